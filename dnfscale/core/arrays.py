@@ -1,0 +1,30 @@
+"""Arrays by meaning: names for dtypes, and the small conversions that every layer above shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.unsignedinteger[Any]]
+"""Small whole numbers in the narrowest unsigned dtype that holds them."""
+Values = npt.NDArray[Any]
+"""The values of one column of numbers, in the column's own dtype."""
+
+Scalar = bool | int | float | str
+"""A value as it stands in a spec, in a category, or in a model file."""
+
+
+def narrowest(largest: int) -> np.dtype[Any]:
+    """Return the narrowest unsigned dtype that holds 0..largest."""
+    return np.min_scalar_type(largest)
+
+
+def frozen(array: Any) -> Any:
+    """Return the array marked read-only, so that a value that travels cannot change under its users."""
+    array.flags.writeable = False
+    return array

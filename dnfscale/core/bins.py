@@ -1,0 +1,133 @@
+"""Binned columns: each value as one small code, from which every fold's Boolean column is one comparison.
+
+A number's code is how many edges lie below it, where the edges are the cuts of all folds; a category's code is its
+place among the values that occur. An attribute is then a *span* of codes: «above the third edge» is codes 3 and up,
+«equals red» is one code. So one byte per value serves every fold, and the binned table is small enough to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values, narrowest
+from dnfscale.core.columns import Categories, Numbers
+from dnfscale.errors import DataError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberBins:
+    """How a number becomes a code: the number of edges below it; missing values, if there are any, come last."""
+
+    edges: Values
+    """Distinct and increasing."""
+    has_missing: bool
+
+    @property
+    def missing_code(self) -> int:
+        return len(self.edges) + 1
+
+    @property
+    def n_codes(self) -> int:
+        return len(self.edges) + 1 + self.has_missing
+
+    def encode(self, data: Numbers) -> Codes:
+        """Return the code of each value."""
+        values = data.values
+        codes = np.zeros(len(values), dtype=narrowest(self.n_codes - 1))
+        if len(self.edges):
+            # The edges of all folds lie close together, so that hardly any value falls between the first and the last;
+            # the others need two comparisons and no search: 1 ns instead of 18 ns a value.
+            above = values > self.edges[-1]
+            np.multiply(above, codes.dtype.type(len(self.edges)), out=codes)
+            between = np.flatnonzero((values > self.edges[0]) ^ above)
+            codes[between] = np.searchsorted(self.edges, values[between], side="left")
+        if data.present is not None:
+            codes[~data.present] = self.missing_code
+        return codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CategoryBins:
+    """How a category becomes a code: its place among the values; then missing values, then values never seen."""
+
+    values: tuple[Scalar, ...]
+
+    @property
+    def missing_code(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_codes(self) -> int:
+        return len(self.values) + 2
+
+    def encode(self, data: Categories) -> Codes:
+        """Return the code of each value."""
+        place = {value: code for code, value in enumerate(self.values)}
+        unknown = self.missing_code + 1
+        # The last entry is what the code -1, a missing value, picks.
+        codes = [place.get(value, unknown) for value in data.values] + [self.missing_code]
+        return np.array(codes, dtype=narrowest(self.n_codes - 1))[data.codes]
+
+
+Bins = NumberBins | CategoryBins
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedTable:
+    """The rows of a partition, a byte or two per value."""
+
+    columns: tuple[Codes, ...]
+    labels: Codes
+    """2 * arc + target: a row's parts in all folds, and its class."""
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A Boolean attribute of binned rows: the code of a column lies in first..last."""
+
+    column: int
+    first: int
+    last: int
+
+    def holds(self, codes: Codes, n_codes: int) -> Bools:
+        """Say for which of the column's codes the attribute is true."""
+        holds: Bools
+        if self.first == self.last:
+            holds = codes == self.first
+        elif self.last == n_codes - 1:
+            holds = codes >= self.first
+        else:
+            holds = (codes >= self.first) & (codes <= self.last)
+        return holds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spans:
+    """The span of every attribute in every fold; the column is the same in all folds, the cut is not."""
+
+    column: Ints
+    """column[attribute]."""
+    first: Ints
+    last: Ints
+    """first[fold, attribute] and last[fold, attribute]."""
+
+    def of(self, fold: int, attributes: Sequence[int]) -> tuple[Span, ...]:
+        """Return the spans of some attributes in a fold."""
+        return tuple(Span(int(self.column[a]), int(self.first[fold, a]), int(self.last[fold, a])) for a in attributes)
+
+
+def check_known(table: BinnedTable, bins: Sequence[Bins]) -> None:
+    """Raise DataError where a value occurs that the first scan did not see: the data changed in between."""
+    for codes, column in zip(table.columns, bins, strict=True):
+        if isinstance(column, CategoryBins) and len(codes) and int(codes.max()) > column.missing_code:
+            raise DataError(
+                "expected the same rows in every scan, got a value that was not there before; "
+                "run again on data that does not change meanwhile"
+            )

@@ -1,0 +1,230 @@
+"""Columns of a table: what a block of rows looks like, and what one scan learns of each column.
+
+A *block* is a run of rows as the data layer hands it over: rows with missing values already dropped (unless they are
+kept on purpose), numbers in their own dtype, everything else as codes into a local list of values. A *summary* is what
+the first scan keeps: how many rows there are, which values occur, and a sample of the numbers from which the medians
+are bracketed. Summaries merge in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Ints, Scalar, Values
+from dnfscale.errors import LimitError
+
+
+class Role(StrEnum):
+    """How a column becomes attributes."""
+
+    NUMBER = "number"
+    """One attribute: above the median."""
+    CATEGORY = "category"
+    """One attribute per value."""
+    FLAG = "boolean"
+    """One attribute: has the larger of its two values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A feature column and its role."""
+
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """The values of a number column in a block."""
+
+    values: Values
+    present: Bools | None
+    """Which rows have a value; None where all have."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Categories:
+    """The values of any other column in a block, as codes into the block's own list of values."""
+
+    codes: Ints
+    """An index into values; -1 where the value is missing."""
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """A run of rows, in the order of the dataset."""
+
+    n_read: int
+    """Rows read, dropped ones included."""
+    n_rows: int
+    """Rows kept; every column has as many."""
+    columns: tuple[Numbers | Categories, ...]
+    target: Categories
+    missing: tuple[int, ...]
+    """Missing values of each column among the rows read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a scan wants of each row: the feature columns to deliver, and what makes a row count.
+
+    A row without a target is dropped. So is a row with a missing value in a delivered or a guard column, unless
+    missing values are kept.
+    """
+
+    columns: tuple[Column, ...]
+    target: str
+    guards: tuple[Column, ...] = ()
+    keep_missing: bool = False
+
+
+class Rows(Protocol):
+    """A description of where some rows are, able to fetch them; it is what crosses to a worker."""
+
+    @property
+    def ordinal(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def blocks(self, reading: Reading) -> Iterator[Block]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberSummary:
+    """What the first scan learns of a number column."""
+
+    missing: int
+    sample: Values
+    """Values of rows drawn at random; it decides how fast the medians are found, never what they are."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CategorySummary:
+    """What the first scan learns of a column of few values."""
+
+    missing: int
+    counts: dict[Scalar, int]
+    """How many kept rows have each value."""
+
+    @property
+    def values(self) -> tuple[Scalar, ...]:
+        """The values that occur, in increasing order."""
+        return tuple(sorted(self.counts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableSummary:
+    """What the first scan learns of the whole table."""
+
+    rows_read: int
+    kept: tuple[tuple[int, int], ...]
+    """Pairs (ordinal of a partition, rows kept in it)."""
+    columns: tuple[NumberSummary | CategorySummary, ...]
+    target: CategorySummary
+
+    @property
+    def n_rows(self) -> int:
+        """Rows kept: N."""
+        return sum(rows for _, rows in self.kept)
+
+    def row_numbers(self) -> dict[int, range]:
+        """Return the row numbers, among kept rows, of each partition."""
+        numbers: dict[int, range] = {}
+        start = 0
+        for ordinal, rows in sorted(self.kept):
+            numbers[ordinal] = range(start, start + rows)
+            start += rows
+        return numbers
+
+
+def positives(target: Categories, positive: Sequence[Scalar]) -> Bools:
+    """Say which rows have one of the positive labels."""
+    return np.array([value in positive for value in target.values], dtype=np.bool_)[target.codes]
+
+
+def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values: int) -> TableSummary:
+    """Summarize the columns of some rows; a column of more than max_values categories is over the limit."""
+    random = np.random.default_rng([rows.ordinal, 20240208])
+    parts = [
+        _summarize_block(
+            block, reading, rows.ordinal, sampled_share=sampled_share, random=random, max_values=max_values
+        )
+        for block in rows.blocks(reading)
+    ]
+    summary = merge(parts, reading=reading, max_values=max_values)
+    return TableSummary(summary.rows_read, ((rows.ordinal, summary.n_rows),), summary.columns, summary.target)
+
+
+def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -> TableSummary:
+    """Merge summaries of disjoint rows."""
+    columns = tuple(
+        _merge_numbers([part.columns[i] for part in parts])  # type: ignore[misc]
+        if column.role is Role.NUMBER
+        else _merge_categories([part.columns[i] for part in parts], column.name, max_values)  # type: ignore[misc]
+        for i, column in enumerate(reading.columns)
+    )
+    return TableSummary(
+        rows_read=sum(part.rows_read for part in parts),
+        kept=tuple(pair for part in parts for pair in part.kept),
+        columns=columns,
+        target=_merge_categories([part.target for part in parts], reading.target, max_values),
+    )
+
+
+def _summarize_block(
+    block: Block,
+    reading: Reading,
+    ordinal: int,
+    *,
+    sampled_share: float,
+    random: np.random.Generator,
+    max_values: int,
+) -> TableSummary:
+    n_sampled = min(block.n_rows, int(np.ceil(sampled_share * block.n_rows)))
+    drawn = np.arange(block.n_rows) if n_sampled == block.n_rows else random.integers(0, block.n_rows, n_sampled)
+    columns: list[NumberSummary | CategorySummary] = []
+    for column, data, missing in zip(reading.columns, block.columns, block.missing, strict=True):
+        if isinstance(data, Numbers):
+            sample = data.values[drawn]
+            columns.append(NumberSummary(missing, sample if data.present is None else sample[data.present[drawn]]))
+        else:
+            columns.append(CategorySummary(missing, _value_counts(data, column.name, max_values)))
+    target = CategorySummary(0, _value_counts(block.target, reading.target, max_values))
+    return TableSummary(block.n_read, ((ordinal, block.n_rows),), tuple(columns), target)
+
+
+def _value_counts(data: Categories, name: str, max_values: int) -> dict[Scalar, int]:
+    counts = np.bincount(data.codes[data.codes >= 0], minlength=len(data.values))
+    used = np.flatnonzero(counts)
+    _check_values(len(used), name, max_values)
+    return {data.values[i]: int(counts[i]) for i in used.tolist()}
+
+
+def _merge_numbers(parts: Sequence[NumberSummary]) -> NumberSummary:
+    sample = np.concatenate([part.sample for part in parts]) if parts else np.empty(0)
+    return NumberSummary(sum(part.missing for part in parts), sample)
+
+
+def _merge_categories(parts: Sequence[CategorySummary], name: str, max_values: int) -> CategorySummary:
+    counts: dict[Scalar, int] = {}
+    for part in parts:
+        for value, count in part.counts.items():
+            counts[value] = counts.get(value, 0) + count
+        _check_values(len(counts), name, max_values)
+    return CategorySummary(sum(part.missing for part in parts), counts)
+
+
+def _check_values(n_values: int, name: str, max_values: int) -> None:
+    if n_values > max_values:
+        raise LimitError(
+            f"column {name!r}: at most {max_values:,} different values are taken as categories, got at least "
+            f"{n_values:,}; add the column to data.drop or raise data.max_categories",
+            "data.max_categories",
+        )

@@ -1,0 +1,161 @@
+"""A row's number decides its fold and its place in every inner split, wherever the row is.
+
+A keyed permutation sends the N row numbers to N positions on a circle. Everything else is arcs of that circle:
+
+    fold f's test part        the f-th of K arcs whose lengths differ by at most one
+    fold f's validation part  the int(validation * |W_0|) positions that follow its test part
+    fold f's W_train          the rest
+
+Each fold's three parts are thus a uniformly random partition of the rows with exact sizes, no list of row numbers is
+ever made, and the ends of all these arcs cut the circle into at most 2K + 2 elementary *arcs*. A count kept per arc
+serves every part of every fold by addition, so one pass over the rows fills the tables of all folds.
+
+The last fold has an empty test part: it learns the model of all rows. It is the only fold of a plain fit, and because
+the permutation depends on N and the seed alone, it is the same in a fit and in a study.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Codes, Ints, frozen, narrowest
+
+TRAIN, VALIDATION, TEST = 0, 1, 2
+"""The parts of a fold; W_0 is TRAIN and VALIDATION together."""
+
+_BLOCK = 1 << 15
+"""Rows per block: a block's working arrays stay in a core's L2 cache (three times faster at a million rows)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation:
+    """A keyed permutation of 0..size-1.
+
+    Rounds of invertible steps (add, multiply by an odd number, fold the high half onto the low one) permute the next
+    power of two; a number that lands outside is sent on until it lands inside.
+    """
+
+    size: int
+    seed: int
+
+    def __call__(self, rows: Codes) -> Codes:
+        """Return the position of each row number."""
+        dtype = np.dtype(np.uint32 if self.size <= 1 << 32 else np.uint64)
+        keys = self._round_keys(dtype)
+        positions = self._mix(rows.astype(dtype), keys)
+        # The power of two is less than twice the size: each turn leaves less than half on average.
+        outside = np.flatnonzero(positions >= self.size)
+        while outside.size:
+            walked = self._mix(positions[outside], keys)
+            positions[outside] = walked
+            outside = outside[walked >= self.size]
+        return positions
+
+    def _mix(self, numbers: Codes, keys: Codes) -> Codes:
+        kind = numbers.dtype.type
+        bits = max(2, (self.size - 1).bit_length())
+        mask, half = kind((1 << bits) - 1), kind((bits + 1) // 2)
+        folded = np.empty_like(numbers)
+        for addend, odd in keys:
+            np.add(numbers, addend, out=numbers)
+            np.multiply(numbers, odd, out=numbers)
+            np.bitwise_and(numbers, mask, out=numbers)
+            np.right_shift(numbers, half, out=folded)
+            np.bitwise_xor(numbers, folded, out=numbers)
+        return numbers
+
+    def _round_keys(self, dtype: np.dtype[Any]) -> Codes:
+        # Few bits mix slowly: 12 rounds make all 8! orders of eight rows equally likely, 6 do not.
+        rounds = 12 if self.size <= 1 << 16 else 6
+        digest = hashlib.shake_256(f"dnfscale splits {self.seed} {self.size}".encode()).digest(16 * rounds)
+        keys = np.frombuffer(digest, dtype="<u8").astype(dtype).reshape(rounds, 2)
+        keys[:, 1] |= dtype.type(1)
+        return keys
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splits:
+    """How N rows are dealt into the parts of K test folds and of the fold of all rows."""
+
+    n_rows: int
+    outer: int
+    """K: the number of folds with a test part; 0 for a plain fit."""
+    validation: float
+    seed: int
+    ends: Ints = field(init=False)
+    """Where each arc ends on the circle, increasing; the last is N."""
+    parts: Codes = field(init=False)
+    """parts[fold, arc] is TRAIN, VALIDATION or TEST."""
+
+    def __post_init__(self) -> None:
+        if not (self.outer == 0 or 2 <= self.outer <= max(2, self.n_rows)):
+            raise ValueError(f"outer must be 0 or between 2 and {self.n_rows} rows, got {self.outer}")
+        tests = [(f * self.n_rows // self.outer, (f + 1) * self.n_rows // self.outer) for f in range(self.outer)]
+        tests.append((0, 0))
+        validations = [(stop, stop + int(self.validation * (self.n_rows - (stop - start)))) for start, stop in tests]
+        ends = {self.n_rows} | {end % self.n_rows for arc in tests + validations for end in arc} - {0}
+        object.__setattr__(self, "ends", frozen(np.array(sorted(ends), dtype=np.int64)))
+        starts = np.concatenate([[0], self.ends[:-1]])
+        parts = np.full((self.n_folds, len(starts)), TRAIN, dtype=np.uint8)
+        for f, (validation, test) in enumerate(zip(validations, tests, strict=True)):
+            parts[f, _inside(starts, *validation, self.n_rows)] = VALIDATION
+            parts[f, _inside(starts, *test, self.n_rows)] = TEST
+        object.__setattr__(self, "parts", frozen(parts))
+
+    @property
+    def n_folds(self) -> int:
+        """K + 1: the test folds, then the fold of all rows."""
+        return self.outer + 1
+
+    @property
+    def n_arcs(self) -> int:
+        return len(self.ends)
+
+    @property
+    def arc_rows(self) -> Ints:
+        """The number of rows in each arc."""
+        return np.diff(self.ends, prepend=0)
+
+    def rows_of(self, fold: int, parts: Sequence[int]) -> int:
+        """Return how many rows of a fold are in any of the given parts."""
+        return int(self.arc_rows[np.isin(self.parts[fold], parts)].sum())
+
+    def members(self, parts: Sequence[int]) -> Bools:
+        """Return members[fold, arc]: whether the arc belongs to one of the given parts of the fold."""
+        return np.isin(self.parts, parts)
+
+    def arcs(self, first_row: int, n_rows: int) -> Codes:
+        """Return the arc of each of the rows first_row, first_row + 1, ...: all their folds and splits at once."""
+        permutation = Permutation(self.n_rows, self.seed)
+        shift = max(0, (self.n_rows - 1).bit_length() - 12)
+        cells, crossed = self._cells(shift)
+        arcs = np.empty(n_rows, dtype=narrowest(self.n_arcs - 1))
+        for start in range(0, n_rows, _BLOCK):
+            stop = min(start + _BLOCK, n_rows)
+            positions = permutation(np.arange(first_row + start, first_row + stop, dtype=np.uint64))
+            cell = positions >> positions.dtype.type(shift)
+            arcs[start:stop] = cells[cell]
+            unsure = np.flatnonzero(crossed[cell])
+            arcs[start + unsure] = np.searchsorted(self.ends, positions[unsure], side="right")
+        return arcs
+
+    def _cells(self, shift: int) -> tuple[Codes, Bools]:
+        """Return the arc that each cell of 2**shift positions begins in, and whether the cell meets another one.
+
+        Most cells lie in one arc, so most rows need one look-up instead of a search: 25 ns a row less with ten folds.
+        """
+        starts = np.arange(0, self.n_rows, 1 << shift, dtype=np.int64)
+        begins = np.searchsorted(self.ends, starts, side="right")
+        lasts = np.minimum(starts + (1 << shift), self.n_rows) - 1
+        ends = np.searchsorted(self.ends, lasts, side="right")
+        return begins.astype(narrowest(self.n_arcs - 1)), begins != ends
+
+
+def _inside(starts: Ints, start: int, stop: int, n_rows: int) -> Bools:
+    """Say which arcs, given by their first position, lie in the arc start..stop of the circle; stop may pass N."""
+    return ((starts >= start) & (starts < stop)) | (starts + n_rows < stop)

@@ -1,0 +1,80 @@
+"""Attributes: Boolean questions about one column of a row, and tau, the list of those that a formula may use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dnfscale.core.arrays import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """The number in the column is greater than the value."""
+
+    name: str
+    column: str
+    value: int | float | None
+    """The cut; None where there was no row to take a median of, and the attribute is never true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    """The category in the column is the value."""
+
+    name: str
+    column: str
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class IsTrue:
+    """The two-valued column has its larger value."""
+
+    name: str
+    column: str
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class IsMissing:
+    """The column has no value."""
+
+    name: str
+    column: str
+
+
+Attribute = Above | Equals | IsTrue | IsMissing
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """tau: the attributes of a formula, in rank order."""
+
+    attributes: tuple[Attribute, ...]
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+
+def distinct_names(names: Sequence[str], spelled_out: Sequence[str]) -> list[str]:
+    """Return the names, with those that occur twice replaced by their spelled-out form, and numbered if need be.
+
+    Column «a» with the value «b_c» and column «a_b» with the value «c» would both be called «a_b_c».
+    """
+    twice = {name for name, count in Counter(names).items() if count > 1}
+    chosen = [long if name in twice else name for name, long in zip(names, spelled_out, strict=True)]
+    taken: set[str] = set()
+    distinct: list[str] = []
+    for name in chosen:
+        candidate, number = name, 2
+        while candidate in taken:
+            candidate, number = f"{name}#{number}", number + 1
+        taken.add(candidate)
+        distinct.append(candidate)
+    return distinct

@@ -1,0 +1,1 @@
+"""Where rows come from: Parquet footers, partitions, and named datasets."""

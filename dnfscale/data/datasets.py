@@ -1,0 +1,115 @@
+"""Datasets by name: `builtin:NAME` comes with scikit-learn, `paper:NAME` lies in the folder DNFSCALE_DATA.
+
+A named dataset brings its own record: which column is the target, which labels are positive, what each column is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.data.read import TablePartition
+from dnfscale.data.source import Source, open_source
+from dnfscale.errors import DataError
+
+FOLDER_VARIABLE = "DNFSCALE_DATA"
+_BUILTIN = ("breast_cancer",)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is known of a named dataset."""
+
+    target: str
+    positive: tuple[Scalar, ...]
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()
+
+
+def is_named(path: str) -> bool:
+    """Tell a named dataset from a path."""
+    return path.startswith(("builtin:", "paper:"))
+
+
+def open_named(path: str) -> tuple[Source, Record]:
+    """Open a named dataset together with its record."""
+    kind, name = path.split(":", 1)
+    if kind == "builtin":
+        _check_name(path, name, _BUILTIN)
+        return _breast_cancer(path)
+    folder = _paper_folder(path)
+    index = _read_index(folder)
+    _check_name(path, name, tuple(index))
+    entry = index[name]
+    record = Record(
+        target=entry["target"],
+        positive=tuple(entry["positive"]),
+        drop=tuple(entry.get("drop", ())),
+        categorical=tuple(entry.get("categorical", ())),
+        boolean=tuple(entry.get("boolean", ())),
+    )
+    return open_source(str(folder / entry["file"])), record
+
+
+def table_source(table: pa.Table, name: str) -> Source:
+    """Return a table in memory as a source of one partition."""
+    return Source(
+        path=name,
+        types={field.name: field.type for field in table.schema},
+        partitions=(TablePartition(0, table),) if table.num_rows else (),
+        n_rows=table.num_rows,
+        n_files=0,
+        column_bytes={name: table.column(name).nbytes for name in table.column_names},
+    )
+
+
+def _breast_cancer(path: str) -> tuple[Source, Record]:
+    # scikit-learn takes a second to import, and only this dataset needs it here.
+    from sklearn.datasets import load_breast_cancer
+
+    bunch = load_breast_cancer()
+    columns = {
+        name.replace(" ", "_"): values for name, values in zip(bunch.feature_names.tolist(), bunch.data.T, strict=True)
+    }
+    labels = bunch.target_names[bunch.target].tolist()
+    table = pa.table({**columns, "diagnosis": labels})
+    return table_source(table, path), Record(target="diagnosis", positive=("malignant",))
+
+
+def _paper_folder(path: str) -> Path:
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if not folder:
+        raise DataError(
+            f"{path}: expected the environment variable {FOLDER_VARIABLE} to name a folder with the paper's datasets "
+            "and their index.toml, but it is not set"
+        )
+    return Path(folder)
+
+
+def _read_index(folder: Path) -> dict[str, dict[str, Any]]:
+    index = folder / "index.toml"
+    try:
+        with index.open("rb") as file:
+            entries = tomllib.load(file)["datasets"]
+    except FileNotFoundError as error:
+        raise DataError(
+            f"{index}: expected the index of the datasets in {FOLDER_VARIABLE}, but there is no such file"
+        ) from error
+    except (tomllib.TOMLDecodeError, KeyError, UnicodeDecodeError) as error:
+        raise DataError(f"{index}: expected a TOML file with a table datasets, but it is not: {error}") from error
+    return dict(entries)
+
+
+def _check_name(path: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "known are " + ", ".join(known)
+        raise DataError(f"{path}: expected the name of a dataset, got {name!r}; {hint}")

@@ -1,0 +1,180 @@
+"""Rows of a partition as blocks: numbers in their own dtype, everything else as codes, missing rows dropped.
+
+Strings are never decoded row by row: Parquet stores them as codes into a dictionary, and the codes are what we read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dnfscale.core.arrays import Bools
+from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
+from dnfscale.errors import DataError
+
+_BATCH_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """Some row groups of one file."""
+
+    path: str
+    file_bytes: int
+    """The file's size when its footer was read; another size later means that it was rewritten."""
+    groups: tuple[int, ...]
+    n_rows: int
+    constants: tuple[tuple[str, Any], ...] = ()
+    """Hive keys and their values: columns that stand in the path, not in the file."""
+
+    def with_group(self, group: int, n_rows: int) -> FileRows:
+        return replace(self, groups=(*self.groups, group), n_rows=self.n_rows + n_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetPartition:
+    """A run of row groups: what a worker is told to read."""
+
+    ordinal: int
+    pieces: tuple[FileRows, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return sum(piece.n_rows for piece in self.pieces)
+
+    def blocks(self, reading: Reading) -> Iterator[Block]:
+        """Read the rows, a batch at a time."""
+        for piece in self.pieces:
+            for batch in _batches(piece, reading):
+                yield to_block(batch, reading)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TablePartition:
+    """Rows that are already in memory, for the estimator."""
+
+    ordinal: int
+    table: pa.Table
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.table.num_rows)
+
+    def blocks(self, reading: Reading) -> Iterator[Block]:
+        names = [column.name for column in reading.columns + reading.guards] + [reading.target]
+        for batch in self.table.select(names).to_batches(max_chunksize=_BATCH_ROWS):
+            yield to_block(batch, reading)
+
+
+def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
+    """Turn a batch into a block, without the rows that the reading does not want."""
+    wanted = [_convert(batch.column(column.name), column) for column in reading.columns]
+    guards = [_convert(batch.column(column.name), column) for column in reading.guards]
+    target = _categories(batch.column(reading.target))
+    keep = target.codes >= 0
+    if not reading.keep_missing:
+        for data in (*wanted, *guards):
+            present = _present(data)
+            if present is not None:
+                keep &= present
+    missing = tuple(_n_missing(data) for data in wanted)
+    if keep.all():
+        return Block(batch.num_rows, batch.num_rows, tuple(wanted), target, missing)
+    return Block(
+        batch.num_rows,
+        int(keep.sum()),
+        tuple(_select(data, keep) for data in wanted),
+        Categories(target.codes[keep], target.values),
+        missing,
+    )
+
+
+def _batches(piece: FileRows, reading: Reading) -> Iterator[pa.RecordBatch]:
+    columns = reading.columns + reading.guards
+    constants = dict(piece.constants)
+    names = [name for name in [*(column.name for column in columns), reading.target] if name not in constants]
+    coded = [column.name for column in columns if column.role is not Role.NUMBER] + [reading.target]
+    try:
+        size = os.path.getsize(piece.path)
+        if size != piece.file_bytes:
+            raise DataError(
+                f"{piece.path}: expected the file of {piece.file_bytes:,} bytes that the job began with, got "
+                f"{size:,} bytes; run again on data that does not change meanwhile"
+            )
+        with pq.ParquetFile(piece.path, read_dictionary=coded, memory_map=False, pre_buffer=False) as parquet:
+            batches = parquet.iter_batches(_BATCH_ROWS, row_groups=list(piece.groups), columns=names, use_threads=False)
+            yield from _with_constants(batches, constants)
+    except (pa.ArrowException, OSError) as error:
+        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise DataError(
+            f"{piece.path}: expected to read its columns, but that failed ({first_line}); write the file again"
+        ) from error
+
+
+def _with_constants(batches: Iterable[pa.RecordBatch], constants: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for name, value in constants.items():
+            batch = batch.append_column(name, pa.array([value] * batch.num_rows))
+        yield batch
+
+
+def _convert(array: pa.Array, column: Column) -> Numbers | Categories:
+    return _numbers(array) if column.role is Role.NUMBER else _categories(array)
+
+
+def _numbers(array: pa.Array) -> Numbers:
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
+    present = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+    if array.null_count:
+        array = array.fill_null(0)
+    values = array.to_numpy(zero_copy_only=False)
+    if values.dtype.kind == "f":
+        nan = np.isnan(values)
+        if nan.any():
+            present = ~nan if present is None else present & ~nan
+    return Numbers(values, present)
+
+
+def _categories(array: pa.Array) -> Categories:
+    if pa.types.is_null(array.type):
+        return Categories(np.full(len(array), -1), ())
+    if not pa.types.is_dictionary(array.type):
+        array = pc.dictionary_encode(array)
+    indices = array.indices
+    if indices.null_count:
+        # Signed before -1 can mark what is missing.
+        indices = indices.cast(pa.int64()).fill_null(-1)
+    codes = indices.to_numpy(zero_copy_only=False)
+    values = array.dictionary.to_pylist()
+    absent = [i for i, value in enumerate(values) if value is None or value != value]
+    if absent:
+        codes = np.where(np.isin(codes, absent), -1, codes)
+        values = ["" if i in absent else value for i, value in enumerate(values)]
+    return Categories(codes, tuple(values))
+
+
+def _present(data: Numbers | Categories) -> Bools | None:
+    if isinstance(data, Numbers):
+        return data.present
+    present = data.codes >= 0
+    return None if present.all() else present
+
+
+def _n_missing(data: Numbers | Categories) -> int:
+    present = _present(data)
+    return 0 if present is None else int((~present).sum())
+
+
+def _select(data: Numbers | Categories, keep: Bools) -> Numbers | Categories:
+    if isinstance(data, Categories):
+        return Categories(data.codes[keep], data.values)
+    present = None if data.present is None else data.present[keep]
+    return Numbers(data.values[keep], None if present is None or present.all() else present)

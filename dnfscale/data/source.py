@@ -1,0 +1,252 @@
+"""A dataset seen through its Parquet footers: columns, partitions, sizes; no row is read.
+
+A path may be a file, a directory (with hive-style `key=value` folders), or a glob. Files are taken in the order of
+their paths; rows keep the order of files, row groups and rows. Partitions are runs of row groups of about as many rows
+each, so that neither one huge file nor thousands of small ones decides how many tasks there are.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from dnfscale.core.columns import Column, Role, Rows
+from dnfscale.data.read import FileRows, ParquetPartition
+from dnfscale.errors import DataError
+
+_PARTITION_ROWS = 1 << 17
+_PARTITION_BYTES = 32 << 20
+"""A partition is closed when it has so many rows, or so many bytes before compression."""
+_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """What the footer of one file says."""
+
+    path: str
+    file_bytes: int
+    schema: pa.Schema
+    group_rows: tuple[int, ...]
+    group_bytes: tuple[int, ...]
+    column_bytes: dict[str, int]
+    """Compressed bytes of each column."""
+    keys: dict[str, str | None]
+    """The hive keys in the file's path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A dataset: its columns and where its rows are."""
+
+    path: str
+    types: dict[str, pa.DataType]
+    """The columns, in order, hive keys last."""
+    partitions: tuple[Rows, ...]
+    n_rows: int
+    n_files: int
+    column_bytes: dict[str, int]
+    """Compressed bytes of each column, over all files."""
+
+
+def open_source(path: str) -> Source:
+    """Read the footers of a dataset and lay out its partitions."""
+    filesystem = pafs.LocalFileSystem()
+    files = _list_files(path, filesystem)
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        footers = list(pool.map(lambda file: _read_footer(file, path, filesystem), files))
+    types = _common_types(footers)
+    keys = _typed_keys(footers)
+    column_bytes: dict[str, int] = {}
+    for footer in footers:
+        for name, size in footer.column_bytes.items():
+            column_bytes[name] = column_bytes.get(name, 0) + size
+    return Source(
+        path=path,
+        types={**types, **{name: kind for name, (kind, _) in keys.items()}},
+        partitions=_partitions(footers, {name: values for name, (_, values) in keys.items()}),
+        n_rows=sum(sum(footer.group_rows) for footer in footers),
+        n_files=len(footers),
+        column_bytes=column_bytes,
+    )
+
+
+def role_of(kind: pa.DataType) -> Role | None:
+    """Return the role that a column of this type has unless the spec says otherwise; None if it can have none."""
+    if pa.types.is_boolean(kind):
+        return Role.FLAG
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return Role.NUMBER
+    if pa.types.is_dictionary(kind):
+        return Role.CATEGORY if role_of(kind.value_type) is not None else None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return Role.CATEGORY
+    return Role.CATEGORY if pa.types.is_null(kind) else None
+
+
+def feature_columns(
+    source: Source, *, target: str, drop: Sequence[str], categorical: Sequence[str], boolean: Sequence[str]
+) -> tuple[Column, ...]:
+    """Return the feature columns of a source and their roles, in the order of the file."""
+    columns = []
+    for name, kind in source.types.items():
+        if name == target or name in drop or name.startswith("__index_level_"):
+            continue
+        role = role_of(kind)
+        if role is None:
+            raise DataError(
+                f"{source.path}: columns must hold numbers, booleans or strings, but {name!r} has the type {kind}; "
+                f"convert it, or add it to data.drop"
+            )
+        if name in categorical:
+            role = Role.CATEGORY
+        elif name in boolean:
+            role = Role.FLAG
+        columns.append(Column(name, role))
+    return tuple(columns)
+
+
+def _list_files(path: str, filesystem: pafs.FileSystem) -> list[pafs.FileInfo]:
+    if any(c in path for c in "*?[") and not os.path.exists(path):
+        found = [name for name in sorted(glob.glob(path, recursive=True)) if os.path.isfile(name)]
+        if not found:
+            raise DataError(f"{path}: expected at least one Parquet file, but the pattern matches none")
+        return list(filesystem.get_file_info(found))
+    info = filesystem.get_file_info(path)
+    if info.type == pafs.FileType.NotFound:
+        raise DataError(f"{path}: expected a Parquet file or a directory of them, but there is nothing at this path")
+    if info.type == pafs.FileType.File:
+        return [info]
+    entries = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
+    files = [e for e in entries if e.type == pafs.FileType.File and _is_data(e.path, path)]
+    if not files:
+        raise DataError(f"{path}: expected at least one file that ends in .parquet, but the directory has none")
+    return sorted(files, key=lambda entry: str(entry.path))
+
+
+def _is_data(file: str, root: str) -> bool:
+    """Tell data from the side files that other tools leave: names that begin with _ or a dot."""
+    parts = PurePosixPath(os.path.relpath(file, root)).parts
+    hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
+    return not hidden and parts[-1].endswith((".parquet", ".pq"))
+
+
+def _read_footer(file: pafs.FileInfo, root: str, filesystem: pafs.FileSystem) -> Footer:
+    try:
+        with filesystem.open_input_file(file.path) as handle, pq.ParquetFile(handle) as parquet:
+            metadata, schema = parquet.metadata, parquet.schema_arrow
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"{file.path}: expected a Parquet file, but it cannot be read ({_first_line(error)}); "
+            "write it again, or leave it out"
+        ) from error
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    column_bytes: dict[str, int] = {}
+    for group in groups:
+        for i in range(group.num_columns):
+            chunk = group.column(i)
+            name = chunk.path_in_schema if chunk.path_in_schema in schema.names else chunk.path_in_schema.split(".")[0]
+            column_bytes[name] = column_bytes.get(name, 0) + chunk.total_compressed_size
+    return Footer(
+        path=file.path,
+        file_bytes=file.size,
+        schema=schema,
+        group_rows=tuple(group.num_rows for group in groups),
+        group_bytes=tuple(group.total_byte_size for group in groups),
+        column_bytes=column_bytes,
+        keys=_hive_keys(file.path, root),
+    )
+
+
+def _hive_keys(file: str, root: str) -> dict[str, str | None]:
+    folders = PurePosixPath(os.path.relpath(file, root) if os.path.isdir(root) else file).parts[:-1]
+    pairs = (folder.split("=", 1) for folder in folders if "=" in folder)
+    return {unquote(key): None if value == _HIVE_NULL else unquote(value) for key, value in pairs}
+
+
+def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
+    """Return the columns that all files share; files that disagree are an error."""
+    first = footers[0]
+    for name in first.schema.names:
+        if first.schema.names.count(name) > 1:
+            raise DataError(f"{first.path}: column names must differ, but {name!r} occurs twice; rename one of them")
+    for footer in footers[1:]:
+        missing = [n for n in first.schema.names if n not in footer.schema.names]
+        extra = [n for n in footer.schema.names if n not in first.schema.names]
+        if missing or extra:
+            name, has, lacks = (missing[0], first, footer) if missing else (extra[0], footer, first)
+            raise DataError(
+                f"{lacks.path}: expected the same columns in all files, but {name!r} of {has.path} is not in it; "
+                "write the files with one schema"
+            )
+        for name in first.schema.names:
+            mine, theirs = first.schema.field(name).type, footer.schema.field(name).type
+            if _read_as(mine) != _read_as(theirs):
+                raise DataError(
+                    f"{footer.path}: expected column {name!r} to have the type {mine} as in {first.path}, "
+                    f"got {theirs}; write the files with one schema"
+                )
+    return {field.name: field.type for field in first.schema}
+
+
+def _read_as(kind: pa.DataType) -> pa.DataType:
+    """Types that are read alike may stand beside each other: a dictionary of strings, and strings."""
+    if pa.types.is_dictionary(kind):
+        return _read_as(kind.value_type)
+    return pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind
+
+
+def _typed_keys(footers: Sequence[Footer]) -> dict[str, tuple[pa.DataType, list[Any]]]:
+    """Return the type of each hive key and its value per file: whole numbers where all values read as such."""
+    typed: dict[str, tuple[pa.DataType, list[Any]]] = {}
+    for key in footers[0].keys:
+        if key in footers[0].schema.names:
+            continue
+        try:
+            values: list[Any] = [footer.keys[key] for footer in footers]
+        except KeyError:
+            path = next(footer.path for footer in footers if key not in footer.keys)
+            raise DataError(
+                f"{path}: expected a folder named {key}=... as the other files have; lay out all files alike"
+            ) from None
+        try:
+            typed[key] = pa.int64(), [None if value is None else int(value) for value in values]
+        except ValueError:
+            typed[key] = pa.string(), values
+    return typed
+
+
+def _partitions(footers: Sequence[Footer], keys: dict[str, list[Any]]) -> tuple[ParquetPartition, ...]:
+    partitions: list[ParquetPartition] = []
+    pieces: list[FileRows] = []
+    rows = size = 0
+    for number, footer in enumerate(footers):
+        constants = tuple((key, values[number]) for key, values in keys.items())
+        for group, (group_rows, group_bytes) in enumerate(zip(footer.group_rows, footer.group_bytes, strict=True)):
+            if not group_rows:
+                continue
+            if pieces and pieces[-1].path == footer.path:
+                pieces[-1] = pieces[-1].with_group(group, group_rows)
+            else:
+                pieces.append(FileRows(footer.path, footer.file_bytes, (group,), group_rows, constants))
+            rows, size = rows + group_rows, size + group_bytes
+            if rows >= _PARTITION_ROWS or size >= _PARTITION_BYTES:
+                partitions.append(ParquetPartition(len(partitions), tuple(pieces)))
+                pieces, rows, size = [], 0, 0
+    if pieces:
+        partitions.append(ParquetPartition(len(partitions), tuple(pieces)))
+    return tuple(partitions)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

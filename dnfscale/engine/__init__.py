@@ -1,0 +1,1 @@
+"""How work on partitions is carried out: one after the other, or on a cluster."""

@@ -1,0 +1,74 @@
+"""What an engine does: it reduces partitions to a summary, maps a function over items, and keeps results in place.
+
+An engine knows partitions, `summarize` and `merge`; it has never heard of types or formulas. Functions must be pure
+and pickle; `merge` must not care for the order or the grouping of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a phase has come."""
+
+    phase: str
+    done: int
+    total: int
+
+
+Watch = Callable[[Progress], None]
+"""Called with a phase's progress: at its start, after each task, and at its end."""
+
+
+def unwatched(progress: Progress) -> None:
+    """Watch nothing."""
+
+
+class Engine(Protocol):
+    """Carries out the phases of a job."""
+
+    @property
+    def fan_in(self) -> int:
+        """How many summaries are merged at once."""
+        ...
+
+    @property
+    def worker_bytes(self) -> int | None:
+        """The memory of the smallest worker; None where there is no limit."""
+        ...
+
+    def reduce(
+        self,
+        phase: str,
+        items: Sequence[Any],
+        summarize: Callable[[Any], Result],
+        merge: Callable[[Sequence[Result]], Result],
+    ) -> Result:
+        """Summarize every item and merge the summaries; there must be at least one item."""
+        ...
+
+    def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
+        """Apply the function to every item and bring the results here, in order."""
+        ...
+
+    def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
+        """Apply the function to every item and leave the results where they were made.
+
+        What is returned stands for the results as items of a later call.
+        """
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Say what the work runs on, for the record."""
+        ...
+
+    def close(self) -> None:
+        """Give back everything the engine has started."""
+        ...

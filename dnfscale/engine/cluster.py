@@ -1,0 +1,216 @@
+"""The engine on a Dask cluster: one task per item, a tree of merges, nothing but descriptions sent out.
+
+Each call is one static graph. Its functions are nodes of the graph, so that however many tasks use one, it travels to
+a worker once. Keys carry the phase's name, so that the dashboard reads like the plan. Results that are kept stay on
+the workers as Dask futures: Dask spills them to disk, and makes them again when their worker dies.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+from dask._task_spec import DataNode, GraphNode, Task, TaskRef
+from distributed import Client, Future, LocalCluster, get_worker
+from distributed.comm.core import CommClosedError
+from distributed.scheduler import KilledWorker
+from distributed.utils import TimeoutError as DaskTimeoutError
+
+from dnfscale.engine.api import Item, Progress, Result, Watch, unwatched
+from dnfscale.errors import ClusterError, DnfscaleError
+
+Graph = dict[Any, GraphNode]
+
+_START_S = 60
+"""How long a cluster may take to offer its first worker."""
+
+_LOCAL_SETTINGS = {
+    "distributed.comm.timeouts.connect": f"{_START_S}s",
+    "distributed.worker.profile.enabled": False,
+    # Dask makes malloc give back every freed array at once, and the page faults of taking memory anew double the time
+    # of a scan. Blocks are small, so that what is held instead stays below this.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 64 << 20,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 64 << 20,
+}
+
+
+class ClusterEngine:
+    """Runs phases on the workers of a Dask client."""
+
+    def __init__(self, client: Client, *, fan_in: int = 8, watch: Watch = unwatched) -> None:
+        self.fan_in = fan_in
+        self._client = client
+        self._watch = watch
+        self._owned: LocalCluster | None = None
+
+    @classmethod
+    def local(cls, *, workers: int, memory_limit: str, fan_in: int, watch: Watch = unwatched) -> ClusterEngine:
+        """Start worker processes on this machine and run on them; close() ends them."""
+        try:
+            with dask.config.set(_LOCAL_SETTINGS):
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    memory_limit=memory_limit,
+                    dashboard_address=None,
+                    host="127.0.0.1",
+                    silence_logs=logging.CRITICAL,
+                )
+        except (OSError, RuntimeError, DaskTimeoutError) as error:
+            raise ClusterError(f"expected to start {workers} worker processes, but that failed: {error}") from error
+        engine = cls(Client(cluster, set_as_default=False), fan_in=fan_in, watch=watch)
+        engine._owned = cluster
+        return engine
+
+    @classmethod
+    def connect(
+        cls, *, address: str | None = None, scheduler_file: str | None = None, fan_in: int, watch: Watch = unwatched
+    ) -> ClusterEngine:
+        """Run on a cluster that somebody else started; close() leaves it as it was."""
+        place = address if address is not None else scheduler_file
+        try:
+            client = Client(address=address, scheduler_file=scheduler_file, timeout=_START_S, set_as_default=False)
+        except (OSError, ValueError, DaskTimeoutError) as error:
+            raise ClusterError(f"expected a Dask scheduler at {place}, but none answers: {error}") from error
+        try:
+            client.wait_for_workers(1, timeout=_START_S)
+        except (DaskTimeoutError, TimeoutError) as error:
+            client.close()
+            raise ClusterError(
+                f"expected at least one worker at the scheduler {place} within {_START_S} s, but none came; start one"
+            ) from error
+        return cls(client, fan_in=fan_in, watch=watch)
+
+    @property
+    def worker_bytes(self) -> int | None:
+        return min((worker["memory_limit"] for worker in self._workers()), default=0) or None
+
+    def reduce(
+        self,
+        phase: str,
+        items: Sequence[Any],
+        summarize: Callable[[Any], Result],
+        merge: Callable[[Sequence[Result]], Result],
+    ) -> Result:
+        name = _task_name(phase)
+        graph, level = self._leaves(name, items, summarize)
+        merger = ("merger", name)
+        graph[merger] = DataNode(merger, merge)
+        depth = 0
+        while len(level) > 1 or depth == 0:
+            groups = [level[i : i + self.fan_in] for i in range(0, len(level), self.fan_in)]
+            level = [(f"merge-{name}", depth, number) for number in range(len(groups))]
+            for key, group in zip(level, groups, strict=True):
+                graph[key] = Task(key, _merge, TaskRef(merger), *map(TaskRef, group))
+            depth += 1
+        result: Result = self._gather(phase, len(items), graph, level)[0]
+        return result
+
+    def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
+        if not items:
+            return []
+        graph, keys = self._leaves(_task_name(phase), items, function)
+        return self._gather(phase, len(items), graph, keys)
+
+    def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
+        graph, keys = self._leaves(_task_name(phase), items, function)
+        return self._submit(graph, keys)
+
+    def describe(self) -> dict[str, Any]:
+        workers = self._workers()
+        return {
+            "engine": "dask",
+            "workers": len(workers),
+            "threads": sum(worker["nthreads"] for worker in workers),
+            "worker_bytes": self.worker_bytes,
+        }
+
+    def close(self) -> None:
+        self._client.close()
+        if self._owned is not None:
+            self._owned.close()
+
+    def _workers(self) -> list[dict[str, Any]]:
+        return list(self._client.scheduler_info(n_workers=-1)["workers"].values())
+
+    def _leaves(self, name: str, items: Sequence[Any], function: Callable[[Any], Any]) -> tuple[Graph, list[Any]]:
+        """Return a graph that applies the function to each item, and the keys of its results."""
+        shared = ("function", name)
+        graph: Graph = {shared: DataNode(shared, function)}
+        keys = [(name, number) for number in range(len(items))]
+        for key, item in zip(keys, items, strict=True):
+            argument = TaskRef(item.key) if isinstance(item, Future) else item
+            graph[key] = Task(key, _apply, TaskRef(shared), argument, name)
+        return graph, keys
+
+    def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
+        with _told_as_ours():
+            futures: list[Future] = self._client.get(graph, list(keys), sync=False)
+        return futures
+
+    def _gather(self, phase: str, total: int, graph: Graph, keys: Sequence[Any]) -> list[Any]:
+        with _told_as_ours(), self._watched(phase, keys[0], total):
+            futures = self._submit(graph, keys)
+            gathered: list[Any] = self._client.gather(futures)
+        return gathered
+
+    @contextmanager
+    def _watched(self, phase: str, key: Any, total: int) -> Iterator[None]:
+        """Pass on, while the block runs, what workers say of finished leaves."""
+        name = key[0].removeprefix("merge-")
+        done, lock = 0, threading.Lock()
+
+        def heard(_event: Any) -> None:
+            nonlocal done
+            with lock:
+                # A task that ran twice is told of twice; the phase still has as many.
+                done = min(done + 1, total - 1)
+                self._watch(Progress(phase, done, total))
+
+        self._watch(Progress(phase, 0, total))
+        self._client.subscribe_topic(name, heard)
+        try:
+            yield
+        finally:
+            with lock:
+                done = total
+            if self._client.status == "running":
+                self._client.unsubscribe_topic(name)
+        self._watch(Progress(phase, total, total))
+
+
+def _apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:
+    result = function(item)
+    get_worker().log_event(topic, "done")
+    return result
+
+
+def _merge(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:
+    return merge(parts)
+
+
+def _task_name(phase: str) -> str:
+    """Return a key that the dashboard shows as the phase, and that no other call has."""
+    return f"{phase.replace(' ', '-')}-{uuid.uuid4().hex}"
+
+
+@contextmanager
+def _told_as_ours() -> Iterator[None]:
+    """Raise the cluster's own failures as ours, saying what happened."""
+    try:
+        yield
+    except DnfscaleError:
+        raise
+    except KilledWorker as error:
+        raise ClusterError(
+            f"expected the workers to finish {error.task!r}, but {error.allowed_failures + 1} of them died on it, "
+            "most likely for want of memory; raise cluster.memory_limit or lower cluster.workers"
+        ) from error
+    except (CommClosedError, DaskTimeoutError) as error:
+        raise ClusterError(f"expected the scheduler to answer, but the connection to it was lost: {error}") from error

@@ -1,0 +1,51 @@
+"""The engine that does one thing after the other in this process: the reference for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dnfscale.engine.api import Item, Progress, Result, Watch, unwatched
+
+
+class SerialEngine:
+    """Right by definition."""
+
+    fan_in = 16
+    worker_bytes = None
+
+    def __init__(self, watch: Watch = unwatched) -> None:
+        self._watch = watch
+
+    def reduce(
+        self,
+        phase: str,
+        items: Sequence[Any],
+        summarize: Callable[[Any], Result],
+        merge: Callable[[Sequence[Result]], Result],
+    ) -> Result:
+        parts: list[Result] = []
+        self._watch(Progress(phase, 0, len(items)))
+        for done, item in enumerate(items, start=1):
+            parts.append(summarize(item))
+            if len(parts) == self.fan_in:
+                parts = [merge(parts)]
+            self._watch(Progress(phase, done, len(items)))
+        return merge(parts)
+
+    def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
+        results: list[Result] = []
+        self._watch(Progress(phase, 0, len(items)))
+        for done, item in enumerate(items, start=1):
+            results.append(function(item))
+            self._watch(Progress(phase, done, len(items)))
+        return results
+
+    def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
+        return self.map(phase, items, function)
+
+    def describe(self) -> dict[str, Any]:
+        return {"engine": "serial", "workers": 1}
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,1 @@
+"""The method's decisions, as pure functions on counts."""

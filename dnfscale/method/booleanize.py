@@ -1,0 +1,144 @@
+"""Booleanizing: which attributes a table has, and where each fold cuts its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dnfscale.core.arrays import Ints, Scalar
+from dnfscale.core.bins import Bins, CategoryBins, NumberBins, Spans
+from dnfscale.core.columns import CategorySummary, Column, NumberSummary, Role
+from dnfscale.core.medians import Cut
+from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary, distinct_names
+
+
+@dataclass(frozen=True, slots=True)
+class FoldCuts:
+    """The cuts of a number column in every fold: from the medians of W_train, and from those of W_0."""
+
+    train: tuple[Cut, ...]
+    whole: tuple[Cut, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Booleanization:
+    """All attributes of a table, and what they are in each fold."""
+
+    attributes: tuple[Attribute, ...]
+    """In the order of the columns, the values of a category increasing; numbers without their cut."""
+    bins: tuple[Bins, ...]
+    train: Spans
+    """Attributes as cut on each fold's W_train."""
+    whole: Spans
+    """Attributes as cut on each fold's W_0."""
+    cuts: Mapping[str, FoldCuts]
+
+    def vocabulary(self, fold: int, attributes: Sequence[int]) -> Vocabulary:
+        """Return some attributes as tau, with the values that W_0 of the fold gives them."""
+        return Vocabulary(tuple(self._resolved(fold, self.attributes[a]) for a in attributes))
+
+    def _resolved(self, fold: int, attribute: Attribute) -> Attribute:
+        if isinstance(attribute, Above):
+            return replace(attribute, value=self.cuts[attribute.column].whole[fold].value)
+        return attribute
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """An attribute before its name is settled."""
+
+    attribute: Attribute
+    spelled_out: str
+    column: int
+    train: Ints
+    whole: Ints
+    """(first, last) per fold."""
+
+
+def booleanize(
+    columns: Sequence[Column],
+    summaries: Sequence[NumberSummary | CategorySummary],
+    cuts: Mapping[str, FoldCuts],
+    *,
+    n_folds: int,
+    keep_missing: bool,
+) -> Booleanization:
+    """Lay out the attributes of all columns and their spans in every fold."""
+    bins: list[Bins] = []
+    drafts: list[_Draft] = []
+    for index, (column, summary) in enumerate(zip(columns, summaries, strict=True)):
+        has_missing = keep_missing and summary.missing > 0
+        if isinstance(summary, NumberSummary):
+            number_bins, draft = _number(column.name, index, cuts[column.name], summary, has_missing)
+            bins.append(number_bins)
+            drafts.append(draft)
+        else:
+            bins.append(CategoryBins(summary.values))
+            drafts += _values(column, index, summary, n_folds)
+        if has_missing:
+            span = _same(bins[-1].missing_code, bins[-1].missing_code, n_folds)
+            missing = IsMissing(f"{column.name}_missing", column.name)
+            drafts.append(_Draft(missing, f"{column.name} is missing", index, span, span))
+    names = distinct_names([d.attribute.name for d in drafts], [d.spelled_out for d in drafts])
+    column_of = np.array([draft.column for draft in drafts], dtype=np.int64)
+    train = np.array([draft.train for draft in drafts], dtype=np.int64).reshape(len(drafts), n_folds, 2)
+    whole = np.array([draft.whole for draft in drafts], dtype=np.int64).reshape(len(drafts), n_folds, 2)
+    return Booleanization(
+        attributes=tuple(replace(draft.attribute, name=name) for draft, name in zip(drafts, names, strict=True)),
+        bins=tuple(bins),
+        train=Spans(column_of, train[:, :, 0].T, train[:, :, 1].T),
+        whole=Spans(column_of, whole[:, :, 0].T, whole[:, :, 1].T),
+        cuts=dict(cuts),
+    )
+
+
+def _number(
+    name: str, index: int, cuts: FoldCuts, summary: NumberSummary, has_missing: bool
+) -> tuple[NumberBins, _Draft]:
+    found = [cut.edge for cut in cuts.train + cuts.whole if cut.value is not None]
+    edges = np.unique(np.array(found, dtype=summary.sample.dtype))
+    top = len(edges)
+
+    def spans(part: Sequence[Cut]) -> Ints:
+        # A cut that does not exist spans nothing: its first code lies above the last.
+        firsts = [top + 1 if cut.value is None else int(np.searchsorted(edges, cut.edge)) + 1 for cut in part]
+        return np.array([(first, top) for first in firsts], dtype=np.int64)
+
+    attribute = Above(f"{name}_above_median", name, None)
+    draft = _Draft(attribute, f"{name} > median", index, spans(cuts.train), spans(cuts.whole))
+    return NumberBins(edges, has_missing), draft
+
+
+def _values(column: Column, index: int, summary: CategorySummary, n_folds: int) -> list[_Draft]:
+    if column.role is Role.FLAG:
+        larger, code = true_value(summary.values)
+        span = _same(code, code, n_folds)
+        return [_Draft(IsTrue(column.name, column.name, larger), f"{column.name} is {larger}", index, span, span)]
+    drafts = []
+    for code, value in enumerate(summary.values):
+        span = _same(code, code, n_folds)
+        attribute = Equals(f"{column.name}_{value}", column.name, value)
+        drafts.append(_Draft(attribute, f"{column.name} = {value}", index, span, span))
+    return drafts
+
+
+def true_value(values: tuple[Scalar, ...]) -> tuple[Scalar, int]:
+    """Return which value of a two-valued column is true, and its code: the larger one.
+
+    A column with one value is true throughout, unless that value is zero or False: then it is false throughout, and
+    the code lies past all that occur.
+    """
+    unseen = len(values) + 1
+    if not values:
+        return True, unseen
+    larger = values[-1]
+    if len(values) == 1 and larger == 0:
+        one: Scalar = True if isinstance(larger, bool) else 1
+        return one, unseen
+    return larger, len(values) - 1
+
+
+def _same(first: int, last: int, n_folds: int) -> Ints:
+    return np.tile(np.array([first, last], dtype=np.int64), (n_folds, 1))

@@ -1,0 +1,29 @@
+"""The empirical ideal classifier: the Boolean function of tau with the least training error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Ints
+from dnfscale.core.counts import TypeCounts, to_dense
+
+
+def ideal_types(counts: TypeCounts) -> Ints:
+    """Return the types that the ideal classifier accepts: those with c_t / n_t >= 1/2, a tie being true."""
+    return counts.codes[2 * counts.c >= counts.n]
+
+
+def ideal_errors(counts: TypeCounts) -> int:
+    """Return the fewest rows that any Boolean formula over tau misclassifies: each type costs its minority."""
+    return int(np.minimum(counts.c, counts.n - counts.c).sum())
+
+
+def correct_rows(accepted: Bools, counts: TypeCounts) -> int:
+    """Return how many counted rows a classifier gets right; accepted[i] is its answer for type counts.codes[i]."""
+    return int(np.where(accepted, counts.c, counts.n - counts.c).sum())
+
+
+def ideal_correct(fitted: TypeCounts, held_out: TypeCounts) -> int:
+    """Return how many held-out rows the ideal classifier of the fitted rows gets right; unseen types are false."""
+    n, c = to_dense(fitted)
+    return correct_rows(((2 * c >= n) & (n > 0))[held_out.codes], held_out)
