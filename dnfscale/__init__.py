@@ -1,3 +1,17 @@
 """dnfscale learns short Boolean formulas from tables of any size."""
 
+from __future__ import annotations
+
+from typing import Any
+
 __version__ = "0.1.0"
+__all__ = ["IdealClassifier"]
+
+
+def __getattr__(name: str) -> Any:
+    # The estimator brings scikit-learn, which a worker and a command line do without.
+    if name == "IdealClassifier":
+        from dnfscale.estimator import IdealClassifier
+
+        return IdealClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,12 +6,15 @@ A named dataset brings its own record: which column is the target, which labels 
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import os
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from dnfscale.core.arrays import Scalar
@@ -21,6 +24,12 @@ from dnfscale.errors import DataError
 
 FOLDER_VARIABLE = "DNFSCALE_DATA"
 _BUILTIN = ("breast_cancer",)
+_MEASURES = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
+_BREAST_CANCER_COLUMNS = (
+    *(f"mean_{measure}" for measure in _MEASURES.split()),
+    *(f"{measure}_error" for measure in _MEASURES.split()),
+    *(f"worst_{measure}" for measure in _MEASURES.split()),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,22 @@ def open_named(path: str) -> tuple[Source, Record]:
     return open_source(str(folder / entry["file"])), record
 
 
+def describe_named() -> list[dict[str, Any]]:
+    """Return the datasets that have a name, the paper's only where their folder is known."""
+    rows: list[dict[str, Any]] = []
+    for name in _BUILTIN:
+        source, record = open_named(f"builtin:{name}")
+        rows.append(_described(f"builtin:{name}", source.n_rows, record.target, record.positive))
+    if os.environ.get(FOLDER_VARIABLE):
+        for name, entry in _read_index(_paper_folder("paper:")).items():
+            rows.append(_described(f"paper:{name}", entry["rows"], entry["target"], entry["positive"]))
+    return rows
+
+
+def _described(path: str, rows: int, target: str, positive: Sequence[Scalar]) -> dict[str, Any]:
+    return {"path": path, "rows": rows, "target": target, "positive": list(positive)}
+
+
 def table_source(table: pa.Table, name: str) -> Source:
     """Return a table in memory as a source of one partition."""
     return Source(
@@ -72,16 +97,21 @@ def table_source(table: pa.Table, name: str) -> Source:
 
 
 def _breast_cancer(path: str) -> tuple[Source, Record]:
-    # scikit-learn takes a second to import, and only this dataset needs it here.
-    from sklearn.datasets import load_breast_cancer
+    """Read the Breast Cancer Wisconsin (Diagnostic) data out of the scikit-learn that is installed.
 
-    bunch = load_breast_cancer()
-    columns = {
-        name.replace(" ", "_"): values for name, values in zip(bunch.feature_names.tolist(), bunch.data.T, strict=True)
-    }
-    labels = bunch.target_names[bunch.target].tolist()
-    table = pa.table({**columns, "diagnosis": labels})
-    return table_source(table, path), Record(target="diagnosis", positive=("malignant",))
+    The file is read where it lies, because importing scikit-learn to load it takes a second: as long as the whole job.
+    """
+    package = importlib.util.find_spec("sklearn")
+    file = Path(str(package.origin if package else "sklearn")).parent / "datasets" / "data" / "breast_cancer.csv"
+    try:
+        with file.open() as lines:
+            names = next(lines).strip().split(",")[2:]
+            rows = np.loadtxt(lines, delimiter=",")
+    except (OSError, ValueError, StopIteration) as error:
+        raise DataError(f"{path}: expected scikit-learn's copy at {file}, but it cannot be read: {error}") from error
+    columns = dict(zip(_BREAST_CANCER_COLUMNS, rows.T, strict=False))
+    labels = [names[label] for label in rows[:, -1].astype(int).tolist()]
+    return table_source(pa.table({**columns, "diagnosis": labels}), path), Record("diagnosis", ("malignant",))
 
 
 def _paper_folder(path: str) -> Path:

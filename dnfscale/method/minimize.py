@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
 
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.formula import Dnf, Term, of_types
@@ -122,6 +120,10 @@ def grow_cover(truth: Truth) -> Dnf:
 
 def _cover(truth: Truth, primes: Sequence[Term], effort: Effort) -> Minimized:
     """Choose primes that cover all required types at the least cost."""
+    # SciPy's optimizers take 0.4 s to import, and a job that only plans or validates does without them.
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
     types = np.array(truth.required, dtype=np.int64)
     covers = np.array([prime.accepts(types) for prime in primes])
     cost, scale = _costs(primes, len(types))

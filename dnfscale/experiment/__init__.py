@@ -1,0 +1,1 @@
+"""What was learned, as the figures that people compare."""

@@ -1,0 +1,126 @@
+"""The record of a study: what result.json and model.json say of what was learned.
+
+The shapes are fixed by the schemas dnfscale.result/1 and dnfscale.model/1. Nothing in them depends on how the rows were
+partitioned, on workers, or on the time it took; what does goes into `timing` and `environment`, which the runner adds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue
+from dnfscale.experiment.metrics import deviation, mean, test_accuracy
+from dnfscale.learn import Learned, LearnedFold
+from dnfscale.method.bounds import separation
+from dnfscale.method.ideal import ideal_errors
+
+RESULT_SCHEMA = "dnfscale.result/1"
+MODEL_SCHEMA = "dnfscale.model/1"
+_DELTA = 0.05
+
+_TESTS: dict[type[Attribute], str] = {Above: "above", Equals: "equals", IsTrue: "true", IsMissing: "missing"}
+
+
+def data_record(learned: Learned) -> dict[str, Any]:
+    """Return the size of the table that was learned from."""
+    return {
+        "rows": learned.rows,
+        "rows_dropped": learned.rows_dropped,
+        "columns": len(learned.columns),
+        "attributes": len(learned.attribute_names),
+        "positive_rows": learned.positive_rows,
+    }
+
+
+def ideal_record(learned: Learned) -> dict[str, Any]:
+    """Return what a result says of the ideal classifier method; without test folds its accuracies are null."""
+    accuracies = [test_accuracy(fold) for fold in learned.folds]
+    ells = [len(fold.tau) for fold in learned.folds] or [len(learned.model.tau)]
+    return {
+        "accuracy_mean": mean(accuracies),
+        "accuracy_std": deviation(accuracies),
+        "ell_mean": sum(ells) / len(ells),
+        "folds": [
+            {**_fold_sizes(fold), "accuracy": float(accuracy), **_fold_formula(fold, learned)}
+            for fold, accuracy in zip(learned.folds, accuracies, strict=True)
+        ],
+        "model": {
+            "rows": learned.model.whole.n_rows,
+            "training_accuracy": 1 - ideal_errors(learned.model.whole) / learned.model.whole.n_rows,
+            **_fold_formula(learned.model, learned),
+        },
+    }
+
+
+def model_record(learned: Learned, *, target: str, provenance: dict[str, Any]) -> dict[str, Any]:
+    """Return the formula of all rows as a model file says it."""
+    model = learned.model
+    names = model.tau.names
+    return {
+        "schema": MODEL_SCHEMA,
+        "target": target,
+        "positive": list(learned.positive),
+        "attributes": [
+            {
+                "name": attribute.name,
+                "column": attribute.column,
+                "test": _TESTS[type(attribute)],
+                "value": None if isinstance(attribute, IsMissing) else attribute.value,
+            }
+            for attribute in model.tau.attributes
+        ],
+        "terms": [[{"attribute": index, "value": holds} for index, holds in term.literals] for term in model.dnf.terms],
+        "counts": [
+            {"type": [bool(code >> i & 1) for i in range(len(names))], "n": n, "c": c}
+            for code, n, c in zip(
+                model.whole.codes.tolist(), model.whole.n.tolist(), model.whole.c.tolist(), strict=True
+            )
+        ],
+        "formula": model.dnf.render(names),
+        "certificate": {
+            "rows": model.whole.n_rows,
+            "delta": _DELTA,
+            "epsilon": separation(model.whole.n_rows, len(names), _DELTA),
+            "chosen_on_the_same_rows": True,
+        },
+        "provenance": provenance,
+    }
+
+
+def _fold_sizes(fold: LearnedFold) -> dict[str, Any]:
+    return {
+        "fold": fold.fold,
+        "train_rows": fold.train_rows,
+        "validation_rows": fold.validation_rows,
+        "test_rows": fold.test_rows,
+    }
+
+
+def _fold_formula(fold: LearnedFold, learned: Learned) -> dict[str, Any]:
+    names = learned.attribute_names
+    return {
+        "ell": len(fold.tau),
+        "rank": fold.rank,
+        "attributes": list(fold.tau.names),
+        "formula": fold.dnf.render(fold.tau.names),
+        "terms": len(fold.dnf.terms),
+        "literals": fold.dnf.n_literals,
+        "minimized": {"status": str(fold.minimized.status), "gap_literals": fold.minimized.gap_literals},
+        "sweep": [
+            {
+                "ell": step.ell,
+                "rank": step.rank,
+                "attributes": [names[a] for a in step.attributes],
+                "validation_accuracy": _share(step.correct, fold.sweep.validation_rows),
+                "by_rank": {
+                    rank: _share(correct, fold.sweep.validation_rows) for rank, correct in step.correct_by_rank.items()
+                },
+            }
+            for step in fold.sweep.steps
+        ],
+    }
+
+
+def _share(part: int, whole: int) -> float | None:
+    """Return part of whole as a fraction; None where there is no whole."""
+    return part / whole if whole else None

@@ -1,0 +1,1 @@
+"""Jobs: specs in, runs out."""

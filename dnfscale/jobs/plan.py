@@ -1,0 +1,120 @@
+"""What a job will do, from the footers alone: scans, tasks, bytes to read, memory per worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dnfscale.core.columns import Column, Role
+from dnfscale.data.source import Source
+from dnfscale.jobs.spec import JobSpec
+from dnfscale.learn import LearnSpec, features
+
+_PROCESS_BYTES = 200 << 20
+"""A worker with its libraries loaded, before it reads anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One pass over the partitions, or over the folds."""
+
+    name: str
+    reads: str
+    tasks: int
+    read_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All phases of a job, and what a worker will hold."""
+
+    phases: tuple[Phase, ...]
+    partitions: int
+    rows: int
+    columns: tuple[Column, ...]
+    binned_bytes: int
+    worker_bytes: int
+
+
+def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
+    """Lay out the phases of a job."""
+    columns = features(source, to_learn)
+    names = [column.name for column in columns]
+    numbers = [column.name for column in columns if column.role is Role.NUMBER]
+    target = [to_learn.target]
+    partitions = len(source.partitions)
+    tasks = partitions + _merges(partitions, spec["cluster.fan_in"])
+    n_folds = 1 + _folds(to_learn, source.n_rows)
+
+    def size(wanted: Sequence[str]) -> int:
+        return sum(source.column_bytes.get(name, 0) for name in wanted)
+
+    phases = [Phase("summarize columns", "Parquet", tasks, size(names + target))]
+    if numbers:
+        phases.append(Phase("locate medians", "Parquet, numbers only", tasks, size(numbers + target)))
+    phases += [
+        Phase("bin rows", "Parquet", partitions, size(names + target)),
+        Phase("associate attributes", "binned rows", tasks, 0),
+        Phase("count types", "binned rows", tasks, 0),
+        Phase("count chosen types", "binned rows", tasks, 0),
+        Phase("minimize formulas", "counts", n_folds, 0),
+    ]
+    binned = source.n_rows * (len(columns) + 1)
+    workers = 1 if spec["cluster.kind"] == "serial" else spec["cluster.workers"]
+    largest = max((partition.n_rows for partition in source.partitions), default=0)
+    tables = n_folds * len(to_learn.rank) * (8 * 6 << to_learn.max_ell)
+    in_hand = largest * (len(columns) + 1) * 3 + (1 << 16) * 16 * len(columns)
+    return Plan(
+        tuple(phases),
+        partitions,
+        source.n_rows,
+        columns,
+        binned,
+        _PROCESS_BYTES + binned // workers + in_hand + 2 * tables,
+    )
+
+
+def write_plan(plan: Plan, spec: JobSpec) -> str:
+    """Write a plan as a table."""
+    roles = ", ".join(f"{sum(c.role is role for c in plan.columns):,} {role}" for role in Role)
+    lines = [
+        f"{spec.name}: {plan.rows:,} rows in {plan.partitions:,} partitions, {len(plan.columns):,} columns ({roles})",
+        "",
+        f"{'phase':<22}{'reads':<24}{'tasks':>8}{'bytes':>14}",
+    ]
+    for phase in plan.phases:
+        amount = _amount(phase.read_bytes) if phase.read_bytes else ""
+        lines.append(f"{phase.name:<22}{phase.reads:<24}{phase.tasks:>8,}{amount:>14}")
+    total_tasks = sum(phase.tasks for phase in plan.phases)
+    total = _amount(sum(phase.read_bytes for phase in plan.phases))
+    lines += [
+        f"{'in all':<46}{total_tasks:>8,}{total:>14}",
+        "",
+        f"binned rows       {_amount(plan.binned_bytes)}, kept on the workers",
+        f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}; "
+        "what does not fit is spilled to disk",
+        f"cluster           {spec['cluster.kind']}, {spec['cluster.workers']} workers",
+    ]
+    return "\n".join(lines)
+
+
+def _merges(items: int, fan_in: int) -> int:
+    merges = 0
+    while True:
+        items = -(-items // fan_in)
+        merges += items
+        if items <= 1:
+            return merges
+
+
+def _folds(to_learn: LearnSpec, n_rows: int) -> int:
+    if isinstance(to_learn.outer, int):
+        return to_learn.outer
+    return 10 if to_learn.outer is None and n_rows >= 100 else n_rows
+
+
+def _amount(n_bytes: int) -> str:
+    for unit, size in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if n_bytes >= 1 << size:
+            return f"{n_bytes / (1 << size):,.1f} {unit}"
+    return f"{n_bytes} B"

@@ -1,0 +1,362 @@
+"""Job specs: TOML in, a checked JobSpec out, and for every fault the file, the line and what to write instead.
+
+Each key stands once in FIELDS with its check and its default. A check returns the value as the job uses it, or says
+what the value must be.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dnfscale.engine.launch import ClusterSpec
+from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.jobs.toml_text import key_lines, write_toml
+from dnfscale.learn import LearnSpec
+from dnfscale.method.select import SCORES
+
+Check = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A key of the spec: how its value is checked, and what it is when it is not given."""
+
+    check: Check
+    default: Any = None
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """A job, checked as far as it can be without looking at the data."""
+
+    file: Path
+    lines: Mapping[str, int]
+    values: Mapping[str, Any]
+    """Every key that was given or has a default."""
+
+    def __getitem__(self, key: str) -> Any:
+        return self.values[key]
+
+    @property
+    def name(self) -> str:
+        return str(self["name"])
+
+    @property
+    def kind(self) -> str:
+        return str(self["kind"])
+
+    @property
+    def data_path(self) -> str:
+        """The path of the data: a named dataset, or a path relative to the spec's own folder."""
+        path = str(self["data.path"])
+        return path if ":" in path or Path(path).is_absolute() else str(self.file.parent / path)
+
+    @property
+    def run_folder(self) -> Path:
+        return Path(self["output.dir"]) / self.name
+
+    @property
+    def cluster(self) -> ClusterSpec:
+        return ClusterSpec(
+            kind=self["cluster.kind"],
+            workers=self["cluster.workers"],
+            memory_limit=self["cluster.memory_limit"],
+            fan_in=self["cluster.fan_in"],
+            address=self["cluster.address"],
+            scheduler_file=self["cluster.scheduler_file"],
+        )
+
+    def located(self, error: DnfscaleError) -> DnfscaleError:
+        """Return the error with the file and the line of the key that it speaks of."""
+        if error.key is None:
+            return error
+        return type(error)(f"{self.place(error.key)}: {error.message}")
+
+    def place(self, key: str) -> str:
+        """Return the file and, if it is known, the line on which a key stands."""
+        return _place(self.file, self.lines, key)
+
+    def resolved(self) -> str:
+        """Return the spec as TOML with every default written out."""
+        document: dict[str, Any] = {}
+        for key, value in self.values.items():
+            *tables, last = key.split(".")
+            table = document
+            for name in tables:
+                table = table.setdefault(name, {})
+            table[last] = value
+        return write_toml(document)
+
+
+def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec:
+    """Read and check a spec; overrides replace values of the file, by dotted key."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"{file}: expected a job spec in TOML, but it cannot be read: {error}") from error
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        place = f"{file}:{line[1]}" if line else str(file)
+        raise SpecError(f"{place}: expected TOML, but it does not parse: {error}") from error
+    lines = key_lines(text)
+    given = _flattened(document, file, lines)
+    for key, value in (overrides or {}).items():
+        if key not in FIELDS:
+            raise SpecError(f"--set {key}: {_unknown(key)}")
+        given[key] = value
+    values: dict[str, Any] = {}
+    for key, field in FIELDS.items():
+        if key in given:
+            values[key] = _checked(field, key, given[key], _place(file, lines, key))
+        elif field.required:
+            raise SpecError(f"{file}: expected the key {key}, but it is not there; add it")
+        else:
+            values[key] = field.default
+    if values["name"] is None:
+        values["name"] = re.sub(r"[^A-Za-z0-9._-]+", "-", file.stem)
+    spec = JobSpec(file, lines, values)
+    _check_together(spec)
+    return spec
+
+
+def parse_override(text: str) -> tuple[str, Any]:
+    """Split `a.b=value` of the command line; a value that is not TOML is taken as a string."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise SpecError(f"--set takes KEY=VALUE, such as select.max_ell=5, got {text!r}")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value
+
+
+def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:
+    """Return what the job asks the method to learn; roles are what the dataset's own record adds."""
+    given = {
+        key: spec[f"data.{key}"]
+        for key in ("positive", "drop", "categorical", "boolean")
+        if spec[f"data.{key}"] is not None
+    }
+    return replace(
+        LearnSpec(target=target),
+        **{**roles, **given},
+        missing=spec["data.missing"],
+        max_categories=spec["data.max_categories"],
+        rank=spec["select.rank"],
+        max_ell=spec["select.max_ell"],
+        validation=spec["select.validation"],
+        tolerance=spec["select.tolerance"],
+        unseen=spec["formula.unseen"],
+        minimize=spec["formula.minimize"],
+        outer=0 if spec.kind == "fit" else spec["folds.outer"],
+        seed=spec["seed"],
+    )
+
+
+def _flattened(document: Mapping[str, Any], file: Path, lines: Mapping[str, int], prefix: str = "") -> dict[str, Any]:
+    """Return the document by dotted key; a key that no field has is an error."""
+    flat: dict[str, Any] = {}
+    for name, value in document.items():
+        key = prefix + name
+        if isinstance(value, dict) and any(field.startswith(key + ".") for field in FIELDS):
+            flat |= _flattened(value, file, lines, key + ".")
+        elif key in FIELDS:
+            flat[key] = value
+        else:
+            raise SpecError(f"{_place(file, lines, key)}: {_unknown(key)}")
+    return flat
+
+
+def _unknown(key: str) -> str:
+    tables = {field.rsplit(".", 1)[0] for field in FIELDS if "." in field}
+    near = difflib.get_close_matches(key, [*FIELDS, *tables], n=1)
+    if not near:
+        last = difflib.get_close_matches(key.rsplit(".", 1)[-1], [f.rsplit(".", 1)[-1] for f in FIELDS], n=1)
+        near = [field for field in FIELDS if last and field.rsplit(".", 1)[-1] == last[0]][:1]
+    return f"unknown key {key}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _place(file: Path, lines: Mapping[str, int], key: str) -> str:
+    while key:
+        if key in lines:
+            return f"{file}:{lines[key]}"
+        key = key.rpartition(".")[0]
+    return str(file)
+
+
+def _checked(field: Field, key: str, value: Any, place: str) -> Any:
+    try:
+        return field.check(value)
+    except ValueError as error:
+        raise SpecError(f"{place}: {key} must be {error}, got {value!r}") from None
+
+
+def _check_together(spec: JobSpec) -> None:
+    """Check what no key can tell by itself."""
+
+    def fail(key: str, message: str) -> None:
+        raise SpecError(f"{spec.place(key)}: {message}")
+
+    if spec["data.target"] is None and not str(spec["data.path"]).startswith(("builtin:", "paper:")):
+        fail("data", "expected the key data.target, the column to predict, but it is not there; add it")
+    if spec["cluster.kind"] == "address" and spec["cluster.address"] is None:
+        fail("cluster.kind", 'cluster.kind = "address" needs cluster.address, such as "tcp://10.0.0.5:8786"; add it')
+    if spec["cluster.kind"] == "scheduler_file" and spec["cluster.scheduler_file"] is None:
+        fail("cluster.kind", 'cluster.kind = "scheduler_file" needs cluster.scheduler_file, a path; add it')
+    methods = spec["methods"]
+    for baseline in ("random_forest", "xgboost"):
+        key = f"baselines.{baseline}"
+        wanted = spec[f"{key}.trials"] is not None if methods is None else baseline in methods
+        if wanted:
+            fail(f"{key}.trials", f'{key} does not run yet; leave it out, or set methods = ["ideal"]')
+
+
+def _whole(low: int, high: int | None = None) -> Check:
+    bounds = f"a whole number of at least {low}" if high is None else f"a whole number between {low} and {high}"
+
+    def check(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or value < low or (high is not None and value > high):
+            raise ValueError(bounds)
+        return value
+
+    return check
+
+
+def _share(low: float, high: float) -> Check:
+    def check(value: Any) -> float:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or not low <= value <= high:
+            raise ValueError(f"a number between {low} and {high}")
+        return float(value)
+
+    return check
+
+
+def _one_of(*choices: str) -> Check:
+    def check(value: Any) -> str:
+        if value not in choices or not isinstance(value, str):
+            near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+            raise ValueError(
+                "one of " + ", ".join(map(repr, choices)) + (f" (did you mean {near[0]!r}?)" if near else "")
+            )
+        return value
+
+    return check
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("a string")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("a list of strings")
+    return tuple(value)
+
+
+def _labels(value: Any) -> tuple[Any, ...]:
+    labels = value if isinstance(value, list) else [value]
+    if not labels or not all(isinstance(item, str | int | float | bool) for item in labels):
+        raise ValueError("a list of labels: strings, numbers or booleans")
+    return tuple(labels)
+
+
+def _ranks(value: Any) -> tuple[str, ...]:
+    known = list(SCORES)
+    if (
+        not isinstance(value, list)
+        or not value
+        or not all(item in known for item in value)
+        or len(set(value)) < len(value)
+    ):
+        raise ValueError("a list of different rankings out of " + ", ".join(map(repr, known)))
+    return tuple(value)
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", value):
+        raise ValueError(
+            "a name of letters, digits, dots, hyphens and underscores, because the run's folder is called so"
+        )
+    return value
+
+
+def _folds(value: Any) -> int | str:
+    if value == "leave-one-out":
+        return str(value)
+    try:
+        return int(_whole(2)(value))
+    except ValueError:
+        raise ValueError('a whole number of at least 2, or "leave-one-out"') from None
+
+
+def _memory(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"\d+(\.\d+)?\s*([kKMGT]i?)?B", value):
+        raise ValueError('an amount of memory, such as "4GiB" or "700MiB"')
+    return value
+
+
+def _methods(value: Any) -> tuple[str, ...]:
+    known = ("ideal", "random_forest", "xgboost")
+    if not isinstance(value, list) or not value or not all(item in known for item in value):
+        raise ValueError("a list of methods out of " + ", ".join(map(repr, known)))
+    return tuple(value)
+
+
+def _kind(value: Any) -> str:
+    if value == "suite":
+        raise ValueError("'fit' or 'study' (suites do not run yet)")
+    return str(_one_of("fit", "study")(value))
+
+
+def _cluster_kind(value: Any) -> str:
+    if value in ("slurm", "kubernetes"):
+        raise ValueError("'serial', 'local', 'address' or 'scheduler_file' (start the cluster and give its address)")
+    return str(_one_of("serial", "local", "address", "scheduler_file")(value))
+
+
+FIELDS: Mapping[str, Field] = {
+    "schema_version": Field(_whole(1, 1), required=True),
+    "name": Field(_name),
+    "kind": Field(_kind, "study"),
+    "seed": Field(_whole(0), 0),
+    "methods": Field(_methods),
+    "data.path": Field(_text, required=True),
+    "data.target": Field(_text),
+    "data.positive": Field(_labels),
+    "data.drop": Field(_texts),
+    "data.categorical": Field(_texts),
+    "data.boolean": Field(_texts),
+    "data.missing": Field(_one_of("drop", "error", "indicator"), "drop"),
+    "data.max_categories": Field(_whole(1, 60_000), 10_000),
+    "booleanize.cuts": Field(_one_of("median"), "median"),
+    "select.rank": Field(_ranks, ("f", "mutual_info", "chi2")),
+    "select.max_ell": Field(_whole(1, 24), 10),
+    "select.validation": Field(_share(0.01, 0.9), 0.3),
+    "select.tolerance": Field(_share(0.0, 1.0), 0.01),
+    "formula.unseen": Field(_one_of("negative", "dont_care"), "negative"),
+    "formula.minimize": Field(_one_of("exact", "sympy", "none"), "exact"),
+    "folds.outer": Field(_folds),
+    "baselines.random_forest.trials": Field(_whole(1)),
+    "baselines.xgboost.trials": Field(_whole(1)),
+    "cluster.kind": Field(_cluster_kind, "local"),
+    "cluster.workers": Field(_whole(1), 2),
+    "cluster.memory_limit": Field(_memory, "4GiB"),
+    "cluster.fan_in": Field(_whole(2, 1024), 8),
+    "cluster.address": Field(_text),
+    "cluster.scheduler_file": Field(_text),
+    "output.dir": Field(_text, "runs"),
+}
+"""Every key that a spec may have."""

@@ -1,0 +1,99 @@
+"""A starter spec for somebody's own data: every choice written out, with what was found in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.columns import Reading, Role
+from dnfscale.data.source import Source, open_source, role_of
+from dnfscale.errors import SpecError
+from dnfscale.jobs.toml_text import write_toml
+
+_LOOKED_AT = 5
+"""Partitions whose target is read, evenly spaced: files are often sorted by class."""
+_MOST_LABELS = 50
+
+
+def starter_spec(data: str, target: str, folder: Path) -> str:
+    """Return a spec for a dataset; its path is written relative to the folder the spec will lie in."""
+    source = open_source(data)
+    if target not in source.types:
+        raise SpecError(
+            f"--target must name a column of {data}, got {target!r}; it has {', '.join(map(repr, source.types))}"
+        )
+    unusable = [name for name, kind in source.types.items() if role_of(kind) is None and name != target]
+    labels = sorted(_labels(source, target))
+    if len(labels) > _MOST_LABELS:
+        raise SpecError(
+            f"--target must name a column of few values, but {target!r} has more than {_MOST_LABELS}; choose another"
+        )
+    resolved = Path(data).resolve()
+    try:
+        path = str(resolved.relative_to(folder.resolve()))
+    except ValueError:
+        path = str(resolved)
+    head = write_toml({"schema_version": 1, "name": _name(resolved), "kind": "study", "seed": 0})
+    table = write_toml({"path": path, "target": target, "positive": labels[-1:], "drop": unusable})
+    return "\n".join(
+        [
+            head,
+            "[data]",
+            table.rstrip(),
+            f"# positive: labels seen are {', '.join(map(repr, labels))}"
+            if labels
+            else "# positive: no label was seen",
+            "# drop: identifiers, dates, and what would not be known when the formula is used",
+            "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
+            "categorical = []",
+            "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
+            "boolean = []",
+            f'missing = "drop"                # or "error", "indicator"; {_found(source, target)}',
+            "",
+            "[select]",
+            'rank = ["f", "mutual_info", "chi2"]',
+            "max_ell = 10                    # attributes a formula may use",
+            "",
+            "[formula]",
+            'unseen = "negative"             # or "dont_care": shorter, and free where no row was seen',
+            "",
+            "[cluster]",
+            'kind = "local"',
+            "workers = 2",
+            'memory_limit = "2GiB"',
+            "",
+            "[output]",
+            'dir = "runs"',
+            "",
+        ]
+    )
+
+
+def _labels(source: Source, target: str) -> set[Scalar]:
+    labels: set[Scalar] = set()
+    step = max(1, len(source.partitions) // _LOOKED_AT)
+    wanted = {*range(0, len(source.partitions), step), len(source.partitions) - 1}
+    for partition in (p for p in source.partitions if p.ordinal in wanted):
+        for values in _target_values(partition, target):
+            labels.update(values)
+            if len(labels) > _MOST_LABELS:
+                return labels
+    return labels
+
+
+def _target_values(partition: object, target: str) -> Iterator[tuple[Scalar, ...]]:
+    for block in partition.blocks(Reading((), target)):  # type: ignore[attr-defined]
+        used = set(block.target.codes.tolist())
+        yield tuple(value for code, value in enumerate(block.target.values) if code in used)
+
+
+def _found(source: Source, target: str) -> str:
+    roles = [role_of(kind) for name, kind in source.types.items() if name != target]
+    counted = ", ".join(f"{sum(r is role for r in roles)} {role}" for role in Role)
+    return f"{source.n_rows:,} rows; columns: {counted}"
+
+
+def _name(path: Path) -> str:
+    return re.sub(r"[^A-Za-z0-9_]+", "-", path.stem).strip("-") or "job"
