@@ -26,7 +26,7 @@ from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source, feature_columns
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
-from dnfscale.errors import DataError, SpecError
+from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize
 from dnfscale.method.ideal import ideal_types
 from dnfscale.method.minimize import Minimized, Truth, as_types, minimize
@@ -34,6 +34,8 @@ from dnfscale.method.select import SCORES, rankings
 from dnfscale.method.sweep import RankedCounts, Sweep, sweep
 from dnfscale.scans import Associate, BinRows, CountTypes, LocateMedians, SummarizeColumns, merge_located
 
+_MOST_FOLDS = 5_000
+"""What is known of each arc in each fold grows with the square of the number of folds: 50 MB here."""
 _FEW_ROWS = 100
 """Below this many rows every row is a test fold of its own, unless the number of folds is given."""
 
@@ -239,6 +241,14 @@ def _bin_and_rank(
 ) -> tuple[Sequence[object], list[dict[str, tuple[int, ...]]]]:
     """Bin the rows, leaving them on the workers, and rank the attributes of each fold."""
     scan = BinRows(table.reading, table.positive, booleans.bins, table.summary.row_numbers(), table.splits)
+    check_merge(
+        f"2 x 2 tables of {len(booleans.attributes):,} attributes in {table.splits.n_folds:,} folds",
+        16 * len(booleans.attributes) * table.splits.n_folds,
+        fan_in=engine.fan_in,
+        worker_bytes=engine.worker_bytes,
+        advice="lower folds.outer or data.max_categories, or raise cluster.memory_limit",
+        key="folds.outer",
+    )
     binned = engine.keep("bin rows", source.partitions, scan)
     tables = engine.reduce(
         "associate attributes",
@@ -432,13 +442,16 @@ def _outer(n_rows: int, spec: LearnSpec) -> int:
         raise DataError(f'expected at least 2 rows to cross-validate, got {n_rows}; use kind = "fit"', "folds.outer")
     if spec.outer is None:
         return 10 if n_rows >= _FEW_ROWS else n_rows
-    if spec.outer == "leave-one-out":
-        return n_rows
-    if int(spec.outer) > n_rows:
+    if spec.outer != "leave-one-out" and int(spec.outer) > n_rows:
         raise SpecError(
             f"folds.outer must be at most the number of rows, {n_rows:,}, got {spec.outer}; lower it", "folds.outer"
         )
-    return int(spec.outer)
+    outer = n_rows if spec.outer == "leave-one-out" else int(spec.outer)
+    if outer > _MOST_FOLDS:
+        raise LimitError(
+            f"folds.outer may give at most {_MOST_FOLDS:,} folds at once, got {outer:,}; lower it", "folds.outer"
+        )
+    return outer
 
 
 def _listed(values: Sequence[Scalar] | Mapping[str, object]) -> str:

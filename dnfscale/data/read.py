@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,10 +27,11 @@ class FileRows:
 
     path: str
     file_bytes: int
-    """The file's size when its footer was read; another size later means that it was rewritten."""
+    modified_ns: int
+    """Size and time of the file when its footer was read; others later mean that it was rewritten."""
     groups: tuple[int, ...]
     n_rows: int
-    constants: tuple[tuple[str, Any], ...] = ()
+    constants: tuple[tuple[str, pa.Scalar], ...] = ()
     """Hive keys and their values: columns that stand in the path, not in the file."""
 
     def with_group(self, group: int, n_rows: int) -> FileRows:
@@ -97,18 +97,17 @@ def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
 
 
 def _batches(piece: FileRows, reading: Reading) -> Iterator[pa.RecordBatch]:
-    columns = reading.columns + reading.guards
     constants = dict(piece.constants)
-    names = [name for name in [*(column.name for column in columns), reading.target] if name not in constants]
-    coded = [column.name for column in columns if column.role is not Role.NUMBER] + [reading.target]
+    columns = [column for column in reading.columns + reading.guards if column.name not in constants]
+    numbers = [column.name for column in columns if column.role is Role.NUMBER]
+    coded = [column.name for column in columns if column.role is not Role.NUMBER]
+    if reading.target not in constants:
+        coded.append(reading.target)
     try:
-        size = os.path.getsize(piece.path)
-        if size != piece.file_bytes:
-            raise DataError(
-                f"{piece.path}: expected the file of {piece.file_bytes:,} bytes that the job began with, got "
-                f"{size:,} bytes; run again on data that does not change meanwhile"
-            )
+        _check_unchanged(piece)
         with pq.ParquetFile(piece.path, read_dictionary=coded, memory_map=False, pre_buffer=False) as parquet:
+            # Without any column of its own a batch would not know its length.
+            names = numbers + coded or parquet.schema_arrow.names[:1]
             batches = parquet.iter_batches(_BATCH_ROWS, row_groups=list(piece.groups), columns=names, use_threads=False)
             yield from _with_constants(batches, constants)
     except (pa.ArrowException, OSError) as error:
@@ -118,10 +117,19 @@ def _batches(piece: FileRows, reading: Reading) -> Iterator[pa.RecordBatch]:
         ) from error
 
 
-def _with_constants(batches: Iterable[pa.RecordBatch], constants: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+def _check_unchanged(piece: FileRows) -> None:
+    now = os.stat(piece.path)
+    if (now.st_size, now.st_mtime_ns) != (piece.file_bytes, piece.modified_ns):
+        raise DataError(
+            f"{piece.path}: expected the file that the job began with, of {piece.file_bytes:,} bytes, got one of "
+            f"{now.st_size:,} bytes that was written since; run again on data that does not change meanwhile"
+        )
+
+
+def _with_constants(batches: Iterable[pa.RecordBatch], constants: dict[str, pa.Scalar]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for name, value in constants.items():
-            batch = batch.append_column(name, pa.array([value] * batch.num_rows))
+            batch = batch.append_column(name, pa.repeat(value, batch.num_rows))
         yield batch
 
 

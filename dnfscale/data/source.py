@@ -36,6 +36,7 @@ class Footer:
 
     path: str
     file_bytes: int
+    modified_ns: int
     schema: pa.Schema
     group_rows: tuple[int, ...]
     group_bytes: tuple[int, ...]
@@ -74,7 +75,7 @@ def open_source(path: str) -> Source:
     return Source(
         path=path,
         types={**types, **{name: kind for name, (kind, _) in keys.items()}},
-        partitions=_partitions(footers, {name: values for name, (_, values) in keys.items()}),
+        partitions=_partitions(footers, keys),
         n_rows=sum(sum(footer.group_rows) for footer in footers),
         n_files=len(footers),
         column_bytes=column_bytes,
@@ -160,6 +161,7 @@ def _read_footer(file: pafs.FileInfo, root: str, filesystem: pafs.FileSystem) ->
     return Footer(
         path=file.path,
         file_bytes=file.size,
+        modified_ns=file.mtime_ns,
         schema=schema,
         group_rows=tuple(group.num_rows for group in groups),
         group_bytes=tuple(group.total_byte_size for group in groups),
@@ -226,19 +228,23 @@ def _typed_keys(footers: Sequence[Footer]) -> dict[str, tuple[pa.DataType, list[
     return typed
 
 
-def _partitions(footers: Sequence[Footer], keys: dict[str, list[Any]]) -> tuple[ParquetPartition, ...]:
+def _partitions(
+    footers: Sequence[Footer], keys: dict[str, tuple[pa.DataType, list[Any]]]
+) -> tuple[ParquetPartition, ...]:
     partitions: list[ParquetPartition] = []
     pieces: list[FileRows] = []
     rows = size = 0
     for number, footer in enumerate(footers):
-        constants = tuple((key, values[number]) for key, values in keys.items())
+        constants = tuple((key, pa.scalar(values[number], kind)) for key, (kind, values) in keys.items())
         for group, (group_rows, group_bytes) in enumerate(zip(footer.group_rows, footer.group_bytes, strict=True)):
             if not group_rows:
                 continue
             if pieces and pieces[-1].path == footer.path:
                 pieces[-1] = pieces[-1].with_group(group, group_rows)
             else:
-                pieces.append(FileRows(footer.path, footer.file_bytes, (group,), group_rows, constants))
+                pieces.append(
+                    FileRows(footer.path, footer.file_bytes, footer.modified_ns, (group,), group_rows, constants)
+                )
             rows, size = rows + group_rows, size + group_bytes
             if rows >= _PARTITION_ROWS or size >= _PARTITION_BYTES:
                 partitions.append(ParquetPartition(len(partitions), tuple(pieces)))

@@ -6,8 +6,10 @@ partitioned, on workers, or on the time it took; what does goes into `timing` an
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from dnfscale.core.arrays import Scalar
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue
 from dnfscale.experiment.metrics import deviation, mean, test_accuracy
 from dnfscale.learn import Learned, LearnedFold
@@ -65,7 +67,7 @@ def model_record(learned: Learned, *, target: str, provenance: dict[str, Any]) -
                 "name": attribute.name,
                 "column": attribute.column,
                 "test": _TESTS[type(attribute)],
-                "value": None if isinstance(attribute, IsMissing) else attribute.value,
+                "value": None if isinstance(attribute, IsMissing) else _json_value(attribute.value),
             }
             for attribute in model.tau.attributes
         ],
@@ -119,6 +121,11 @@ def _fold_formula(fold: LearnedFold, learned: Learned) -> dict[str, Any]:
             for step in fold.sweep.steps
         ],
     }
+
+
+def _json_value(value: Scalar | None) -> Scalar | None:
+    """Return a value as JSON can hold it: the cuts -inf and inf are written as text."""
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -19,7 +19,7 @@ from dnfscale.data.datasets import is_named, open_named
 from dnfscale.data.source import Source, open_source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
-from dnfscale.errors import DnfscaleError
+from dnfscale.errors import DnfscaleError, LimitError
 from dnfscale.experiment.study import RESULT_SCHEMA, data_record, ideal_record, model_record
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.spec import JobSpec, learn_spec
@@ -81,7 +81,13 @@ def run(spec: JobSpec, options: Options, *, out: TextIO = sys.stdout, err: TextI
     except DnfscaleError as error:
         raise spec.located(error) from error
     timing["total_s"] = round(time.monotonic() - started, 3)
-    _write_files(folder, spec, to_learn, learned, timing=timing, environment=environment)
+    try:
+        _write_files(folder, spec, to_learn, learned, timing=timing, environment=environment)
+    except OSError as error:
+        raise LimitError(
+            f"{spec.place('output.dir')}: expected to write the run's files to {folder.path}, but {error.strerror}; "
+            "make room, or pass another --output"
+        ) from error
     job.say("finished", elapsed_s=timing["total_s"])
     _tell(folder, options, out)
 
