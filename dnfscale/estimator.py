@@ -20,8 +20,6 @@ from dnfscale.errors import DataError
 from dnfscale.evaluate import columns_of, types_of
 from dnfscale.learn import LearnSpec, learn
 
-_TARGET = "__target__"
-
 
 class IdealClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns the shortest formula for the best Boolean function of a few attributes.
@@ -55,16 +53,11 @@ class IdealClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 (scikit-learn's names)
         """Learn the formula of the larger of two labels from a table and its labels."""
-        labels = np.asarray(y)
         table = _table(X)
-        if len(labels) != table.num_rows:
-            raise DataError(f"expected as many labels as rows, got {len(labels):,} and {table.num_rows:,}")
-        self.classes_ = np.unique(labels)
-        if len(self.classes_) != 2:
-            raise DataError(f"expected two classes to tell apart, got {len(self.classes_):,}")
-        table = table.append_column(_TARGET, pa.array(labels == self.classes_[1]))
+        labels, self.classes_ = _labels(y, table.num_rows)
+        target = _unused_name(table)
         spec = LearnSpec(
-            target=_TARGET,
+            target=target,
             positive=(True,),
             categorical=tuple(self.categorical),
             boolean=tuple(self.boolean),
@@ -77,10 +70,11 @@ class IdealClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             outer=0,
             seed=self.random_state,
         )
-        self.model_ = learn(table_source(table, "X"), spec, SerialEngine()).model
+        labelled = table.append_column(target, pa.array(labels == self.classes_[1]))
+        self.model_ = learn(table_source(labelled, "X"), spec, SerialEngine()).model
         self.formula_ = self.model_.dnf.render(self.model_.tau.names)
         self.attributes_ = list(self.model_.tau.names)
-        self.n_features_in_ = table.num_columns - 1
+        self.n_features_in_ = table.num_columns
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
@@ -99,20 +93,61 @@ class IdealClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _types(self, X: Any) -> Ints:  # noqa: N803
         table = _table(X)
         columns = columns_of(self.model_.tau)
-        table = table.append_column(_TARGET, pa.array(np.zeros(table.num_rows, dtype=np.bool_)))
-        reading = Reading(columns, _TARGET, keep_missing=True)
-        blocks = TablePartition(0, table).blocks(reading)
+        absent = [column.name for column in columns if column.name not in table.column_names]
+        if absent:
+            raise DataError(
+                f"expected the columns that the formula uses, but {', '.join(map(repr, absent))} are missing"
+            )
+        target = _unused_name(table)
+        table = table.append_column(target, pa.array(np.zeros(table.num_rows, dtype=np.bool_)))
+        blocks = TablePartition(0, table).blocks(Reading(columns, target, keep_missing=True))
         parts = [types_of(block, columns, self.model_.tau) for block in blocks]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
 def _table(X: Any) -> pa.Table:  # noqa: N803
     """Return a pandas, Arrow or NumPy table as an Arrow table; the columns of an array are called x0, x1, ..."""
-    if isinstance(X, pa.Table):
-        return X
-    if hasattr(X, "__dataframe__") and hasattr(X, "columns"):
-        return pa.Table.from_pandas(X, preserve_index=False)
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise DataError(f"expected a table of rows and columns, got an array of {array.ndim} dimensions")
-    return pa.table({f"x{i}": array[:, i] for i in range(array.shape[1])})
+    try:
+        if isinstance(X, pa.Table):
+            table = X
+        elif hasattr(X, "__dataframe__") and hasattr(X, "columns"):
+            table = pa.Table.from_pandas(X, preserve_index=False)
+        else:
+            array = np.asarray(X)
+            if array.ndim != 2:
+                raise DataError(f"expected a table of rows and columns, got an array of {array.ndim} dimensions")
+            if array.dtype.kind == "c":
+                raise DataError("expected real numbers, got complex ones")
+            table = pa.table({f"x{i}": array[:, i] for i in range(array.shape[1])})
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise DataError(f"expected columns of one type each, under different names, but {error}") from error
+    if not table.num_columns:
+        raise DataError("expected a table with at least one column, got none")
+    return table
+
+
+def _labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the labels as an array, and the two classes in increasing order."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise DataError(f"expected one label a row, got an array of {labels.ndim} dimensions")
+    if len(labels) != n_rows:
+        raise DataError(f"expected as many labels as rows, got {len(labels):,} and {n_rows:,}")
+    missing = sum(label is None or label != label for label in labels.tolist())
+    if missing:
+        raise DataError(f"expected a label for every row, but {missing:,} are missing; leave those rows out")
+    try:
+        classes = np.unique(labels)
+    except TypeError as error:
+        raise DataError(f"expected labels of one type, but they cannot be ordered: {error}") from error
+    if len(classes) != 2:
+        raise DataError(f"expected two classes to tell apart, got {len(classes):,}")
+    return labels, classes
+
+
+def _unused_name(table: pa.Table) -> str:
+    """Return a name that no column has, for the target."""
+    name = "target"
+    while name in table.column_names:
+        name += "_"
+    return name

@@ -24,8 +24,12 @@ def types_of(block: Block, columns: tuple[Column, ...], tau: Vocabulary) -> Ints
     """Return the type of each row of a block that was read with these columns."""
     data = {column.name: values for column, values in zip(columns, block.columns, strict=True)}
     codes = np.zeros(block.n_rows, dtype=np.int64)
-    for place, attribute in enumerate(tau.attributes):
-        codes |= holds(attribute, data[attribute.column]).astype(np.int64) << place
+    for place in range(0, len(tau), 8):
+        # Eight attributes at a time as bytes: half the time of eight-byte integers.
+        byte = np.zeros(block.n_rows, dtype=np.uint8)
+        for bit, attribute in enumerate(tau.attributes[place : place + 8]):
+            np.bitwise_or(byte, holds(attribute, data[attribute.column]).view(np.uint8) << bit, out=byte)
+        codes |= byte.astype(np.int64) << place
     return codes
 
 
@@ -39,7 +43,8 @@ def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
         if attribute.value is None:
             return np.zeros(len(data.values), dtype=np.bool_)
         # Whole numbers are compared with whole numbers: beyond 2**53 floats would not tell them apart.
-        cut = math.floor(attribute.value) if data.values.dtype.kind in "iu" else attribute.value
+        whole = data.values.dtype.kind in "iu" and math.isfinite(attribute.value)
+        cut = math.floor(attribute.value) if whole else attribute.value
         return np.asarray((data.values > cut) & present)
     if isinstance(attribute, IsMissing):
         return np.asarray(data.codes < 0)

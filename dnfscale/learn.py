@@ -30,10 +30,15 @@ from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize
 from dnfscale.method.ideal import ideal_types
 from dnfscale.method.minimize import Minimized, Truth, as_types, minimize
+from dnfscale.method.one_rule import best_single
 from dnfscale.method.select import SCORES, rankings
 from dnfscale.method.sweep import RankedCounts, Sweep, sweep
 from dnfscale.scans import Associate, BinRows, CountTypes, LocateMedians, SummarizeColumns, merge_located
 
+MISSING = ("drop", "error", "indicator")
+UNSEEN = ("negative", "dont_care")
+MINIMIZE = ("exact", "sympy", "none")
+MOST_ELL = 24
 _MOST_FOLDS = 5_000
 """What is known of each arc in each fold grows with the square of the number of folds: 50 MB here."""
 _FEW_ROWS = 100
@@ -62,6 +67,40 @@ class LearnSpec:
     """Test folds: a number, "leave-one-out", or None for ten, or leave-one-out below a hundred rows; 0 for none."""
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        choices = {"missing": MISSING, "unseen": UNSEEN, "minimize": MINIMIZE}
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise SpecError(f"{name} must be one of {_listed(known)}, got {getattr(self, name)!r}")
+        if not self.rank or len(set(self.rank)) < len(self.rank) or not set(self.rank) <= set(SCORES):
+            raise SpecError(f"rank must list different rankings out of {_listed(list(SCORES))}, got {self.rank!r}")
+        if not isinstance(self.max_ell, int) or not 1 <= self.max_ell <= MOST_ELL:
+            raise SpecError(f"max_ell must be a whole number between 1 and {MOST_ELL}, got {self.max_ell!r}")
+        if not 0.01 <= self.validation <= 0.9:
+            raise SpecError(f"validation must be a number between 0.01 and 0.9, got {self.validation!r}")
+        if not 0 <= self.tolerance <= 1:
+            raise SpecError(f"tolerance must be a number between 0 and 1, got {self.tolerance!r}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """What scan 1 found, and what follows from it."""
+
+    columns: tuple[Column, ...]
+    reading: Reading
+    summary: TableSummary
+    positive: tuple[Scalar, ...]
+    splits: Splits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingleRule:
+    """The best single attribute of a fold, to compare with."""
+
+    attribute: str
+    whole: TypeCounts
+    test: TypeCounts
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedFold:
@@ -79,6 +118,7 @@ class LearnedFold:
     test: TypeCounts
     """Counts over tau on the test part."""
     minimized: Minimized
+    single: SingleRule
 
     @property
     def dnf(self) -> Dnf:
@@ -99,17 +139,7 @@ class Learned:
     folds: tuple[LearnedFold, ...]
     model: LearnedFold
     """The fold of all rows."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """What scan 1 found, and what follows from it."""
-
-    columns: tuple[Column, ...]
-    reading: Reading
-    summary: TableSummary
-    positive: tuple[Scalar, ...]
-    splits: Splits
+    table: Table
 
 
 def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
@@ -123,10 +153,12 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
         n_folds=table.splits.n_folds,
         keep_missing=table.reading.keep_missing,
     )
-    binned, ranked = _bin_and_rank(source, table, booleans, spec, engine)
+    binned, ranked, singles = _bin_and_rank(source, table, booleans, spec, engine)
     sweeps = _sweep(binned, ranked, table, booleans, spec, engine)
-    wholes, tests = _count_chosen(binned, sweeps, table, booleans, engine)
-    minimized = _minimize(wholes, spec, engine)
+    chosen = [chosen.chosen.attributes for chosen in sweeps] + [(single,) for single in singles]
+    wholes, tests = _count_chosen(binned, chosen, table, booleans, engine)
+    n_folds = table.splits.n_folds
+    minimized = _minimize(wholes[:n_folds], spec, engine)
     folds = tuple(
         LearnedFold(
             fold=fold,
@@ -139,8 +171,9 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
             whole=wholes[fold],
             test=tests[fold],
             minimized=minimized[fold],
+            single=SingleRule(booleans.attributes[singles[fold]].name, wholes[n_folds + fold], tests[n_folds + fold]),
         )
-        for fold in range(table.splits.n_folds)
+        for fold in range(n_folds)
     )
     return Learned(
         rows=table.summary.n_rows,
@@ -151,6 +184,7 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
         positive_rows=sum(table.summary.target.counts.get(label, 0) for label in table.positive),
         folds=folds[:-1],
         model=folds[-1],
+        table=table,
     )
 
 
@@ -165,7 +199,8 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
         for name in names:
             if name not in source.types:
                 raise SpecError(
-                    f"data.{key} must name columns of {source.path}, got {name!r}; it has {_listed(source.types)}",
+                    f"data.{key} must name columns of {source.path}, got {name!r}; it has "
+                    f"{_listed([known for known in source.types if known != spec.target])}",
                     f"data.{key}",
                 )
     for name in spec.boolean:
@@ -238,8 +273,8 @@ def _locate_medians(source: Source, table: Table, engine: Engine) -> dict[str, F
 
 def _bin_and_rank(
     source: Source, table: Table, booleans: Booleanization, spec: LearnSpec, engine: Engine
-) -> tuple[Sequence[object], list[dict[str, tuple[int, ...]]]]:
-    """Bin the rows, leaving them on the workers, and rank the attributes of each fold."""
+) -> tuple[Sequence[object], list[dict[str, tuple[int, ...]]], list[int]]:
+    """Bin the rows, leaving them on the workers; rank the attributes of each fold, and name its best single one."""
     scan = BinRows(table.reading, table.positive, booleans.bins, table.summary.row_numbers(), table.splits)
     check_merge(
         f"2 x 2 tables of {len(booleans.attributes):,} attributes in {table.splits.n_folds:,} folds",
@@ -260,7 +295,7 @@ def _bin_and_rank(
     ranked = [
         {rank: tuple(order[fold].tolist()) for rank, order in best.items()} for fold in range(table.splits.n_folds)
     ]
-    return binned, ranked
+    return binned, ranked, best_single(tables).tolist()
 
 
 def _sweep(
@@ -305,14 +340,18 @@ def _sweep(
 
 
 def _count_chosen(
-    binned: Sequence[object], sweeps: Sequence[Sweep], table: Table, booleans: Booleanization, engine: Engine
+    binned: Sequence[object],
+    chosen: Sequence[tuple[int, ...]],
+    table: Table,
+    booleans: Booleanization,
+    engine: Engine,
 ) -> tuple[list[TypeCounts], list[TypeCounts]]:
-    """Count the chosen attributes, cut at the medians of W_0, on W_0 and on the test part of every fold."""
+    """Count chosen attributes, cut at the medians of W_0, on W_0 and on the test part; folds come round in order."""
     groups = np.array([0, 0, 1], dtype=np.uint8)[table.splits.parts]
     tallies = _count(
         "count chosen types",
         binned,
-        [(fold, chosen.chosen.attributes) for fold, chosen in enumerate(sweeps)],
+        [(number % table.splits.n_folds, attributes) for number, attributes in enumerate(chosen)],
         spans=booleans.whole,
         booleans=booleans,
         groups=groups,

@@ -202,9 +202,12 @@ def _summarize_block(
 
 def _value_counts(data: Categories, name: str, max_values: int) -> dict[Scalar, int]:
     counts = np.bincount(data.codes[data.codes >= 0], minlength=len(data.values))
-    used = np.flatnonzero(counts)
-    _check_values(len(used), name, max_values)
-    return {data.values[i]: int(counts[i]) for i in used.tolist()}
+    totals: dict[Scalar, int] = {}
+    for i in np.flatnonzero(counts).tolist():
+        # A dictionary may list a value twice.
+        totals[data.values[i]] = totals.get(data.values[i], 0) + int(counts[i])
+    _check_values(len(totals), name, max_values)
+    return totals
 
 
 def _merge_numbers(parts: Sequence[NumberSummary]) -> NumberSummary:

@@ -132,8 +132,10 @@ def midpoint(low: Any, high: Any) -> Cut:
         return Cut(half, low.dtype.type(floor))
     with np.errstate(over="ignore", invalid="ignore"):
         middle = (low + high) / low.dtype.type(2)
-    if not np.isfinite(middle):
-        middle = low if np.isinf(low) or np.isinf(high) else low / low.dtype.type(2) + high / low.dtype.type(2)
+    if np.isnan(middle):
+        middle = low
+    elif np.isinf(middle) and np.isfinite(low) and np.isfinite(high):
+        middle = low / low.dtype.type(2) + high / low.dtype.type(2)
     return Cut(float(middle), middle)
 
 
@@ -143,7 +145,9 @@ def _coalesce(values: Values, arcs: Codes, counts: Ints | None, n_arcs: int) -> 
         return values, arcs, np.empty(0, dtype=np.int64)
     lowest = values.min()
     if values.dtype.kind in "iu" and int(values.max()) - int(lowest) < _DENSE_VALUES:
-        offsets = (values - lowest).astype(np.intp) * n_arcs + arcs
+        # Differences of narrow integers wrap; read without a sign they are right.
+        distances = np.subtract(values, lowest).view(f"u{values.dtype.itemsize}")
+        offsets = distances.astype(np.intp) * n_arcs + arcs
         table = np.bincount(offsets) if counts is None else _sums(offsets, counts)
         found = np.flatnonzero(table)
         offset_values = (found // n_arcs).astype(values.dtype) + lowest

@@ -1,16 +1,20 @@
-"""Datasets by name: `builtin:NAME` comes with scikit-learn, `paper:NAME` lies in the folder DNFSCALE_DATA.
+"""Datasets by name: `builtin:NAME` comes with scikit-learn, `paper:NAME` is one of the twelve of the paper.
 
-A named dataset brings its own record: which column is the target, which labels are positive, what each column is.
+A named dataset brings its own record: which column is the target, which labels are positive, what each column is. The
+paper's datasets are looked for in the folder DNFSCALE_DATA (with an index.toml, or as NAME.parquet), then in the cache,
+which `get` fills: from a folder, or from the web.
 """
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib.util
 import os
+import shutil
+import tempfile
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +22,16 @@ import numpy as np
 import pyarrow as pa
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.data.catalog import PAPER
+from dnfscale.data.convert import Parquet, write_table
+from dnfscale.data.download import Progress
+from dnfscale.data.published import Dataset, check_table
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source, open_source
 from dnfscale.errors import DataError
 
 FOLDER_VARIABLE = "DNFSCALE_DATA"
+CACHE_VARIABLE = "XDG_CACHE_HOME"
 _BUILTIN = ("breast_cancer",)
 _MEASURES = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
 _BREAST_CANCER_COLUMNS = (
@@ -43,45 +52,120 @@ class Record:
     boolean: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A named dataset as `data list` shows it."""
+
+    path: str
+    """What a job spec writes for it."""
+    title: str
+    rows: int
+    attributes: int
+    target: str
+    positive: tuple[Scalar, ...]
+    licence: str
+    place: str
+    """Where it was found: scikit-learn, folder, cache, or not here."""
+    file: str | None = None
+
+
 def is_named(path: str) -> bool:
     """Tell a named dataset from a path."""
     return path.startswith(("builtin:", "paper:"))
 
 
 def open_named(path: str) -> tuple[Source, Record]:
-    """Open a named dataset together with its record."""
+    """Open a named dataset together with its record; nothing is downloaded."""
     kind, name = path.split(":", 1)
     if kind == "builtin":
         _check_name(path, name, _BUILTIN)
         return _breast_cancer(path)
-    folder = _paper_folder(path)
-    index = _read_index(folder)
-    _check_name(path, name, tuple(index))
-    entry = index[name]
-    record = Record(
-        target=entry["target"],
-        positive=tuple(entry["positive"]),
-        drop=tuple(entry.get("drop", ())),
-        categorical=tuple(entry.get("categorical", ())),
-        boolean=tuple(entry.get("boolean", ())),
+    index = _folder_index()
+    _check_name(path, name, tuple({**PAPER, **index}))
+    copy = _find(name, index)
+    if copy is None:
+        raise DataError(
+            f"{path}: expected it in the folder {FOLDER_VARIABLE} ({_folder() or 'not set'}) or in the cache "
+            f"({cache_folder()}), but it is in neither; run: dnfscale data get {name}"
+        )
+    return open_source(str(copy.file)), _record(name, copy)
+
+
+def get(
+    name: str, *, source_folder: Path | None = None, cache: Path | None = None, progress: Progress | None = None
+) -> Path:
+    """Return a file with one of the paper's datasets, checked, wherever it has to come from.
+
+    Without a source folder that is the folder DNFSCALE_DATA, then the cache, then the web. A source folder holds the
+    dataset as Parquet, with or without an index.toml, or as the file that its publisher offers. What comes from a
+    source folder or from the web is kept in the cache.
+    """
+    name = name.removeprefix("paper:")
+    _check_name(name, name, tuple(PAPER))
+    dataset = PAPER[name]
+    kept = (cache or cache_folder()) / f"{name}.parquet"
+    if source_folder is not None:
+        _adopt(dataset, source_folder, kept)
+        return kept
+    folder = _folder()
+    copy = None if folder is None else _in_folder(name, folder, _read_index(folder))
+    if copy is not None:
+        _check_copy(dataset, copy)
+        return copy.file
+    if not _is_sound(dataset, kept):
+        download(dataset, kept, progress)
+    return kept
+
+
+def download(dataset: Dataset, kept: Path, progress: Progress | None = None) -> None:
+    """Fetch a dataset from the first of its origins that has it, and keep it as Parquet."""
+    failures = []
+    with _scratch(kept) as scratch:
+        for origin in dataset.origins:
+            file = Path(scratch) / origin.address.filename
+            try:
+                origin.address.fetch(file, progress)
+                table = dataset.table(origin, file)
+            except DataError as error:
+                failures.append(f"  {origin.address}: {str(error).removeprefix(f'{origin.address}: ')}")
+                continue
+            write_table(table, kept)
+            return
+    names = " or ".join(dict.fromkeys(origin.address.filename for origin in dataset.origins))
+    raise DataError(
+        f"{dataset.name}: expected to download it, but none of its origins would do:\n"
+        + "\n".join(failures)
+        + f"\ntry again later, or put {dataset.name}.parquet, {names} into a folder and pass it with --from"
     )
-    return open_source(str(folder / entry["file"])), record
 
 
-def describe_named() -> list[dict[str, Any]]:
-    """Return the datasets that have a name, the paper's only where their folder is known."""
-    rows: list[dict[str, Any]] = []
+def cache_folder() -> Path:
+    """Return the folder that keeps what `get` has fetched."""
+    base = os.environ.get(CACHE_VARIABLE, "")
+    # A relative path there is invalid by the XDG specification, and to be ignored.
+    root = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~")) / ".cache"
+    return root / "dnfscale" / "datasets"
+
+
+def describe_named() -> list[Listed]:
+    """Return the datasets that have a name, and where each of them is found."""
+    rows = []
     for name in _BUILTIN:
         source, record = open_named(f"builtin:{name}")
-        rows.append(_described(f"builtin:{name}", source.n_rows, record.target, record.positive))
-    if os.environ.get(FOLDER_VARIABLE):
-        for name, entry in _read_index(_paper_folder("paper:")).items():
-            rows.append(_described(f"paper:{name}", entry["rows"], entry["target"], entry["positive"]))
-    return rows
-
-
-def _described(path: str, rows: int, target: str, positive: Sequence[Scalar]) -> dict[str, Any]:
-    return {"path": path, "rows": rows, "target": target, "positive": list(positive)}
+        rows.append(
+            Listed(
+                path=f"builtin:{name}",
+                title="BreastCancer (diagnostic)",
+                rows=source.n_rows,
+                attributes=len(source.types) - 1,
+                target=record.target,
+                positive=record.positive,
+                licence="UCI Breast Cancer Wisconsin (Diagnostic), CC BY 4.0",
+                place="scikit-learn",
+            )
+        )
+    index = _folder_index()
+    return rows + [_listed(name, _find(name, index), index.get(name)) for name in {**PAPER, **index}]
 
 
 def table_source(table: pa.Table, name: str) -> Source:
@@ -114,28 +198,171 @@ def _breast_cancer(path: str) -> tuple[Source, Record]:
     return table_source(pa.table({**columns, "diagnosis": labels}), path), Record("diagnosis", ("malignant",))
 
 
-def _paper_folder(path: str) -> Path:
-    folder = os.environ.get(FOLDER_VARIABLE)
-    if not folder:
-        raise DataError(
-            f"{path}: expected the environment variable {FOLDER_VARIABLE} to name a folder with the paper's datasets "
-            "and their index.toml, but it is not set"
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A dataset on this machine."""
+
+    file: Path
+    place: str
+    entry: dict[str, Any] | None = None
+    """What the index of its folder says of it."""
+
+
+def _find(name: str, index: dict[str, dict[str, Any]]) -> _Copy | None:
+    """Look for a dataset in the folder DNFSCALE_DATA, whose index is given, then in the cache."""
+    folder = _folder()
+    copy = None if folder is None else _in_folder(name, folder, index)
+    kept = cache_folder() / f"{name}.parquet"
+    if copy is None and name in PAPER and kept.is_file():
+        return _Copy(kept, "cache")
+    return copy
+
+
+def _in_folder(name: str, folder: Path, index: dict[str, dict[str, Any]]) -> _Copy | None:
+    entry = index.get(name)
+    file = folder / str((entry or {}).get("file", f"{name}.parquet"))
+    # A dataset that only the index knows can be nowhere else: opening it tells what is wrong.
+    return _Copy(file, "folder", entry) if file.exists() or name not in PAPER else None
+
+
+def _record(name: str, copy: _Copy) -> Record:
+    """Return the roles that the folder's index gives, or else the catalogue's."""
+    if copy.entry is None:
+        known = PAPER[name]
+        return Record(known.target, known.positive, known.drop, known.categorical, known.boolean)
+    try:
+        return Record(
+            target=copy.entry["target"],
+            positive=tuple(copy.entry["positive"]),
+            drop=tuple(copy.entry.get("drop", ())),
+            categorical=tuple(copy.entry.get("categorical", ())),
+            boolean=tuple(copy.entry.get("boolean", ())),
         )
-    return Path(folder)
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"{copy.file.parent / 'index.toml'}: datasets.{name} must name its target and a list of positive labels"
+        ) from error
+
+
+def _listed(name: str, copy: _Copy | None, entry: dict[str, Any] | None) -> Listed:
+    place, file = (copy.place, str(copy.file)) if copy and copy.file.exists() else ("not here", None)
+    if name in PAPER:
+        known = PAPER[name]
+        listed = Listed(
+            f"paper:{name}",
+            known.title,
+            known.rows,
+            known.attributes,
+            known.target,
+            known.positive,
+            known.licence,
+            place,
+        )
+    else:
+        listed = Listed(f"paper:{name}", name, 0, 0, "", (), "", place)
+    if entry is not None:
+        listed = replace(
+            listed,
+            title=entry.get("title", listed.title),
+            rows=entry.get("rows", listed.rows),
+            attributes=entry.get("boolean_features", listed.attributes),
+            target=entry.get("target", listed.target),
+            positive=tuple(entry.get("positive", listed.positive)),
+            licence=entry.get("licence", listed.licence),
+        )
+    return replace(listed, file=file)
+
+
+def _adopt(dataset: Dataset, folder: Path, kept: Path) -> None:
+    """Put a copy of the dataset in a folder into the cache."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: expected a folder with {dataset.name}.parquet, but there is no such folder")
+    copy = _in_folder(dataset.name, folder, _read_index(folder))
+    if copy is not None:
+        _check_copy(dataset, copy)
+        with _scratch(kept) as scratch:
+            draft = Path(scratch) / kept.name
+            shutil.copyfile(copy.file, draft)
+            os.replace(draft, kept)
+        return
+    for origin in dataset.origins:
+        file = folder / origin.address.filename
+        if file.is_file():
+            write_table(dataset.table(origin, file), kept)
+            return
+    names = dict.fromkeys(origin.address.filename for origin in dataset.origins)
+    raise DataError(
+        f"{folder}: expected {dataset.name}.parquet, {' or '.join(names)} in this folder, but there is none; "
+        "choose another folder, or leave out --from to download"
+    )
+
+
+def _check_copy(dataset: Dataset, copy: _Copy) -> None:
+    """Check a copy against the checksum in its index, and against the catalogue."""
+    try:
+        content = copy.file.read_bytes()
+    except OSError as error:
+        raise DataError(f"{copy.file}: expected a Parquet file, but it cannot be read: {error.strerror}") from error
+    expected = (copy.entry or {}).get("sha256")
+    found = hashlib.sha256(content).hexdigest()
+    if expected is not None and found != expected:
+        raise DataError(f"{copy.file}: expected the sha256 checksum {expected}, got {found}; copy the file again")
+    try:
+        check_table(dataset, Parquet().read(content, str(copy.file)))
+    except DataError as error:
+        raise DataError(f"{copy.file}: {str(error).removeprefix(f'{copy.file}: ')}") from error
+
+
+def _is_sound(dataset: Dataset, kept: Path) -> bool:
+    if not kept.is_file():
+        return False
+    try:
+        _check_copy(dataset, _Copy(kept, "cache"))
+    except DataError:
+        return False
+    return True
+
+
+def _scratch(kept: Path) -> tempfile.TemporaryDirectory[str]:
+    """Return a folder beside the file that is to come, so that it can be renamed into place."""
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(dir=kept.parent, prefix=f".{kept.stem}-")
+    except OSError as error:
+        raise DataError(
+            f"{kept.parent} cannot be written: {error.strerror or error}; let {CACHE_VARIABLE} name another folder"
+        ) from error
+
+
+def _folder() -> Path | None:
+    """Return the folder DNFSCALE_DATA, if one is named."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    if not named:
+        return None
+    if not Path(named).is_dir():
+        raise DataError(
+            f"{named}: expected the environment variable {FOLDER_VARIABLE} to name a folder with the paper's datasets, "
+            "but there is no such folder"
+        )
+    return Path(named)
+
+
+def _folder_index() -> dict[str, dict[str, Any]]:
+    folder = _folder()
+    return {} if folder is None else _read_index(folder)
 
 
 def _read_index(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what the folder's index says of each dataset; nothing if it has none."""
     index = folder / "index.toml"
     try:
         with index.open("rb") as file:
             entries = tomllib.load(file)["datasets"]
-    except FileNotFoundError as error:
-        raise DataError(
-            f"{index}: expected the index of the datasets in {FOLDER_VARIABLE}, but there is no such file"
-        ) from error
-    except (tomllib.TOMLDecodeError, KeyError, UnicodeDecodeError) as error:
+        return {name: dict(entry) for name, entry in entries.items()}
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, KeyError, AttributeError, TypeError, ValueError) as error:
         raise DataError(f"{index}: expected a TOML file with a table datasets, but it is not: {error}") from error
-    return dict(entries)
 
 
 def _check_name(path: str, name: str, known: tuple[str, ...]) -> None:

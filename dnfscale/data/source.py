@@ -8,7 +8,10 @@ each, so that neither one huge file nor thousands of small ones decides how many
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
+import re
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,7 +27,7 @@ from dnfscale.core.columns import Column, Role, Rows
 from dnfscale.data.read import FileRows, ParquetPartition
 from dnfscale.errors import DataError
 
-_PARTITION_ROWS = 1 << 17
+_PARTITION_ROWS = 1 << 16
 _PARTITION_BYTES = 32 << 20
 """A partition is closed when it has so many rows, or so many bytes before compression."""
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -58,6 +61,12 @@ class Source:
     n_files: int
     column_bytes: dict[str, int]
     """Compressed bytes of each column, over all files."""
+
+    @property
+    def identity(self) -> str:
+        """A text that changes when the files do: their paths, sizes and times, and how they are partitioned."""
+        described = repr((self.path, self.n_rows, self.column_bytes, self.partitions))
+        return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
 
 
 def open_source(path: str) -> Source:
@@ -179,9 +188,12 @@ def _hive_keys(file: str, root: str) -> dict[str, str | None]:
 def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
     """Return the columns that all files share; files that disagree are an error."""
     first = footers[0]
-    for name in first.schema.names:
-        if first.schema.names.count(name) > 1:
-            raise DataError(f"{first.path}: column names must differ, but {name!r} occurs twice; rename one of them")
+    for footer in footers:
+        twice = [name for name, count in Counter(footer.schema.names).items() if count > 1]
+        if twice:
+            raise DataError(
+                f"{footer.path}: column names must differ, but {twice[0]!r} occurs twice; rename one of them"
+            )
     for footer in footers[1:]:
         missing = [n for n in first.schema.names if n not in footer.schema.names]
         extra = [n for n in footer.schema.names if n not in first.schema.names]
@@ -211,21 +223,28 @@ def _read_as(kind: pa.DataType) -> pa.DataType:
 def _typed_keys(footers: Sequence[Footer]) -> dict[str, tuple[pa.DataType, list[Any]]]:
     """Return the type of each hive key and its value per file: whole numbers where all values read as such."""
     typed: dict[str, tuple[pa.DataType, list[Any]]] = {}
-    for key in footers[0].keys:
+    for key in dict.fromkeys(key for footer in footers for key in footer.keys):
         if key in footers[0].schema.names:
             continue
-        try:
-            values: list[Any] = [footer.keys[key] for footer in footers]
-        except KeyError:
-            path = next(footer.path for footer in footers if key not in footer.keys)
+        outside = [footer.path for footer in footers if key not in footer.keys]
+        if outside:
             raise DataError(
-                f"{path}: expected a folder named {key}=... as the other files have; lay out all files alike"
-            ) from None
-        try:
-            typed[key] = pa.int64(), [None if value is None else int(value) for value in values]
-        except ValueError:
+                f"{outside[0]}: expected a folder named {key}=... as the other files have; lay out all files alike"
+            )
+        values: list[Any] = [footer.keys[key] for footer in footers]
+        numbers = [None if value is None else _whole_number(value) for value in values]
+        if all(number is not None for number, value in zip(numbers, values, strict=True) if value is not None):
+            typed[key] = pa.int64(), numbers
+        else:
             typed[key] = pa.string(), values
     return typed
+
+
+def _whole_number(text: str) -> int | None:
+    """Return the number that a text spells, if it is one of 64 bits and spelled the usual way."""
+    if re.fullmatch(r"0|-?[1-9][0-9]{0,18}", text) and -(1 << 63) <= int(text) < 1 << 63:
+        return int(text)
+    return None
 
 
 def _partitions(

@@ -1,4 +1,5 @@
-"""What an engine does: it reduces partitions to a summary, maps a function over items, and keeps results in place.
+"""What an engine does: it reduces partitions to a summary, maps a function over items, keeps results in place, and runs
+chains of tasks.
 
 An engine knows partitions, `summarize` and `merge`; it has never heard of types or formulas. Functions must be pure
 and pickle; `merge` must not care for the order or the grouping of its parts.
@@ -6,7 +7,7 @@ and pickle; `merge` must not care for the order or the grouping of its parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -21,6 +22,13 @@ class Progress:
     phase: str
     done: int
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a chain is sent instead of a result when its task failed."""
+
+    message: str
 
 
 Watch = Callable[[Progress], None]
@@ -65,8 +73,27 @@ class Engine(Protocol):
         """
         ...
 
+    def chain(
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any], Any],
+        *,
+        expected: int,
+    ) -> list[Result]:
+        """Run chains of tasks side by side, each task of a chain depending on the one before.
+
+        A chain yields an item and is sent the function's result for it, or a Failure, until it returns. About
+        `expected` tasks are foreseen in all.
+        """
+        ...
+
     def describe(self) -> dict[str, Any]:
         """Say what the work runs on, for the record."""
+        ...
+
+    def watched_by(self, watch: Watch) -> Engine:
+        """Return an engine on the same workers that tells another watcher; closing it closes nothing."""
         ...
 
     def close(self) -> None:

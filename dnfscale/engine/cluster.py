@@ -10,18 +10,18 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import dask
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
-from distributed import Client, Future, LocalCluster, get_worker
+from distributed import Client, Future, LocalCluster, as_completed, get_worker
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 from distributed.utils import TimeoutError as DaskTimeoutError
 
-from dnfscale.engine.api import Item, Progress, Result, Watch, unwatched
+from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Watch, unwatched
 from dnfscale.errors import ClusterError, DnfscaleError
 
 Graph = dict[Any, GraphNode]
@@ -32,6 +32,9 @@ _START_S = 60
 _LOCAL_SETTINGS = {
     "distributed.comm.timeouts.connect": f"{_START_S}s",
     "distributed.worker.profile.enabled": False,
+    # Kept results may fill a third of a worker before they are spilled; reading and merging need the rest.
+    "distributed.worker.memory.target": 0.35,
+    "distributed.worker.memory.spill": 0.55,
     # Dask makes malloc give back every freed array at once, and the page faults of taking memory anew double the time
     # of a scan. Blocks are small, so that what is held instead stays below this.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 64 << 20,
@@ -58,8 +61,11 @@ class ClusterEngine:
                     threads_per_worker=1,
                     processes=True,
                     memory_limit=memory_limit,
-                    dashboard_address=None,
                     host="127.0.0.1",
+                    # Any free port of this machine alone; without the dashboard's pages the start is a second shorter.
+                    dashboard_address="127.0.0.1:0",
+                    worker_dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL,
                 )
         except (OSError, RuntimeError, DaskTimeoutError) as error:
@@ -122,6 +128,46 @@ class ClusterEngine:
         graph, keys = self._leaves(_task_name(phase), items, function)
         return self._submit(graph, keys)
 
+    def chain(
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any], Any],
+        *,
+        expected: int,
+    ) -> list[Result]:
+        name = _task_name(phase)
+        ends: dict[int, Result] = {}
+        done = 0
+        self._watch(Progress(phase, 0, expected))
+        with _told_as_ours():
+            # A task that returns the function, rather than scattered data: it can be made again when a worker dies.
+            shared = self._client.submit(_same, function, key=f"function-{name}")
+            running: dict[Any, tuple[int, Future]] = {}
+            finished = as_completed(loop=self._client.loop)
+
+            def advance(number: int, answer: Any) -> None:
+                try:
+                    item = chains[number].send(answer)
+                except StopIteration as stop:
+                    ends[number] = stop.value
+                    return
+                key = f"{name}-{uuid.uuid4().hex}"
+                future = self._client.submit(_apply, shared, item, name, key=key, pure=False)
+                running[key] = (number, future)
+                finished.add(future)
+
+            for number in range(len(chains)):
+                advance(number, None)
+            while running:
+                future = next(finished)
+                number, _ = running.pop(future.key)
+                done += 1
+                self._watch(Progress(phase, min(done, expected - 1), expected))
+                advance(number, _answer(future))
+        self._watch(Progress(phase, expected, expected))
+        return [ends[number] for number in range(len(chains))]
+
     def describe(self) -> dict[str, Any]:
         workers = self._workers()
         return {
@@ -130,6 +176,9 @@ class ClusterEngine:
             "threads": sum(worker["nthreads"] for worker in workers),
             "worker_bytes": self.worker_bytes,
         }
+
+    def watched_by(self, watch: Watch) -> Engine:
+        return _Guest(self._client, fan_in=self.fan_in, watch=watch)
 
     def close(self) -> None:
         self._client.close()
@@ -169,9 +218,10 @@ class ClusterEngine:
         def heard(_event: Any) -> None:
             nonlocal done
             with lock:
-                # A task that ran twice is told of twice; the phase still has as many.
-                done = min(done + 1, total - 1)
-                self._watch(Progress(phase, done, total))
+                # A task that ran twice is told of twice, perhaps after the end; the phase still has as many.
+                if done + 1 < total:
+                    done += 1
+                    self._watch(Progress(phase, done, total))
 
         self._watch(Progress(phase, 0, total))
         self._client.subscribe_topic(name, heard)
@@ -185,10 +235,31 @@ class ClusterEngine:
         self._watch(Progress(phase, total, total))
 
 
+class _Guest(ClusterEngine):
+    """An engine on a client that belongs to another one."""
+
+    def close(self) -> None:
+        pass
+
+
 def _apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:
     result = function(item)
     get_worker().log_event(topic, "done")
     return result
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _answer(future: Future) -> Any:
+    """Return what a finished task has to say to its chain; an error of ours ends the job, any other only the task."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if isinstance(error, DnfscaleError):
+        raise error
+    return Failure(f"{type(error).__name__}: {error}")
 
 
 def _merge(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:

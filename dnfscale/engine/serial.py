@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from dnfscale.engine.api import Item, Progress, Result, Watch, unwatched
+from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Watch, unwatched
+from dnfscale.errors import DnfscaleError
 
 
 class SerialEngine:
@@ -44,8 +45,41 @@ class SerialEngine:
     def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
         return self.map(phase, items, function)
 
+    def chain(
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any], Any],
+        *,
+        expected: int,
+    ) -> list[Result]:
+        done = 0
+        self._watch(Progress(phase, 0, expected))
+        ends: list[Result] = []
+        for chain in chains:
+            answer: Any = None
+            while True:
+                try:
+                    item = chain.send(answer)
+                except StopIteration as stop:
+                    ends.append(stop.value)
+                    break
+                try:
+                    answer = function(item)
+                except DnfscaleError:
+                    raise
+                except Exception as error:
+                    answer = Failure(f"{type(error).__name__}: {error}")
+                done += 1
+                self._watch(Progress(phase, min(done, expected - 1), expected))
+        self._watch(Progress(phase, expected, expected))
+        return ends
+
     def describe(self) -> dict[str, Any]:
         return {"engine": "serial", "workers": 1}
+
+    def watched_by(self, watch: Watch) -> Engine:
+        return SerialEngine(watch)
 
     def close(self) -> None:
         pass

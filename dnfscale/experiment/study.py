@@ -7,11 +7,16 @@ partitioned, on workers, or on the time it took; what does goes into `timing` an
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue
-from dnfscale.experiment.metrics import deviation, mean, test_accuracy
+from dnfscale.experiment.comparison import compare
+from dnfscale.experiment.metrics import deviation, formula_accuracy, majority_accuracy, mean, single_accuracy
+from dnfscale.experiment.tuning import Tuned, Untuned
 from dnfscale.learn import Learned, LearnedFold
 from dnfscale.method.bounds import separation
 from dnfscale.method.ideal import ideal_errors
@@ -36,8 +41,8 @@ def data_record(learned: Learned) -> dict[str, Any]:
 
 def ideal_record(learned: Learned) -> dict[str, Any]:
     """Return what a result says of the ideal classifier method; without test folds its accuracies are null."""
-    accuracies = [test_accuracy(fold) for fold in learned.folds]
     ells = [len(fold.tau) for fold in learned.folds] or [len(learned.model.tau)]
+    accuracies = [formula_accuracy(fold) for fold in learned.folds]
     return {
         "accuracy_mean": mean(accuracies),
         "accuracy_std": deviation(accuracies),
@@ -51,6 +56,73 @@ def ideal_record(learned: Learned) -> dict[str, Any]:
             "training_accuracy": 1 - ideal_errors(learned.model.whole) / learned.model.whole.n_rows,
             **_fold_formula(learned.model, learned),
         },
+    }
+
+
+def majority_record(learned: Learned) -> dict[str, Any]:
+    """Return what a result says of always giving the more frequent answer."""
+    return _plain_record([(majority_accuracy(fold), {}) for fold in learned.folds])
+
+
+def one_rule_record(learned: Learned) -> dict[str, Any]:
+    """Return what a result says of the best single attribute."""
+    return _plain_record([(single_accuracy(fold), {"attribute": fold.single.attribute}) for fold in learned.folds])
+
+
+def tuned_record(chains: Sequence[Tuned | Untuned]) -> dict[str, Any]:
+    """Return what a result says of a tuned method; a fold that failed carries its error and does not count."""
+    done = [Fraction(chain.test_correct, chain.test_rows) for chain in chains if isinstance(chain, Tuned)]
+    return {
+        "accuracy_mean": mean(done),
+        "accuracy_std": deviation(done),
+        "failed_folds": len(chains) - len(done),
+        "folds": [_tuned_fold(chain) for chain in chains],
+    }
+
+
+def comparison_records(methods: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Compare the ideal method with every other that finished all folds."""
+    folds = methods["ideal"]["folds"]
+    sizes = [fold["test_rows"] for fold in folds]
+    trained = [fold["train_rows"] + fold["validation_rows"] for fold in folds]
+    records = []
+    for other, record in methods.items():
+        if other == "ideal" or any("accuracy" not in fold for fold in record["folds"]):
+            continue
+        found = compare(
+            _exact(folds, sizes), _exact(record["folds"], sizes), test_share=sum(sizes) / max(1, sum(trained))
+        )
+        if found is not None:
+            records.append({"method": "ideal", "other": other, **asdict(found)})
+    return records
+
+
+def _exact(folds: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> list[Fraction]:
+    """Return accuracies as the fractions of test rows that they are."""
+    return [Fraction(round(fold["accuracy"] * size), size) for fold, size in zip(folds, sizes, strict=True)]
+
+
+def _plain_record(folds: Sequence[tuple[Fraction, dict[str, Any]]]) -> dict[str, Any]:
+    accuracies = [accuracy for accuracy, _ in folds]
+    return {
+        "accuracy_mean": mean(accuracies),
+        "accuracy_std": deviation(accuracies),
+        "folds": [
+            {"fold": number, "accuracy": float(accuracy), **facts} for number, (accuracy, facts) in enumerate(folds)
+        ],
+    }
+
+
+def _tuned_fold(chain: Tuned | Untuned) -> dict[str, Any]:
+    if isinstance(chain, Untuned):
+        return {"fold": chain.fold, "error": chain.error}
+    return {
+        "fold": chain.fold,
+        "accuracy": chain.test_correct / chain.test_rows,
+        "validation_accuracy": _share(chain.validation_correct, chain.validation_rows),
+        "params": chain.params,
+        "trials": chain.trials,
+        "failed_trials": chain.failed_trials,
     }
 
 

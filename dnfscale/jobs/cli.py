@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import sys
 from pathlib import Path
 from typing import NoReturn
 
 import dnfscale
-from dnfscale.data.datasets import describe_named
-from dnfscale.data.synthetic import WriteChunk, parse_columns, plan_synthetic, write_description
-from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.jobs.data_verbs import add_data_verbs
 from dnfscale.jobs.plan import plan, write_plan
+from dnfscale.jobs.reporting import write_joint_report, write_report
 from dnfscale.jobs.runner import Options, open_data, run
 from dnfscale.jobs.spec import JobSpec, parse_override, read_spec
 from dnfscale.jobs.starter import starter_spec
+from dnfscale.jobs.store import RunFolder
+from dnfscale.jobs.suite import run_suite
+from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
 
 _EXIT_CODES = """\
 exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad data; 4 no cluster, or lost;
@@ -45,20 +46,25 @@ def _terminated(_signal: int, _frame: object) -> NoReturn:
 
 
 def _run(options: argparse.Namespace) -> None:
-    run(_read(options), Options(force=options.force, resume=options.resume, json=options.json))
+    how = Options(force=options.force, resume=options.resume, json=options.json)
+    spec = _read(options)
+    if isinstance(spec, SuiteSpec):
+        run_suite(spec, how, out=sys.stdout, err=sys.stderr)
+    else:
+        run(spec, how, out=sys.stdout, err=sys.stderr)
 
 
 def _validate(options: argparse.Namespace) -> None:
-    spec = _read(options)
-    source, _ = open_data(spec)
-    size = f"{source.n_rows:,} rows, {len(source.types):,} columns, {len(source.partitions):,} partitions"
-    print(f"{spec.file}: valid; {size}")
+    for spec in _jobs(_read(options)):
+        source, _ = open_data(spec)
+        size = f"{source.n_rows:,} rows, {len(source.types):,} columns, {len(source.partitions):,} partitions"
+        print(f"{spec.file}: valid; {size}")
 
 
 def _plan(options: argparse.Namespace) -> None:
-    spec = _read(options)
-    source, to_learn = open_data(spec)
-    print(write_plan(plan(spec, source, to_learn), spec))
+    for number, spec in enumerate(_jobs(_read(options))):
+        source, to_learn = open_data(spec)
+        print("\n" * (number > 0) + write_plan(plan(spec, source, to_learn), spec))
 
 
 def _init(options: argparse.Namespace) -> None:
@@ -73,48 +79,29 @@ def _init(options: argparse.Namespace) -> None:
     print(f"{target}: written; look it over, then: python -m dnfscale.jobs run {target}")
 
 
-def _data_list(options: argparse.Namespace) -> None:
-    rows = describe_named()
-    if options.json:
-        print(json.dumps(rows, indent=2))
-        return
-    for row in rows:
-        print(f"{row['path']:<32}{row['rows']:>10,} rows  target {row['target']!r}, positive {row['positive']}")
+def _report(options: argparse.Namespace) -> None:
+    folders = [Path(folder) for folder in options.dirs]
+    if len(folders) == 1 and options.output is None:
+        write_report(RunFolder(folders[0]))
+        target = folders[0] / "report.html"
+    else:
+        target = Path(options.output or "report.html")
+        write_joint_report(folders, target)
+    print(f"{target}: written")
 
 
-def _data_make(options: argparse.Namespace) -> None:
-    if options.rows < 1:
-        raise SpecError(f"--rows must be at least 1, got {options.rows}")
-    if not 0 <= options.noise < 0.5:
-        raise SpecError(f"--noise must be at least 0 and below 0.5, got {options.noise}")
-    folder = Path(options.dir)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SpecError(f"{folder} must be an empty or a new folder; choose another")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SpecError(f"{folder} cannot be made: {error.strerror}; choose another") from error
-    synthetic = plan_synthetic(options.rows, parse_columns(options.columns), seed=options.seed, noise=options.noise)
-    many = synthetic.n_chunks > 1
-    engine = launch(ClusterSpec(kind="local" if many else "serial", workers=options.workers))
-    try:
-        written = engine.map("write chunks", range(synthetic.n_chunks), WriteChunk(synthetic, str(folder.resolve())))
-    finally:
-        engine.close()
-    write_description(synthetic, folder)
-    columns = ", ".join(map(str, synthetic.kinds))
-    print(f"{folder}: {sum(written):,} rows, {columns}, target y")
-    print(f"planted: {synthetic.planted}")
-    print(f"then {synthetic.noise:.0%} of the labels were flipped")
+def _jobs(spec: JobSpec | SuiteSpec) -> tuple[JobSpec, ...]:
+    return spec.jobs if isinstance(spec, SuiteSpec) else (spec,)
 
 
-def _read(options: argparse.Namespace) -> JobSpec:
+def _read(options: argparse.Namespace) -> JobSpec | SuiteSpec:
     overrides = dict(parse_override(text) for text in options.set)
     if getattr(options, "output", None) is not None:
         overrides["output.dir"] = options.output
     if getattr(options, "scheduler", None) is not None:
         overrides |= {"cluster.kind": "address", "cluster.address": options.scheduler}
-    return read_spec(Path(options.spec), overrides)
+    file = Path(options.spec)
+    return read_suite(file, overrides) if is_suite(file) else read_spec(file, overrides)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -145,19 +132,12 @@ def _parser() -> argparse.ArgumentParser:
     init_verb.add_argument("--force", action="store_true", help="replace the spec if it is there")
     init_verb.set_defaults(verb=_init)
 
-    data_verb = verbs.add_parser("data", help="datasets: list, make")
-    data_verbs = data_verb.add_subparsers(metavar="WHAT", required=True)
-    list_verb = data_verbs.add_parser("list", help="list the datasets that have a name")
-    list_verb.add_argument("--json", action="store_true", help="as JSON")
-    list_verb.set_defaults(verb=_data_list)
-    make_verb = data_verbs.add_parser("make", help="write a synthetic dataset with a planted formula")
-    make_verb.add_argument("dir", metavar="DIR", help="a new or empty folder")
-    make_verb.add_argument("--rows", type=int, required=True, metavar="N")
-    make_verb.add_argument("--columns", default="20", help='a number, or such as "14 float32, 6 category:4, 1 bool"')
-    make_verb.add_argument("--seed", type=int, default=0, metavar="S")
-    make_verb.add_argument("--noise", type=float, default=0.1, metavar="SHARE", help="share of labels to flip")
-    make_verb.add_argument("--workers", type=int, default=2, metavar="W", help="processes that write")
-    make_verb.set_defaults(verb=_data_make)
+    report_verb = verbs.add_parser("report", help="render report.html again; several runs side by side")
+    report_verb.add_argument("dirs", metavar="DIR", nargs="+", help="the folder of a run or of a suite")
+    report_verb.add_argument("--output", metavar="FILE", help="the page to write (default: in the run's folder)")
+    report_verb.set_defaults(verb=_report)
+
+    add_data_verbs(verbs)
     return parser
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import threading
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import Any, TextIO
 
 from dnfscale.engine.api import Progress
 
@@ -14,44 +16,71 @@ _PLAIN_S = 5.0
 
 
 class ProgressLines:
-    """Writes the progress of each phase: what is done, how fast, and how long it will take."""
+    """Writes the progress of each phase of each job: what is done, how fast, and how long it will take."""
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.n_rows = 0
-        """Rows of the dataset; a phase over all partitions passes this many."""
         self._stream = stream
         self._clock = clock
         self._live = stream.isatty()
-        self._started = self._told = 0.0
+        self._rows: dict[str, int] = {}
+        self._started: dict[tuple[str, str], float] = {}
+        self._told = 0.0
+        self._lock = threading.Lock()
+        """Jobs of a suite run in threads of their own."""
 
-    def __call__(self, progress: Progress) -> None:
-        now = self._clock()
-        if progress.done == 0:
-            self._started = self._told = now
-            if self._live:
-                self._write(f"\r\x1b[K  {progress.phase} ...")
-            return
-        if progress.done == progress.total:
-            line = self._line(progress, now - self._started)
-            self._write(f"\r\x1b[K{line}\n" if self._live else f"{line}\n")
-        elif now - self._told >= (_REDRAW_S if self._live else _PLAIN_S):
-            self._told = now
-            line = self._line(progress, now - self._started)
-            self._write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
+    def begin(self, job: str, n_rows: int, n_partitions: int) -> None:
+        """Say that a job begins."""
+        with self._lock:
+            self._rows[job] = n_rows
+            self._line(f"{job}: {n_rows:,} rows in {n_partitions:,} partition{'s' * (n_partitions != 1)}")
 
-    def say(self, line: str) -> None:
-        """Write a line of its own."""
-        self._write(f"\r\x1b[K{line}\n" if self._live else f"{line}\n")
+    def progress(self, job: str, progress: Progress) -> None:
+        """Say how far a phase has come, if it is time to."""
+        with self._lock:
+            now = self._clock()
+            started = self._started.setdefault((job, progress.phase), now)
+            if progress.done == progress.total:
+                del self._started[job, progress.phase]
+                self._line(self._described(job, progress, now - started))
+            elif progress.done and now - max(self._told, started) >= (_REDRAW_S if self._live else _PLAIN_S):
+                self._told = now
+                line = self._described(job, progress, now - started)
+                if self._live:
+                    self._stream.write(f"\r\x1b[K{line}")
+                    self._stream.flush()
+                else:
+                    self._line(line)
 
-    def _line(self, progress: Progress, elapsed_s: float) -> str:
+    def _described(self, job: str, progress: Progress, elapsed_s: float) -> str:
         share = progress.done / progress.total
-        text = f"  {progress.phase:<22} {progress.done:>5,}/{progress.total:<5,} {elapsed_s:7.1f} s"
-        if not progress.phase.endswith("formulas") and elapsed_s > 0:
-            text += f" {share * self.n_rows / elapsed_s:>14,.0f} rows/s"
+        name = progress.phase if len(self._rows) < 2 else f"{job}: {progress.phase}"
+        text = f"  {name:<22} {progress.done:>5,}/{progress.total:<5,} {elapsed_s:7.1f} s"
+        if not progress.phase.endswith(("formulas", "baselines")) and elapsed_s > 0:
+            text += f" {share * self._rows.get(job, 0) / elapsed_s:>14,.0f} rows/s"
         if progress.done < progress.total:
             text += f"  {elapsed_s * (1 - share) / share:,.0f} s left"
         return text
 
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
+    def _line(self, text: str) -> None:
+        self._stream.write(f"\r\x1b[K{text}\n" if self._live else f"{text}\n")
         self._stream.flush()
+
+
+class Watcher:
+    """Passes on what happens: as lines for a person, or as JSON for a program."""
+
+    def __init__(self, lines: ProgressLines | None, json_stream: TextIO | None) -> None:
+        self._lines = lines
+        self._json_stream = json_stream
+
+    def begin(self, job: str, n_rows: int, n_partitions: int) -> None:
+        if self._lines is not None:
+            self._lines.begin(job, n_rows, n_partitions)
+
+    def progress(self, job: str, progress: Progress) -> None:
+        if self._lines is not None:
+            self._lines.progress(job, progress)
+
+    def event(self, event: dict[str, Any]) -> None:
+        if self._json_stream is not None:
+            print(json.dumps(event, ensure_ascii=False), file=self._json_stream, flush=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import sys
 import time
 import tomllib
 from dataclasses import dataclass
@@ -12,20 +11,21 @@ from typing import Any, TextIO
 
 import numpy as np
 import pyarrow as pa
-import scipy
 
 import dnfscale
 from dnfscale.data.datasets import is_named, open_named
 from dnfscale.data.source import Source, open_source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
-from dnfscale.errors import DnfscaleError, LimitError
-from dnfscale.experiment.study import RESULT_SCHEMA, data_record, ideal_record, model_record
-from dnfscale.jobs.progress import ProgressLines
+from dnfscale.errors import DnfscaleError, LimitError, TaskError
+from dnfscale.jobs.notes import TaskNotes, fingerprint
+from dnfscale.jobs.progress import ProgressLines, Watcher
+from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.spec import JobSpec, learn_spec
 from dnfscale.jobs.store import Journal, RunFolder
+from dnfscale.jobs.study import Outcome, run_study
 from dnfscale.jobs.summary import write_summary
-from dnfscale.learn import Learned, LearnSpec, features, learn
+from dnfscale.learn import LearnSpec, features
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,32 @@ class Options:
     json: bool = False
 
 
+def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
+    """Run a job and write its files; the summary goes to out, progress to err."""
+    folder = RunFolder(spec.run_folder)
+    if not (options.resume and folder.has_result(tomllib.loads(spec.resolved()))):
+        started = time.monotonic()
+        job = Job.open(spec, options, _shown(options, err))
+        engine: Engine = launch(spec.cluster)
+        try:
+            launch_s = time.monotonic() - started
+            job.run(engine.watched_by(job.watch), launch_s=launch_s)
+        finally:
+            engine.close()
+    result, model = folder.read_json("result.json"), folder.read_json("model.json")
+    if options.json:
+        print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
+    else:
+        write_summary(result, model, folder.path, out)
+    check_complete(result)
+
+
 def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
     """Open the dataset of a spec, and settle its target, labels and roles; only footers are read."""
     try:
         if is_named(spec.data_path):
             source, record = open_named(spec.data_path)
-            roles = {
+            roles: dict[str, Any] = {
                 "positive": record.positive,
                 "drop": record.drop,
                 "categorical": record.categorical,
@@ -50,7 +70,7 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
             }
             if spec["data.target"] not in (None, record.target):
                 # Another target: the record's labels say nothing of it.
-                roles["positive"] = None  # type: ignore[assignment]
+                roles["positive"] = None
             to_learn = learn_spec(spec, target=spec["data.target"] or record.target, **roles)
         else:
             source = open_source(spec.data_path)
@@ -63,162 +83,147 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
     return source, to_learn
 
 
-def run(spec: JobSpec, options: Options, *, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> None:
-    """Run a job and write its files; the summary goes to out, progress to err."""
-    folder = RunFolder(spec.run_folder)
-    resolved_text = spec.resolved()
-    resolved = tomllib.loads(resolved_text)
-    if options.resume and folder.has_result(resolved):
-        _tell(folder, options, out)
-        return
-    started = time.monotonic()
-    source, to_learn = open_data(spec)
-    try:
-        folder.claim(resolved, resolved_text, force=options.force)
-        job = _Job(spec, folder, options, err)
-        job.say("started", name=spec.name, kind=spec.kind, rows=source.n_rows, partitions=len(source.partitions))
-        learned, timing, environment = job.learn(source, to_learn)
-    except DnfscaleError as error:
-        raise spec.located(error) from error
-    timing["total_s"] = round(time.monotonic() - started, 3)
-    try:
-        _write_files(folder, spec, to_learn, learned, timing=timing, environment=environment)
-    except OSError as error:
-        raise LimitError(
-            f"{spec.place('output.dir')}: expected to write the run's files to {folder.path}, but {error.strerror}; "
-            "make room, or pass another --output"
-        ) from error
-    job.say("finished", elapsed_s=timing["total_s"])
-    _tell(folder, options, out)
+def check_complete(result: dict[str, Any]) -> None:
+    """Raise TaskError where some fold of some method has failed."""
+    failed = [
+        f"{name} fold {fold['fold']}: {fold['error']}"
+        for name, method in result["methods"].items()
+        for fold in method["folds"]
+        if "error" in fold
+    ]
+    if failed:
+        raise TaskError(f"{len(failed)} folds failed, the rest is done; the first was {failed[0]}")
 
 
-class _Job:
-    """A run under way: its journal and what is shown of it."""
+class Job:
+    """A job that has been opened: its data, its folder, its notes, and what is told of it."""
 
-    def __init__(self, spec: JobSpec, folder: RunFolder, options: Options, err: TextIO) -> None:
-        self._spec = spec
+    def __init__(
+        self, spec: JobSpec, folder: RunFolder, source: Source, to_learn: LearnSpec, notes: TaskNotes, shown: Watcher
+    ) -> None:
+        self.spec = spec
+        self.folder = folder
+        self.source = source
+        self._to_learn = to_learn
+        self._notes = notes
+        self._shown = shown
         self._journal = Journal(folder.path / "events.jsonl")
-        self._err = err
-        self._as_json = options.json
-        self._lines = ProgressLines(err)
         self._phases: dict[str, float] = {}
-        self._phase_started = time.monotonic()
+        self._started: dict[str, float] = {}
 
-    def learn(self, source: Source, to_learn: LearnSpec) -> tuple[Learned, dict[str, Any], dict[str, Any]]:
-        """Learn on the spec's cluster, and say how long each phase took and what it ran on."""
-        self._lines.n_rows = source.n_rows
-        began = time.monotonic()
-        engine: Engine = launch(self._spec.cluster, self._watch)
+    @classmethod
+    def open(cls, spec: JobSpec, options: Options, shown: Watcher) -> Job:
+        """Open the data of a job and claim its folder; without --resume the notes of an earlier run are removed."""
+        source, to_learn = open_data(spec)
+        resolved = spec.resolved()
+        folder = RunFolder(spec.run_folder)
         try:
-            launched = time.monotonic()
-            environment = {**_versions(), **engine.describe(), "data": source.path}
-            self.say("cluster", elapsed_s=round(launched - began, 3), **engine.describe())
-            learned = learn(source, to_learn, engine)
-            timing = {
-                "launch_s": round(launched - began, 3),
-                "learn_s": round(time.monotonic() - launched, 3),
-                "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.items()},
-            }
-        finally:
-            engine.close()
-        return learned, timing, environment
+            folder.claim(tomllib.loads(resolved), resolved, force=options.force)
+        except DnfscaleError as error:
+            raise spec.located(error) from error
+        notes = TaskNotes(folder.path / "tasks", fingerprint(spec.essence(), source.identity, dnfscale.__version__))
+        if not options.resume:
+            notes.forget()
+        return cls(spec, folder, source, to_learn, notes, shown)
 
-    def say(self, event: str, **facts: Any) -> None:
-        """Journal an event and show it."""
-        entry = self._journal.record(event, **facts)
-        if self._as_json:
-            print(json.dumps(entry, ensure_ascii=False), file=self._err, flush=True)
-        elif event == "started":
-            self._lines.say(f"{facts['name']}: {facts['rows']:,} rows in {facts['partitions']:,} partitions")
+    def run(self, engine: Engine, *, launch_s: float) -> None:
+        """Carry out the job on an engine and write its files."""
+        started = time.monotonic()
+        self._shown.begin(self.spec.name, self.source.n_rows, len(self.source.partitions))
+        self._tell("started", name=self.spec.name, kind=self.spec.kind, rows=self.source.n_rows)
+        self._tell("cluster", elapsed_s=round(launch_s, 3), **engine.describe())
+        try:
+            outcome = run_study(
+                self.spec,
+                self.source,
+                self._to_learn,
+                engine,
+                self._notes,
+                token=self.source.identity,
+                clock=time.monotonic,
+            )
+        except DnfscaleError as error:
+            self._tell("failed", error=error.message)
+            raise self.spec.located(error) from error
+        learn_s = time.monotonic() - started
+        timing = {
+            "launch_s": round(launch_s, 3),
+            "learn_s": round(learn_s, 3),
+            "total_s": round(launch_s + learn_s, 3),
+            "methods_s": outcome.methods_s,
+            "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.items()},
+        }
+        environment = {**environment_of(engine), "dataset": self.spec["data.path"]}
+        try:
+            self._write(outcome, timing, environment)
+        except OSError as error:
+            raise LimitError(
+                f"{self.spec.place('output.dir')}: expected to write the run's files to {self.folder.path}, but "
+                f"{error.strerror}; make room, or pass another --output"
+            ) from error
+        self._tell("finished", elapsed_s=timing["total_s"])
 
-    def _watch(self, progress: Progress) -> None:
+    def watch(self, progress: Progress) -> None:
+        """Journal the beginning and the end of a phase, and show all of it."""
         now = time.monotonic()
         if progress.done == 0:
-            self._phase_started = now
-            self.say("phase", phase=progress.phase, done=0, total=progress.total)
+            self._started[progress.phase] = now
+            self._tell("phase", phase=progress.phase, done=0, total=progress.total)
         elif progress.done == progress.total:
-            elapsed = now - self._phase_started
+            elapsed = now - self._started.get(progress.phase, now)
             self._phases[progress.phase] = self._phases.get(progress.phase, 0.0) + elapsed
-            self.say(
-                "phase", phase=progress.phase, done=progress.done, total=progress.total, elapsed_s=round(elapsed, 3)
-            )
-        if not self._as_json:
-            self._lines(progress)
+            facts = {"phase": progress.phase, "done": progress.done, "total": progress.total}
+            self._tell("phase", **facts, elapsed_s=round(elapsed, 3))
+        self._shown.progress(self.spec.name, progress)
+
+    def _tell(self, event: str, **facts: Any) -> None:
+        self._shown.event({**self._journal.record(event, **facts), "job": self.spec.name})
+
+    def _write(self, outcome: Outcome, timing: dict[str, Any], environment: dict[str, Any]) -> None:
+        """Write the run's files: result.json after what it stands for, and the report, which shows it, last."""
+        ideal = outcome.result["methods"]["ideal"]
+        self.folder.write_json("model.json", outcome.model)
+        sizes = ("fold", "train_rows", "validation_rows", "test_rows", "accuracy")
+        formula = ("ell", "rank", "terms", "literals", "formula")
+        self.folder.write_csv(
+            "tables/folds.csv",
+            sizes + formula,
+            [[fold[key] for key in sizes + formula] for fold in ideal["folds"]],
+        )
+        self.folder.write_csv(
+            "tables/sweep.csv",
+            ("fold", "ell", "rank", "validation_accuracy"),
+            [
+                [record.get("fold", "all"), step["ell"], rank, accuracy]
+                for record in (*ideal["folds"], ideal["model"])
+                for step in record["sweep"]
+                for rank, accuracy in step["by_rank"].items()
+            ],
+        )
+        self.folder.write_csv(
+            "tables/methods.csv",
+            ("method", "fold", "accuracy"),
+            [
+                [name, fold["fold"], fold.get("accuracy")]
+                for name, method in outcome.result["methods"].items()
+                for fold in method["folds"]
+            ],
+        )
+        self.folder.write_json("result.json", {**outcome.result, "timing": timing, "environment": environment})
+        write_report(self.folder)
 
 
-def _write_files(
-    folder: RunFolder,
-    spec: JobSpec,
-    to_learn: LearnSpec,
-    learned: Learned,
-    *,
-    timing: dict[str, Any],
-    environment: dict[str, Any],
-) -> None:
-    """Write the run's files; result.json comes last, so that where it is, everything is."""
-    ideal = ideal_record(learned)
-    provenance = {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec["seed"], "rows": learned.rows}
-    folder.write_json("model.json", model_record(learned, target=to_learn.target, provenance=provenance))
-    folder.write_csv(
-        "tables/folds.csv",
-        (
-            "fold",
-            "train_rows",
-            "validation_rows",
-            "test_rows",
-            "accuracy",
-            "ell",
-            "rank",
-            "terms",
-            "literals",
-            "formula",
-        ),
-        [
-            [fold[key] for key in ("fold", "train_rows", "validation_rows", "test_rows", "accuracy")]
-            + [fold[key] for key in ("ell", "rank", "terms", "literals", "formula")]
-            for fold in ideal["folds"]
-        ],
-    )
-    folder.write_csv(
-        "tables/sweep.csv",
-        ("fold", "ell", "rank", "validation_accuracy"),
-        [
-            [record.get("fold", "all"), step["ell"], rank, accuracy]
-            for record in (*ideal["folds"], ideal["model"])
-            for step in record["sweep"]
-            for rank, accuracy in step["by_rank"].items()
-        ],
-    )
-    folder.write_json(
-        "result.json",
-        {
-            "schema": RESULT_SCHEMA,
-            "name": spec.name,
-            "kind": spec.kind,
-            "seed": spec["seed"],
-            "data": data_record(learned),
-            "methods": {"ideal": ideal},
-            "timing": timing,
-            "environment": environment,
-        },
-    )
+def _shown(options: Options, err: TextIO) -> Watcher:
+    return Watcher(None if options.json else ProgressLines(err), err if options.json else None)
 
 
-def _tell(folder: RunFolder, options: Options, out: TextIO) -> None:
-    text = (folder.path / "result.json").read_text(encoding="utf-8")
-    if options.json:
-        out.write(text)
-    else:
-        model = json.loads((folder.path / "model.json").read_text(encoding="utf-8"))
-        write_summary(json.loads(text), model, folder.path, out)
-
-
-def _versions() -> dict[str, Any]:
+def environment_of(engine: Engine) -> dict[str, Any]:
+    """Return what a run depended on besides its spec and data, for the record."""
     return {
+        **engine.describe(),
         "dnfscale": dnfscale.__version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "pyarrow": pa.__version__,
-        "scipy": scipy.__version__,
         "machine": platform.machine(),
     }

@@ -17,11 +17,16 @@ from typing import Any
 
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.experiment.tuning import Budget
 from dnfscale.jobs.toml_text import key_lines, write_toml
-from dnfscale.learn import LearnSpec
+from dnfscale.learn import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
 from dnfscale.method.select import SCORES
 
 Check = Callable[[Any], Any]
+
+METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost")
+"""What a study can run, in the order in which it is shown."""
+TUNED = ("random_forest", "xgboost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +65,29 @@ class JobSpec:
         return path if ":" in path or Path(path).is_absolute() else str(self.file.parent / path)
 
     @property
+    def methods(self) -> tuple[str, ...]:
+        """What the job runs: what it lists, else the formula, what costs nothing, and every baseline with a table."""
+        if self["methods"] is not None:
+            return tuple(dict.fromkeys(("ideal", *self["methods"])))
+        tuned = tuple(name for name in TUNED if self[f"baselines.{name}.trials"] is not None)
+        return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned)
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The methods to be tuned."""
+        return tuple(name for name in self.methods if name in TUNED)
+
+    def budget(self, baseline: str) -> Budget:
+        """Return how much tuning a baseline gets."""
+        return Budget(self[f"baselines.{baseline}.trials"], self[f"baselines.{baseline}.timeout_s"])
+
+    @property
     def run_folder(self) -> Path:
         return Path(self["output.dir"]) / self.name
 
     @property
     def cluster(self) -> ClusterSpec:
-        return ClusterSpec(
-            kind=self["cluster.kind"],
-            workers=self["cluster.workers"],
-            memory_limit=self["cluster.memory_limit"],
-            fan_in=self["cluster.fan_in"],
-            address=self["cluster.address"],
-            scheduler_file=self["cluster.scheduler_file"],
-        )
+        return cluster_of(self.values)
 
     def located(self, error: DnfscaleError) -> DnfscaleError:
         """Return the error with the file and the line of the key that it speaks of."""
@@ -82,51 +97,97 @@ class JobSpec:
 
     def place(self, key: str) -> str:
         """Return the file and, if it is known, the line on which a key stands."""
-        return _place(self.file, self.lines, key)
+        return place_of(self.file, self.lines, key)
+
+    def essence(self) -> str:
+        """Return what the result depends on: the spec without where and how fast it runs."""
+        kept = {key: value for key, value in self.values.items() if not key.startswith(("cluster.", "output."))}
+        return resolved_toml(kept)
 
     def resolved(self) -> str:
         """Return the spec as TOML with every default written out."""
-        document: dict[str, Any] = {}
-        for key, value in self.values.items():
-            *tables, last = key.split(".")
-            table = document
-            for name in tables:
-                table = table.setdefault(name, {})
-            table[last] = value
-        return write_toml(document)
+        return resolved_toml(self.values)
+
+
+def cluster_of(values: Mapping[str, Any]) -> ClusterSpec:
+    """Return the cluster that checked values describe."""
+    return ClusterSpec(
+        kind=values["cluster.kind"],
+        workers=values["cluster.workers"],
+        memory_limit=values["cluster.memory_limit"],
+        fan_in=values["cluster.fan_in"],
+        address=values["cluster.address"],
+        scheduler_file=values["cluster.scheduler_file"],
+    )
+
+
+def resolved_toml(values: Mapping[str, Any]) -> str:
+    """Write values by dotted key as a TOML document."""
+    document: dict[str, Any] = {}
+    for key, value in values.items():
+        *tables, last = key.split(".")
+        table = document
+        for name in tables:
+            table = table.setdefault(name, {})
+        table[last] = value
+    return write_toml(document)
 
 
 def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec:
     """Read and check a spec; overrides replace values of the file, by dotted key."""
+    document, lines = read_toml(file)
+    given = flattened(document, FIELDS, lambda key: place_of(file, lines, key))
+    for key, value in (overrides or {}).items():
+        if key not in FIELDS:
+            raise SpecError(f"--set {key}: {unknown(key, FIELDS)}")
+        given[key] = value
+    values = checked(given, FIELDS, file, lambda key: place_of(file, lines, key))
+    if values["name"] is None:
+        values["name"] = name_from(file)
+    for baseline in TUNED:
+        wanted = values["methods"] is not None and baseline in values["methods"]
+        if values[f"baselines.{baseline}.trials"] is None and (wanted or f"baselines.{baseline}" in lines):
+            values[f"baselines.{baseline}.trials"] = Budget().trials
+    spec = JobSpec(file, lines, values)
+    _check_together(spec)
+    return spec
+
+
+def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """Read a TOML file, and the line of each of its keys."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{file}: expected a job spec in TOML, but it cannot be read: {error}") from error
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(text), key_lines(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         place = f"{file}:{line[1]}" if line else str(file)
         raise SpecError(f"{place}: expected TOML, but it does not parse: {error}") from error
-    lines = key_lines(text)
-    given = _flattened(document, file, lines)
-    for key, value in (overrides or {}).items():
-        if key not in FIELDS:
-            raise SpecError(f"--set {key}: {_unknown(key)}")
-        given[key] = value
+
+
+def checked(
+    given: Mapping[str, Any], fields: Mapping[str, Field], file: Path, place: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return the value of every field, given or by default."""
     values: dict[str, Any] = {}
-    for key, field in FIELDS.items():
+    for key, field in fields.items():
         if key in given:
-            values[key] = _checked(field, key, given[key], _place(file, lines, key))
+            try:
+                values[key] = field.check(given[key])
+            except ValueError as error:
+                raise SpecError(f"{place(key)}: {key} must be {error}, got {given[key]!r}") from None
         elif field.required:
             raise SpecError(f"{file}: expected the key {key}, but it is not there; add it")
         else:
             values[key] = field.default
-    if values["name"] is None:
-        values["name"] = re.sub(r"[^A-Za-z0-9._-]+", "-", file.stem)
-    spec = JobSpec(file, lines, values)
-    _check_together(spec)
-    return spec
+    return values
+
+
+def name_from(file: Path) -> str:
+    """Return a name for the job of a file that gives none."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", file.stem).lstrip(".-") or "job"
 
 
 def parse_override(text: str) -> tuple[str, Any]:
@@ -163,42 +224,38 @@ def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:
     )
 
 
-def _flattened(document: Mapping[str, Any], file: Path, lines: Mapping[str, int], prefix: str = "") -> dict[str, Any]:
+def flattened(
+    document: Mapping[str, Any], fields: Mapping[str, Field], place: Callable[[str], str], prefix: str = ""
+) -> dict[str, Any]:
     """Return the document by dotted key; a key that no field has is an error."""
     flat: dict[str, Any] = {}
     for name, value in document.items():
         key = prefix + name
-        if isinstance(value, dict) and any(field.startswith(key + ".") for field in FIELDS):
-            flat |= _flattened(value, file, lines, key + ".")
-        elif key in FIELDS:
+        if isinstance(value, dict) and any(field.startswith(key + ".") for field in fields):
+            flat |= flattened(value, fields, place, key + ".")
+        elif key in fields:
             flat[key] = value
         else:
-            raise SpecError(f"{_place(file, lines, key)}: {_unknown(key)}")
+            raise SpecError(f"{place(key)}: {unknown(key, fields)}")
     return flat
 
 
-def _unknown(key: str) -> str:
-    tables = {field.rsplit(".", 1)[0] for field in FIELDS if "." in field}
-    near = difflib.get_close_matches(key, [*FIELDS, *tables], n=1)
+def unknown(key: str, fields: Mapping[str, Field]) -> str:
+    """Say that a key is unknown, and which known one is nearest."""
+    tables = {field.rsplit(".", 1)[0] for field in fields if "." in field}
+    near = difflib.get_close_matches(key, [*fields, *tables], n=1)
     if not near:
-        last = difflib.get_close_matches(key.rsplit(".", 1)[-1], [f.rsplit(".", 1)[-1] for f in FIELDS], n=1)
-        near = [field for field in FIELDS if last and field.rsplit(".", 1)[-1] == last[0]][:1]
+        last = difflib.get_close_matches(key.rsplit(".", 1)[-1], [f.rsplit(".", 1)[-1] for f in fields], n=1)
+        near = [field for field in fields if last and field.rsplit(".", 1)[-1] == last[0]][:1]
     return f"unknown key {key}" + (f"; did you mean {near[0]}?" if near else "")
 
 
-def _place(file: Path, lines: Mapping[str, int], key: str) -> str:
+def place_of(file: Path, lines: Mapping[str, int], key: str) -> str:
     while key:
         if key in lines:
             return f"{file}:{lines[key]}"
         key = key.rpartition(".")[0]
     return str(file)
-
-
-def _checked(field: Field, key: str, value: Any, place: str) -> Any:
-    try:
-        return field.check(value)
-    except ValueError as error:
-        raise SpecError(f"{place}: {key} must be {error}, got {value!r}") from None
 
 
 def _check_together(spec: JobSpec) -> None:
@@ -213,12 +270,8 @@ def _check_together(spec: JobSpec) -> None:
         fail("cluster.kind", 'cluster.kind = "address" needs cluster.address, such as "tcp://10.0.0.5:8786"; add it')
     if spec["cluster.kind"] == "scheduler_file" and spec["cluster.scheduler_file"] is None:
         fail("cluster.kind", 'cluster.kind = "scheduler_file" needs cluster.scheduler_file, a path; add it')
-    methods = spec["methods"]
-    for baseline in ("random_forest", "xgboost"):
-        key = f"baselines.{baseline}"
-        wanted = spec[f"{key}.trials"] is not None if methods is None else baseline in methods
-        if wanted:
-            fail(f"{key}.trials", f'{key} does not run yet; leave it out, or set methods = ["ideal"]')
+    if spec.kind == "fit" and spec.baselines:
+        fail("kind", f'kind = "fit" learns one formula, but {spec.baselines[0]} is to be compared; use kind = "study"')
 
 
 def _whole(low: int, high: int | None = None) -> Check:
@@ -309,16 +362,15 @@ def _memory(value: Any) -> str:
 
 
 def _methods(value: Any) -> tuple[str, ...]:
-    known = ("ideal", "random_forest", "xgboost")
-    if not isinstance(value, list) or not value or not all(item in known for item in value):
-        raise ValueError("a list of methods out of " + ", ".join(map(repr, known)))
-    return tuple(value)
+    if not isinstance(value, list) or not value or not all(item in METHODS for item in value):
+        raise ValueError("a list of methods out of " + ", ".join(map(repr, METHODS)))
+    return tuple(method for method in METHODS if method in value)
 
 
-def _kind(value: Any) -> str:
-    if value == "suite":
-        raise ValueError("'fit' or 'study' (suites do not run yet)")
-    return str(_one_of("fit", "study")(value))
+def _seconds(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
+        raise ValueError("a number of seconds greater than 0")
+    return float(value)
 
 
 def _cluster_kind(value: Any) -> str:
@@ -330,7 +382,7 @@ def _cluster_kind(value: Any) -> str:
 FIELDS: Mapping[str, Field] = {
     "schema_version": Field(_whole(1, 1), required=True),
     "name": Field(_name),
-    "kind": Field(_kind, "study"),
+    "kind": Field(_one_of("fit", "study"), "study"),
     "seed": Field(_whole(0), 0),
     "methods": Field(_methods),
     "data.path": Field(_text, required=True),
@@ -339,18 +391,20 @@ FIELDS: Mapping[str, Field] = {
     "data.drop": Field(_texts),
     "data.categorical": Field(_texts),
     "data.boolean": Field(_texts),
-    "data.missing": Field(_one_of("drop", "error", "indicator"), "drop"),
+    "data.missing": Field(_one_of(*MISSING), "drop"),
     "data.max_categories": Field(_whole(1, 60_000), 10_000),
     "booleanize.cuts": Field(_one_of("median"), "median"),
     "select.rank": Field(_ranks, ("f", "mutual_info", "chi2")),
-    "select.max_ell": Field(_whole(1, 24), 10),
+    "select.max_ell": Field(_whole(1, MOST_ELL), 10),
     "select.validation": Field(_share(0.01, 0.9), 0.3),
     "select.tolerance": Field(_share(0.0, 1.0), 0.01),
-    "formula.unseen": Field(_one_of("negative", "dont_care"), "negative"),
-    "formula.minimize": Field(_one_of("exact", "sympy", "none"), "exact"),
+    "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
+    "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),
     "folds.outer": Field(_folds),
     "baselines.random_forest.trials": Field(_whole(1)),
+    "baselines.random_forest.timeout_s": Field(_seconds),
     "baselines.xgboost.trials": Field(_whole(1)),
+    "baselines.xgboost.timeout_s": Field(_seconds),
     "cluster.kind": Field(_cluster_kind, "local"),
     "cluster.workers": Field(_whole(1), 2),
     "cluster.memory_limit": Field(_memory, "4GiB"),

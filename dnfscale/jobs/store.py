@@ -51,6 +51,10 @@ class RunFolder:
         finished = (self.path / "result.json").is_file() and (self.path / "model.json").is_file()
         return finished and earlier is not None and _essence(earlier) == _essence(resolved_spec)
 
+    def read_json(self, name: str) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
+        return content
+
     def write_json(self, name: str, record: Mapping[str, Any]) -> None:
         self.write_text(name, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
@@ -62,20 +66,7 @@ class RunFolder:
         self.write_text(name, buffer.getvalue())
 
     def write_text(self, name: str, text: str) -> None:
-        """Write a file whole, then rename it into place."""
-        target = self.path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(draft, 0o644)
-            os.replace(draft, target)
-        except BaseException:
-            os.unlink(draft)
-            raise
+        write_whole(self.path / name, text)
 
     def _earlier(self) -> dict[str, Any] | None:
         try:
@@ -85,6 +76,22 @@ class RunFolder:
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
             # A spec that cannot be read is not ours to overwrite.
             return {}
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Write a file under another name, then rename it into place: it is there whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(draft, 0o644)
+        os.replace(draft, target)
+    except BaseException:
+        os.unlink(draft)
+        raise
 
 
 class Journal:

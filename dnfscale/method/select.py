@@ -55,11 +55,11 @@ def mutual_info_scores(tables: Associations) -> Floats:
     n = tables.n[:, None]
     positive = tables.positive[:, None]
     holds, both = tables.holds, tables.holds_positive
-    # scikit-learn adds the cells column by column: the target is the column.
+    # The order of the cells is the order in which scikit-learn adds them: it shows in the last bit.
     cells = (
         (n - holds - positive + both, n - holds, n - positive),
-        (holds - both, holds, n - positive),
         (positive - both, n - holds, positive),
+        (holds - both, holds, n - positive),
         (both, holds, positive),
     )
     scores: Floats = np.zeros(holds.shape)
@@ -67,7 +67,9 @@ def mutual_info_scores(tables: Associations) -> Floats:
         log_n = np.log(n.astype(np.float64))
         for count, of_attribute, of_target in cells:
             share = count / n
-            log_outer = -np.log((of_attribute * of_target).astype(np.float64)) + log_n + log_n
+            # The product of floats is that of whole numbers, rounded once; beyond 2**63 it is still right.
+            outer = of_attribute.astype(np.float64) * of_target.astype(np.float64)
+            log_outer = -np.log(outer) + log_n + log_n
             information = share * (np.log(count.astype(np.float64)) - log_n) + share * log_outer
             noise = np.abs(information) < np.finfo(np.float64).eps
             scores += np.where(noise | (count == 0), 0.0, information)

@@ -1,0 +1,176 @@
+"""The black boxes to compare with: random forests and XGBoost, and the spaces their parameters are drawn from.
+
+The spaces are the paper's; whatever is not in them keeps its default. XGBoost splits categories natively; forests get
+them as ordinal codes, in increasing order of value.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION
+from dnfscale.experiment.rows import Matrix, RowsPlan, read_rows
+
+Params = Mapping[str, Any]
+
+
+class Suggest(Protocol):
+    """What a parameter space asks of a trial; Optuna's trials answer it."""
+
+    def suggest_categorical(self, name: str, choices: list[Any]) -> Any: ...
+
+    def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int: ...
+
+    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """One model to fit: on W_train to be scored on W_val, or with the best parameters on W_0 to be tested."""
+
+    method: str
+    fold: int
+    params: Params
+    seed: int
+    final: bool
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """How many of the rows held out a model got right, and how long it took."""
+
+    correct: int
+    rows: int
+    seconds: float
+
+
+class TrialTimeoutError(Exception):
+    """A fit took longer than it may."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FitAndScore:
+    """Fits and scores models on the worker that has the rows."""
+
+    plan: RowsPlan
+
+    def __call__(self, fit: Fit) -> Scored:
+        started = time.perf_counter()
+        rows = read_rows(self.plan)
+        splits = self.plan.splits
+        features, target = rows.part(splits, fit.fold, (TRAIN, VALIDATION) if fit.final else (TRAIN,))
+        held_out, truth = rows.part(splits, fit.fold, (TEST,) if fit.final else (VALIDATION,))
+        if target.all() or not target.any():
+            # One class to learn from: every learner answers with it.
+            answers = np.full(len(truth), bool(target.any()))
+        else:
+            deadline = None if fit.timeout_s is None else time.monotonic() + fit.timeout_s
+            answers = LEARNERS[fit.method](features, target, held_out, fit, rows.categorical, deadline)
+        correct = int((answers == truth).sum())
+        return Scored(correct, len(truth), round(time.perf_counter() - started, 3))
+
+
+def suggest_random_forest(trial: Suggest) -> dict[str, Any]:
+    """Draw the parameters of a forest."""
+    return {
+        "max_depth": trial.suggest_categorical("max_depth", [None, 2, 3, 4]),
+        "n_estimators": trial.suggest_int("n_estimators", 10, 3000, log=True),
+        "criterion": trial.suggest_categorical("criterion", ["gini", "entropy"]),
+        "max_features": trial.suggest_categorical(
+            "max_features", ["sqrt", "log2", None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+        ),
+        "min_samples_split": trial.suggest_categorical("min_samples_split", [2, 3]),
+        "min_samples_leaf": trial.suggest_int("min_samples_leaf", 2, 50),
+        "bootstrap": trial.suggest_categorical("bootstrap", [True, False]),
+        "min_impurity_decrease": trial.suggest_categorical("min_impurity_decrease", [0.0, 0.01, 0.02, 0.05]),
+    }
+
+
+def suggest_xgboost(trial: Suggest) -> dict[str, Any]:
+    """Draw the parameters of boosted trees.
+
+    colsample_bytree is in the authors' script and in the benchmark they take their spaces from; the paper omits it.
+    """
+    return {
+        "max_depth": trial.suggest_int("max_depth", 1, 11),
+        "n_estimators": trial.suggest_int("n_estimators", 100, 5900, step=200),
+        "min_child_weight": trial.suggest_float("min_child_weight", 1.0, 100.0, log=True),
+        "subsample": trial.suggest_float("subsample", 0.5, 1.0),
+        "learning_rate": trial.suggest_float("learning_rate", 1e-5, 0.7, log=True),
+        "colsample_bylevel": trial.suggest_float("colsample_bylevel", 0.5, 1.0),
+        "colsample_bytree": trial.suggest_float("colsample_bytree", 0.5, 1.0),
+        "gamma": trial.suggest_float("gamma", 1e-8, 7.0, log=True),
+        "reg_lambda": trial.suggest_float("reg_lambda", 1.0, 4.0, log=True),
+        "reg_alpha": trial.suggest_float("reg_alpha", 1e-8, 100.0, log=True),
+    }
+
+
+SPACES: Mapping[str, Callable[[Suggest], dict[str, Any]]] = {
+    "random_forest": suggest_random_forest,
+    "xgboost": suggest_xgboost,
+}
+
+
+def _random_forest(
+    features: Matrix,
+    target: Bools,
+    held_out: Matrix,
+    fit: Fit,
+    _categorical: tuple[bool, ...],
+    deadline: float | None,
+) -> Bools:
+    from sklearn.ensemble import RandomForestClassifier
+
+    n_trees = int(fit.params["n_estimators"])
+    # With a deadline the forest grows in steps; the trees are the same as those grown at once.
+    step = n_trees if deadline is None else 50
+    forest = RandomForestClassifier(**fit.params, n_jobs=1, random_state=fit.seed, warm_start=deadline is not None)
+    for grown in range(min(step, n_trees), n_trees + step, step):
+        forest.set_params(n_estimators=min(grown, n_trees))
+        forest.fit(features, target)
+        _check_deadline(deadline)
+    return np.asarray(forest.predict(held_out), dtype=np.bool_)
+
+
+def _xgboost(
+    features: Matrix,
+    target: Bools,
+    held_out: Matrix,
+    fit: Fit,
+    categorical: tuple[bool, ...],
+    deadline: float | None,
+) -> Bools:
+    import xgboost
+
+    class Deadline(xgboost.callback.TrainingCallback):
+        def after_iteration(self, _model: Any, _epoch: int, _log: Any) -> bool:
+            _check_deadline(deadline)
+            return False
+
+    booster = xgboost.XGBClassifier(
+        **fit.params,
+        n_jobs=1,
+        random_state=fit.seed,
+        enable_categorical=True,
+        feature_types=["c" if is_category else "q" for is_category in categorical],
+        callbacks=[Deadline()] if deadline is not None else None,
+    )
+    booster.fit(features, target)
+    return np.asarray(booster.predict(held_out), dtype=np.bool_)
+
+
+def _check_deadline(deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() > deadline:
+        raise TrialTimeoutError("the trial took longer than its timeout_s")
+
+
+Learner = Callable[[Matrix, Bools, Matrix, Fit, tuple[bool, ...], float | None], Bools]
+LEARNERS: Mapping[str, Learner] = {"random_forest": _random_forest, "xgboost": _xgboost}
+"""Fit on rows and answer for others."""

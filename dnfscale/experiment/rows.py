@@ -1,0 +1,92 @@
+"""Rows for learners that need them: every worker reads the dataset once, into one matrix, and cuts all folds from it.
+
+What is sent is a description of the rows. A worker keeps the matrix for the next task, so that a study of hundreds of
+trials reads the data once per worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dnfscale.core.arrays import Bools, Codes, Scalar
+from dnfscale.core.bins import CategoryBins
+from dnfscale.core.columns import Categories, Reading, Role, Rows, positives
+from dnfscale.core.splits import Splits
+from dnfscale.scans import numbered
+
+Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsPlan:
+    """Where the rows are and how they become a matrix."""
+
+    token: str
+    """Names the rows: the same token, the same matrix."""
+    partitions: tuple[Rows, ...]
+    reading: Reading
+    positive: tuple[Scalar, ...]
+    row_numbers: Mapping[int, range]
+    splits: Splits
+    values: tuple[tuple[Scalar, ...] | None, ...]
+    """The categories of each column in the order of their codes; None for numbers."""
+
+    @property
+    def matrix_bytes(self) -> int:
+        """The size of the matrix of all rows."""
+        return 4 * self.splits.n_rows * len(self.reading.columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowMatrix:
+    """All rows: numbers as they are, categories as codes, missing values as nan."""
+
+    features: Matrix
+    """In single precision, which is what both forests and boosted trees compute with."""
+    target: Bools
+    arcs: Codes
+    categorical: tuple[bool, ...]
+
+    def part(self, splits: Splits, fold: int, parts: tuple[int, ...]) -> tuple[Matrix, Bools]:
+        """Return the rows of some parts of a fold."""
+        rows = np.isin(splits.parts[fold], parts)[self.arcs]
+        return self.features[rows], self.target[rows]
+
+
+_READ: dict[str, RowMatrix] = {}
+_KEPT_BYTES = 1 << 29
+"""What a worker keeps of matrices: a suite's datasets take turns."""
+
+
+def read_rows(plan: RowsPlan) -> RowMatrix:
+    """Return the matrix of all rows, from memory if this process has read it before."""
+    if plan.token not in _READ:
+        matrix = _read(plan)
+        while _READ and matrix.features.nbytes + sum(kept.features.nbytes for kept in _READ.values()) > _KEPT_BYTES:
+            del _READ[next(iter(_READ))]
+        _READ[plan.token] = matrix
+    return _READ[plan.token]
+
+
+def _read(plan: RowsPlan) -> RowMatrix:
+    n_rows = plan.splits.n_rows
+    features = np.empty((n_rows, len(plan.reading.columns)), dtype=np.float32)
+    target = np.empty(n_rows, dtype=np.bool_)
+    for partition in plan.partitions:
+        for first_row, block in numbered(partition, plan.reading, plan.row_numbers):
+            rows = slice(first_row, first_row + block.n_rows)
+            target[rows] = positives(block.target, plan.positive)
+            for column, (data, values) in enumerate(zip(block.columns, plan.values, strict=True)):
+                if isinstance(data, Categories):
+                    codes = CategoryBins(values or ()).encode(data)
+                    features[rows, column] = np.where(codes >= len(values or ()), np.nan, codes)
+                else:
+                    features[rows, column] = (
+                        data.values if data.present is None else np.where(data.present, data.values, np.nan)
+                    )
+    categorical = tuple(column.role is Role.CATEGORY for column in plan.reading.columns)
+    return RowMatrix(features, target, plan.splits.arcs(0, n_rows), categorical)

@@ -1,0 +1,173 @@
+"""The tables of one study or of many, with the paper's own figures beside ours and marked as the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dnfscale.experiment.formats import Cell, Figure, Table
+from dnfscale.experiment.outcome import IDEAL, Fold, Outcome, Paired, labels, method_order, method_title, read_outcome
+from dnfscale.experiment.paper import Percent
+
+Column = tuple[str, Sequence[Cell]]
+"""A column of a table under way: its name and its cells, one per dataset."""
+
+
+def study_tables(results: Sequence[Mapping[str, Any]]) -> dict[str, Table]:
+    """Return the tables of some parsed result.json files by the name of their file; one without rows is left out."""
+    outcomes = [read_outcome(result) for result in results]
+    tables = {
+        "accuracies": accuracy_table(outcomes),
+        "features": features_table(outcomes),
+        "runtimes": runtime_table(outcomes),
+        "formulas": formula_table(outcomes),
+        "comparisons": comparison_table(outcomes),
+    }
+    return {name: table for name, table in tables.items() if table.rows}
+
+
+def accuracy_table(outcomes: Sequence[Outcome]) -> Table:
+    """Lay out the accuracies of all methods: the paper's Figure 1. Runs without test folds are left out."""
+    names, tested = _those(outcomes, lambda outcome: outcome.n_folds > 0)
+    run = {method.name for outcome in tested for method in outcome.methods}
+    told = {name for outcome in tested if outcome.paper for name in outcome.paper.accuracies}
+    columns: list[Column] = []
+    for name in method_order(run | told):
+        if name in run:
+            columns.append((method_title(name), [_accuracy(outcome, name) for outcome in tested]))
+        if name in told:
+            columns.append((_papers(method_title(name)), [_paper_accuracy(outcome, name) for outcome in tested]))
+    literature = [_percent(outcome.paper.literature) if outcome.paper else None for outcome in tested]
+    if any(literature):
+        columns.append((_papers("Literature"), literature))
+    return _table("Accuracy on rows not learned from, %, mean ± deviation over folds", names, columns)
+
+
+def features_table(outcomes: Sequence[Outcome]) -> Table:
+    """Lay out how many attributes the formulas use, out of how many: the paper's Table 1."""
+    papers = [outcome.paper for outcome in outcomes]
+    ideals = [outcome.ideal for outcome in outcomes]
+    ours: list[Column] = [
+        ("Attributes used", [Figure(i.ell_mean) if i and i.ell_mean is not None else None for i in ideals]),
+        ("Boolean attributes", [outcome.attributes for outcome in outcomes]),
+        ("Columns", [outcome.columns for outcome in outcomes]),
+        ("Rows", [outcome.rows for outcome in outcomes]),
+    ]
+    theirs: list[Sequence[Cell]] = [
+        [Figure(paper.ell_mean) if paper else None for paper in papers],
+        [paper.attributes if paper else None for paper in papers],
+        [paper.columns if paper else None for paper in papers],
+        [paper.rows if paper else None for paper in papers],
+    ]
+    columns: list[Column] = []
+    for (name, cells), paper_cells in zip(ours, theirs, strict=True):
+        columns += [(name, cells), (_papers(name), paper_cells)] if any(papers) else [(name, cells)]
+    return _table("Attributes used on average, and dimensions of the data", labels(outcomes), columns)
+
+
+def runtime_table(outcomes: Sequence[Outcome]) -> Table:
+    """Lay out the run times: ours for all folds and per fold, the paper's for one split on its authors' laptop."""
+    names, timed = _those(outcomes, lambda outcome: bool(outcome.seconds))
+    columns: list[Column] = [("Splits", [outcome.n_folds or None for outcome in timed])]
+    for name in method_order({name for outcome in timed for name in outcome.seconds}):
+        title = method_title(name)
+        columns.append((f"{title}, all splits, s", [_seconds(outcome.seconds.get(name)) for outcome in timed]))
+        columns.append((f"{title}, per split, s", [_seconds(split_seconds(outcome, name)) for outcome in timed]))
+        if name == IDEAL and any(outcome.paper for outcome in timed):
+            theirs = [outcome.paper.split_s if outcome.paper else None for outcome in timed]
+            columns.append((_papers(f"{title}, per split, s"), theirs))
+    return _table("Run time", names, columns)
+
+
+def formula_table(outcomes: Sequence[Outcome]) -> Table:
+    """Lay out the formula of each first fold; the paper's comes from another split of the same data."""
+    names, learned = _those(outcomes, lambda outcome: _first_fold(outcome) is not None)
+    folds = [_first_fold(outcome) for outcome in learned]
+    columns: list[Column] = [
+        ("Test accuracy, %", [_share(fold.accuracy) if fold else None for fold in folds]),
+        ("Formula", [fold.formula.text if fold and fold.formula else None for fold in folds]),
+    ]
+    if any(outcome.paper for outcome in learned):
+        theirs = [outcome.paper.first_formula if outcome.paper else None for outcome in learned]
+        columns.append((_papers("Formula"), theirs))
+    return _table("Formula of the first fold", names, columns)
+
+
+def comparison_table(outcomes: Sequence[Outcome]) -> Table:
+    """Lay out the paired comparisons of methods, in percentage points."""
+    rows = tuple(
+        (
+            label,
+            method_title(paired.method),
+            method_title(paired.other),
+            Figure(100 * paired.difference_mean),
+            Figure(100 * paired.low),
+            Figure(100 * paired.high),
+            Figure(100 * paired.level, digits=0),
+            paired.folds,
+            verdict(paired),
+        )
+        for label, outcome in zip(labels(outcomes), outcomes, strict=True)
+        for paired in outcome.comparisons
+    )
+    header = ("Dataset", "Method", "Against", "Difference", "From", "To", "Level, %", "Folds", "In words")
+    return Table("Difference in accuracy over the same folds, percentage points", header, rows)
+
+
+def verdict(paired: Paired) -> str:
+    """Say what an interval shows."""
+    if paired.low > 0:
+        return f"{method_title(paired.method)} is more accurate"
+    if paired.high < 0:
+        return f"{method_title(paired.other)} is more accurate"
+    return "no difference shown"
+
+
+def split_seconds(outcome: Outcome, method: str) -> float | None:
+    """Return a method's seconds for one fold: those of all folds, which run together, divided by their number."""
+    seconds = outcome.seconds.get(method)
+    return seconds / outcome.n_folds if seconds is not None and outcome.n_folds else None
+
+
+def _those(outcomes: Sequence[Outcome], wanted: Callable[[Outcome], bool]) -> tuple[list[str], list[Outcome]]:
+    """Return the outcomes that are wanted and their labels among all."""
+    pairs = [(name, o) for name, o in zip(labels(outcomes), outcomes, strict=True) if wanted(o)]
+    return [name for name, _ in pairs], [outcome for _, outcome in pairs]
+
+
+def _table(title: str, names: Sequence[str], columns: Sequence[Column]) -> Table:
+    cells = [cells for _, cells in columns]
+    return Table(title, ("Dataset", *(name for name, _ in columns)), tuple(zip(names, *cells, strict=True)))
+
+
+def _papers(title: str) -> str:
+    return f"{title} (paper)"
+
+
+def _accuracy(outcome: Outcome, name: str) -> Figure | None:
+    method = outcome.method(name)
+    if method is None or method.accuracy_mean is None:
+        return None
+    deviation = outcome.deviation(method)
+    return Figure(100 * method.accuracy_mean, deviation=None if deviation is None else 100 * deviation)
+
+
+def _paper_accuracy(outcome: Outcome, name: str) -> Figure | None:
+    return _percent(outcome.paper.accuracies.get(name)) if outcome.paper else None
+
+
+def _percent(percent: Percent | None) -> Figure | None:
+    return None if percent is None else Figure(percent.mean, deviation=percent.deviation)
+
+
+def _share(share: float | None) -> Figure | None:
+    return None if share is None else Figure(100 * share)
+
+
+def _first_fold(outcome: Outcome) -> Fold | None:
+    folds = outcome.ideal.folds if outcome.ideal else ()
+    return folds[0] if folds and folds[0].formula else None
+
+
+def _seconds(seconds: float | None) -> Figure | None:
+    return None if seconds is None else Figure(seconds, digits=0 if seconds >= 100 else 1 if seconds >= 10 else 2)

@@ -1,0 +1,58 @@
+"""Notes of finished work: tasks/<name>.json in a run's folder, rewritten whole whenever something is added.
+
+Each file carries the fingerprint of the job (its spec, its data, this version), so that notes of another job are never
+taken for this one's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from dnfscale.jobs.store import write_whole
+
+
+class TaskNotes:
+    """What has been finished of a job."""
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self._folder = folder
+        self._fingerprint = fingerprint
+        self._entries: dict[str, list[dict[str, Any]]] = {}
+
+    def recall(self, chain: str) -> list[dict[str, Any]]:
+        """Return what was noted, in order; nothing where there are no notes of this job."""
+        try:
+            content = json.loads(self._file(chain).read_text(encoding="utf-8"))
+            noted = list(content["entries"]) if content["fingerprint"] == self._fingerprint else []
+        except (OSError, ValueError, KeyError, TypeError):
+            # Notes that cannot be read are notes of nothing: the work is done again.
+            noted = []
+        self._entries[chain] = noted
+        return list(noted)
+
+    def note(self, chain: str, entry: dict[str, Any]) -> None:
+        """Add an entry; it replaces whatever had been noted beyond what was recalled and used."""
+        entries = self._entries.setdefault(chain, [])
+        entries[:] = [noted for noted in entries if noted.get("step") != entry.get("step")]
+        entries.append(entry)
+        content = {"fingerprint": self._fingerprint, "entries": entries}
+        write_whole(self._file(chain), json.dumps(content, ensure_ascii=False) + "\n")
+
+    def forget(self) -> None:
+        """Remove all notes."""
+        for file in self._folder.glob("*.json"):
+            file.unlink()
+
+    def _file(self, chain: str) -> Path:
+        return self._folder / f"{chain}.json"
+
+
+def fingerprint(*parts: str) -> str:
+    """Return a short name for some text."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(f"{len(part)}:{part}".encode())
+    return digest.hexdigest()

@@ -1,0 +1,74 @@
+"""The charts of a report as files of their own, for papers and slides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from dnfscale.jobs.report.charts import row_chart
+from dnfscale.jobs.report.comparing import (
+    accuracy_chart,
+    accuracy_signs,
+    difference_chart,
+    paper_sign,
+    runtime_chart,
+)
+from dnfscale.jobs.report.curve import curve_of, sweep_chart, sweep_signs
+from dnfscale.jobs.report.markup import Html, element
+from dnfscale.jobs.report.run import ReportRun, view_runs
+from dnfscale.jobs.report.style import FIGURE_STYLE
+
+_WIDTH, _MARGIN = 760, 14
+"""In pixels."""
+
+
+def render_figures(runs: Sequence[ReportRun]) -> dict[str, str]:
+    """Return the charts of some runs as SVG files by name; a chart without data is left out.
+
+    accuracies, differences and runtimes hold all runs; the sweep is that of one run, and left out for several.
+    """
+    views = view_runs(runs)
+    files = {}
+    if accuracies := accuracy_chart("accuracies", views):
+        files["accuracies"] = _file(row_chart(accuracies), accuracy_signs(accuracies.groups))
+    if differences := difference_chart("differences", views):
+        files["differences"] = _file(row_chart(differences), [])
+    if runtimes := runtime_chart("runtimes", views):
+        has_paper = any(row.paper is not None for group in runtimes.groups for row in group.rows)
+        files["runtimes"] = _file(row_chart(runtimes), [paper_sign()] if has_paper else [])
+    if len(views) == 1:
+        curve = curve_of(views[0].fold_formulas, views[0].formula)
+        if curve.ranks:
+            files["sweep"] = _file(sweep_chart("sweep", curve, "One line a ranking."), sweep_signs(curve))
+    return files
+
+
+def _file(drawing: Html, signs: Sequence[tuple[Html, str]]) -> str:
+    legend, top = _legend(signs)
+    height = float(ElementTree.fromstring(drawing).get("height", "0"))
+    whole = element(
+        "svg",
+        element("style", Html(FIGURE_STYLE)),
+        element("rect", width="100%", height="100%", fill="#ffffff"),
+        legend,
+        element("svg", drawing, x=_MARGIN, y=top, width=_WIDTH - 2 * _MARGIN, height=height),
+        xmlns="http://www.w3.org/2000/svg",
+        width=_WIDTH,
+        height=top + height + _MARGIN,
+    )
+    return f"{whole}\n"
+
+
+def _legend(signs: Sequence[tuple[Html, str]]) -> tuple[Html, float]:
+    """Return what the signs mean, in lines that fit the width, and where they end."""
+    placed: list[Html] = []
+    x, y = float(_MARGIN), float(_MARGIN)
+    for sign, words in signs:
+        # No file can measure letters; seven pixels hold one of this size in most fonts.
+        width = 22 + 6 + 7.0 * len(words) + 18
+        if x + width > _WIDTH and placed:
+            x, y = float(_MARGIN), y + 20
+        label = element("text", words, x=28, y=11.5)
+        placed.append(element("g", sign, label, transform=f"translate({x:g} {y:g})"))
+        x += width
+    return element("g", *placed, class_="chart"), y + 26 if placed else y

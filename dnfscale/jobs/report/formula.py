@@ -1,0 +1,231 @@
+"""A formula as people read it: one line a term, each condition a chip, and what the rows say of each line.
+
+The formula of all rows comes from model.json, with the columns, the cuts and the counts behind it. The formulas of
+folds are there as text only, so they are read back from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dnfscale.experiment.outcome import LearnedFormula, Support
+from dnfscale.jobs.report.markup import Html, element, join, name_of
+
+_SHOWN_LINES = 8
+"""Lines of a formula that are shown without unfolding it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A literal: what is asked of a row, in three parts such as worst_radius, >, 16.8."""
+
+    name: str
+    sign: str = ""
+    value: str = ""
+    negated: bool = False
+    """Whether the attribute occurs with a «not», which the sign may have swallowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A term of a formula with the rows it accepts, where they are known."""
+
+    conditions: tuple[Condition, ...]
+    support: Support | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A formula to be shown: any of its lines makes it true."""
+
+    lines: tuple[Line, ...]
+    otherwise: Support | None = None
+    """The rows that no line accepts."""
+
+    @property
+    def constant(self) -> bool | None:
+        """What the formula always says; None for one that depends on the row."""
+        return False if not self.lines else True if any(not line.conditions for line in self.lines) else None
+
+
+def model_reading(model: Mapping[str, Any]) -> Reading:
+    """Read the formula of a model file."""
+    attributes = model["attributes"]
+    terms = [tuple((literal["attribute"], literal["value"]) for literal in term) for term in model["terms"]]
+    counts = [(tuple(count["type"]), count["n"], count["c"]) for count in model.get("counts") or ()]
+
+    def accepted(term: Sequence[tuple[int, bool]], kind: Sequence[bool]) -> bool:
+        return all(kind[index] == holds for index, holds in term)
+
+    def support(chosen: Sequence[tuple[Sequence[bool], int, int]]) -> Support | None:
+        return Support(sum(n for _, n, _ in chosen), sum(c for _, _, c in chosen)) if counts else None
+
+    lines = tuple(
+        Line(
+            tuple(condition(attributes[index], holds) for index, holds in term),
+            support([count for count in counts if accepted(term, count[0])]),
+        )
+        for term in terms
+    )
+    rest = [count for count in counts if not any(accepted(term, count[0]) for term in terms)]
+    return Reading(lines, support(rest))
+
+
+def text_reading(formula: LearnedFormula) -> Reading | None:
+    """Read a formula back from its text; None for one that is not a disjunction of terms."""
+    terms = parse_formula(formula.text)
+    if terms is None:
+        return None
+    supports = formula.supports if len(formula.supports) == len(terms) else [None] * len(terms)
+    return Reading(
+        tuple(
+            Line(tuple(Condition(name, negated=not holds) for name, holds in term), support)
+            for term, support in zip(terms, supports, strict=True)
+        )
+    )
+
+
+_TOKEN = re.compile(r'\s*(?:([()])|"((?:[^"\\]|\\.)*)"|(\w+))')
+
+
+def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
+    """Return the terms of a formula as `core.formula.Dnf.render` writes them: lists of (name, whether it holds).
+
+    Brackets may stand around whole terms only; anything else gives None, not a guess.
+    """
+    tokens = _tokens(text)
+    if tokens in (["false"], ["true"]):
+        return [] if tokens == ["false"] else [[]]
+    terms: list[list[tuple[str, bool]]] = [[]]
+    expected, bracketed, holds = "name", False, True
+    for token in tokens or [""]:
+        if isinstance(token, _Name) and expected == "name":
+            terms[-1].append((token.text, holds))
+            expected, holds = "and", True
+        elif token == "not" and expected == "name" and holds:
+            holds = False
+        elif token == "(" and expected == "name" and holds and not terms[-1] and not bracketed:
+            bracketed = True
+        elif token == ")" and expected == "and" and bracketed:
+            expected = "or"
+        elif token == "and" and expected == "and":
+            expected = "name"
+        elif token == "or" and (expected == "or" or (expected == "and" and not bracketed)):
+            terms.append([])
+            expected, bracketed = "name", False
+        else:
+            return None
+    return terms if expected == "or" or (expected == "and" and not bracketed) else None
+
+
+def condition(attribute: Mapping[str, Any], holds: bool) -> Condition:
+    """Return what a literal of a model file asks of its column."""
+    column, test, value = str(attribute["column"]), attribute["test"], attribute.get("value")
+    negated = not holds
+    if test == "above":
+        cut = "median" if value is None else number_text(value)
+        return Condition(column, "≤" if negated else ">", cut, negated)
+    if test == "missing":
+        return Condition(column, "is present" if negated else "is missing", negated=negated)
+    if test == "true" and value is True:
+        return Condition(column, negated=negated)
+    return Condition(column, "≠" if negated else "=", number_text(value), negated)
+
+
+def number_text(value: object) -> str:
+    """Return a value as a condition shows it: six digits of a number, any other value as it is."""
+    if isinstance(value, float) and not isinstance(value, bool):
+        return f"{value:.6g}".replace("-", "−")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value).replace("-", "−")
+    return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))
+
+
+def formula_list(reading: Reading) -> Html:
+    """Return the lines of a formula; those beyond the first few are folded."""
+    if reading.constant is not None:
+        words = "at least as frequent" if reading.constant else "less frequent"
+        return element("p", f"Whatever the chosen attributes say, this answer is {words}.", class_="note")
+    items = [_item(line) for line in reading.lines]
+    if len(items) <= _SHOWN_LINES + 2:
+        return element("ol", *items, class_="terms")
+    more = len(items) - _SHOWN_LINES
+    return join(
+        element("ol", *items[:_SHOWN_LINES], class_="terms"),
+        element(
+            "details",
+            element("summary", f"{more} more lines"),
+            element("ol", *items[_SHOWN_LINES:], class_="terms", start=_SHOWN_LINES + 1),
+            class_="lines",
+        ),
+    )
+
+
+def chip(asked: Condition) -> Html:
+    """Return a condition as a chip; the «no» in it is a word or a sign, not only a colour."""
+    swallowed = asked.sign in {"≤", "≠", "is present"}
+    parts: list[Html | None] = [
+        element("span", "not ", class_="sign") if asked.negated and not swallowed else None,
+        name_of(asked.name),
+        join(" ", element("span", asked.sign, class_="sign")) if asked.sign else None,
+        join(" ", element("bdi", asked.value, class_="value")) if asked.value else None,
+    ]
+    return element("span", *parts, class_="chip no" if asked.negated else "chip")
+
+
+def evidence(support: Support | None, *, rows: int | None = None) -> Html | None:
+    """Return how many rows stand behind a line and which share of them is positive, in words and as a bar."""
+    if support is None:
+        return None
+    share = support.c / support.n if support.n else 0.0
+    text = f"{support.n:,} row{'s' * (support.n != 1)}"
+    if rows:
+        text += f" of {rows:,}"
+    words = f"{text}, {100 * share:.0f} % positive" if support.n else f"{text} here"
+    bar = element(
+        "svg",
+        element("rect", width="100%", height="100%", rx=3, class_="track"),
+        element("rect", width=f"{100 * share:.1f}%", height="100%", rx=3, class_="fill") if share else None,
+        class_="share",
+        aria_hidden="true",
+    )
+    return element("span", element("span", words), bar, class_="evidence")
+
+
+def _item(line: Line) -> Html:
+    pieces: list[Html | str] = []
+    for number, asked in enumerate(line.conditions):
+        pieces += [Html(' <span class="and">and</span> ')] if number else []
+        pieces.append(chip(asked))
+    return element("li", element("span", *pieces, class_="term"), evidence(line.support))
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    text: str
+
+
+def _tokens(text: str) -> list[str | _Name] | None:
+    tokens: list[str | _Name] = []
+    at = 0
+    while at < len(text.rstrip()):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            return None
+        bracket, quoted, word = match.groups()
+        if quoted is not None:
+            tokens.append(_Name(_unquoted(quoted)))
+        elif word is not None:
+            tokens.append(word if word in {"not", "and", "or", "true", "false"} else _Name(word))
+        else:
+            tokens.append(bracket)
+        at = match.end()
+    return tokens
+
+
+def _unquoted(text: str) -> str:
+    """Undo the escapes of \\ and of the quote; a character spelled out stays spelled out, as it is shown."""
+    return re.sub(r'\\(["\\])', r"\1", text)

@@ -1,0 +1,152 @@
+"""A study or a fit, step by step: the formula first, then the methods it is compared with.
+
+What the first step finds is noted as plain facts, and the later steps need nothing else; a job that is resumed begins
+with the facts and goes on with the first trial that is not in the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import dnfscale
+from dnfscale.core.columns import CategorySummary, Reading
+from dnfscale.core.splits import Splits
+from dnfscale.data.source import Source
+from dnfscale.engine.api import Engine
+from dnfscale.errors import LimitError
+from dnfscale.experiment.baselines import FitAndScore
+from dnfscale.experiment.rows import RowsPlan
+from dnfscale.experiment.study import (
+    RESULT_SCHEMA,
+    comparison_records,
+    data_record,
+    ideal_record,
+    majority_record,
+    model_record,
+    one_rule_record,
+    tuned_record,
+)
+from dnfscale.experiment.tuning import Tuned, tune
+from dnfscale.jobs.notes import TaskNotes
+from dnfscale.jobs.spec import JobSpec
+from dnfscale.learn import Learned, LearnSpec, features, learn
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a job has to say: its result without timing and environment, its model, and what the parts took."""
+
+    result: dict[str, Any]
+    model: dict[str, Any]
+    methods_s: dict[str, float]
+    """Seconds of learning, and of fitting in all trials."""
+    failed_folds: int
+
+
+def run_study(
+    spec: JobSpec,
+    source: Source,
+    to_learn: LearnSpec,
+    engine: Engine,
+    notes: TaskNotes,
+    *,
+    token: str,
+    clock: Callable[[], float],
+) -> Outcome:
+    """Carry out all methods of a job."""
+    started = clock()
+    noted = notes.recall("ideal")
+    if noted:
+        facts = noted[0]
+    else:
+        facts = _facts(learn(source, to_learn, engine), spec, to_learn)
+        facts["seconds"] = round(clock() - started, 3)
+        notes.note("ideal", facts)
+    methods = {name: record for name, record in facts["methods"].items() if name in spec.methods}
+    methods_s = {"ideal": facts["seconds"]}
+    failed = 0
+    if spec.baselines:
+        plan = _rows_plan(source, to_learn, facts, token)
+        _check_memory(plan, engine)
+        for name, record, seconds in _tuned(spec, plan, engine, notes):
+            methods[name] = record
+            methods_s[name] = seconds
+            failed += record["failed_folds"]
+    result = {
+        "schema": RESULT_SCHEMA,
+        "name": spec.name,
+        "kind": spec.kind,
+        "seed": spec["seed"],
+        "data": facts["data"],
+        "methods": methods,
+    }
+    if spec.kind == "study":
+        result["comparisons"] = comparison_records(methods)
+    return Outcome(result, facts["model"], methods_s, failed)
+
+
+def _facts(learned: Learned, spec: JobSpec, to_learn: LearnSpec) -> dict[str, Any]:
+    """Return what was learned, and what is needed to read the same rows again, as plain facts."""
+    table = learned.table
+    provenance = {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec["seed"], "rows": learned.rows}
+    methods = {"ideal": ideal_record(learned)}
+    if learned.folds:
+        methods |= {"majority": majority_record(learned), "one_rule": one_rule_record(learned)}
+    return {
+        "data": data_record(learned),
+        "methods": methods,
+        "model": model_record(learned, target=to_learn.target, provenance=provenance),
+        "rows": {
+            "outer": table.splits.outer,
+            "kept": [list(pair) for pair in sorted(table.summary.kept)],
+            "positive": list(table.positive),
+            "values": [list(s.values) if isinstance(s, CategorySummary) else None for s in table.summary.columns],
+        },
+    }
+
+
+def _rows_plan(source: Source, to_learn: LearnSpec, facts: dict[str, Any], token: str) -> RowsPlan:
+    rows = facts["rows"]
+    numbers: dict[int, range] = {}
+    start = 0
+    for ordinal, n_rows in rows["kept"]:
+        numbers[ordinal] = range(start, start + n_rows)
+        start += n_rows
+    return RowsPlan(
+        token=token,
+        partitions=source.partitions,
+        reading=Reading(features(source, to_learn), to_learn.target, keep_missing=to_learn.missing == "indicator"),
+        positive=tuple(rows["positive"]),
+        row_numbers=numbers,
+        splits=Splits(start, rows["outer"], to_learn.validation, to_learn.seed),
+        values=tuple(None if values is None else tuple(values) for values in rows["values"]),
+    )
+
+
+def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, dict[str, Any], float]]:
+    """Tune every baseline in every fold, all chains side by side."""
+    folds = range(plan.splits.outer)
+    chains = [
+        tune(name, fold, spec.budget(name), seed=spec["seed"], notes=notes) for fold in folds for name in spec.baselines
+    ]
+    expected = sum(len(folds) * (spec.budget(name).trials + 1) for name in spec.baselines)
+    ends = engine.chain("tune baselines", chains, FitAndScore(plan), expected=expected)
+    tuned = []
+    for name in spec.baselines:
+        own = [end for end in ends if end.method == name]
+        seconds = sum(end.seconds for end in own if isinstance(end, Tuned))
+        tuned.append((name, tuned_record(own), round(seconds, 3)))
+    return tuned
+
+
+def _check_memory(plan: RowsPlan, engine: Engine) -> None:
+    # A learner copies its part of the rows once, and once more into its own format.
+    needed = 4 * plan.matrix_bytes
+    if engine.worker_bytes is not None and needed > 0.7 * engine.worker_bytes:
+        raise LimitError(
+            f"tuning holds all rows in each worker, which may need {needed / 2**20:,.0f} MiB, but a worker has "
+            f'{engine.worker_bytes / 2**20:,.0f} MiB; raise cluster.memory_limit, or set methods = ["ideal"]',
+            "cluster.memory_limit",
+        )

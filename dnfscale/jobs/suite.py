@@ -1,0 +1,144 @@
+"""Runs a suite: all its jobs at once on one cluster, each in a thread of its own that only waits for its tasks.
+
+Small jobs are started first, and the cluster takes tasks of all jobs in turn, so that none waits behind a large one. A
+job that fails is a row of the result with its error; the others go on.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import tomllib
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from dnfscale.engine.api import Engine
+from dnfscale.engine.launch import launch
+from dnfscale.errors import ClusterError, DnfscaleError, TaskError
+from dnfscale.experiment.formats import to_csv, to_latex, to_markdown
+from dnfscale.experiment.tables import study_tables
+from dnfscale.jobs.progress import ProgressLines, Watcher
+from dnfscale.jobs.reporting import write_report
+from dnfscale.jobs.runner import Job, Options, environment_of
+from dnfscale.jobs.spec import JobSpec
+from dnfscale.jobs.store import RunFolder
+from dnfscale.jobs.suite_spec import SuiteSpec
+
+SUITE_SCHEMA = "dnfscale.suite/1"
+
+
+@dataclass(slots=True)
+class _Row:
+    """A job of the suite and what has become of it."""
+
+    spec: JobSpec
+    job: Job | None = None
+    error: DnfscaleError | None = None
+
+    @property
+    def size(self) -> int:
+        return 0 if self.job is None else self.job.source.n_rows * len(self.job.source.types)
+
+
+def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
+    """Run all jobs of a suite, write its tables, and print the accuracies."""
+    started = time.monotonic()
+    folder = RunFolder(suite.run_folder)
+    resolved = suite.resolved()
+    folder.claim(tomllib.loads(resolved), resolved, force=options.force)
+    shown = Watcher(None if options.json else ProgressLines(err), err if options.json else None)
+    rows = [_opened(spec, options, shown) for spec in suite.jobs]
+    waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
+    environment: dict[str, Any] = {}
+    if waiting:
+        engine = launch(suite.cluster)
+        try:
+            environment = environment_of(engine)
+            _run_all(waiting, engine, at_once=1 if suite.cluster.kind == "serial" else len(waiting))
+        finally:
+            engine.close()
+    total_s = round(time.monotonic() - started, 3)
+    result = {
+        "schema": SUITE_SCHEMA,
+        "name": suite.name,
+        "jobs": [_record(row) for row in rows],
+        "timing": {"total_s": total_s},
+        "environment": environment,
+    }
+    results = [RunFolder(row.spec.run_folder).read_json("result.json") for row in rows if row.error is None]
+    tables = study_tables(results)
+    for name, table in tables.items():
+        folder.write_text(f"tables/{name}.csv", to_csv(table))
+        folder.write_text(f"tables/{name}.md", to_markdown(table))
+        folder.write_text(f"tables/{name}.tex", to_latex(table))
+    folder.write_json("result.json", result)
+    write_report(folder)
+    if options.json:
+        print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
+    else:
+        if "accuracies" in tables:
+            print(to_markdown(tables["accuracies"]), file=out)
+        print(f"{suite.name}: {len(results)} of {len(rows)} jobs in {total_s:,.1f} s", file=out)
+        print(f"files      {folder.path}", file=out)
+    _check_all(rows)
+
+
+def _opened(spec: JobSpec, options: Options, shown: Watcher) -> _Row:
+    """Open a job; with --resume a finished one stays as it is."""
+    folder = RunFolder(spec.run_folder)
+    if options.resume and folder.has_result(tomllib.loads(spec.resolved())):
+        return _Row(spec)
+    try:
+        return _Row(spec, Job.open(spec, options, shown))
+    except DnfscaleError as error:
+        return _Row(spec, error=error)
+
+
+def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
+    """Run jobs, some at once, and note what each ended with; a lost cluster ends the suite."""
+    slots = threading.Semaphore(at_once)
+    lost = threading.Event()
+
+    def run_one(row: _Row) -> None:
+        with slots:
+            if row.job is None or lost.is_set():
+                return
+            try:
+                row.job.run(engine.watched_by(row.job.watch), launch_s=0.0)
+            except DnfscaleError as error:
+                row.error = error
+                if isinstance(error, ClusterError):
+                    lost.set()
+            except Exception as error:
+                row.error = TaskError(f"{row.spec.name}: unexpected {type(error).__name__}: {error}")
+
+    # Daemons: a signal ends the process without waiting for jobs whose cluster is gone.
+    threads = [threading.Thread(target=run_one, args=(row,), name=row.spec.name, daemon=True) for row in rows]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _record(row: _Row) -> dict[str, Any]:
+    return {
+        "name": row.spec.name,
+        "dataset": row.spec["data.path"],
+        "status": "done" if row.error is None else "failed",
+        "error": None if row.error is None else row.error.message,
+        "folder": f"jobs/{row.spec.name}",
+    }
+
+
+def _check_all(rows: list[_Row]) -> None:
+    """Raise what the exit code of the suite says: a lost cluster, or that some job failed."""
+    failed = [row for row in rows if row.error is not None]
+    for row in failed:
+        if isinstance(row.error, ClusterError):
+            raise row.error
+    if failed:
+        raise TaskError(
+            f"{len(failed)} of {len(rows)} jobs failed, the rest is done: "
+            + "; ".join(f"{row.spec.name}: {row.error}" for row in failed)
+        )

@@ -1,0 +1,90 @@
+"""Studies as the suite runs them: a job spec learned from in this process, or handed to the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from dnfscale.data.source import Source
+from dnfscale.engine.api import Engine, Progress
+from dnfscale.engine.launch import launch
+from dnfscale.experiment.study import ideal_record
+from dnfscale.jobs.runner import open_data
+from dnfscale.jobs.spec import JobSpec, read_spec
+from dnfscale.learn import Learned, learn
+from tests.bench.case import Outcome, timed
+from tests.bench.overseer import overseen
+from tests.bench.setting import ROOT, Setting
+
+Overrides = Mapping[str, str | int | list[str]]
+"""Values that replace those of a spec, by dotted key."""
+
+
+def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Outcome:
+    """Measure learning from a spec's data once its cluster is up; reading the footers is part of it."""
+    spec = read_spec(spec_file, {**overrides, **_everywhere(setting)})
+    clock = PhaseClock()
+    engine = launch(spec.cluster, clock)
+    try:
+        with overseen(engine) as workers:
+            clock.phases_s.clear()
+            (source, learned), wall_s, cpu_s = timed(lambda: _learned(spec, engine))
+            log = workers()
+    finally:
+        engine.close()
+    # Through JSON and back, so that it compares with what a result file says.
+    answer = json.loads(json.dumps(ideal_record(learned)))
+    return Outcome(wall_s, cpu_s, learned.rows, answer, clock.phases_s, log, len(source.partitions))
+
+
+def measure_command(spec_file: Path, setting: Setting, overrides: Overrides) -> Outcome:
+    """Measure the whole command `python -m dnfscale.jobs run`, from its start to its result.json."""
+    with tempfile.TemporaryDirectory(prefix="dnfscale-bench-") as folder:
+        command = [sys.executable, "-m", "dnfscale.jobs", "run", str(spec_file), "--output", folder]
+        for key, value in {**overrides, **_everywhere(setting)}.items():
+            command += ["--set", f"{key}={json.dumps(value)}"]
+        started = time.time()
+        _, exit_s, cpu_s = timed(lambda: _run(command))
+        [file] = Path(folder).glob("*/result.json")
+        # The file is written whole and renamed, so the time of its writing is when the result was there.
+        wall_s = file.stat().st_mtime - started
+        result = json.loads(file.read_text(encoding="utf-8"))
+    timing = result["timing"]
+    parts_s = {"launch": timing["launch_s"], "learn": timing["learn_s"], "until exit": exit_s, **timing["phases_s"]}
+    return Outcome(wall_s, cpu_s, result["data"]["rows"], result["methods"]["ideal"], parts_s)
+
+
+class PhaseClock:
+    """A watch of an engine that notes how long each phase took."""
+
+    def __init__(self) -> None:
+        self.phases_s: dict[str, float] = {}
+        self._started = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.perf_counter()
+        if progress.done == 0:
+            self._started = now
+        elif progress.done == progress.total:
+            self.phases_s[progress.phase] = self.phases_s.get(progress.phase, 0.0) + now - self._started
+
+
+def _learned(spec: JobSpec, engine: Engine) -> tuple[Source, Learned]:
+    source, to_learn = open_data(spec)
+    return source, learn(source, to_learn, engine)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr[-4000:]}")
+
+
+def _everywhere(setting: Setting) -> dict[str, str | int | list[str]]:
+    """Return what every spec is run with: the setting's cluster, and the formula alone, without baselines."""
+    return {"methods": ["ideal"], "cluster.kind": setting.cluster, "cluster.workers": setting.workers}

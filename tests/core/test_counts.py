@@ -1,0 +1,229 @@
+"""Counts add: they do not depend on how rows are split, and fewer attributes are sums over more."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dnfscale.core.arrays import Bools, narrowest
+from dnfscale.core.bins import BinnedTable, CategoryBins, NumberBins, Span
+from dnfscale.core.counts import (
+    TypeCounts,
+    TypeRequest,
+    from_dense,
+    merge,
+    merge_tallies,
+    project,
+    tally,
+    tally_requests,
+    to_dense,
+    without,
+)
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
+from tests.strategies import boolean_rows, groupings
+
+
+def plain_counts(holds: Bools, target: Bools) -> dict[int, tuple[int, int]]:
+    """The judge: n_t and c_t of the types that occur, one row at a time."""
+    n: Counter[int] = Counter()
+    c: Counter[int] = Counter()
+    for row, q in zip(holds.tolist(), target.tolist(), strict=True):
+        t = sum(1 << i for i, value in enumerate(row) if value)
+        n[t] += 1
+        c[t] += q
+    return {t: (n[t], c[t]) for t in n}
+
+
+def as_dict(counts: TypeCounts) -> dict[int, tuple[int, int]]:
+    return dict(zip(counts.codes.tolist(), zip(counts.n.tolist(), counts.c.tolist(), strict=True), strict=True))
+
+
+@given(boolean_rows())
+def test_a_tally_says_how_often_each_type_occurs_and_how_often_with_a_true_target(rows):
+    holds, target = rows
+    counts = tally(holds, target)
+    assert counts.ell == holds.shape[1]
+    assert as_dict(counts) == plain_counts(holds, target)
+    assert counts.codes.tolist() == sorted(counts.codes.tolist())
+    assert counts.n_rows == len(target)
+
+
+@given(boolean_rows(), st.data())
+def test_counts_do_not_depend_on_how_rows_are_split(rows, choice):
+    holds, target = rows
+    cut = choice.draw(st.integers(0, len(target)))
+    parts = [tally(holds[:cut], target[:cut]), tally(holds[cut:], target[cut:])]
+    whole = tally(holds, target)
+    assert merge(parts) == merge(parts[::-1]) == whole
+    assert without(whole, parts[0]) == parts[1]
+
+
+@given(boolean_rows(), st.data())
+def test_counts_do_not_depend_on_the_order_of_rows_or_on_the_grouping_of_parts(rows, choice):
+    holds, target = rows
+    parts = [tally(holds[group], target[group]) for group in choice.draw(groupings(len(target)))]
+    whole = tally(holds, target)
+    assert merge(parts) == merge([merge(parts[:2]), *parts[2:]]) == merge([merge([part]) for part in parts]) == whole
+
+
+@given(boolean_rows(max_attributes=7), st.data())
+def test_projecting_equals_recounting(rows, choice):
+    holds, target = rows
+    wanted = choice.draw(st.lists(st.integers(0, holds.shape[1] - 1), unique=True))
+    assert project(tally(holds, target), wanted) == tally(holds[:, wanted], target)
+
+
+@given(boolean_rows(max_attributes=8), st.data())
+def test_projecting_step_by_step_equals_projecting_at_once(rows, choice):
+    holds, target = rows
+    long = choice.draw(st.integers(0, holds.shape[1]))
+    short = choice.draw(st.integers(0, long))
+    counts = tally(holds, target)
+    assert project(project(counts, range(long)), range(short)) == project(counts, range(short))
+
+
+@given(boolean_rows(max_attributes=6), st.data())
+def test_projecting_merged_counts_equals_merging_projected_counts(rows, choice):
+    holds, target = rows
+    parts = [tally(holds[group], target[group]) for group in choice.draw(groupings(len(target)))]
+    prefix = range(choice.draw(st.integers(0, holds.shape[1])))
+    assert project(merge(parts), prefix) == merge([project(part, prefix) for part in parts])
+
+
+@given(boolean_rows())
+def test_projecting_to_no_attribute_leaves_the_rows_and_the_positive_rows(rows):
+    holds, target = rows
+    counts = project(tally(holds, target), [])
+    assert counts.ell == 0
+    assert as_dict(counts) == ({0: (len(target), int(target.sum()))} if len(target) else {})
+
+
+@given(boolean_rows())
+def test_dense_tables_and_counts_say_the_same(rows):
+    counts = tally(*rows)
+    n, c = to_dense(counts)
+    assert len(n) == len(c) == 1 << counts.ell
+    assert from_dense(n - c, c) == counts
+    assert {t: (n[t], c[t]) for t in np.flatnonzero(n).tolist()} == as_dict(counts)
+
+
+def test_no_rows_have_no_types():
+    counts = tally(np.zeros((0, 3), bool), np.zeros(0, bool))
+    assert (counts.ell, counts.codes.tolist(), counts.n_rows) == (3, [], 0)
+    assert merge([counts, counts]) == counts
+
+
+def test_counts_over_different_numbers_of_attributes_differ():
+    assert tally(np.zeros((1, 2), bool), np.zeros(1, bool)) != tally(np.zeros((1, 3), bool), np.zeros(1, bool))
+    assert tally(np.zeros((1, 2), bool), np.zeros(1, bool)) != tally(np.zeros((1, 2), bool), np.ones(1, bool))
+
+
+def test_counts_cannot_be_written_to():
+    counts = tally(np.zeros((1, 2), bool), np.zeros(1, bool))
+    for array in (counts.codes, counts.n, counts.c):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
+
+
+# Tallies: all folds in one pass over binned rows.
+
+
+def binned_rows(n_rows: int, splits: Splits, random: np.random.Generator) -> tuple[BinnedTable, list, Bools]:
+    """Return binned rows of a number column, one with missing values and a category, and the target."""
+    bins = [
+        NumberBins(np.arange(5.0), has_missing=False),
+        NumberBins(np.arange(3.0), has_missing=True),
+        CategoryBins(("a", "b", "c")),
+    ]
+    columns = tuple(random.integers(0, b.n_codes, n_rows).astype(np.uint8) for b in bins)
+    target = random.integers(0, 2, n_rows).astype(bool)
+    arcs = splits.arcs(0, n_rows).astype(narrowest(2 * splits.n_arcs - 1))
+    return BinnedTable(columns, (2 * arcs + target).astype(arcs.dtype)), bins, target
+
+
+def random_spans(ell: int, bins: list, random: np.random.Generator) -> tuple[Span, ...]:
+    spans = []
+    for _ in range(ell):
+        column = int(random.integers(len(bins)))
+        first, last = sorted(random.integers(0, bins[column].n_codes, 2).tolist())
+        # One span in eight is empty, as that of a number column without any median.
+        spans.append(Span(column, last + 1, last) if random.integers(8) == 0 else Span(column, first, last))
+    return tuple(spans)
+
+
+def holds_of(table: BinnedTable, spans: tuple[Span, ...]) -> Bools:
+    return np.array([(table.columns[s.column] >= s.first) & (table.columns[s.column] <= s.last) for s in spans]).T
+
+
+@pytest.mark.parametrize("ell", range(1, 16))
+@pytest.mark.parametrize("outer", [0, 3])
+def test_tallies_equal_a_naive_tally_in_all_folds(ell, outer):
+    random = np.random.default_rng([ell, outer])
+    n_rows = 500
+    splits = Splits(n_rows, outer, 0.3, ell)
+    table, bins, target = binned_rows(n_rows, splits, random)
+    shared = random_spans(ell, bins, random)
+    requests = [
+        TypeRequest(fold, spans)
+        for fold in range(splits.n_folds)
+        for spans in (shared, random_spans(ell, bins, random), random_spans(1, bins, random))
+    ]
+    found = tally_requests(table, requests, bins=bins, groups=splits.parts)
+    row_parts = splits.parts[:, splits.arcs(0, n_rows)]
+    for request, dense in zip(requests, found, strict=True):
+        holds = holds_of(table, request.spans)
+        assert len(dense) == 2
+        for group, part in enumerate((TRAIN, VALIDATION)):
+            chosen = row_parts[request.fold] == part
+            assert from_dense(*dense[group]) == tally(holds[chosen], target[chosen])
+
+
+def test_groups_may_join_the_parts_of_a_fold():
+    random = np.random.default_rng(0)
+    splits = Splits(200, 4, 0.3, 0)
+    table, bins, target = binned_rows(200, splits, random)
+    groups = np.array([0, 0, 1], dtype=np.uint8)[splits.parts]
+    spans = random_spans(4, bins, random)
+    found = tally_requests(table, [TypeRequest(f, spans) for f in range(5)], bins=bins, groups=groups)
+    row_parts = splits.parts[:, splits.arcs(0, 200)]
+    for fold, dense in enumerate(found):
+        held_out = row_parts[fold] == TEST
+        holds = holds_of(table, spans)
+        assert from_dense(*dense[0]) == tally(holds[~held_out], target[~held_out])
+        assert from_dense(*dense[1]) == tally(holds[held_out], target[held_out])
+
+
+@given(st.integers(0, 60), st.integers(0, 10**6), st.data())
+def test_tallies_do_not_depend_on_how_rows_are_split_or_merged(n_rows, seed, choice):
+    random = np.random.default_rng(seed)
+    splits = Splits(max(n_rows, 2), 2, 0.3, seed)
+    table, bins, _ = binned_rows(n_rows, splits, random)
+    requests = [TypeRequest(fold, random_spans(ell, bins, random)) for fold in range(3) for ell in (1, 3)]
+
+    def of(rows: np.ndarray) -> tuple:
+        part = BinnedTable(tuple(codes[rows] for codes in table.columns), table.labels[rows])
+        return tally_requests(part, requests, bins=bins, groups=splits.parts)
+
+    parts = [of(rows) for rows in choice.draw(groupings(n_rows))]
+    whole = of(np.arange(n_rows))
+    for merged in (
+        merge_tallies(parts),
+        merge_tallies(parts[::-1]),
+        merge_tallies([merge_tallies(parts[:1]), *parts[1:]]),
+    ):
+        assert all(np.array_equal(mine, theirs) for mine, theirs in zip(merged, whole, strict=True))
+
+
+def test_more_rows_than_a_block_holds_are_all_counted():
+    random = np.random.default_rng(3)
+    n_rows = 150_000
+    splits = Splits(n_rows, 2, 0.3, 3)
+    table, bins, target = binned_rows(n_rows, splits, random)
+    spans = random_spans(10, bins, random)
+    [dense] = tally_requests(table, [TypeRequest(1, spans)], bins=bins, groups=splits.parts)
+    chosen = splits.parts[1, splits.arcs(0, n_rows)] == TRAIN
+    assert from_dense(*dense[0]) == tally(holds_of(table, spans)[chosen], target[chosen])

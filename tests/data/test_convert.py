@@ -1,0 +1,442 @@
+"""Files become tables, tables become Parquet, and a CSV of any size becomes a directory of Parquet files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import re
+import zipfile
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.io import savemat
+
+from dnfscale.data import convert
+from dnfscale.data.convert import Arff, Csv, Mat, Parquet, Recode, convert_csv, typed, unpack, write_table
+from dnfscale.data.source import open_source
+from dnfscale.errors import DataError, SpecError
+from tests.data.served import left_in, zipped
+
+
+def parquet_bytes(table):
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+def mat_bytes(**variables):
+    sink = io.BytesIO()
+    savemat(sink, variables)
+    return sink.getvalue()
+
+
+# Files of publishers
+
+
+def test_a_csv_without_a_header_gets_the_names_that_are_given():
+    table = Csv(("a", "b", "s"), text=("s",), missing=("?",)).read(b"1,2.5,x\n?,3,?\n", "f")
+    assert table.to_pydict() == {"a": [1.0, None], "b": [2.5, 3.0], "s": ["x", None]}
+
+
+def test_without_a_marker_a_question_mark_is_text():
+    assert Csv(("s", "t"), text=("s", "t")).read(b"?,y\n,n\n", "f").to_pydict() == {"s": ["?", ""], "t": ["y", "n"]}
+
+
+def test_a_header_is_passed_over_and_quotes_are_taken_off():
+    content = b'\xef\xbb\xbf"Daytime attendance\t";"y"\r\n1;"yes; no"\r\n'
+    table = Csv(("day", "y"), text=("y",), separator=";", header=True).read(content, "f")
+    assert table.to_pydict() == {"day": [1.0], "y": ["yes; no"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"1,2\n3\n", "Row #2: Expected 2 columns, got 1"),
+        (b"1,2\n3,x\n", "column #1: Row #2: .* invalid value 'x'"),
+        (b"", "Empty CSV"),
+    ],
+)
+def test_a_csv_that_does_not_fit_is_told(content, said):
+    with pytest.raises(DataError, match=rf"^f: expected 2 columns separated by ',', .*{said}.*is this the right file"):
+        Csv(("a", "b")).read(content, "f")
+
+
+def test_parquet_is_read_with_its_dictionaries_decoded_and_without_the_index_of_pandas():
+    coded = pa.array(["UP", "DOWN", None]).dictionary_encode()
+    table = pa.table({"class": coded, "x": [1, 2, 3], "__index_level_0__": [0, 1, 2]})
+    read = Parquet().read(parquet_bytes(table), "f")
+    assert read.to_pydict() == {"class": ["UP", "DOWN", None], "x": [1, 2, 3]}
+    assert read.schema.field("class").type == pa.string()
+
+
+def test_a_broken_parquet_file_is_told():
+    with pytest.raises(DataError, match=r"^f: expected a Parquet file, but it cannot be read \(.*\); fetch it again$"):
+        Parquet().read(parquet_bytes(pa.table({"x": [1]}))[:-20], "f")
+
+
+def test_a_matlab_file_gives_its_labels_and_its_features():
+    content = mat_bytes(X=np.array([[-2, 0], [2, 2], [0, 0]], dtype=np.int16), Y=np.array([[-1], [1], [1]]))
+    assert Mat(("v1", "v2"), "class").read(content, "f").to_pydict() == {
+        "class": [-1, 1, 1],
+        "v1": [-2, 2, 0],
+        "v2": [0, 2, 0],
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (mat_bytes(X=np.zeros((2, 2))), "expected the variables X and Y, but there is no Y;"),
+        (mat_bytes(X=np.zeros((2, 3)), Y=np.zeros(2)), r"a row of 2 numbers for each of the 2 labels .* \(2, 3\)"),
+        (mat_bytes(X=np.zeros((3, 2)), Y=np.zeros(2)), r"for each of the 2 labels .* \(3, 2\)"),
+        (b"", "expected a MATLAB file up to version 7.2"),
+        (b"<html>not found</html>" * 20, "expected a MATLAB file up to version 7.2"),
+        (mat_bytes(X=np.arange(400.0).reshape(200, 2), Y=np.zeros(200))[:900], "expected a MATLAB file"),
+    ],
+)
+def test_a_matlab_file_of_another_kind_is_told(content, said):
+    with pytest.raises(DataError, match=f"^f: .*{said}"):
+        Mat(("v1", "v2"), "class").read(content, "f")
+
+
+def test_members_are_unpacked_through_archives_in_archives(tmp_path):
+    file = tmp_path / "outer.zip"
+    file.write_bytes(zipped(**{"inner.zip": zipped(**{"folder/a.csv": b"1,2\n"}), "b.data.gz": b"3\n"}))
+    assert unpack(file, ("inner.zip", "folder/a.csv")) == b"1,2\n"
+    assert unpack(file, ("b.data.gz",)) == b"3\n"
+    (tmp_path / "plain").write_bytes(b"4\n")
+    assert unpack(tmp_path / "plain", ()) == b"4\n"
+
+
+def test_a_member_that_is_not_there_is_told_with_those_that_are(tmp_path):
+    file = tmp_path / "a.zip"
+    file.write_bytes(zipped(**{"one.csv": b"", "two.csv": b""}))
+    with pytest.raises(DataError, match=r"^a\.zip: expected the member three\.csv, got one\.csv, two\.csv"):
+        unpack(file, ("three.csv",))
+
+
+def test_an_archive_that_is_none_is_told(tmp_path):
+    file = tmp_path / "a.zip"
+    whole = zipped(**{"one.csv": random.Random(0).randbytes(5000), "inner.zip": b"not an archive"})
+    for content, members in (
+        (b"<html>", ("one.csv",)),
+        (whole[:3000], ("one.csv",)),
+        (whole[:1000] + b"\0" * 100 + whole[1100:], ("one.csv",)),
+        (whole, ("inner.zip", "x")),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(
+            DataError, match=r"^a\.zip.*: expected a whole archive, but it is not one \(.*fetch it again"
+        ):
+            unpack(file, members)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.gz", gzip.compress(b"x" * 100)[:-5])
+    with pytest.raises(DataError, match=r"^a\.zip/a\.gz: expected a whole archive"):
+        unpack(file, ("a.gz",))
+
+
+def test_values_are_recoded_and_missing_ones_get_a_code():
+    table = pa.table({"a": [1.0, 2.0, None, 5.0], "b": ["x", "y", "z", "z"]})
+    assert Recode("a", ((1, 3), (2, 0)), missing=4)(table)["a"].to_pylist() == [3, 0, 4, 5]
+    assert Recode("a", ((1, 3),))(table)["a"].to_pylist() == [3, 2, None, 5]
+    assert Recode("b", (("z", "w"),))(table).column_names == ["a", "b"]
+    with pytest.raises(DataError, match="expected a column 'c', but there is none"):
+        Recode("c")(table)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([0, 127], pa.int8()),
+        ([-127, 128], pa.int16()),
+        ([None, 40_000], pa.int32()),
+        ([-(2**31), 0], pa.int64()),
+        ([2**53], pa.int64()),
+        ([None, None], pa.int8()),
+    ],
+)
+def test_whole_numbers_get_the_narrowest_type_that_holds_them(values, kind):
+    table = typed(pa.table({"x": pa.array(values, pa.float64())}), columns=("x",), text=(), fractional=())
+    assert table["x"].to_pylist() == values
+    assert table.schema.field("x").type == kind
+
+
+def test_columns_are_put_in_order_and_typed_whatever_the_file_had():
+    table = pa.table(
+        {
+            "text": pa.array([1, 2, 3]),
+            "flag": pa.array([True, False, None]),
+            "code": pa.array(["7", "8.0", None]),
+            "share": pa.array([1, 2, 3]),
+            "gap": pa.array([1.0, float("nan"), None]),
+        }
+    )
+    got = typed(table, columns=("code", "flag", "gap", "share", "text"), text=("text",), fractional=("share",))
+    assert got.to_pydict() == {
+        "code": [7, 8, None],
+        "flag": [1, 0, None],
+        "gap": [1, None, None],
+        "share": [1.0, 2.0, 3.0],
+        "text": ["1", "2", "3"],
+    }
+    assert got.schema.types == [pa.int8(), pa.int8(), pa.int8(), pa.float64(), pa.string()]
+
+
+@pytest.mark.parametrize("value", [0.5, float("inf"), 2.0**54])
+def test_a_number_that_is_not_whole_is_told(value):
+    with pytest.raises(DataError, match=re.escape(f"expected whole numbers in column 'x', got {value!r};")):
+        typed(pa.table({"x": [1.0, value]}), columns=("x",), text=(), fractional=())
+
+
+def test_text_among_numbers_is_told():
+    with pytest.raises(DataError, match="expected numbers in column 'x', got string"):
+        typed(pa.table({"x": ["1", "one"]}), columns=("x",), text=(), fractional=())
+
+
+def test_columns_that_are_missing_or_unknown_are_named():
+    with pytest.raises(
+        DataError, match=r"expected 2 columns, but 1 of them are missing \(b\), and there are 1 unknown"
+    ):
+        typed(pa.table({"a": [1], "c": [1]}), columns=("a", "b"), text=(), fractional=())
+
+
+def test_a_table_is_written_whole_or_not_at_all(tmp_path):
+    table = pa.table({"x": [1, 2]})
+    write_table(table, tmp_path / "new" / "t.parquet")
+    assert pq.read_table(tmp_path / "new" / "t.parquet") == table
+    assert pq.read_metadata(tmp_path / "new" / "t.parquet").row_group(0).column(0).compression == "ZSTD"
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "new" / "u.parquet").mkdir()
+    for path in (tmp_path / "file" / "t.parquet", tmp_path / "new" / "u.parquet"):
+        with pytest.raises(DataError, match=r"\.parquet cannot be written: "):
+            write_table(table, path)
+    assert left_in(tmp_path) == ["file", "new", "new/t.parquet", "new/u.parquet"]
+
+
+def test_every_reader_gives_the_same_table_of_the_same_values():
+    rows = {"x": [1.0, 2.5, None], "s": ["a", "b c", "d"]}
+    csv = Csv(("x", "s"), text=("s",), missing=("?",)).read(b"1,a\n2.5,b c\n?,d\n", "f")
+    arff = Arff().read(b"@attribute x real\n@attribute s string\n@data\n1,a\n2.5,'b c'\n?,d\n", "f")
+    parquet = Parquet().read(parquet_bytes(pa.table(rows)), "f")
+    assert csv == arff == parquet == pa.table(rows)
+
+
+# A CSV of any size
+
+
+@pytest.fixture
+def csv(tmp_path):
+    """Writes a CSV file."""
+
+    def write(text, name="t.csv", encoding="utf8"):
+        path = tmp_path / name
+        path.write_bytes(text.encode(encoding))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def rows_of(folder):
+    return pq.read_table(folder).to_pydict()
+
+
+def test_types_are_inferred_and_missing_values_become_null(csv, out):
+    text = "n,x,b,s,day,none\n1,1.5,true,a,2020-01-01,\n,NA,false,,2020-01-02,\n-3,nan,,c d,2020-01-03,NA\n"
+    converted = convert_csv(csv(text), out)
+    assert rows_of(out) == {
+        "n": [1, None, -3],
+        "x": [1.5, None, None],
+        "b": [True, False, None],
+        "s": ["a", None, "c d"],
+        "day": ["2020-01-01", "2020-01-02", "2020-01-03"],
+        "none": [None, None, None],
+    }
+    assert (converted.rows, converted.files) == (3, 1)
+    assert converted.missing == {"n": 1, "x": 2, "b": 1, "s": 1, "none": 3}
+    assert {name: str(kind) for name, kind in converted.types.items()} == {
+        "n": "int64", "x": "double", "b": "bool", "s": "string", "day": "string", "none": "null",
+    }  # fmt: skip
+    assert list(open_source(str(out)).types) == ["n", "x", "b", "s", "day", "none"]
+
+
+def test_separator_markers_names_text_and_encoding_are_as_told(csv, out):
+    convert_csv(
+        csv("007;?;é\n008;2;NA\n", encoding="latin1"),
+        out,
+        separator=";",
+        missing=("?",),
+        names=("code", "x", "s"),
+        text=("code",),
+        encoding="latin1",
+    )
+    assert rows_of(out) == {"code": ["007", "008"], "x": [None, 2], "s": ["é", "NA"]}
+
+
+def test_quotes_may_hold_separators_and_line_ends(csv, out):
+    convert_csv(csv('a,b\n1,"x, y\nz"\n2,"say ""hi"""\n'), out)
+    assert rows_of(out) == {"a": [1, 2], "b": ["x, y\nz", 'say "hi"']}
+
+
+def test_a_line_end_in_quotes_does_not_end_a_block(csv, tmp_path):
+    text = "a,b\n" + "".join(f'{i},"{"x" * (i % 7)}\n{i}"\n' for i in range(60))
+    for block in range(40, 80):
+        convert_csv(csv(text), tmp_path / f"out{block}", block_bytes=block)
+        assert rows_of(tmp_path / f"out{block}")["b"] == [f"{'x' * (i % 7)}\n{i}" for i in range(60)]
+
+
+def test_a_compressed_csv_is_unpacked_on_the_way(tmp_path, out):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    assert convert_csv(tmp_path / "t.csv.gz", out).rows == 1
+
+
+@given(rows=st.integers(0, 40), part_rows=st.integers(1, 50), group_rows=st.integers(1, 20), block=st.integers(20, 200))
+def test_rows_keep_their_order_however_they_are_cut(tmp_path_factory, rows, part_rows, group_rows, block):
+    folder = tmp_path_factory.mktemp("cut")
+    (folder / "t.csv").write_text("a,b\n" + "".join(f"{i},{i % 3}\n" for i in range(rows)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(convert, "GROUP_ROWS", group_rows)
+        converted = convert_csv(folder / "t.csv", folder / "out", part_rows=part_rows, block_bytes=block)
+    files = sorted((folder / "out").iterdir())
+    sizes = [pq.read_metadata(file).num_rows for file in files]
+    assert [file.name for file in files] == [f"part-{i:05d}.parquet" for i in range(len(files))]
+    assert converted.files == len(files) == max(1, -(-rows // part_rows))
+    assert all(size == part_rows for size in sizes[:-1])
+    assert converted.rows == rows == sum(sizes)
+    assert [value for file in files for value in pq.read_table(file)["a"].to_pylist()] == list(range(rows))
+
+
+LATE = "".join(f"{i},1,\n" for i in range(50))
+
+
+@pytest.mark.parametrize(
+    ("last", "kind", "value"),
+    [("50,1.5,", "double", 1.5), ("50,2,", "int64", 2)],
+)
+def test_whole_numbers_become_numbers_when_a_later_row_has_a_fraction(csv, out, monkeypatch, last, kind, value):
+    monkeypatch.setattr(convert, "GROUP_ROWS", 5)
+    converted = convert_csv(csv(f"i,x,y\n{LATE}{last}\n"), out, block_bytes=64, part_rows=7)
+    assert str(converted.types["x"]) == kind
+    assert rows_of(out)["x"] == [1] * 50 + [value]
+    assert rows_of(out)["i"] == list(range(51))
+    assert left_in(out) == [f"part-{i:05d}.parquet" for i in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "read"), [("7", "int64", 7), ("7.5", "double", 7.5), ("late", "string", "late")]
+)
+def test_a_column_that_begins_empty_finds_its_type(csv, out, value, kind, read):
+    converted = convert_csv(csv(f"i,x,y\n{LATE}50,1,{value}\n"), out, block_bytes=64)
+    assert str(converted.types["y"]) == kind
+    assert rows_of(out)["y"] == [None] * 50 + [read]
+    assert converted.missing == {"y": 50}
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (
+            f"i,x,y\n{LATE}50,oops,\n",
+            {},
+            "row 52: expected double in column 'x' .* got invalid value 'oops'; .*--text x",
+        ),
+        (
+            "a,b\n1,2\n3,4,5\n",
+            {},
+            r"expected a table separated by ',', got .*Row #3: Expected 2 columns, got 3.*quotes",
+        ),
+        ("a,b\n1,2\n3\n", {}, "Row #3: Expected 2 columns, got 1"),
+        ("", {}, "got Empty CSV file; convert a file that has at least a header"),
+        ("a;b\n1;2\n", {}, "expected at least two columns separated by ',', got one, 'a;b'; check --separator"),
+        ("a,b,a\n1,2,3\n", {}, "column names must differ, but 'a' occurs twice"),
+        ("a,b\n1,2\n", {"text": ("c",)}, "expected a column 'c', got a, b"),
+        ("a,b\n1,2\n", {"encoding": "no-such"}, "unknown encoding: no-such; check --separator and --encoding"),
+        (f'i,x\n1,"{"never closed " * 20}\n', {}, "a quote is never closed"),
+    ],
+)
+def test_a_csv_that_cannot_be_converted_leaves_nothing(csv, out, text, options, message):
+    file = csv(text)
+    with pytest.raises(DataError, match=rf"t\.csv: .*{message}"):
+        convert_csv(file, out, block_bytes=64, **options)
+    assert not out.exists()
+    out.mkdir()
+    with pytest.raises(DataError):
+        convert_csv(file, out, block_bytes=64, **options)
+    assert left_in(out) == []
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_bytes_of_another_encoding_are_told(csv, out, late):
+    rows = "1,plain\n" * 50 * late
+    with pytest.raises(DataError, match=r"t\.csv: .*(pass --encoding|invalid UTF8)"):
+        convert_csv(csv(f"a,b\n{rows}1,é\n", encoding="latin1"), out, block_bytes=64)
+    assert not out.exists()
+
+
+def test_a_folder_with_something_in_it_is_never_written_to(csv, out):
+    out.mkdir()
+    (out / "mine.txt").write_text("keep")
+    with pytest.raises(SpecError, match="out must be an empty or a new folder; choose another"):
+        convert_csv(csv("a,b\n1,2\n"), out)
+    assert left_in(out) == ["mine.txt"]
+    with pytest.raises(SpecError, match="must be an empty or a new folder"):
+        convert_csv(csv("a,b\n1,2\n"), out / "mine.txt")
+
+
+def test_wrong_arguments_are_told_before_anything_is_made(csv, out, tmp_path):
+    with pytest.raises(DataError, match=r"none\.csv: expected a CSV file, but there is none at this path"):
+        convert_csv(tmp_path / "none.csv", out)
+    with pytest.raises(SpecError, match=r"the separator must be one character, got '\|\|'"):
+        convert_csv(csv("a,b\n1,2\n"), out, separator="||")
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told(csv, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(DataError, match=r"cannot be written: .*; choose another folder"):
+        convert_csv(csv("a,b\n1,2\n"), tmp_path / "file" / "out")
+
+
+def test_an_interrupt_leaves_nothing(csv, out, monkeypatch):
+    monkeypatch.setattr(convert, "GROUP_ROWS", 10)
+
+    def interrupt(_):
+        assert left_in(out) == [".part-00000.parquet"]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        convert_csv(csv(f"i,x,y\n{LATE}"), out, block_bytes=64, progress=interrupt)
+    assert not out.exists()
+
+
+def test_progress_counts_the_rows(csv, out, monkeypatch):
+    monkeypatch.setattr(convert, "GROUP_ROWS", 10)
+    told = []
+    convert_csv(csv(f"i,x,y\n{LATE}"), out, block_bytes=64, progress=told.append)
+    assert told == sorted(told)
+    assert len(told) > 2
+    assert told[-1] <= 50
+
+
+def test_a_csv_is_held_in_memory_a_block_at_a_time(csv, out):
+    file = csv("a,b,c\n" + "".join(f"{i},{i * 7 % 1000},{i % 13}\n" for i in range(400_000)))
+    before = pa.total_allocated_bytes()
+    most = 0
+
+    def watch(_):
+        nonlocal most
+        most = max(most, pa.total_allocated_bytes() - before)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(convert, "GROUP_ROWS", 10_000)
+        convert_csv(file, out, block_bytes=1 << 16, progress=watch)
+    assert 0 < most < 3_000_000 < 400_000 * 3 * 8

@@ -1,0 +1,197 @@
+"""Tables of studies: what is in them, and that no name breaks out of its cell in any format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dnfscale.errors import DataError
+from dnfscale.experiment.formats import FORMATS, Figure, Table, defused, to_csv, to_latex, to_markdown, visible
+from dnfscale.experiment.outcome import read_outcome
+from dnfscale.experiment.tables import study_tables
+from tests.jobs.report_runs import HOSTILE, fit_run, leave_one_out_run, paper_run, plain_run, suite_runs
+
+
+def tables_of(*runs):
+    return study_tables([run.result for run in runs])
+
+
+def column(table, name):
+    return [row[table.header.index(name)] for row in table.rows]
+
+
+def test_accuracies_stand_beside_the_papers():
+    table = tables_of(paper_run(), plain_run())["accuracies"]
+    assert table.header == (
+        "Dataset",
+        "Formula",
+        "Formula (paper)",
+        "Random forest",
+        "Random forest (paper)",
+        "XGBoost",
+        "XGBoost (paper)",
+        "Formula size (paper)",
+        "One rule",
+        "Majority",
+        "Literature (paper)",
+    )
+    assert column(table, "Dataset") == ["HeartDisease", "own-data"]
+    ours, own = column(table, "Formula")
+    assert (round(ours.value, 6), str(ours), str(own)) == (84.0, "84.0 ± 2.8", "84.0 ± 2.8")
+    assert column(table, "Formula (paper)") == [Figure(81.2, deviation=5.0), None]
+    assert column(table, "Literature (paper)") == [Figure(81.6), None]
+    assert [str(cell) for cell in column(table, "Random forest")] == ["86.0 ± 2.8", "None"]
+
+
+def test_a_run_that_was_not_of_the_paper_gets_no_column_of_the_papers():
+    for table in tables_of(plain_run(), fit_run()).values():
+        assert not any("paper" in name for name in table.header)
+
+
+def test_leave_one_out_has_no_deviation():
+    [cell] = column(tables_of(leave_one_out_run())["accuracies"], "Formula")
+    assert cell.deviation is None
+    assert cell.value == pytest.approx(100 * 41 / 62)
+
+
+def test_a_fit_has_dimensions_but_no_accuracy():
+    tables = tables_of(fit_run())
+    assert set(tables) == {"features", "runtimes"}
+    assert column(tables["runtimes"], "Splits") == [None]
+    assert column(tables["features"], "Attributes used") == [Figure(3.0)]
+
+
+def test_features_and_dimensions_stand_beside_the_papers():
+    table = tables_of(paper_run("hepatitis", "hepatitis"))["features"]
+    assert table.rows == (("Hepatitis", Figure(3.0), Figure(2.7), 12, 74, 9, 17, 200, 155),)
+
+
+def test_run_times_are_given_for_all_splits_and_for_one():
+    table = tables_of(paper_run())["runtimes"]
+    assert table.rows == (
+        (
+            "HeartDisease",
+            10,
+            Figure(0.5, 2),
+            Figure(0.05, 2),
+            11,
+            Figure(62.5, 1),
+            Figure(6.25, 2),
+            Figure(41.0, 1),
+            Figure(4.1, 2),
+        ),
+    )
+
+
+def test_without_times_by_method_the_learning_time_is_the_formulas():
+    assert column(tables_of(plain_run())["runtimes"], "Formula, all splits, s") == [Figure(0.5, 2)]
+
+
+def test_the_first_formula_stands_beside_the_papers():
+    [row] = tables_of(paper_run())["formulas"].rows
+    assert row[2] == "(caa_0 and thall_2) or not oldpeak_above_median"
+    assert row[3].startswith("(caa_0 and thall_2) or (caa_0 and not oldpeak_above_median)")
+
+
+def test_comparisons_say_in_words_what_their_interval_shows():
+    table = tables_of(paper_run())["comparisons"]
+    assert column(table, "In words") == ["no difference shown", "Formula is more accurate", "no difference shown"]
+    assert [str(cell) for cell in column(table, "Difference")] == ["−2.0", "3.0", "5.0"]
+
+
+def test_two_runs_of_one_dataset_go_by_their_own_names():
+    tables = tables_of(paper_run(name="first"), paper_run(name="second"), paper_run("hepatitis", "third"))
+    assert column(tables["features"], "Dataset") == ["first", "second", "Hepatitis"]
+
+
+def test_a_result_of_another_schema_is_refused():
+    with pytest.raises(DataError, match=r"expected the result.json of a study or a fit.*'dnfscale.suite/1'"):
+        read_outcome({"schema": "dnfscale.suite/1"})
+    with pytest.raises(DataError, match="got schema None"):
+        study_tables([{}])
+
+
+def test_csv_keeps_figures_whole_and_deviations_apart():
+    table = Table("t", ("name", "accuracy", "rows"), (("a", Figure(100 / 3, 1, 2.25), 1234), ("b", None, None)))
+    assert to_csv(table) == "name,accuracy,accuracy deviation,rows\na,33.33333333,2.25,1234\nb,,,\n"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "  =1", "＝1", "\n-1"])
+def test_csv_text_that_a_spreadsheet_would_run_is_defused(text):
+    assert defused(text) == f"'{text}"
+    [_, row] = csv.reader(io.StringIO(to_csv(Table("t", ("x",), ((text,),))), newline=""))
+    assert row == [f"'{text}"]
+
+
+@pytest.mark.parametrize("text", ["a=1", "not x", "(a and b)", "1-2", "", "é"])
+def test_csv_text_that_is_only_text_stays_as_it_is(text):
+    assert defused(text) == text
+
+
+def test_a_negative_figure_is_a_number_in_csv():
+    assert to_csv(Table("t", ("x",), ((Figure(-1.5),), (-2,)))) == "x\n-1.5\n-2\n"
+
+
+def test_markdown_has_one_line_a_row_and_numbers_to_the_right():
+    table = Table("A title", ("name", "rows"), (("a|b_c", 1234), ("x\ny", None)))
+    assert to_markdown(table) == (
+        "**A title**\n\n| name | rows |\n| --- | --: |\n| a\\|b\\_c | 1,234 |\n| x\\\\ny |  |\n"
+    )
+
+
+def test_markdown_makes_neither_links_nor_elements_of_text():
+    text = to_markdown(Table("t", ("x",), (("[a](b) <img> https://x.y www.z.de `c` $d$ &amp;",),)))
+    assert "\\[a\\](b) \\<img\\> https:\\//x.y www\\.z.de \\`c\\` \\$d\\$ \\&amp;" in text
+
+
+def test_latex_escapes_every_sign_that_commands():
+    text = to_latex(Table("50 % & more", ("a_b",), ((r"\input{x} $y$ #1 ~^ <>|\"'`[*",),)))
+    assert r"\caption{50 \% \& more}" in text
+    assert (
+        r"\textbackslash{}input\{x\} \$y\$ \#1 \textasciitilde{}\textasciicircum{} \textless{}\textgreater{}\textbar{}"
+        r"\textbackslash{}\symbol{34}\textquotesingle{}\textasciigrave{}{[}{*}" in text
+    )
+
+
+def test_latex_wraps_long_text_and_aligns_numbers():
+    text = to_latex(Table("t", ("a", "b", "c"), (("x" * 50, "y", 1),)))
+    assert r"\begin{tabular}{>{\raggedright\arraybackslash}p{0.70\linewidth}lr}" in text
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_table_of_a_suite_is_written_in_every_format(ending):
+    tables = tables_of(*suite_runs())
+    assert set(tables) == {"accuracies", "features", "runtimes", "formulas", "comparisons"}
+    for table in tables.values():
+        assert FORMATS[ending](table).count("\n") >= len(table.rows) + 1
+
+
+@given(st.lists(st.text(), min_size=1, max_size=5))
+def test_no_text_adds_a_row_or_a_cell(texts):
+    table = Table("t", ("a", "b"), tuple((text, 1) for text in [*texts, *HOSTILE]))
+    cells = list(csv.reader(io.StringIO(to_csv(table), newline="")))
+    assert [row[0].removeprefix("'") for row in cells[1:]] == [
+        row[0].replace("\r", "\\r").removeprefix("'") for row in table.rows
+    ]
+    for line in to_markdown(table).splitlines()[2:]:
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3
+    body = to_latex(table).split("\\midrule\n")[1].split("\n\\bottomrule")[0].split("\n")
+    assert len(body) == len(table.rows)
+    for line in body:
+        assert len(re.findall(r"(?<!\\)&", line)) == 1
+
+
+@given(st.text())
+def test_what_is_visible_is_printable_and_one_line(text):
+    assert visible(text).isprintable()
+    assert len(visible(text).splitlines()) <= 1
+
+
+def test_a_table_with_a_ragged_row_is_refused():
+    with pytest.raises(ValueError, match="must have 2 cells"):
+        Table("t", ("a", "b"), (("x",),))

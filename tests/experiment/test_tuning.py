@@ -1,0 +1,150 @@
+"""Tuning chains: what they ask, what they remember, and that a resumed one ends as an undisturbed one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dnfscale.engine.api import Failure
+from dnfscale.experiment.baselines import SPACES, Fit, Scored
+from dnfscale.experiment.tuning import Budget, Tuned, Untuned, tune
+
+
+class Notebook:
+    """Notes in memory."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, list[dict[str, Any]]] = {}
+
+    def recall(self, chain: str) -> list[dict[str, Any]]:
+        return list(self.entries.get(chain, []))
+
+    def note(self, chain: str, entry: dict[str, Any]) -> None:
+        self.entries.setdefault(chain, []).append(entry)
+
+
+Answer = Callable[[Fit], Scored | Failure]
+
+
+def deep_is_good(fit: Fit) -> Scored:
+    return Scored(50 + int(fit.params["max_depth"] or 0), 100, 0.5)
+
+
+def drive(notes: Notebook, answer: Answer, *, trials: int = 6, stop_after: int | None = None) -> tuple[Any, list[Fit]]:
+    """Run a chain by hand, perhaps not to its end, and return how it ended and what it had done."""
+    chain = tune("xgboost", 3, Budget(trials), seed=1, notes=notes)
+    asked: list[Fit] = []
+    try:
+        fit = next(chain)
+        while stop_after is None or len(asked) < stop_after:
+            asked.append(fit)
+            fit = chain.send(answer(fit))
+    except StopIteration as end:
+        return end.value, asked
+    return None, asked
+
+
+def test_the_best_trial_on_the_validation_rows_is_fitted_last_and_tested() -> None:
+    tuned, asked = drive(Notebook(), deep_is_good)
+    assert isinstance(tuned, Tuned)
+    assert [fit.final for fit in asked] == [False] * 6 + [True]
+    best = max(asked[:-1], key=lambda fit: fit.params["max_depth"])
+    assert tuned.params == best.params == asked[-1].params
+    assert (tuned.validation_correct, tuned.test_correct) == (50 + best.params["max_depth"],) * 2
+    assert (tuned.trials, tuned.failed_trials, tuned.seconds) == (6, 0, 3.5)
+
+
+def test_of_trials_that_tie_the_first_is_taken() -> None:
+    tuned, asked = drive(Notebook(), lambda _fit: Scored(7, 10, 0.0))
+    assert tuned.params == asked[0].params
+
+
+def test_a_chain_asks_the_same_whenever_it_runs() -> None:
+    assert drive(Notebook(), deep_is_good) == drive(Notebook(), deep_is_good)
+
+
+@pytest.mark.parametrize("stop_after", [1, 3, 6])
+def test_a_chain_that_was_cut_off_repeats_no_trial_and_ends_the_same(stop_after: int) -> None:
+    whole, all_asked = drive(Notebook(), deep_is_good)
+    notes = Notebook()
+    _, first = drive(notes, deep_is_good, stop_after=stop_after)
+    resumed, rest = drive(notes, deep_is_good)
+    assert resumed == whole
+    noted = stop_after - 1 if stop_after < len(all_asked) else stop_after
+    assert first[:noted] + rest == all_asked or first + rest == all_asked
+
+
+def test_a_finished_chain_asks_for_nothing() -> None:
+    notes = Notebook()
+    whole, _ = drive(notes, deep_is_good)
+    assert drive(notes, deep_is_good) == (whole, [])
+
+
+def test_a_failed_trial_is_counted_and_the_others_go_on() -> None:
+    def every_second(fit: Fit) -> Scored | Failure:
+        return Failure("out of luck") if fit.params["max_depth"] % 2 and not fit.final else deep_is_good(fit)
+
+    tuned, asked = drive(Notebook(), every_second)
+    assert isinstance(tuned, Tuned)
+    assert tuned.failed_trials == sum(fit.params["max_depth"] % 2 for fit in asked[:-1])
+    assert tuned.params["max_depth"] % 2 == 0
+
+
+def test_a_chain_without_a_successful_trial_says_why() -> None:
+    ended, asked = drive(Notebook(), lambda _fit: Failure("ValueError: no"))
+    assert isinstance(ended, Untuned)
+    assert ended.error == "no trial succeeded; the last said: ValueError: no"
+    assert not any(fit.final for fit in asked)
+
+
+class Recorder:
+    """Stands for a trial and notes what a space asks of it."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, tuple[Any, ...]] = {}
+
+    def suggest_categorical(self, name: str, choices: list[Any]) -> Any:
+        self.asked[name] = ("one of", *choices)
+        return choices[0]
+
+    def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
+        self.asked[name] = ("int", low, high, step, log)
+        return low
+
+    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float:
+        self.asked[name] = ("float", low, high, log)
+        return low
+
+
+def test_the_space_of_forests_is_the_papers() -> None:
+    recorder = Recorder()
+    SPACES["random_forest"](recorder)
+    assert recorder.asked == {
+        "max_depth": ("one of", None, 2, 3, 4),
+        "n_estimators": ("int", 10, 3000, 1, True),
+        "criterion": ("one of", "gini", "entropy"),
+        "max_features": ("one of", "sqrt", "log2", None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        "min_samples_split": ("one of", 2, 3),
+        "min_samples_leaf": ("int", 2, 50, 1, False),
+        "bootstrap": ("one of", True, False),
+        "min_impurity_decrease": ("one of", 0.0, 0.01, 0.02, 0.05),
+    }
+
+
+def test_the_space_of_boosted_trees_is_the_papers() -> None:
+    recorder = Recorder()
+    SPACES["xgboost"](recorder)
+    assert recorder.asked == {
+        "max_depth": ("int", 1, 11, 1, False),
+        "n_estimators": ("int", 100, 5900, 200, False),
+        "min_child_weight": ("float", 1.0, 100.0, True),
+        "subsample": ("float", 0.5, 1.0, False),
+        "learning_rate": ("float", 1e-5, 0.7, True),
+        "colsample_bylevel": ("float", 0.5, 1.0, False),
+        "colsample_bytree": ("float", 0.5, 1.0, False),
+        "gamma": ("float", 1e-8, 7.0, True),
+        "reg_lambda": ("float", 1.0, 4.0, True),
+        "reg_alpha": ("float", 1e-8, 100.0, True),
+    }

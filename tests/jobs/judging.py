@@ -1,0 +1,111 @@
+"""A slow and obvious reading of model.json: attributes, counts and the written formula, in plain Python."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+Row = Mapping[str, Any]
+
+_TOKEN = re.compile(r'\s*(?:(?P<quoted>"(?:\\.|[^"\\])*")|(?P<mark>[()])|(?P<word>[^\s()"]+))')
+
+
+def is_missing(value: Any) -> bool:
+    """A null and a nan are missing; infinity is a number."""
+    return value is None or value != value
+
+
+def holds(attribute: Mapping[str, Any], row: Row) -> bool:
+    """Whether an attribute of a model file is true of a row; whole numbers are compared as such, however large."""
+    value, test, against = row[attribute["column"]], attribute["test"], attribute["value"]
+    if is_missing(value):
+        return bool(test == "missing")
+    if test == "above":
+        return against is not None and value > (float(against) if isinstance(against, str) else against)
+    if test in ("equals", "true"):
+        return bool(value == against and isinstance(value, bool) == isinstance(against, bool))
+    assert test == "missing"
+    return False
+
+
+def used(rows: Iterable[Row], columns: Sequence[str], target: str, *, keep_missing: bool) -> list[Row]:
+    """The rows that are learned from."""
+    return [
+        row
+        for row in rows
+        if not is_missing(row[target]) and (keep_missing or not any(is_missing(row[name]) for name in columns))
+    ]
+
+
+def recount(rows: Iterable[Row], model: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The counts of a model file, made again from rows: types that occur, in the order of their codes."""
+    table: dict[int, list[int]] = {}
+    for row in rows:
+        code = sum(1 << i for i, attribute in enumerate(model["attributes"]) if holds(attribute, row))
+        cell = table.setdefault(code, [0, 0])
+        cell[0] += 1
+        cell[1] += row[model["target"]] in model["positive"]
+    ell = len(model["attributes"])
+    return [
+        {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c} for code, (n, c) in sorted(table.items())
+    ]
+
+
+def accepts(model: Mapping[str, Any], row: Row) -> bool:
+    """Whether some term of a model file is true of a row."""
+    truth = [holds(attribute, row) for attribute in model["attributes"]]
+    return any(all(truth[literal["attribute"]] == literal["value"] for literal in term) for term in model["terms"])
+
+
+def says(formula: str, truth: Mapping[str, bool]) -> bool:
+    """Evaluate a formula as it is written: or, and, not, parentheses, names plain or in double quotes."""
+    tokens: list[tuple[str, str]] = []
+    position = 0
+    while position < len(formula.rstrip()):
+        match = _TOKEN.match(formula, position)
+        assert match is not None, f"cannot read {formula[position:]!r}"
+        kind = str(match.lastgroup)
+        tokens.append((kind, ast.literal_eval(match[kind]) if kind == "quoted" else match[kind]))
+        position = match.end()
+    value, rest = _either(tokens, truth)
+    assert not rest, f"cannot read {rest!r} of {formula!r}"
+    return value
+
+
+def _either(tokens: list[tuple[str, str]], truth: Mapping[str, bool]) -> tuple[bool, list[tuple[str, str]]]:
+    value, rest = _both(tokens, truth)
+    while rest[:1] == [("word", "or")]:
+        other, rest = _both(rest[1:], truth)
+        value = value or other
+    return value, rest
+
+
+def _both(tokens: list[tuple[str, str]], truth: Mapping[str, bool]) -> tuple[bool, list[tuple[str, str]]]:
+    value, rest = _one(tokens, truth)
+    while rest[:1] == [("word", "and")]:
+        other, rest = _one(rest[1:], truth)
+        value = value and other
+    return value, rest
+
+
+def _one(tokens: list[tuple[str, str]], truth: Mapping[str, bool]) -> tuple[bool, list[tuple[str, str]]]:
+    (kind, text), rest = tokens[0], tokens[1:]
+    if (kind, text) == ("word", "not"):
+        value, rest = _one(rest, truth)
+        return not value, rest
+    if (kind, text) == ("mark", "("):
+        value, rest = _either(rest, truth)
+        assert rest[0] == ("mark", ")")
+        return value, rest[1:]
+    if kind == "word" and text in ("true", "false"):
+        return text == "true", rest
+    return truth[text], rest
+
+
+def middle(values: Sequence[Any]) -> Fraction:
+    """The median of whole numbers, exactly."""
+    ordered = sorted(values)
+    return Fraction(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2], 2)

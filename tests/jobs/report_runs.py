@@ -1,0 +1,207 @@
+"""Runs made by hand for the tests of the report: small ones, whole ones, and one with hostile names."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.jobs.report import ReportRun
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"quoted\" & 'single' `back`",
+    "line\nbreak\tand\x00nul",
+    "עמודה בעברית",
+    "\u202egnp.exe",
+    "=1+1|cmd' /c calc'!A0",
+    "</title></svg><img src=x onerror=alert(1)>",
+    "a_very_long_name_" * 12,
+)
+"""Names of columns that a table may well have."""
+
+_RANKS = ("f", "mutual_info", "chi2")
+
+
+def formula_record(names: list[str], *, swing: float = 0.0) -> dict[str, Any]:
+    """Return what a result says of a formula over some attributes: the first two, or not the last."""
+    ell = len(names)
+    terms = (Term(0b11, 0b11), Term(1 << (ell - 1), 0)) if ell > 2 else (Term(1, 1),)
+    dnf = Dnf(terms)
+    return {
+        "ell": ell,
+        "rank": "f",
+        "attributes": names,
+        "formula": dnf.render(names),
+        "terms": len(dnf.terms),
+        "literals": dnf.n_literals,
+        "minimized": {"status": "proven", "gap_literals": 0},
+        "sweep": [
+            {
+                "ell": step,
+                "rank": "f",
+                "attributes": names[:step],
+                "validation_accuracy": 0.7 + 0.02 * step + swing,
+                "by_rank": {rank: 0.7 + 0.02 * step + swing - 0.01 * i for i, rank in enumerate(_RANKS)},
+            }
+            for step in range(1, ell + 1)
+        ],
+    }
+
+
+def study(name: str, attributes: list[str], *, folds: int = 10, test_rows: int = 20) -> dict[str, Any]:
+    """Return the result.json of a study of the ideal classifier method alone."""
+    accuracies = [0.8 + 0.02 * (fold % 5) if test_rows > 1 else float(fold % 3 > 0) for fold in range(folds)]
+    return {
+        "schema": "dnfscale.result/1",
+        "name": name,
+        "kind": "study",
+        "seed": 0,
+        "data": {"rows": 200, "rows_dropped": 5, "columns": 9, "attributes": 12, "positive_rows": 80},
+        "methods": {
+            "ideal": {
+                "accuracy_mean": statistics.fmean(accuracies),
+                "accuracy_std": statistics.pstdev(accuracies),
+                "ell_mean": 3.0,
+                "folds": [
+                    {
+                        "fold": fold,
+                        "train_rows": 126,
+                        "validation_rows": 54,
+                        "test_rows": test_rows,
+                        "accuracy": accuracy,
+                        **formula_record(attributes[: 3 + fold % 2] or attributes, swing=0.01 * (fold % 3)),
+                    }
+                    for fold, accuracy in enumerate(accuracies)
+                ],
+                "model": {"rows": 200, "training_accuracy": 0.9, **formula_record(attributes[:3])},
+            }
+        },
+        "timing": {"launch_s": 0.1, "learn_s": 0.5, "phases_s": {"bin rows": 0.2}, "total_s": 0.7},
+        "environment": {"dnfscale": "0.1.0", "python": "3.11", "engine": "serial", "data": "/data/some.parquet"},
+    }
+
+
+def model(attributes: list[str]) -> dict[str, Any]:
+    """Return the model.json that goes with a study of the same attributes."""
+    tests = [("above", 14.97), ("equals", "a <b>"), ("true", 1), ("missing", None)]
+    names = attributes[:3]
+    record = formula_record(names)
+    return {
+        "schema": "dnfscale.model/1",
+        "target": "outcome",
+        "positive": ["ill"],
+        "attributes": [
+            {"name": name, "column": name, "test": tests[i % 4][0], "value": tests[i % 4][1]}
+            for i, name in enumerate(names)
+        ],
+        "terms": [
+            [{"attribute": 0, "value": True}, {"attribute": 1, "value": True}],
+            [{"attribute": 2, "value": False}],
+        ],
+        "counts": [
+            {"type": [False, False, False], "n": 40, "c": 30},
+            {"type": [True, True, False], "n": 20, "c": 18},
+            {"type": [True, True, True], "n": 30, "c": 21},
+            {"type": [False, True, True], "n": 110, "c": 11},
+        ],
+        "formula": record["formula"],
+        "certificate": {"rows": 200, "delta": 0.05, "epsilon": 0.2065, "chosen_on_the_same_rows": True},
+        "provenance": {"dnfscale": "0.1.0", "name": "x", "seed": 0, "rows": 200},
+    }
+
+
+def with_baselines(result: dict[str, Any]) -> dict[str, Any]:
+    """Add baselines, their comparisons and their times to a study."""
+    folds = result["methods"]["ideal"]["folds"]
+    params = {"max_depth": None, "n_estimators": 120, "learning_rate": 0.012345678, "bootstrap": True}
+
+    def method(shift: float, **facts: Any) -> dict[str, Any]:
+        accuracies = [min(1.0, max(0.0, fold["accuracy"] + shift)) for fold in folds]
+        return {
+            "accuracy_mean": statistics.fmean(accuracies),
+            "accuracy_std": statistics.pstdev(accuracies),
+            "folds": [{"fold": fold, "accuracy": accuracy, **facts} for fold, accuracy in enumerate(accuracies)],
+        }
+
+    tuned = {"validation_accuracy": 0.85, "params": params, "trials": 20, "failed_trials": 0}
+    others = {
+        "random_forest": method(0.02, **tuned),
+        "xgboost": method(-0.03, **tuned),
+        "majority": method(-0.25),
+        "one_rule": method(-0.05, attribute="x"),
+    }
+    return {
+        **result,
+        "methods": {**result["methods"], **others},
+        "comparisons": [
+            _comparison("random_forest", -0.02, 0.03),
+            _comparison("xgboost", 0.03, 0.02),
+            _comparison("one_rule", 0.05, 0.06),
+        ],
+        "timing": {**result["timing"], "methods_s": {"ideal": 0.5, "random_forest": 62.5, "xgboost": 41.0}},
+    }
+
+
+def from_paper(result: dict[str, Any], dataset: str) -> dict[str, Any]:
+    """Say that a study was of one of the paper's datasets."""
+    return {**result, "environment": {**result["environment"], "dataset": f"paper:{dataset}"}}
+
+
+def plain_run() -> ReportRun:
+    """A study without baselines, of the user's own data."""
+    attributes = ["age_above_median", "sex", "smoker", "height_above_median"]
+    return ReportRun("own-data", study("own-data", attributes), model(attributes))
+
+
+def fit_run() -> ReportRun:
+    """A fit: no folds, nothing tested."""
+    result = study("fit", ["age", "sex", "smoker"])
+    ideal = {**result["methods"]["ideal"], "accuracy_mean": None, "accuracy_std": None, "folds": []}
+    return ReportRun("fit", {**result, "kind": "fit", "methods": {"ideal": ideal}}, model(["age", "sex", "smoker"]))
+
+
+def paper_run(dataset: str = "heart_disease", name: str = "heart-disease") -> ReportRun:
+    """A study with baselines of one of the paper's datasets."""
+    attributes = ["caa_0", "thall_2", "oldpeak_above_median", "cp_0"]
+    return ReportRun(name, from_paper(with_baselines(study(name, attributes)), dataset), model(attributes))
+
+
+def leave_one_out_run() -> ReportRun:
+    """A study in which each fold tests one row."""
+    result = study("colon", ["v1", "v2", "v3", "v4"], folds=62, test_rows=1)
+    return ReportRun("colon", from_paper(result, "colon"), model(["v1", "v2", "v3"]))
+
+
+def hostile_run() -> ReportRun:
+    """A study whose columns, values and error messages try to break out of the page."""
+    names = list(HOSTILE)
+    result = with_baselines(study("hostile", names))
+    ideal = result["methods"]["ideal"]
+    ideal["folds"] = [{**fold, **formula_record(names)} for fold in ideal["folds"]]
+    result["environment"]["data"] = "/tmp/<b>data</b>.parquet"
+    record = model(names[:3])
+    return ReportRun("hostile", result, {**record, "target": HOSTILE[0], "positive": [HOSTILE[6]]})
+
+
+def suite_runs() -> list[ReportRun]:
+    """Runs of several kinds on one page."""
+    datasets = ("bank_marketing", "breast_cancer", "heart_disease", "hepatitis", "covertype", "congressional_voting")
+    return [
+        *(paper_run(dataset, dataset.replace("_", "-")) for dataset in datasets),
+        leave_one_out_run(),
+        plain_run(),
+        fit_run(),
+    ]
+
+
+def _comparison(other: str, difference: float, half: float) -> dict[str, Any]:
+    return {
+        "method": "ideal",
+        "other": other,
+        "difference_mean": difference,
+        "low": difference - half,
+        "high": difference + half,
+        "level": 0.95,
+        "folds": 10,
+    }

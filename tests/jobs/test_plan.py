@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pyarrow.parquet as pq
+import pytest
+
+from dnfscale.jobs.plan import plan
+from dnfscale.jobs.runner import open_data
+from dnfscale.jobs.spec import read_spec
+from tests.jobs.running import Desk, small_table
+
+
+def planned(desk: Desk, **tables):
+    spec = read_spec(desk.spec(**tables))
+    return plan(spec, *open_data(spec))
+
+
+def test_a_plan_reads_as_many_bytes_as_the_footers_say(laid_desk):
+    with pq.ParquetFile(laid_desk.path / "t.parquet") as parquet:
+        group = parquet.metadata.row_group(0)
+        size = {group.column(i).path_in_schema: group.column(i).total_compressed_size for i in range(5)}
+    phases = {phase.name: phase for phase in planned(laid_desk).phases}
+    assert phases["summarize columns"].read_bytes == sum(size.values())
+    assert phases["locate medians"].read_bytes == size["x"] + size["n"] + size["y"]
+    assert phases["count types"].read_bytes == 0
+
+
+def test_columns_that_are_dropped_are_not_read(laid_desk):
+    whole, less = planned(laid_desk), planned(laid_desk, data={"drop": ["x"]})
+    assert less.phases[0].read_bytes < whole.phases[0].read_bytes
+    assert less.binned_bytes == whole.binned_bytes - 240
+
+
+def test_a_table_without_numbers_has_no_medians_to_locate(laid_desk):
+    names = [phase.name for phase in planned(laid_desk, data={"drop": ["x", "n"]}).phases]
+    assert "locate medians" not in names
+
+
+def test_a_plan_names_the_phases_that_a_run_goes_through(laid_desk):
+    names = [phase.name for phase in planned(laid_desk).phases]
+    laid_desk.here("run", "job.toml")
+    assert set(names) == set(laid_desk.result()["timing"]["phases_s"])
+
+
+@pytest.mark.parametrize(
+    ("tables", "formulas"),
+    [
+        ({"kind": "fit"}, 1),
+        ({"kind": "study"}, 11),
+        ({"kind": "study", "folds": {"outer": 4}}, 5),
+        ({"kind": "study", "folds": {"outer": "leave-one-out"}}, 241),
+    ],
+)
+def test_a_plan_has_a_formula_per_fold_and_one_for_all_rows(laid_desk, tables, formulas):
+    assert {phase.name: phase.tasks for phase in planned(laid_desk, **tables).phases}["minimize formulas"] == formulas
+
+
+def test_small_tables_are_planned_with_a_fold_per_row(desk):
+    desk.table(small_table(n_rows=20))
+    assert planned(desk, kind="study").phases[-1].tasks == 21
+
+
+def test_the_plan_is_printed_with_its_sums(laid_desk):
+    ended = laid_desk.here("plan", laid_desk.spec(kind="study"))
+    found = planned(laid_desk, kind="study")
+    assert ended.code == 0
+    assert ended.out.startswith("job: 240 rows in 1 partitions, 4 columns (2 number, 1 category, 1 boolean)\n")
+    total = next(line for line in ended.out.splitlines() if line.startswith("in all"))
+    assert int(total.split()[2]) == sum(phase.tasks for phase in found.phases)
+    assert "memory per worker" in ended.out
+
+
+def test_an_empty_table_can_be_planned(desk):
+    desk.table(small_table(n_rows=0))
+    assert desk.here("plan", desk.spec(kind="study")).code in (0, 3)

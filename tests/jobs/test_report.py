@@ -1,0 +1,459 @@
+"""The report: well formed, self-contained, safe whatever the names, and saying what the figures say."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.errors import DataError
+from dnfscale.experiment.formats import visible
+from dnfscale.experiment.outcome import Support
+from dnfscale.jobs.report import ReportRun, render_figures, render_report
+from dnfscale.jobs.report.charts import Axis, difference_axis, log_axis
+from dnfscale.jobs.report.curve import curve_of
+from dnfscale.jobs.report.formula import condition, model_reading, parse_formula
+from dnfscale.jobs.report.markup import Html, element, name_of
+from dnfscale.jobs.report.run import view_runs
+from dnfscale.jobs.report.wording import accuracy_words, comparison_words, duration, signed, suite_words
+from tests.jobs.report_runs import (
+    HOSTILE,
+    fit_run,
+    from_paper,
+    hostile_run,
+    leave_one_out_run,
+    model,
+    paper_run,
+    plain_run,
+    study,
+    suite_runs,
+)
+
+PAGES = {
+    "study": lambda: render_report([plain_run()]),
+    "paper": lambda: render_report([paper_run()]),
+    "fit": lambda: render_report([fit_run()]),
+    "leave-one-out": lambda: render_report([leave_one_out_run()]),
+    "no-model": lambda: render_report([ReportRun("own", plain_run().result)]),
+    "hostile": lambda: render_report([hostile_run()]),
+    "hostile-suite": lambda: render_report(
+        [hostile_run(), ReportRun(HOSTILE[6], hostile_run().result)],
+        [(HOSTILE[0], HOSTILE[6] + "\nsecond line")],
+        title=HOSTILE[6],
+    ),
+    "suite": lambda: render_report(suite_runs(), [("adult", "no such file")], title="paper"),
+    "only-failures": lambda: render_report([], [("adult", "no such file")]),
+}
+VOID = {"meta", "br", "wbr", "hr"}
+
+
+class Document(HTMLParser):
+    """A page taken apart: its elements in order, whether they close as they open, and the text in them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open, f"</{tag}> closes nothing"
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data if "style" not in self._open else ""
+
+    def all(self, *names: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.elements if tag in names]
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(request):
+    return PAGES[request.param]()
+
+
+def test_elements_close_as_they_open_and_ids_are_unique(page):
+    document = Document(page)
+    ids = [attributes["id"] for _, attributes in document.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert page.startswith("<!DOCTYPE html>")
+
+
+def drawings(page: str) -> list[str]:
+    """Return the drawings of a page, each with the drawings inside it."""
+    found, depth, start = [], 0, 0
+    for match in re.finditer(r"<svg\b|</svg>", page):
+        if match[0] == "</svg>":
+            depth -= 1
+            found += [page[start : match.end()]] if depth == 0 else []
+        else:
+            start = match.start() if depth == 0 else start
+            depth += 1
+    assert depth == 0
+    return found
+
+
+def test_every_drawing_is_xml_with_a_name_and_a_description_or_hidden(page):
+    roots = [ElementTree.fromstring(drawing) for drawing in drawings(page)]
+    named = [root for root in roots if root.get("role") == "img"]
+    assert len(named) == page.count('role="img"')
+    for root in named:
+        texts = {child.get("id"): child.text for child in root if child.tag in ("title", "desc")}
+        assert all(texts[key] for key in root.get("aria-labelledby").split())
+    assert all(root.get("aria-hidden") == "true" for root in roots if root not in named)
+
+
+def test_nothing_in_the_page_is_fetched_or_run(page):
+    document = Document(page)
+    tags = {tag for tag, _ in document.elements}
+    assert not tags & {"script", "img", "link", "iframe", "object", "embed", "base", "form", "image", "use"}
+    for tag, attributes in document.elements:
+        assert not any(name.startswith("on") or name in {"src", "srcset", "style", "action"} for name in attributes), (
+            tag
+        )
+        assert attributes.get("href", "#").startswith("#")
+    style = re.search(r"<style>(.*?)</style>", page, flags=re.DOTALL)[1]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_no_address_with_a_scheme_is_in_the_page(page):
+    assert re.findall(r"[a-zA-Z][a-zA-Z0-9+.-]*://", page) == []
+
+
+def test_the_policy_allows_the_one_style_sheet_and_nothing_else(page):
+    [policy] = [m["content"] for m in Document(page).all("meta") if m.get("http-equiv") == "Content-Security-Policy"]
+    style = re.search(r"<style>(.*?)</style>", page, flags=re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def test_links_lead_somewhere_and_labels_name_something(page):
+    document = Document(page)
+    ids = {attributes["id"] for _, attributes in document.elements if "id" in attributes}
+    for _, attributes in document.elements:
+        if "href" in attributes:
+            assert attributes["href"][1:] in ids
+        assert set((attributes.get("aria-labelledby") or "").split()) <= ids
+
+
+def test_headings_come_in_order_and_landmarks_are_there(page):
+    document = Document(page)
+    levels = [int(tag[1]) for tag, _ in document.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert len(document.all("main")) == len(document.all("nav")) == len(document.all("footer")) == 1
+
+
+def test_tables_have_captions_and_scopes_and_scroll_in_a_box_of_their_own(page):
+    document = Document(page)
+    assert len(document.all("caption")) == len(document.all("table")) == page.count('class="scroll"')
+    assert all(cell.get("scope") in ("col", "row") for cell in document.all("th"))
+    boxes = [attributes for attributes in document.all("div") if attributes.get("class") == "scroll"]
+    assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes)
+
+
+def test_hostile_names_are_shown_and_do_nothing():
+    page = PAGES["hostile-suite"]()
+    document = Document(page)
+    assert "<script" not in page
+    assert "<img" not in page
+    for name in HOSTILE:
+        assert visible(name) in document.text
+    assert "\x00" not in page
+    assert "\u202e" not in page
+    assert "second line" in document.text
+
+
+@given(st.text(), st.text())
+def test_text_in_an_element_comes_out_as_it_went_in(text, value):
+    document = Document(element("p", text, name_of(value), title=value))
+    assert document.text == visible(text) + visible(value)
+    assert document.elements[0] == ("p", {"title": visible(value)})
+
+
+def test_markup_is_not_escaped_twice_and_flags_stand_alone():
+    assert element("p", Html("<b>x</b>"), None, "<", open=True, hidden=False, id=None) == (
+        '<p open="open"><b>x</b>&lt;</p>'
+    )
+
+
+NAMES = st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=4, unique=True)
+
+
+@given(NAMES, st.data())
+def test_a_formula_is_read_back_as_it_was_written(names, data):
+    full = (1 << len(names)) - 1
+    cares = data.draw(st.lists(st.integers(1, full), min_size=1, max_size=4))
+    terms = tuple(Term(care, data.draw(st.integers(0, full)) & care) for care in cares)
+    read = parse_formula(Dnf(terms).render(names))
+    assert read == [[(visible(names[i]), holds) for i, holds in term.literals] for term in terms]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("false", []),
+        ("true", [[]]),
+        ("a", [[("a", True)]]),
+        ("(a or b) and c", None),
+        ("a and (b or c)", None),
+        ("not (a and b)", None),
+        ("a and", None),
+        ("a b", None),
+        ("((a and b))", None),
+        ("(a and b", None),
+        ("a > 3", None),
+        ("", None),
+    ],
+)
+def test_what_is_not_a_disjunction_of_terms_is_not_guessed_at(text, terms):
+    assert parse_formula(text) == terms
+
+
+@pytest.mark.parametrize(
+    ("test", "value", "holds", "shown"),
+    [
+        ("above", 16.8, True, ("x", ">", "16.8")),
+        ("above", 16.8, False, ("x", "≤", "16.8")),
+        ("above", -1234567.25, True, ("x", ">", "−1.23457e+06")),
+        ("above", "inf", True, ("x", ">", "∞")),
+        ("above", None, True, ("x", ">", "median")),
+        ("equals", "yes", True, ("x", "=", "yes")),
+        ("equals", 3, False, ("x", "≠", "3")),
+        ("true", 1, True, ("x", "=", "1")),
+        ("true", True, True, ("x", "", "")),
+        ("true", True, False, ("x", "", "")),
+        ("missing", None, True, ("x", "is missing", "")),
+        ("missing", None, False, ("x", "is present", "")),
+    ],
+)
+def test_a_condition_says_what_is_asked_of_the_column(test, value, holds, shown):
+    asked = condition({"name": "x_1", "column": "x", "test": test, "value": value}, holds)
+    assert (asked.name, asked.sign, asked.value) == shown
+    assert asked.negated is not holds
+
+
+def test_each_line_has_its_rows_and_so_has_the_rest():
+    reading = model_reading(model(["a", "b", "c"]))
+    assert [line.support for line in reading.lines] == [Support(50, 39), Support(60, 48)]
+    assert reading.otherwise == Support(110, 11)
+    text = Document(PAGES["study"]()).text
+    assert "50 rows, 78 % positive" in text
+    assert "110 rows, 10 % positive" in text
+    assert "Otherwise predict outcome ≠ ill." in text
+
+
+def test_the_truth_table_counts_what_the_formula_gets_right_and_wrong():
+    [view] = view_runs([plain_run()])
+    assert view.truth == (Support(90, 69), Support(110, 11))
+
+
+def test_the_supports_of_a_folds_lines_are_shown_where_they_are_recorded():
+    run = plain_run()
+    run.result["methods"]["ideal"]["folds"][0]["term_counts"] = [{"n": 77, "c": 7}, {"n": 3, "c": 3}]
+    assert "77 rows, 9 % positive" in Document(render_report([run])).text
+
+
+@pytest.mark.parametrize(("terms", "words"), [([], "outcome = ill: never."), ([[]], "outcome = ill: always.")])
+def test_a_constant_formula_is_said_plainly(terms, words):
+    run = plain_run()
+    text = Document(render_report([ReportRun("x", run.result, {**run.model, "terms": terms})])).text
+    assert words in text
+    assert "Otherwise" not in text
+
+
+def test_the_answer_comes_first_in_plain_words():
+    text = Document(PAGES["paper"]()).text
+    assert text.index("Predict outcome = ill") < text.index("84.0 %") < text.index("Timing and environment")
+    outcome = view_runs([paper_run()])[0].outcome
+    assert accuracy_words(outcome) == [
+        "Formulas learned this way, each tested on rows it had not seen, were right for 84.0 % of them on average "
+        "(10 folds, from 80.0 % to 88.0 %, standard deviation 2.8 points).",
+        "Always giving the more frequent answer is right for 60.0 % of the rows.",
+        "The paper reports 81.2 % ± 5 for this method on this dataset.",
+    ]
+    assert comparison_words(outcome) == [
+        "Random forest 86.0 %: no difference shown (the formula −2.0 points, 95 % interval −5.0 to +1.0).",
+        "XGBoost 81.0 %: the formula is more accurate (the formula +3.0 points, 95 % interval +1.0 to +5.0).",
+        "One rule 79.0 %: no difference shown (the formula +5.0 points, 95 % interval −1.0 to +11.0).",
+    ]
+
+
+def test_leave_one_out_is_told_as_rows_that_came_out_right():
+    outcome = view_runs([leave_one_out_run()])[0].outcome
+    assert accuracy_words(outcome)[0] == (
+        "Each of the 62 rows was left out in turn and predicted from the others: 41 came out right, 66.1 %."
+    )
+    text = Document(PAGES["leave-one-out"]()).text
+    assert "leave-one-out" in text
+    assert "± one standard deviation" not in text
+    assert "In 31 folds" in text
+
+
+def test_a_fit_says_that_it_was_not_tested():
+    text = Document(PAGES["fit"]()).text
+    assert "right for 90.0 % of the 200 rows it was learned from" in text
+    assert "not measured" in text
+    assert "Accuracy on unseen rows" not in text
+
+
+def test_the_papers_figures_appear_only_for_its_datasets():
+    assert "paper's own figure" not in Document(PAGES["study"]()).text
+    page = PAGES["paper"]()
+    assert "paper's own figure" in Document(page).text
+    assert 'class="theirs">73.6 ± 12.2' in page
+
+
+def test_the_meaning_of_a_label_is_told_only_for_the_papers_own_target():
+    run = plain_run()
+    result = from_paper(run.result, "breast_cancer")
+    own = {**run.model, "target": "class", "positive": [2]}
+    assert "(the tumour is benign)" in Document(render_report([ReportRun("x", result, own)])).text
+    assert "benign" not in Document(render_report([ReportRun("x", result, run.model)])).text
+
+
+def test_a_suite_comes_with_an_overview_and_a_part_for_each_run():
+    page = PAGES["suite"]()
+    document = Document(page)
+    assert len(document.all("article")) == len(suite_runs())
+    assert document.text.index("At a glance") < document.text.index("dnfscale study · run bank-marketing")
+    assert "1 job failed" in document.text
+    assert "no such file" in document.text
+    assert suite_words(view_runs(suite_runs()))[:2] == [
+        "Formula against random forest, 6 runs: no difference shown in 6, the formula more accurate in 0, "
+        "the other in 0.",
+        "Formula against XGBoost, 6 runs: no difference shown in 0, the formula more accurate in 6, the other in 0.",
+    ]
+
+
+def test_one_run_with_failures_beside_it_is_a_suite():
+    document = Document(render_report([plain_run()], [("other", "lost")]))
+    assert len(document.all("article")) == 1
+
+
+def test_the_curve_is_the_mean_of_the_folds_and_marks_what_was_chosen():
+    [view] = view_runs([plain_run()])
+    curve = curve_of(view.fold_formulas, view.formula)
+    assert list(curve.ranks) == ["f", "mutual_info", "chi2"]
+    first = curve.ranks["f"][0]
+    swings = [0.01 * (fold % 3) for fold in range(10)]
+    assert first.mean == pytest.approx(0.72 + sum(swings) / 10)
+    assert curve.chosen == 3
+    assert curve.choices == {3: 5, 4: 5}
+    assert "ℓ = 3 chosen" in PAGES["study"]()
+
+
+def test_the_curve_of_a_fit_is_that_of_its_model():
+    [view] = view_runs([fit_run()])
+    curve = curve_of(view.fold_formulas, view.formula)
+    assert [point.mean for point in curve.ranks["f"]] == pytest.approx([0.72, 0.74, 0.76])
+    assert curve.choices == {}
+
+
+def test_stability_counts_the_folds_of_each_attribute():
+    text = re.sub(r"\s+", " ", Document(PAGES["study"]()).text)
+    assert "4 attributes chosen in any of 10 folds, 3 in all of them." in text
+    assert "height_above_median5 of 10" in text
+
+
+def test_a_result_with_the_least_that_a_result_can_have_is_reported():
+    bare = {"schema": "dnfscale.result/1", "name": "bare", "methods": {}}
+    assert "bare" in render_report([ReportRun("bare", bare)])
+    ideal = {"accuracy_mean": 0.5, "accuracy_std": 0.1, "folds": [{"accuracy": 0.5}, {"accuracy": 0.5}]}
+    old = {"schema": "dnfscale.result/1", "name": "old", "methods": {"ideal": ideal}}
+    assert "50.0 %" in render_report([ReportRun("old", old)])
+
+
+def test_folds_that_failed_are_told_and_shown_with_their_error():
+    run = paper_run()
+    xgboost = run.result["methods"]["xgboost"]
+    xgboost["folds"] = [*xgboost["folds"][:8], {"fold": 8, "error": "lost <b>"}, {"fold": 9, "error": "lost <b>"}]
+    run.result["comparisons"] = []
+    text = Document(render_report([run])).text
+    assert "XGBoost 81.0 %: over 8 of 10 folds, the others failed." in text
+    assert "HeartDisease: XGBoost: over 8 of 10 folds, the others failed." in text
+    assert "lost <b>" in text
+
+
+def test_a_method_that_nobody_knows_is_shown_all_the_same():
+    run = paper_run()
+    run.result["methods"]["decision_tree"] = {
+        "accuracy_mean": 0.81,
+        "accuracy_std": 0.02,
+        "folds": [{"fold": 0, "accuracy": 0.81, "depth": 4, "formula": "(a or b) and not c"}],
+    }
+    text = Document(render_report([run])).text
+    assert "decision tree" in text
+    assert "(a or b) and not c" in text
+
+
+def test_a_result_of_another_schema_is_refused():
+    with pytest.raises(DataError, match=r"expected the result\.json of a study or a fit"):
+        render_report([ReportRun("x", {"schema": "something/1"})])
+
+
+def test_figures_are_svg_files_of_their_own():
+    files = render_figures([paper_run()])
+    assert set(files) == {"accuracies", "differences", "runtimes", "sweep"}
+    assert set(render_figures([plain_run()])) == {"accuracies", "runtimes", "sweep"}
+    assert set(render_figures(suite_runs())) == {"accuracies", "differences", "runtimes"}
+    for text in files.values():
+        root = ElementTree.fromstring(text)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert float(root.get("height")) > 50
+        assert "dark" not in text
+    for text in render_figures([hostile_run()]).values():
+        ElementTree.fromstring(text)
+
+
+def test_an_axis_keeps_every_value_inside():
+    axis = Axis(0, 100, (), "%")
+    assert axis.x(-5) == axis.x(0) < axis.x(50) < axis.x(100) == axis.x(130)
+    times = log_axis([0.07, 2710], "s")
+    assert (times.low, times.high) == (0.01, 10_000)
+    assert log_axis([1.0], "s").high == 10
+    differences = difference_axis([-0.3, 2.2], "points")
+    assert differences.low <= -2.2
+    assert differences.high >= 2.2
+    assert [label for _, label in difference_axis([0.0], "points").ticks]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.071, "0.07 s"), (2, "2.0 s"), (69, "69 s"), (2710, "45 min"), (9000, "2.5 h")]
+)
+def test_times_are_short_to_read(seconds, text):
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.04, "0.0"), (-0.04, "0.0"), (1.25, "+1.2"), (-3, "−3.0")])
+def test_differences_have_a_sign_unless_they_are_none(value, text):
+    assert signed(value) == text
+
+
+def test_the_page_is_the_same_each_time():
+    assert PAGES["suite"]() == PAGES["suite"]()
+
+
+def test_study_without_seconds_has_no_run_time_section():
+    run = plain_run()
+    run.result["timing"] = {}
+    assert 'id="runtime"' not in render_report([run])
+    assert 'id="runtime"' in render_report([ReportRun("x", study("x", ["a", "b", "c"]))])

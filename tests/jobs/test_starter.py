@@ -1,0 +1,163 @@
+"""The verb init: a spec that runs as it is written."""
+
+from __future__ import annotations
+
+import datetime
+import tomllib
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dnfscale.jobs.spec import read_spec
+from tests.jobs.running import small_table
+
+HOSTILE = ["a b", 'c"d', "[e]", "f\ng", "größe", "年齢", " h ", "and", "true", "i.j", "k#l", "'m'", "n\\o"]
+
+
+def test_the_starter_spec_of_a_fresh_file_runs(laid_desk):
+    ended = laid_desk.here("init", "t.parquet", "--target", "y")
+    assert ended.code == 0
+    assert ended.out.startswith("t.toml: written")
+    spec = read_spec(laid_desk.path / "t.toml")
+    assert (spec.kind, spec["data.path"], spec["data.positive"], spec["data.drop"]) == (
+        "study",
+        "t.parquet",
+        (True,),
+        (),
+    )
+    assert laid_desk.here("run", "t.toml", "--set", "cluster.kind=serial").code == 0
+    assert laid_desk.result("t")["data"]["rows"] == 240
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_target_of_any_name_can_be_started_with(desk, name):
+    table = small_table()
+    table[name] = table.pop("y")
+    desk.table(table)
+    assert desk.here("init", "t.parquet", "--target", name, "--output", "job.toml").code == 0
+    assert read_spec(desk.path / "job.toml")["data.target"] == name
+    assert desk.here("run", "job.toml", "--set", "cluster.kind=serial", "--set", "kind=fit").code == 0
+    assert desk.model("t")["target"] == name
+
+
+def test_no_spec_is_written_that_would_not_be_read(desk):
+    table = small_table()
+    table[""] = table.pop("y")
+    desk.table(table)
+    if desk.here("init", "t.parquet", "--target", "").code == 0:
+        assert desk.here("validate", "t.toml").code == 0
+
+
+@pytest.mark.parametrize("labels", [HOSTILE[:2], ["x\n[select]\nmax_ell = 99", "# y"], ["", " "], ["年", "月"]])
+def test_labels_of_any_spelling_stay_inside_their_line(desk, labels):
+    desk.table({**small_table(), "y": [labels[int(value)] for value in small_table()["y"]]})
+    assert desk.here("init", "t.parquet", "--target", "y").code == 0
+    spec = read_spec(desk.path / "t.toml")
+    assert spec["data.positive"] == (max(labels),)
+    assert spec["select.max_ell"] == 10
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [([0, 1], (1,)), ([-1.5, 2.5], (2.5,)), ([False, True], (True,)), ([2**60, 2**60 + 1], (2**60 + 1,))],
+)
+def test_the_larger_label_is_taken_as_positive_in_its_own_type(desk, labels, positive):
+    desk.table({**small_table(), "y": [labels[int(value)] for value in small_table()["y"]]})
+    assert desk.here("init", "t.parquet", "--target", "y").code == 0
+    found = read_spec(desk.path / "t.toml")["data.positive"]
+    assert found == positive
+    assert type(found[0]) is type(positive[0])
+    assert desk.here("run", "t.toml", "--set", "cluster.kind=serial").code == 0
+
+
+def test_columns_that_cannot_be_used_are_dropped_by_name(desk):
+    days = [datetime.date(2024, 1, 1)] * 240
+    desk.table({**small_table(), "day": days, "list": [[1, 2]] * 240})
+    assert desk.here("init", "t.parquet", "--target", "y").code == 0
+    assert read_spec(desk.path / "t.toml")["data.drop"] == ("day", "list")
+    assert desk.here("run", "t.toml", "--set", "cluster.kind=serial").code == 0
+
+
+def test_a_spec_written_elsewhere_still_finds_its_data(laid_desk):
+    (laid_desk.path / "specs").mkdir()
+    assert laid_desk.here("init", "t.parquet", "--target", "y", "--output", "specs/mine.toml").code == 0
+    assert laid_desk.here("validate", "specs/mine.toml").code == 0
+
+
+def test_data_in_a_folder_below_are_named_relative_to_the_spec(desk):
+    desk.table(small_table(n_rows=100), "sub/a.parquet")
+    desk.table(small_table(n_rows=50, seed=1), "sub/b.parquet")
+    assert desk.here("init", "sub", "--target", "y").code == 0
+    assert tomllib.loads((desk.path / "sub.toml").read_text())["data"]["path"] == "sub"
+    assert "150 rows" in desk.here("validate", "sub.toml").out
+
+
+def test_an_existing_spec_is_not_overwritten_unless_forced(laid_desk):
+    (laid_desk.path / "t.toml").write_text("mine")
+    ended = laid_desk.here("init", "t.parquet", "--target", "y")
+    assert ended.code == 2
+    assert "t.toml is already there; choose another --output, or pass --force" in ended.message
+    assert (laid_desk.path / "t.toml").read_text() == "mine"
+    assert laid_desk.here("init", "t.parquet", "--target", "y", "--force").code == 0
+    assert (laid_desk.path / "t.toml").read_text() != "mine"
+
+
+def test_a_target_that_is_no_column_is_told_with_the_columns(laid_desk):
+    ended = laid_desk.here("init", "t.parquet", "--target", "z")
+    assert ended.code == 2
+    assert "--target must name a column of t.parquet, got 'z'; it has 'x', 'n', 's', 'b', 'y'" in ended.message
+
+
+def test_a_target_of_many_values_is_refused(laid_desk):
+    ended = laid_desk.here("init", "t.parquet", "--target", "x")
+    assert ended.code == 2
+    assert "--target must name a column of few values, but 'x' has more than 50" in ended.message
+
+
+def test_data_that_are_not_there_are_told(desk):
+    ended = desk.here("init", "nowhere.parquet", "--target", "y")
+    assert ended.code == 3
+    assert "nothing at this path" in ended.message
+
+
+def test_a_spec_that_cannot_be_written_is_told(laid_desk):
+    ended = laid_desk.here("init", "t.parquet", "--target", "y", "--output", "t.parquet/spec.toml")
+    assert ended.code == 2
+    assert "cannot be written" in ended.message
+
+
+def test_a_label_that_is_rare_and_late_in_a_sorted_file_is_seen(desk):
+    n_rows = 1500
+    y = np.zeros(n_rows, dtype=int)
+    y[-3:] = 1
+    desk.table({"x": np.arange(n_rows), "y": y}, row_group_size=100)
+    assert desk.here("init", "t.parquet", "--target", "y").code == 0
+    assert read_spec(desk.path / "t.toml")["data.positive"] == (1,)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pa.array([datetime.datetime(2024, 1, 1 + i % 2) for i in range(240)]),
+        pa.array([[i % 2] for i in range(240)]),
+        pa.array([{"a": i % 2} for i in range(240)]),
+        pa.array([b"a" if i % 2 else b"b" for i in range(240)]),
+    ],
+    ids=["timestamp", "list", "struct", "binary"],
+)
+def test_a_target_of_a_type_that_cannot_be_a_label_is_refused(desk, target):
+    desk.table({**small_table(), "y": target})
+    ended = desk.here("init", "t.parquet", "--target", "y")
+    assert ended.code in (2, 3)
+    assert "'y'" in ended.message
+    assert not (desk.path / "t.toml").exists()
+
+
+def test_a_target_without_any_value_is_not_given_a_positive_label(desk):
+    desk.table({**small_table(), "y": pa.nulls(240, pa.string())})
+    ended = desk.here("init", "t.parquet", "--target", "y")
+    if ended.code == 0:
+        assert read_spec(desk.path / "t.toml")["data.positive"] is None
+    else:
+        assert ended.code in (2, 3)

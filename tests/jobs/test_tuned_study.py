@@ -1,0 +1,108 @@
+"""Studies with tuned baselines: the same on any engine, and the same after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.running import Desk, command, essence, spec_text, surroundings
+
+_TRIALS = {"baselines.random_forest": {"trials": 2}, "baselines.xgboost": {"trials": 2}}
+
+
+def study(desk: Desk, *, name: str = "job", **tables: object) -> Path:
+    return desk.spec(kind="study", name=name, file=f"{name}.toml", folds={"outer": 2}, **_TRIALS, **tables)
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What an undisturbed serial run of the study comes to."""
+    from tests.jobs.running import small_table, write_table
+
+    folder = tmp_path_factory.mktemp("quiet")
+    write_table(folder / "t.parquet", small_table())
+    (folder / "job.toml").write_text(spec_text(kind="study", folds={"outer": 2}, **_TRIALS))
+    subprocess.run(command("run", "job.toml"), cwd=folder, env=surroundings(), check=True, capture_output=True)
+    return essence(folder / "runs" / "job" / "result.json")
+
+
+def test_every_method_is_tested_in_every_fold(quiet: str) -> None:
+    result = json.loads(quiet)
+    assert list(result["methods"]) == ["ideal", "majority", "one_rule", "random_forest", "xgboost"]
+    for method in result["methods"].values():
+        assert [fold["fold"] for fold in method["folds"]] == [0, 1]
+        assert all(0 <= fold["accuracy"] <= 1 for fold in method["folds"])
+    for name in ("random_forest", "xgboost"):
+        assert all(fold["trials"] == 2 and fold["failed_trials"] == 0 for fold in result["methods"][name]["folds"])
+    assert [pair["other"] for pair in result["comparisons"]] == ["majority", "one_rule", "random_forest", "xgboost"]
+
+
+def test_a_study_on_a_cluster_tunes_as_a_serial_one(laid_desk: Desk, quiet: str) -> None:
+    ended = laid_desk.apart("run", study(laid_desk, cluster={"kind": "local", "workers": 2}))
+    assert ended.code == 0, ended.err
+    assert essence(laid_desk.folder() / "result.json") == quiet
+
+
+def test_a_runner_killed_while_tuning_is_resumed_without_repeating_a_trial(laid_desk: Desk, quiet: str) -> None:
+    spec = study(laid_desk)
+    tasks = laid_desk.folder() / "tasks"
+    running = subprocess.Popen(
+        command("run", spec),
+        cwd=laid_desk.path,
+        env=surroundings(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not (tasks / "random_forest-fold0.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    assert not (laid_desk.folder() / "result.json").exists(), "the run was over before it could be killed"
+    noted = {file.name: json.loads(file.read_text())["entries"] for file in tasks.glob("*.json")}
+    assert noted["ideal.json"]
+    ended = laid_desk.here("run", spec, "--resume")
+    assert ended.code == 0, ended.err
+    assert essence(laid_desk.folder() / "result.json") == quiet
+    for name, entries in noted.items():
+        after = json.loads((tasks / name).read_text())["entries"]
+        # The seconds of a trial that ran again would differ.
+        assert after[: len(entries)] == entries
+
+
+def test_a_run_without_resume_forgets_the_notes_of_an_earlier_one(laid_desk: Desk) -> None:
+    spec = study(laid_desk)
+    assert laid_desk.here("run", spec).code == 0
+    tasks = laid_desk.folder() / "tasks"
+    (tasks / "ideal.json").write_text("{}")
+    (tasks / "left-over.json").write_text("{}")
+    assert laid_desk.here("run", spec).code == 0
+    assert not (tasks / "left-over.json").exists()
+
+
+def test_methods_of_a_spec_restrict_what_a_study_runs(laid_desk: Desk) -> None:
+    spec = study(laid_desk)
+    assert laid_desk.here("run", spec, "--set", 'methods=["ideal", "one_rule"]').code == 0
+    assert list(laid_desk.result()["methods"]) == ["ideal", "one_rule"]
+
+
+def test_trials_that_take_too_long_fail_their_fold_and_the_exit_code_says_so(laid_desk: Desk) -> None:
+    spec = study(laid_desk)
+    ended = laid_desk.here("run", spec, "--set", "baselines.xgboost.timeout_s=0.000001")
+    assert ended.code == 1
+    assert "xgboost fold 0: no trial succeeded; the last said: TrialTimeoutError" in ended.message
+    methods = laid_desk.result()["methods"]
+    assert methods["xgboost"]["failed_folds"] == 2
+    assert methods["random_forest"]["failed_folds"] == 0
+
+
+def test_a_fit_cannot_be_compared(laid_desk: Desk) -> None:
+    ended = laid_desk.here("run", laid_desk.spec(kind="fit", **_TRIALS))
+    assert ended.code == 2
+    assert 'use kind = "study"' in ended.message

@@ -1,0 +1,263 @@
+"""Short formulas: they say what they must, and none that says it is shorter."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy.logic.boolalg import SOPform
+
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.method.minimize import Effort, Status, Truth, as_types, grow_cover, minimize, prime_implicants
+
+
+@st.composite
+def truths(draw: st.DrawFn, *, max_ell: int, with_free: bool) -> Truth:
+    ell = draw(st.integers(1, max_ell))
+    kinds = st.sampled_from([0, 1, 2] if with_free else [0, 1])
+    kind = draw(st.lists(kinds, min_size=1 << ell, max_size=1 << ell))
+    return Truth(
+        ell,
+        tuple(t for t, k in enumerate(kind) if k == 1),
+        tuple(t for t, k in enumerate(kind) if k == 2),
+    )
+
+
+def random_truth(ell: int, n_required: int, n_free: int = 0, seed: int = 0) -> Truth:
+    order = np.random.default_rng(seed).permutation(1 << ell).tolist()
+    return Truth(ell, tuple(sorted(order[:n_required])), tuple(sorted(order[n_required : n_required + n_free])))
+
+
+def assert_agrees(dnf: Dnf, truth: Truth) -> None:
+    """The formula accepts every required type, and besides these none but free ones."""
+    accepted = set(np.flatnonzero(dnf.accepts(np.arange(1 << truth.ell))).tolist())
+    assert accepted >= set(truth.required)
+    assert accepted <= {*truth.required, *truth.free}
+
+
+def all_cubes(ell: int) -> list[Term]:
+    return [
+        Term(sum(1 << i for i, x in enumerate(cube) if x is not None), sum(1 << i for i, x in enumerate(cube) if x))
+        for cube in itertools.product([None, False, True], repeat=ell)
+    ]
+
+
+def accepted_by(term: Term, ell: int) -> frozenset[int]:
+    return frozenset(t for t in range(1 << ell) if t & term.care == term.value)
+
+
+def naive_primes(truth: Truth) -> set[Term]:
+    """The judge: all cubes inside required and free types, with a required one, that no larger such cube contains."""
+    allowed = {*truth.required, *truth.free}
+    inside = {term: accepted_by(term, truth.ell) for term in all_cubes(truth.ell)}
+    inside = {term: types for term, types in inside.items() if types <= allowed}
+    return {
+        term
+        for term, types in inside.items()
+        if types & set(truth.required) and not any(types < other for other in inside.values())
+    }
+
+
+@functools.cache
+def cubes_as_masks(ell: int) -> list[tuple[int, int]]:
+    """Return for each cube the types that it accepts, as a bit mask, and its literals."""
+    return [(sum(1 << t for t in accepted_by(term, ell)), term.care.bit_count()) for term in all_cubes(ell)]
+
+
+def least_cost(truth: Truth) -> tuple[int, int]:
+    """The judge: fewest literals, then fewest terms, over all sets of cubes, by what they accept together."""
+    required = sum(1 << t for t in truth.required)
+    allowed = required | sum(1 << t for t in truth.free)
+    usable = [(mask, literals) for mask, literals in cubes_as_masks(truth.ell) if not mask & ~allowed]
+    best = {0: (0, 0)}
+    for mask, literals in usable:
+        for covered, (n_literals, n_terms) in list(best.items()):
+            cost = (n_literals + literals, n_terms + 1)
+            if cost < best.get(covered | mask, (10**9, 0)):
+                best[covered | mask] = cost
+    return min(cost for covered, cost in best.items() if not required & ~covered)
+
+
+def cost(dnf: Dnf) -> tuple[int, int]:
+    return dnf.n_literals, len(dnf.terms)
+
+
+def assert_irredundant(dnf: Dnf, truth: Truth) -> None:
+    """No term and no literal can be left out."""
+    for term in dnf.terms:
+        rest = Dnf(tuple(other for other in dnf.terms if other != term))
+        assert not rest.accepts(np.array(truth.required)).all()
+        for place, _ in term.literals:
+            wider = accepted_by(Term(term.care & ~(1 << place), term.value & ~(1 << place)), truth.ell)
+            assert not wider <= {*truth.required, *truth.free}
+
+
+@given(truths(max_ell=6, with_free=False))
+def test_a_minimized_formula_agrees_with_the_truth_on_every_type(truth):
+    assert_agrees(minimize(truth).dnf, truth)
+
+
+@given(truths(max_ell=6, with_free=True))
+def test_a_minimized_formula_agrees_with_the_truth_on_every_type_that_is_not_free(truth):
+    assert_agrees(minimize(truth).dnf, truth)
+
+
+@pytest.mark.parametrize("ell", [1, 2, 3])
+def test_every_function_of_up_to_three_attributes_is_written_as_short_as_can_be(ell):
+    for function in range(1 << (1 << ell)):
+        truth = Truth(ell, tuple(t for t in range(1 << ell) if function >> t & 1))
+        found = minimize(truth)
+        assert found.status is Status.PROVEN
+        assert found.gap_literals == 0
+        assert cost(found.dnf) == least_cost(truth), truth
+
+
+@given(truths(max_ell=3, with_free=True))
+def test_with_free_types_a_formula_is_written_as_short_as_can_be(truth):
+    found = minimize(truth)
+    assert found.status is Status.PROVEN
+    assert cost(found.dnf) == least_cost(truth)
+
+
+@given(truths(max_ell=4, with_free=True))
+def test_prime_implicants_are_those_of_a_naive_enumeration(truth):
+    found = prime_implicants(truth)
+    assert set(found) == naive_primes(truth)
+    assert len(set(found)) == len(found)
+    assert [term.care.bit_count() for term in found] == sorted(term.care.bit_count() for term in found)
+
+
+@given(truths(max_ell=4, with_free=True))
+def test_a_minimized_formula_means_what_sympys_means_where_types_are_not_free(truth):
+    symbols = sympy.symbols(f"p:{truth.ell}")
+
+    def bits(types: tuple[int, ...]) -> list[list[int]]:
+        return [[t >> i & 1 for i in range(truth.ell)] for t in types]
+
+    theirs = SOPform(symbols, bits(truth.required), bits(truth.free))
+    mine = minimize(truth).dnf
+    for t in set(range(1 << truth.ell)) - set(truth.free):
+        values = {symbol: bool(t >> i & 1) for i, symbol in enumerate(symbols)}
+        assert bool(theirs.subs(values)) == mine.accepts(np.array([t]))[0]
+
+
+@given(truths(max_ell=5, with_free=False))
+def test_a_minimized_formula_is_never_longer_than_sympys(truth):
+    symbols = sympy.symbols(f"p:{truth.ell}")
+    theirs = SOPform(symbols, [[t >> i & 1 for i in range(truth.ell)] for t in truth.required])
+    literals = sum(1 for node in sympy.preorder_traversal(theirs) if isinstance(node, sympy.Symbol))
+    assert minimize(truth).dnf.n_literals <= literals
+
+
+@given(truths(max_ell=6, with_free=True))
+def test_a_minimized_formula_has_no_term_or_literal_to_spare(truth):
+    assert_irredundant(minimize(truth).dnf, truth)
+
+
+@given(truths(max_ell=6, with_free=True))
+def test_a_grown_cover_agrees_with_the_truth_and_has_no_term_or_literal_to_spare(truth):
+    dnf = grow_cover(truth)
+    assert_agrees(dnf, truth)
+    assert_irredundant(dnf, truth)
+
+
+@pytest.mark.parametrize("ell", [1, 3, 10, 14])
+def test_nothing_required_is_false_and_everything_allowed_is_true(ell):
+    everything = tuple(range(1 << ell))
+    for truth, formula in (
+        (Truth(ell, ()), Dnf(())),
+        (Truth(ell, (), everything), Dnf(())),
+        (Truth(ell, everything), Dnf((Term(0, 0),))),
+        (Truth(ell, everything[:1], everything[1:]), Dnf((Term(0, 0),))),
+    ):
+        found = minimize(truth)
+        assert (found.dnf, found.status, found.gap_literals) == (formula, Status.PROVEN, 0)
+
+
+@pytest.mark.parametrize(
+    ("truth", "terms"),
+    [
+        (Truth(2, (1, 3)), (Term(0b01, 0b01),)),
+        (Truth(2, (1, 2)), (Term(0b11, 0b01), Term(0b11, 0b10))),
+        (Truth(2, (1, 2, 3)), (Term(0b01, 0b01), Term(0b10, 0b10))),
+        (Truth(3, (7,), (3,)), (Term(0b011, 0b011),)),
+        (Truth(1, (0,)), (Term(1, 0),)),
+    ],
+)
+def test_terms_are_written_short_ones_first_then_by_rank(truth, terms):
+    assert minimize(truth).dnf.terms == terms
+
+
+@pytest.mark.parametrize(("n_required", "n_free"), [(5, 0), (300, 0), (60, 2000), (1, 16_000)])
+def test_above_the_lattice_a_cover_is_grown_and_says_so(n_required, n_free):
+    truth = random_truth(14, n_required, n_free)
+    found = minimize(truth)
+    assert found.status is Status.HEURISTIC
+    assert_agrees(found.dnf, truth)
+
+
+def test_a_grown_cover_of_fourteen_attributes_finds_the_literals_that_matter():
+    types = np.arange(1 << 14)
+    meant = Dnf((Term(0b1, 0b1), Term(0b110, 0b100)))
+    found = minimize(Truth(14, tuple(types[meant.accepts(types)].tolist())))
+    assert found.dnf == meant
+
+
+@pytest.mark.parametrize(("ell", "share"), [(8, 0.3), (9, 0.5), (10, 0.05), (13, 0.002)])
+def test_formulas_of_many_attributes_agree_with_the_truth(ell, share):
+    truth = random_truth(ell, int(share * (1 << ell)), seed=ell)
+    found = minimize(truth, Effort(nodes=50, seconds=60))
+    assert_agrees(found.dnf, truth)
+    assert found.gap_literals >= 0
+
+
+@given(truths(max_ell=5, with_free=True))
+@settings(max_examples=30)
+def test_a_search_that_is_stopped_gives_a_cover_that_agrees_and_an_honest_gap(truth):
+    stopped, finished = minimize(truth, Effort(nodes=1)), minimize(truth)
+    assert finished.status is Status.PROVEN
+    assert_agrees(stopped.dnf, truth)
+    least = finished.dnf.n_literals
+    if stopped.status is Status.PROVEN:
+        assert cost(stopped.dnf) == cost(finished.dnf)
+        assert stopped.gap_literals == 0
+    elif stopped.status is Status.BOUNDED:
+        assert stopped.dnf.n_literals - stopped.gap_literals <= least <= stopped.dnf.n_literals
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_hard_search_that_is_stopped_at_once_does_not_claim_to_be_finished(seed):
+    truth = random_truth(7, 64, seed=seed)
+    stopped, finished = minimize(truth, Effort(nodes=1)), minimize(truth)
+    assert_agrees(stopped.dnf, truth)
+    assert finished.status is Status.PROVEN
+    assert stopped.status in {Status.BOUNDED, Status.HEURISTIC} or cost(stopped.dnf) == cost(finished.dnf)
+    if stopped.status is Status.BOUNDED:
+        assert stopped.dnf.n_literals - stopped.gap_literals <= finished.dnf.n_literals <= stopped.dnf.n_literals
+
+
+def test_without_any_time_a_grown_cover_is_given_and_nothing_is_claimed():
+    truth = random_truth(8, 128, seed=1)
+    found = minimize(truth, Effort(nodes=0, seconds=0.0))
+    assert_agrees(found.dnf, truth)
+    assert found.status in {Status.HEURISTIC, Status.BOUNDED}
+
+
+@given(truths(max_ell=5, with_free=True))
+@settings(max_examples=20)
+def test_the_same_truth_is_always_written_the_same_way(truth):
+    assert minimize(truth) == minimize(truth)
+    assert grow_cover(truth) == grow_cover(truth)
+
+
+@given(truths(max_ell=5, with_free=True))
+def test_written_as_types_a_formula_accepts_exactly_the_required_types(truth):
+    found = as_types(truth)
+    assert found.status is Status.AS_IS
+    assert len(found.dnf.terms) == len(truth.required)
+    assert_agrees(found.dnf, Truth(truth.ell, truth.required))

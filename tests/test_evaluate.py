@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dnfscale.core.columns import Categories, Column, Numbers, Reading, Role
+from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.data.read import to_block
+from dnfscale.evaluate import columns_of, holds, types_of
+
+
+def test_a_number_is_above_its_cut_or_not():
+    numbers = Numbers(np.array([-np.inf, 0.9, 1.0, 1.1, np.inf]), None)
+    assert holds(Above("a", "a", 1.0), numbers).tolist() == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize("cut", [2**53 + 1, -(2**53) - 1, 2**62 + 3])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_whole_numbers_beyond_floats_are_told_apart(cut, dtype):
+    values = [cut - 1, cut, cut + 1]
+    if min(values) < 0 and dtype is np.uint64:
+        values = [-value for value in values][::-1]
+        cut = -cut
+    numbers = Numbers(np.array(values, dtype=dtype), None)
+    assert holds(Above("a", "a", cut), numbers).tolist() == [value > cut for value in values]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+def test_a_cut_between_whole_numbers_divides_them_as_it_says(dtype):
+    numbers = Numbers(np.array([0, 1, 2, 3], dtype=dtype), None)
+    assert holds(Above("a", "a", 1.5), numbers).tolist() == [False, False, True, True]
+
+
+def test_a_cut_below_zero_leaves_all_unsigned_numbers_above():
+    assert holds(Above("a", "a", -0.5), Numbers(np.array([0, 255], dtype=np.uint8), None)).tolist() == [True, True]
+
+
+def test_a_cut_beyond_the_dtype_is_no_overflow():
+    numbers = Numbers(np.array([-128, 127], dtype=np.int8), None)
+    assert holds(Above("a", "a", 1000), numbers).tolist() == [False, False]
+    assert holds(Above("a", "a", -1000), numbers).tolist() == [True, True]
+
+
+def test_float32_is_compared_as_the_cut_was_computed():
+    values = np.array([0.1, 0.2, 0.3], dtype=np.float32)
+    cut = float(values[1])
+    assert holds(Above("a", "a", cut), Numbers(values, None)).tolist() == [False, False, True]
+
+
+def test_without_a_cut_nothing_is_above():
+    assert holds(Above("a", "a", None), Numbers(np.array([1.0, 2.0]), None)).tolist() == [False, False]
+
+
+@pytest.mark.parametrize("cut", [np.inf, -np.inf])
+def test_an_infinite_cut_divides_whole_numbers_too(cut):
+    numbers = Numbers(np.array([0, 1], dtype=np.int64), None)
+    assert holds(Above("a", "a", cut), numbers).tolist() == [cut < 0] * 2
+
+
+def test_where_a_number_is_missing_only_its_absence_holds():
+    numbers = Numbers(np.array([5.0, 5.0]), np.array([True, False]))
+    assert holds(Above("a", "a", 1.0), numbers).tolist() == [True, False]
+    assert holds(IsMissing("a", "a"), numbers).tolist() == [False, True]
+    assert holds(IsMissing("a", "a"), Numbers(np.array([5.0]), None)).tolist() == [False]
+
+
+def test_a_category_equals_its_value_and_a_missing_one_none():
+    data = Categories(np.array([0, 1, -1, 1]), ("red", "green"))
+    assert holds(Equals("a", "a", "green"), data).tolist() == [False, True, False, True]
+    assert holds(Equals("a", "a", "blue"), data).tolist() == [False] * 4
+    assert holds(IsMissing("a", "a"), data).tolist() == [False, False, True, False]
+
+
+def test_a_flag_has_its_larger_value():
+    data = Categories(np.array([0, 1, -1]), (False, True))
+    assert holds(IsTrue("a", "a", True), data).tolist() == [False, True, False]
+
+
+def test_a_column_without_values_holds_nothing():
+    data = Categories(np.array([-1, -1]), ())
+    assert holds(Equals("a", "a", "red"), data).tolist() == [False, False]
+    assert holds(IsMissing("a", "a"), data).tolist() == [True, True]
+
+
+def test_each_column_is_needed_once_and_as_a_number_if_one_attribute_needs_it_so():
+    tau = Vocabulary(
+        (IsMissing("x_missing", "x"), Above("x_above", "x", 1.0), Equals("s_a", "s", "a"), Equals("s_b", "s", "b"))
+    )
+    assert set(columns_of(tau)) == {Column("x", Role.NUMBER), Column("s", Role.CATEGORY)}
+    assert columns_of(Vocabulary((IsMissing("x_missing", "x"),))) == (Column("x", Role.CATEGORY),)
+
+
+def test_bit_i_of_a_type_is_attribute_i():
+    tau = Vocabulary((Equals("s_a", "s", "a"), Above("x_above", "x", 1.0), IsTrue("b", "b", True)))
+    batch = pa.record_batch({"x": [0.0, 2.0, None, 2.0], "s": ["a", "b", "a", None], "b": [True, False, None, True]})
+    batch = batch.append_column("y", pa.array([True, False, True, False]))
+    columns = columns_of(tau)
+    block = to_block(batch, Reading(columns, "y", keep_missing=True))
+    assert types_of(block, columns, tau).tolist() == [0b101, 0b010, 0b001, 0b110]
