@@ -23,7 +23,7 @@ from dnfscale.core.formula import Dnf
 from dnfscale.core.medians import Cut
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.core.vocabulary import Vocabulary
-from dnfscale.data.source import Source, feature_columns
+from dnfscale.data.source import Source, feature_columns, role_of
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.errors import DataError, LimitError, SpecError
@@ -76,8 +76,8 @@ class LearnSpec:
             raise SpecError(f"rank must list different rankings out of {_listed(list(SCORES))}, got {self.rank!r}")
         if not isinstance(self.max_ell, int) or not 1 <= self.max_ell <= MOST_ELL:
             raise SpecError(f"max_ell must be a whole number between 1 and {MOST_ELL}, got {self.max_ell!r}")
-        if not 0.01 <= self.validation <= 0.9:
-            raise SpecError(f"validation must be a number between 0.01 and 0.9, got {self.validation!r}")
+        if not 0 <= self.validation < 1:
+            raise SpecError(f"validation must be a number of at least 0 and below 1, got {self.validation!r}")
         if not 0 <= self.tolerance <= 1:
             raise SpecError(f"tolerance must be a number between 0 and 1, got {self.tolerance!r}")
 
@@ -203,6 +203,12 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
                     f"{_listed([known for known in source.types if known != spec.target])}",
                     f"data.{key}",
                 )
+    if role_of(source.types[spec.target]) is None:
+        raise DataError(
+            f"{source.path}: the target must hold labels (numbers, booleans or strings), but {spec.target!r} has the "
+            f"type {source.types[spec.target]}; convert it, or choose another data.target",
+            "data.target",
+        )
     for name in spec.boolean:
         if name in spec.categorical:
             raise SpecError(
@@ -420,6 +426,12 @@ def _check_rows(source: Source, summary: TableSummary, columns: Sequence[Column]
             f"{source.path}: expected no missing values, but {dropped:,} of {summary.rows_read:,} rows have some, "
             f'in {listed}; fill them, or set data.missing = "drop"',
             "data.missing",
+        )
+    if not summary.n_rows and summary.target.missing == summary.rows_read:
+        raise DataError(
+            f"{source.path}: expected labels to learn from, but the target {spec.target!r} has no value at all; "
+            "choose another data.target",
+            "data.target",
         )
     if not summary.n_rows:
         empty = [name for name, count in missing.items() if count == summary.rows_read]

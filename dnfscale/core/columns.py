@@ -18,6 +18,9 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Ints, Scalar, Values
 from dnfscale.errors import LimitError
 
+_DROP_COLUMN = "add the column to data.drop"
+_OTHER_TARGET = "choose another data.target"
+
 
 class Role(StrEnum):
     """How a column becomes attributes."""
@@ -68,6 +71,8 @@ class Block:
     target: Categories
     missing: tuple[int, ...]
     """Missing values of each column among the rows read."""
+    missing_targets: int = 0
+    """Rows read that have no target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,7 @@ def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -
         rows_read=sum(part.rows_read for part in parts),
         kept=tuple(pair for part in parts for pair in part.kept),
         columns=columns,
-        target=_merge_categories([part.target for part in parts], reading.target, max_values),
+        target=_merge_categories([part.target for part in parts], reading.target, max_values, advice=_OTHER_TARGET),
     )
 
 
@@ -196,17 +201,18 @@ def _summarize_block(
             columns.append(NumberSummary(missing, sample if data.present is None else sample[data.present[drawn]]))
         else:
             columns.append(CategorySummary(missing, _value_counts(data, column.name, max_values)))
-    target = CategorySummary(0, _value_counts(block.target, reading.target, max_values))
+    labels = _value_counts(block.target, reading.target, max_values, advice=_OTHER_TARGET)
+    target = CategorySummary(block.missing_targets, labels)
     return TableSummary(block.n_read, ((ordinal, block.n_rows),), tuple(columns), target)
 
 
-def _value_counts(data: Categories, name: str, max_values: int) -> dict[Scalar, int]:
+def _value_counts(data: Categories, name: str, max_values: int, *, advice: str = _DROP_COLUMN) -> dict[Scalar, int]:
     counts = np.bincount(data.codes[data.codes >= 0], minlength=len(data.values))
     totals: dict[Scalar, int] = {}
     for i in np.flatnonzero(counts).tolist():
         # A dictionary may list a value twice.
         totals[data.values[i]] = totals.get(data.values[i], 0) + int(counts[i])
-    _check_values(len(totals), name, max_values)
+    _check_values(len(totals), name, max_values, advice)
     return totals
 
 
@@ -215,19 +221,21 @@ def _merge_numbers(parts: Sequence[NumberSummary]) -> NumberSummary:
     return NumberSummary(sum(part.missing for part in parts), sample)
 
 
-def _merge_categories(parts: Sequence[CategorySummary], name: str, max_values: int) -> CategorySummary:
+def _merge_categories(
+    parts: Sequence[CategorySummary], name: str, max_values: int, *, advice: str = _DROP_COLUMN
+) -> CategorySummary:
     counts: dict[Scalar, int] = {}
     for part in parts:
         for value, count in part.counts.items():
             counts[value] = counts.get(value, 0) + count
-        _check_values(len(counts), name, max_values)
+        _check_values(len(counts), name, max_values, advice)
     return CategorySummary(sum(part.missing for part in parts), counts)
 
 
-def _check_values(n_values: int, name: str, max_values: int) -> None:
+def _check_values(n_values: int, name: str, max_values: int, advice: str) -> None:
     if n_values > max_values:
         raise LimitError(
             f"column {name!r}: at most {max_values:,} different values are taken as categories, got at least "
-            f"{n_values:,}; add the column to data.drop or raise data.max_categories",
+            f"{n_values:,}; {advice} or raise data.max_categories",
             "data.max_categories",
         )

@@ -77,8 +77,10 @@ def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
     """Turn a batch into a block, without the rows that the reading does not want."""
     wanted = [_convert(batch, column) for column in reading.columns]
     guards = [_convert(batch, column) for column in reading.guards]
-    target = _categories(batch.column(reading.target))
+    target = _convert(batch, Column(reading.target, Role.CATEGORY))
+    assert isinstance(target, Categories)
     keep = target.codes >= 0
+    missing_targets = len(keep) - int(keep.sum())
     if not reading.keep_missing:
         for data in (*wanted, *guards):
             present = _present(data)
@@ -86,13 +88,14 @@ def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
                 keep &= present
     missing = tuple(_n_missing(data) for data in wanted)
     if keep.all():
-        return Block(batch.num_rows, batch.num_rows, tuple(wanted), target, missing)
+        return Block(batch.num_rows, batch.num_rows, tuple(wanted), target, missing, missing_targets)
     return Block(
         batch.num_rows,
         int(keep.sum()),
         tuple(_select(data, keep) for data in wanted),
         Categories(target.codes[keep], target.values),
         missing,
+        missing_targets,
     )
 
 
@@ -137,6 +140,10 @@ def _convert(batch: pa.RecordBatch, column: Column) -> Numbers | Categories:
     array = batch.column(column.name)
     try:
         return _numbers(array) if column.role is Role.NUMBER else _categories(array)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"column {column.name!r}: expected text in UTF-8, got bytes that are not ({error.reason}); write it anew"
+        ) from error
     except DataError as error:
         raise DataError(f"column {column.name!r}: {error}") from error
 

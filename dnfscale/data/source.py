@@ -65,16 +65,20 @@ class Source:
     @property
     def identity(self) -> str:
         """A text that changes when the files do: their paths, sizes and times, and how they are partitioned."""
-        described = repr((self.path, self.n_rows, self.column_bytes, self.partitions))
+        described = repr((self.n_rows, self.column_bytes, self.partitions))
         return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
 
 
 def open_source(path: str) -> Source:
     """Read the footers of a dataset and lay out its partitions."""
+    if "://" in path:
+        raise DataError(f"{path}: expected the path of a file or directory, got a URL; copy the data to this machine")
     filesystem = pafs.LocalFileSystem()
-    files = _list_files(path, filesystem)
+    # Workers may have another working directory.
+    root = os.path.abspath(path)
+    files = _list_files(root, filesystem)
     with ThreadPoolExecutor(max_workers=8) as pool:
-        footers = list(pool.map(lambda file: _read_footer(file, path, filesystem), files))
+        footers = list(pool.map(lambda file: _read_footer(file, root, filesystem), files))
     types = _common_types(footers)
     keys = _typed_keys(footers)
     column_bytes: dict[str, int] = {}

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -75,12 +75,12 @@ class Synthetic:
 
 def parse_columns(text: str) -> tuple[Kind, ...]:
     """Read `14 float32, 6 category:4`; a plain number of columns is split 7 to 3 between those two."""
-    if text.strip().isdigit():
+    if re.fullmatch(r"\s*[0-9]+\s*", text):
         total = int(text)
         text = f"{total - 3 * total // 10} float32, {3 * total // 10} category:4"
     kinds = []
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d+)\s+(float32|float64|int64|bool|category)(?::(\d+))?\s*", part)
+        match = re.fullmatch(r"\s*([0-9]+)\s+(float32|float64|int64|bool|category)(?::([1-9][0-9]*))?\s*", part)
         if match is None or (match[3] is not None and match[2] != "category"):
             raise SpecError(
                 "--columns takes a number of columns, or counts with kinds such as "
@@ -103,15 +103,20 @@ def plan_synthetic(rows: int, kinds: Sequence[Kind], *, seed: int, noise: float)
         for name in names[:3]
         for values in [_planted_values(kind)]
     ]
-    terms = []
-    for _ in range(3):
-        chosen = random.choice(len(usable), size=min(2, len(usable)), replace=False)
-        term = []
-        for index in sorted(chosen.tolist()):
-            name, values = usable[index]
-            term.append(Literal(name, values[int(random.integers(len(values)))], bool(random.integers(2))))
-        terms.append(tuple(term))
-    return Synthetic(rows, tuple(kinds), seed, noise, tuple(dict.fromkeys(terms)))
+    while True:
+        terms = []
+        for _ in range(3):
+            chosen = random.choice(len(usable), size=min(2, len(usable)), replace=False)
+            term = []
+            for index in sorted(chosen.tolist()):
+                name, values = usable[index]
+                term.append(Literal(name, values[int(random.integers(len(values)))], bool(random.integers(2))))
+            terms.append(tuple(term))
+        planted = Synthetic(rows, tuple(kinds), seed, noise, tuple(dict.fromkeys(terms)))
+        # «b or not b» is no formula to look for: draw again until both answers are common.
+        share = make_chunk(replace(planted, noise=0.0), 0, 1000)["y"].to_pylist().count(True) / 1000
+        if 0.05 <= share <= 0.95:
+            return planted
 
 
 @dataclass(frozen=True, slots=True)

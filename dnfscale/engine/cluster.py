@@ -7,17 +7,21 @@ the workers as Dask futures: Dask spills them to disk, and makes them again when
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import dask
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
 from distributed import Client, Future, LocalCluster, as_completed, get_worker
 from distributed.comm.core import CommClosedError
+from distributed.comm.registry import backends
 from distributed.scheduler import KilledWorker
 from distributed.utils import TimeoutError as DaskTimeoutError
 
@@ -29,9 +33,13 @@ Graph = dict[Any, GraphNode]
 _START_S = 60
 """How long a cluster may take to offer its first worker."""
 
+_CONNECT_S = 15
+"""How long a scheduler may take to answer."""
+
 _LOCAL_SETTINGS = {
     "distributed.comm.timeouts.connect": f"{_START_S}s",
     "distributed.worker.profile.enabled": False,
+    "distributed.worker.preload": ["dnfscale.engine.quiet_worker"],
     # Kept results may fill a third of a worker before they are spilled; reading and merging need the rest.
     "distributed.worker.memory.target": 0.35,
     "distributed.worker.memory.spill": 0.55,
@@ -80,8 +88,11 @@ class ClusterEngine:
     ) -> ClusterEngine:
         """Run on a cluster that somebody else started; close() leaves it as it was."""
         place = address if address is not None else scheduler_file
+        if address is None:
+            address = _address_in(str(scheduler_file))
+        _check_address(address)
         try:
-            client = Client(address=address, scheduler_file=scheduler_file, timeout=_START_S, set_as_default=False)
+            client = Client(address=address, timeout=_CONNECT_S, set_as_default=False)
         except (OSError, ValueError, DaskTimeoutError) as error:
             raise ClusterError(f"expected a Dask scheduler at {place}, but none answers: {error}") from error
         try:
@@ -264,6 +275,25 @@ def _answer(future: Future) -> Any:
 
 def _merge(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:
     return merge(parts)
+
+
+def _address_in(scheduler_file: str) -> str:
+    """Return the address that a scheduler wrote into its file."""
+    try:
+        return str(json.loads(Path(scheduler_file).read_text(encoding="utf-8"))["address"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ClusterError(
+            f"expected the file that a Dask scheduler writes at {scheduler_file}, but it cannot be read "
+            f"({type(error).__name__}: {error}); start the scheduler with --scheduler-file"
+        ) from error
+
+
+def _check_address(address: str) -> None:
+    match = re.fullmatch(r"(?:([a-z]+)://)?(?:\[[^\]]+\]|[^\[\]:/]+):\d+", address)
+    if match is None or (match[1] is not None and match[1] not in backends):
+        raise ClusterError(
+            f"expected the address of a Dask scheduler, such as tcp://10.0.0.5:8786, got {address!r}; correct it"
+        )
 
 
 def _task_name(phase: str) -> str:

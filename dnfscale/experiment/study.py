@@ -133,7 +133,7 @@ def model_record(learned: Learned, *, target: str, provenance: dict[str, Any]) -
     return {
         "schema": MODEL_SCHEMA,
         "target": target,
-        "positive": list(learned.positive),
+        "positive": [_json_value(label) for label in learned.positive],
         "attributes": [
             {
                 "name": attribute.name,

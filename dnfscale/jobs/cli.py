@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import signal
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import dnfscale
 from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.jobs import signals
 from dnfscale.jobs.data_verbs import add_data_verbs
 from dnfscale.jobs.plan import plan, write_plan
 from dnfscale.jobs.reporting import write_joint_report, write_report
@@ -27,22 +29,26 @@ exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad dat
 
 def main(arguments: list[str] | None = None) -> int:
     """Carry out a command line and return its exit code."""
-    signal.signal(signal.SIGTERM, _terminated)
+    signals.listen()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A name that the terminal cannot show is spelled out; it must not lose a run.
+            stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
         options.verb(options)
+        sys.stdout.flush()
     except DnfscaleError as error:
         print(f"dnfscale: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("dnfscale: interrupted", file=sys.stderr)
-        return 128 + signal.SIGINT
+    except signals.Ended as ended:
+        print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
+        return ended.exit_code
+    except BrokenPipeError:
+        # Whoever read the output has gone; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     return 0
-
-
-def _terminated(_signal: int, _frame: object) -> NoReturn:
-    # Unwinds the stack, so that the cluster is taken down before the process ends.
-    raise SystemExit(128 + signal.SIGTERM)
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -167,6 +167,11 @@ def _make(options: argparse.Namespace) -> None:
         raise SpecError(f"--rows must be at least 1, got {options.rows}")
     if not 0 <= options.noise < 0.5:
         raise SpecError(f"--noise must be at least 0 and below 0.5, got {options.noise}")
+    if options.seed < 0:
+        raise SpecError(f"--seed must be at least 0, got {options.seed}")
+    if options.workers < 1:
+        raise SpecError(f"--workers must be at least 1, got {options.workers}")
+    synthetic = plan_synthetic(options.rows, parse_columns(options.columns), seed=options.seed, noise=options.noise)
     folder = Path(options.dir)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SpecError(f"{folder} must be an empty or a new folder; choose another")
@@ -174,7 +179,6 @@ def _make(options: argparse.Namespace) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SpecError(f"{folder} cannot be made: {error.strerror}; choose another") from error
-    synthetic = plan_synthetic(options.rows, parse_columns(options.columns), seed=options.seed, noise=options.noise)
     many = synthetic.n_chunks > 1
     engine = launch(ClusterSpec(kind="local" if many else "serial", workers=options.workers))
     try:

@@ -18,6 +18,7 @@ from dnfscale.data.source import Source, open_source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
 from dnfscale.errors import DnfscaleError, LimitError, TaskError
+from dnfscale.jobs import signals
 from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
@@ -39,21 +40,20 @@ class Options:
 
 def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
     """Run a job and write its files; the summary goes to out, progress to err."""
-    folder = RunFolder(spec.run_folder)
-    if not (options.resume and folder.has_result(tomllib.loads(spec.resolved()))):
+    job = Job.open(spec, options, _shown(options, err))
+    if not (options.resume and job.is_finished):
         started = time.monotonic()
-        job = Job.open(spec, options, _shown(options, err))
+        job.claim()
         engine: Engine = launch(spec.cluster)
         try:
-            launch_s = time.monotonic() - started
-            job.run(engine.watched_by(job.watch), launch_s=launch_s)
+            job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)
         finally:
             engine.close()
-    result, model = folder.read_json("result.json"), folder.read_json("model.json")
+    result, model = job.folder.read_json("result.json"), job.folder.read_json("model.json")
     if options.json:
         print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
     else:
-        write_summary(result, model, folder.path, out)
+        write_summary(result, model, job.folder.path, out)
     check_complete(result)
 
 
@@ -98,33 +98,39 @@ def check_complete(result: dict[str, Any]) -> None:
 class Job:
     """A job that has been opened: its data, its folder, its notes, and what is told of it."""
 
-    def __init__(
-        self, spec: JobSpec, folder: RunFolder, source: Source, to_learn: LearnSpec, notes: TaskNotes, shown: Watcher
-    ) -> None:
+    def __init__(self, spec: JobSpec, options: Options, source: Source, to_learn: LearnSpec, shown: Watcher) -> None:
         self.spec = spec
-        self.folder = folder
+        self.folder = RunFolder(spec.run_folder)
         self.source = source
+        self._options = options
         self._to_learn = to_learn
-        self._notes = notes
+        token = fingerprint(spec.essence(), source.identity, dnfscale.__version__)
+        self._notes = TaskNotes(self.folder.path / "tasks", token)
         self._shown = shown
-        self._journal = Journal(folder.path / "events.jsonl")
+        self._journal = Journal(self.folder.path / "events.jsonl")
         self._phases: dict[str, float] = {}
         self._started: dict[str, float] = {}
 
     @classmethod
     def open(cls, spec: JobSpec, options: Options, shown: Watcher) -> Job:
-        """Open the data of a job and claim its folder; without --resume the notes of an earlier run are removed."""
+        """Open the data of a job; nothing is written yet."""
         source, to_learn = open_data(spec)
-        resolved = spec.resolved()
-        folder = RunFolder(spec.run_folder)
+        return cls(spec, options, source, to_learn, shown)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether this very job, on this very data, has a result."""
+        return self.folder.has_result(tomllib.loads(self.spec.resolved())) and bool(self._notes.recall("ideal"))
+
+    def claim(self) -> None:
+        """Make the job's folder its own; without --resume the notes of an earlier run are removed."""
+        resolved = self.spec.resolved()
         try:
-            folder.claim(tomllib.loads(resolved), resolved, force=options.force)
+            self.folder.claim(tomllib.loads(resolved), resolved, force=self._options.force)
         except DnfscaleError as error:
-            raise spec.located(error) from error
-        notes = TaskNotes(folder.path / "tasks", fingerprint(spec.essence(), source.identity, dnfscale.__version__))
-        if not options.resume:
-            notes.forget()
-        return cls(spec, folder, source, to_learn, notes, shown)
+            raise self.spec.located(error) from error
+        if not self._options.resume:
+            self._notes.forget()
 
     def run(self, engine: Engine, *, launch_s: float) -> None:
         """Carry out the job on an engine and write its files."""
@@ -153,6 +159,7 @@ class Job:
             "methods_s": outcome.methods_s,
             "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.items()},
         }
+        signals.check()
         environment = {**environment_of(engine), "dataset": self.spec["data.path"]}
         try:
             self._write(outcome, timing, environment)
@@ -165,6 +172,7 @@ class Job:
 
     def watch(self, progress: Progress) -> None:
         """Journal the beginning and the end of a phase, and show all of it."""
+        signals.check()
         now = time.monotonic()
         if progress.done == 0:
             self._started[progress.phase] = now

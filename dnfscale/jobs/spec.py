@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -62,7 +63,8 @@ class JobSpec:
     def data_path(self) -> str:
         """The path of the data: a named dataset, or a path relative to the spec's own folder."""
         path = str(self["data.path"])
-        return path if ":" in path or Path(path).is_absolute() else str(self.file.parent / path)
+        named = path.startswith(("builtin:", "paper:")) or "://" in path
+        return path if named or Path(path).is_absolute() else str(self.file.parent / path)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -101,12 +103,20 @@ class JobSpec:
 
     def essence(self) -> str:
         """Return what the result depends on: the spec without where and how fast it runs."""
-        kept = {key: value for key, value in self.values.items() if not key.startswith(("cluster.", "output."))}
+        kept = {key: value for key, value in self._settled.items() if not key.startswith(("cluster.", "output."))}
         return resolved_toml(kept)
 
     def resolved(self) -> str:
         """Return the spec as TOML with every default written out."""
-        return resolved_toml(self.values)
+        return resolved_toml(self._settled)
+
+    @property
+    def _settled(self) -> dict[str, Any]:
+        """All values, with the data's path such that it means the same wherever the spec lies."""
+        path = self.data_path
+        if not path.startswith(("builtin:", "paper:")) and "://" not in path:
+            path = os.path.abspath(path)
+        return {**self.values, "data.path": path}
 
 
 def cluster_of(values: Mapping[str, Any]) -> ClusterSpec:
@@ -141,7 +151,11 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
         if key not in FIELDS:
             raise SpecError(f"--set {key}: {unknown(key, FIELDS)}")
         given[key] = value
-    values = checked(given, FIELDS, file, lambda key: place_of(file, lines, key))
+        # What is said elsewhere is not the fault of the file's line.
+        lines.pop(key, None)
+    values = checked(
+        given, FIELDS, file, lambda key: "--set" if key in (overrides or {}) else place_of(file, lines, key)
+    )
     if values["name"] is None:
         values["name"] = name_from(file)
     for baseline in TUNED:
@@ -156,7 +170,7 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
 def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """Read a TOML file, and the line of each of its keys."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{file}: expected a job spec in TOML, but it cannot be read: {error}") from error
     try:
@@ -235,6 +249,8 @@ def flattened(
             flat |= flattened(value, fields, place, key + ".")
         elif key in fields:
             flat[key] = value
+        elif any(field.startswith(key + ".") for field in fields):
+            raise SpecError(f"{place(key)}: {key} must be a table, headed by [{key}], got {value!r}")
         else:
             raise SpecError(f"{place(key)}: {unknown(key, fields)}")
     return flat
@@ -243,10 +259,12 @@ def flattened(
 def unknown(key: str, fields: Mapping[str, Field]) -> str:
     """Say that a key is unknown, and which known one is nearest."""
     tables = {field.rsplit(".", 1)[0] for field in fields if "." in field}
-    near = difflib.get_close_matches(key, [*fields, *tables], n=1)
+    last = key.rsplit(".", 1)[-1]
+    near = [field for field in fields if field.rsplit(".", 1)[-1] == last][:1]
+    near = near or difflib.get_close_matches(key, [*fields, *tables], n=1)
     if not near:
-        last = difflib.get_close_matches(key.rsplit(".", 1)[-1], [f.rsplit(".", 1)[-1] for f in fields], n=1)
-        near = [field for field in fields if last and field.rsplit(".", 1)[-1] == last[0]][:1]
+        close = difflib.get_close_matches(last, [field.rsplit(".", 1)[-1] for field in fields], n=1)
+        near = [field for field in fields if close and field.rsplit(".", 1)[-1] == close[0]][:1]
     return f"unknown key {key}" + (f"; did you mean {near[0]}?" if near else "")
 
 
@@ -310,6 +328,12 @@ def _one_of(*choices: str) -> Check:
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError("a string")
+    return value
+
+
+def _column(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("the name of a column")
     return value
 
 
@@ -386,7 +410,7 @@ FIELDS: Mapping[str, Field] = {
     "seed": Field(_whole(0), 0),
     "methods": Field(_methods),
     "data.path": Field(_text, required=True),
-    "data.target": Field(_text),
+    "data.target": Field(_column),
     "data.positive": Field(_labels),
     "data.drop": Field(_texts),
     "data.categorical": Field(_texts),

@@ -24,6 +24,11 @@ def starter_spec(data: str, target: str, folder: Path) -> str:
         raise SpecError(
             f"--target must name a column of {data}, got {target!r}; it has {', '.join(map(repr, source.types))}"
         )
+    if role_of(source.types[target]) is None:
+        raise SpecError(
+            f"--target must name a column of labels (numbers, booleans or strings), but {target!r} has the type "
+            f"{source.types[target]}; convert it, or choose another"
+        )
     unusable = [name for name, kind in source.types.items() if role_of(kind) is None and name != target]
     labels = sorted(_labels(source, target))
     if len(labels) > _MOST_LABELS:
@@ -36,7 +41,7 @@ def starter_spec(data: str, target: str, folder: Path) -> str:
     except ValueError:
         path = str(resolved)
     head = write_toml({"schema_version": 1, "name": _name(resolved), "kind": "study", "seed": 0})
-    table = write_toml({"path": path, "target": target, "positive": labels[-1:], "drop": unusable})
+    table = write_toml({"path": path, "target": target, "positive": labels[-1:] or None, "drop": unusable})
     return "\n".join(
         [
             head,

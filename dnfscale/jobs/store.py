@@ -28,7 +28,8 @@ class RunFolder:
     def claim(self, resolved_spec: Mapping[str, Any], spec_text: str, *, force: bool) -> None:
         """Make the folder ready for a run; the run of another spec is not overwritten unless by force."""
         earlier = self._earlier()
-        if earlier is not None and _essence(earlier) != _essence(resolved_spec) and not force:
+        another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
+        if another and not force and (not earlier or self._holds_work()):
             raise SpecError(
                 f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
                 "change name or output.dir, or run with --force to replace it",
@@ -36,6 +37,8 @@ class RunFolder:
             )
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            if another:
+                self._clear()
             self.write_text("spec.toml", spec_text)
             (self.path / "events.jsonl").write_text("")
         except OSError as error:
@@ -68,10 +71,20 @@ class RunFolder:
     def write_text(self, name: str, text: str) -> None:
         write_whole(self.path / name, text)
 
+    def _holds_work(self) -> bool:
+        """Say whether there is something that would be lost."""
+        return (self.path / "result.json").exists() or any((self.path / "tasks").glob("*.json"))
+
+    def _clear(self) -> None:
+        """Remove what a run of another spec has left, and nothing else."""
+        for pattern in ("result.json", "model.json", "report.html", "tables/*", "figures/*.svg", "tasks/*.json"):
+            for file in self.path.glob(pattern):
+                file.unlink()
+
     def _earlier(self) -> dict[str, Any] | None:
         try:
             return tomllib.loads((self.path / "spec.toml").read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
             # A spec that cannot be read is not ours to overwrite.

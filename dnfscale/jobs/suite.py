@@ -86,13 +86,14 @@ def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -
 
 def _opened(spec: JobSpec, options: Options, shown: Watcher) -> _Row:
     """Open a job; with --resume a finished one stays as it is."""
-    folder = RunFolder(spec.run_folder)
-    if options.resume and folder.has_result(tomllib.loads(spec.resolved())):
-        return _Row(spec)
     try:
-        return _Row(spec, Job.open(spec, options, shown))
+        job = Job.open(spec, options, shown)
+        if options.resume and job.is_finished:
+            return _Row(spec)
+        job.claim()
     except DnfscaleError as error:
         return _Row(spec, error=error)
+    return _Row(spec, job)
 
 
 def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:

@@ -253,12 +253,15 @@ def test_a_synthetic_dataset_is_written_with_what_was_planted(desk):
         (("--rows", "0"), "--rows must be at least 1, got 0"),
         (("--rows", "5", "--noise", "0.5"), "--noise must be at least 0 and below 0.5, got 0.5"),
         (("--rows", "5", "--columns", "five"), "--columns takes a number of columns"),
+        (("--rows", "5", "--seed", "-1"), "--seed must be at least 0, got -1"),
+        (("--rows", "5", "--workers", "0"), "--workers must be at least 1, got 0"),
     ],
 )
-def test_what_cannot_be_made_ends_with_2(desk, options, message):
+def test_what_cannot_be_made_ends_with_2_and_leaves_nothing(desk, options, message):
     ended = desk.here("data", "make", "new", *options)
     assert ended.code == 2
     assert message in ended.message
+    assert left_in(desk.path) == []
 
 
 @pytest.mark.parametrize("arguments", [(), ("get",), ("convert", "t.csv"), ("make", "new"), ("fly",)])

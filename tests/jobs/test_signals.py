@@ -36,6 +36,8 @@ class Job:
         self.folder = desk.folder()
         self.scratch = desk.path / "scratch"
         self.scratch.mkdir()
+        # A suite in the background ignores SIGINT, and what it starts would inherit that; the desk gives it back.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         self.process = subprocess.Popen(
             command("run", spec, "--json"),
             cwd=desk.path,

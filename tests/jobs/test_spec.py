@@ -102,7 +102,6 @@ WRONG_VALUES: dict[str, list[Any]] = {
     "seed": [-1],
     "methods": [[], ["idael"]],
     "data.path": [""],
-    "data.target": [""],
     "data.positive": [[]],
     "data.missing": ["", "Drop", "impute"],
     "data.max_categories": [0, -1, 10**9],

@@ -124,6 +124,28 @@ def test_with_free_types_a_formula_is_written_as_short_as_can_be(truth):
     assert cost(found.dnf) == least_cost(truth)
 
 
+def one_of_many_or_all_of_four(n_many: int) -> Truth:
+    """Each of n_many required types has the first four attributes, and one more that no other has.
+
+    Free is whatever has the first four, or any of the others. So one term of four literals will do, and so will
+    n_many terms of one literal; nothing shorter does, for a cube of two required types that has not all of the first
+    four would accept a type with none of the others.
+    """
+    ell = 4 + n_many
+    required = tuple(0b1111 | 1 << (4 + i) for i in range(n_many))
+    free = (t for t in range(1 << ell) if t >> 4 or t == 0b1111)
+    return Truth(ell, required, tuple(t for t in free if t not in required))
+
+
+def test_fewer_literals_count_more_than_fewer_terms():
+    assert cost(minimize(one_of_many_or_all_of_four(3)).dnf) == (3, 3)
+    assert cost(minimize(one_of_many_or_all_of_four(5)).dnf) == (4, 1)
+
+
+def test_among_formulas_of_as_few_literals_the_one_of_fewest_terms_is_taken():
+    assert cost(minimize(one_of_many_or_all_of_four(4)).dnf) == (4, 1)
+
+
 @given(truths(max_ell=4, with_free=True))
 def test_prime_implicants_are_those_of_a_naive_enumeration(truth):
     found = prime_implicants(truth)
@@ -230,15 +252,16 @@ def test_a_search_that_is_stopped_gives_a_cover_that_agrees_and_an_honest_gap(tr
         assert stopped.dnf.n_literals - stopped.gap_literals <= least <= stopped.dnf.n_literals
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_hard_search_that_is_stopped_at_once_does_not_claim_to_be_finished(seed):
-    truth = random_truth(7, 64, seed=seed)
-    stopped, finished = minimize(truth, Effort(nodes=1)), minimize(truth)
-    assert_agrees(stopped.dnf, truth)
-    assert finished.status is Status.PROVEN
-    assert stopped.status in {Status.BOUNDED, Status.HEURISTIC} or cost(stopped.dnf) == cost(finished.dnf)
-    if stopped.status is Status.BOUNDED:
-        assert stopped.dnf.n_literals - stopped.gap_literals <= finished.dnf.n_literals <= stopped.dnf.n_literals
+def test_hard_searches_that_are_stopped_at_once_do_not_all_claim_to_be_finished():
+    # These two took HiGHS more than a node each; a better one may need no more for one of them.
+    hard = [random_truth(9, 76, 358, seed=5), random_truth(10, 204, 614, seed=4)]
+    stopped = [minimize(truth, Effort(nodes=1)) for truth in hard]
+    for truth, found in zip(hard, stopped, strict=True):
+        assert_agrees(found.dnf, truth)
+        finished = minimize(truth, Effort(nodes=1000))
+        assert finished.status is Status.PROVEN
+        assert found.dnf.n_literals - found.gap_literals <= finished.dnf.n_literals <= found.dnf.n_literals
+    assert Status.BOUNDED in {found.status for found in stopped}
 
 
 def test_without_any_time_a_grown_cover_is_given_and_nothing_is_claimed():
