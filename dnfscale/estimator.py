@@ -18,7 +18,8 @@ from dnfscale.data.read import TablePartition
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError
 from dnfscale.evaluate import columns_of, types_of
-from dnfscale.learn import LearnSpec, learn
+from dnfscale.learn import learn
+from dnfscale.table import LearnSpec
 
 
 class IdealClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -117,13 +117,20 @@ def numbered(rows: Rows, reading: Reading, row_numbers: Mapping[int, range]) -> 
     numbers = row_numbers[rows.ordinal]
     first_row = numbers.start
     for block in rows.blocks(reading):
+        # Before the block is handed on: a number beyond the last row has no place in the splits.
+        if first_row + block.n_rows > numbers.stop:
+            raise _changed(rows, numbers, f"at least {first_row + block.n_rows - numbers.start:,}")
         yield first_row, block
         first_row += block.n_rows
     if first_row != numbers.stop:
-        raise DataError(
-            f"expected {len(numbers):,} rows in partition {rows.ordinal} as in the first scan, got "
-            f"{first_row - numbers.start:,}; run again on data that does not change meanwhile"
-        )
+        raise _changed(rows, numbers, f"{first_row - numbers.start:,}")
+
+
+def _changed(rows: Rows, numbers: range, found: str) -> DataError:
+    return DataError(
+        f"expected {len(numbers):,} rows in partition {rows.ordinal} as in the first scan, got {found}; "
+        "run again on data that does not change meanwhile"
+    )
 
 
 def _joined(parts: Sequence[Codes]) -> Codes:

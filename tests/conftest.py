@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,23 @@ def paper_data() -> Path:
     if not folder:
         pytest.skip(f"the environment variable {FOLDER_VARIABLE} does not name a folder with the paper's datasets")
     return Path(folder)
+
+
+@pytest.fixture
+def in_time() -> Callable[[int], AbstractContextManager[None]]:
+    """Make what would otherwise go on for ever fail."""
+
+    @contextmanager
+    def limited(seconds: int) -> Iterator[None]:
+        def stop(_signal: int, _frame: object) -> None:
+            pytest.fail(f"not done after {seconds} s")
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.alarm(seconds)
+        try:
+            yield
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
+
+    return limited

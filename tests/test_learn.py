@@ -32,9 +32,10 @@ from dnfscale.data.source import Source, open_source
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
-from dnfscale.learn import Learned, LearnedFold, LearnSpec, learn
+from dnfscale.learn import Learned, LearnedFold, learn
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.minimize import Status
+from dnfscale.table import LearnSpec
 from tests.strategies import tables
 
 # The judge: the paper's steps, one fold, one ranking and one number of attributes at a time.
@@ -670,6 +671,18 @@ def test_rows_that_change_between_scans_unnoticed_by_the_file_are_an_error(chang
     engine = MeddlingEngine("bin rows", lambda: partition.swap(pa.table({**rows, **changed})))
     with pytest.raises(DataError, match=message):
         learn(replace(table_source(table, "memory"), partitions=(partition,)), LearnSpec("y", outer=0), engine)
+
+
+def test_more_rows_than_in_the_first_scan_are_an_error(in_time):
+    # With six rows and this seed, the keyed permutation never sends the number 7 into 0..5.
+    rows = {"x": list(range(8)), "c": ["a", None, None, *"babab"], "y": ["n", "p"] * 4}
+    table = pa.table(rows)
+    partition = Swapped(0, table)
+    engine = MeddlingEngine("bin rows", lambda: partition.swap(pa.table({**rows, "c": list("abababab")})))
+    source = replace(table_source(table, "memory"), partitions=(partition,))
+    message = "expected 6 rows in partition 0 as in the first scan"
+    with in_time(5), pytest.raises(DataError, match=message):
+        learn(source, LearnSpec("y", outer=0, seed=0), engine)
 
 
 class Swapped:

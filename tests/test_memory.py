@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.learn import LearnSpec, learn
+from dnfscale.learn import learn
+from dnfscale.table import LearnSpec
 
 
 class MeasuringEngine(SerialEngine):

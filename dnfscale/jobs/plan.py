@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dnfscale.core.columns import Column, Role
 from dnfscale.data.source import Source
 from dnfscale.jobs.spec import JobSpec
-from dnfscale.learn import LearnSpec, features
+from dnfscale.table import LearnSpec, features
 
 _PROCESS_BYTES = 200 << 20
 """A worker with its libraries loaded, before it reads anything."""

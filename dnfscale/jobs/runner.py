@@ -26,7 +26,7 @@ from dnfscale.jobs.spec import JobSpec, learn_spec
 from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.study import Outcome, run_study
 from dnfscale.jobs.summary import write_summary
-from dnfscale.learn import LearnSpec, features
+from dnfscale.table import LearnSpec, features
 
 
 @dataclass(frozen=True, slots=True)

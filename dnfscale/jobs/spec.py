@@ -20,8 +20,8 @@ from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.tuning import Budget
 from dnfscale.jobs.toml_text import key_lines, write_toml
-from dnfscale.learn import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
 from dnfscale.method.select import SCORES
+from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
 
 Check = Callable[[Any], Any]
 

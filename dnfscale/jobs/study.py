@@ -31,7 +31,8 @@ from dnfscale.experiment.study import (
 from dnfscale.experiment.tuning import Tuned, tune
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.spec import JobSpec
-from dnfscale.learn import Learned, LearnSpec, features, learn
+from dnfscale.learn import Learned, learn
+from dnfscale.table import LearnSpec, features
 
 
 @dataclass(frozen=True, slots=True)

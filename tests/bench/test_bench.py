@@ -21,8 +21,9 @@ from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.spec import read_spec
-from dnfscale.learn import LearnSpec, learn
+from dnfscale.learn import learn
 from dnfscale.method.ideal import correct_rows
+from dnfscale.table import LearnSpec
 from tests.bench import __main__ as command
 from tests.bench import study, type_counting
 from tests.bench.apart import MeasurementError, measure_apart

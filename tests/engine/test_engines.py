@@ -309,10 +309,9 @@ def test_work_is_done_by_the_workers_not_here(cluster):
 
 @contextmanager
 def mortal_cluster(**settings: object) -> Iterator[ClusterEngine]:
-    """A cluster of its own for a test that kills its workers."""
-    with dask.config.set({f"distributed.scheduler.{name}": value for name, value in settings.items()}):
-        engine = ClusterEngine.local(workers=2, memory_limit="1GiB", fan_in=3)
-    with closing(engine):
+    """A cluster of its own, with these settings of Dask, for a test that kills its workers."""
+    chosen = dask.config.set({f"distributed.{name.replace('__', '.')}": value for name, value in settings.items()})
+    with chosen, closing(ClusterEngine.local(workers=2, memory_limit="1GiB", fan_in=3)) as engine:
         yield engine
 
 
@@ -331,8 +330,17 @@ def test_workers_that_die_between_keeping_and_reducing_change_nothing():
         assert engine.reduce("add once more", kept, value_of, add) == expected
 
 
+def test_workers_that_take_long_to_come_back_are_waited_for_and_not_given_up(in_time):
+    # After deploy.lost-worker-timeout, 15 s unless set, Dask ends the nanny of a worker that has not come back: a
+    # slow start, or a second death just then, and the cluster has no workers for good while the job waits for them.
+    with mortal_cluster(deploy__lost_worker_timeout="1ms") as engine, in_time(30):
+        for pid in {pid for pid, _ in engine.map("who is there", range(20), with_pid)}:
+            os.kill(pid, signal.SIGKILL)
+        assert engine.map("square", [4], square) == [16]
+
+
 def test_a_task_that_a_worker_dies_of_is_a_lost_cluster_and_the_next_task_is_done():
-    with mortal_cluster(allowed_failures=0) as engine:
+    with mortal_cluster(scheduler__allowed_failures=0) as engine:
         with pytest.raises(ClusterError, match=r"1 of them died on it, most likely for want of memory; raise"):
             engine.map("die", [0], die)
         assert engine.map("square", [4], square) == [16]
@@ -371,7 +379,7 @@ def test_a_thousand_items_make_few_tasks_beyond_one_each(cluster, monkeypatch):
 
 
 def test_no_scheduler_at_an_address_is_said_with_the_address(monkeypatch):
-    monkeypatch.setattr("dnfscale.engine.cluster._START_S", 1)
+    monkeypatch.setattr("dnfscale.engine.cluster._CONNECT_S", 1)
     with pytest.raises(ClusterError, match=r"expected a Dask scheduler at tcp://127\.0\.0\.1:9, but none answers"):
         ClusterEngine.connect(address="tcp://127.0.0.1:9", fan_in=8)
 

@@ -1,0 +1,231 @@
+"""What there is to learn from, and how: the spec of a table, and what the first scan settles.
+
+After it the rows are counted and numbered, the labels are known to have two classes, and every row's place in every
+fold follows from its number. What cannot be learned from ends here, with what to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.columns import CategorySummary, Column, Reading, Role, TableSummary
+from dnfscale.core.splits import Splits
+from dnfscale.data.source import Source, feature_columns, role_of
+from dnfscale.engine.api import Engine
+from dnfscale.errors import DataError, LimitError, SpecError
+from dnfscale.method.select import SCORES
+from dnfscale.scans import SummarizeColumns
+
+MISSING = ("drop", "error", "indicator")
+UNSEEN = ("negative", "dont_care")
+MINIMIZE = ("exact", "sympy", "none")
+MOST_ELL = 24
+_MOST_FOLDS = 5_000
+"""What is known of each arc in each fold grows with the square of the number of folds: 50 MB here."""
+_FEW_ROWS = 100
+"""Below this many rows every row is a test fold of its own, unless the number of folds is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnSpec:
+    """What to learn: the columns and their roles, and the method's choices."""
+
+    target: str
+    positive: tuple[Scalar, ...] | None = None
+    """The labels that count as true; None where the target itself tells (true, or the larger of two values)."""
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()
+    missing: str = "drop"
+    max_categories: int = 10_000
+    rank: tuple[str, ...] = ("f", "mutual_info", "chi2")
+    max_ell: int = 10
+    validation: float = 0.3
+    tolerance: float = 0.01
+    unseen: str = "negative"
+    minimize: str = "exact"
+    outer: int | str | None = None
+    """Test folds: a number, "leave-one-out", or None for ten, or leave-one-out below a hundred rows; 0 for none."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        choices = {"missing": MISSING, "unseen": UNSEEN, "minimize": MINIMIZE}
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise SpecError(f"{name} must be one of {_listed(known)}, got {getattr(self, name)!r}")
+        if not self.rank or len(set(self.rank)) < len(self.rank) or not set(self.rank) <= set(SCORES):
+            raise SpecError(f"rank must list different rankings out of {_listed(list(SCORES))}, got {self.rank!r}")
+        if not isinstance(self.max_ell, int) or not 1 <= self.max_ell <= MOST_ELL:
+            raise SpecError(f"max_ell must be a whole number between 1 and {MOST_ELL}, got {self.max_ell!r}")
+        if not 0 <= self.validation < 1:
+            raise SpecError(f"validation must be a number of at least 0 and below 1, got {self.validation!r}")
+        if not 0 <= self.tolerance <= 1:
+            raise SpecError(f"tolerance must be a number between 0 and 1, got {self.tolerance!r}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """What scan 1 found, and what follows from it."""
+
+    columns: tuple[Column, ...]
+    reading: Reading
+    summary: TableSummary
+    positive: tuple[Scalar, ...]
+    splits: Splits
+
+
+def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
+    """Return the feature columns of a source; a spec that names a column that is not there is an error."""
+    for key, names in (
+        ("target", (spec.target,)),
+        ("drop", spec.drop),
+        ("categorical", spec.categorical),
+        ("boolean", spec.boolean),
+    ):
+        for name in names:
+            if name not in source.types:
+                raise SpecError(
+                    f"data.{key} must name columns of {source.path}, got {name!r}; it has "
+                    f"{_listed([known for known in source.types if known != spec.target])}",
+                    f"data.{key}",
+                )
+    if role_of(source.types[spec.target]) is None:
+        raise DataError(
+            f"{source.path}: the target must hold labels (numbers, booleans or strings), but {spec.target!r} has the "
+            f"type {source.types[spec.target]}; convert it, or choose another data.target",
+            "data.target",
+        )
+    for name in spec.boolean:
+        if name in spec.categorical:
+            raise SpecError(
+                f"a column has one role, but {name!r} is in data.categorical and in data.boolean; take it out of one",
+                "data.boolean",
+            )
+    columns = feature_columns(
+        source, target=spec.target, drop=spec.drop, categorical=spec.categorical, boolean=spec.boolean
+    )
+    if not columns:
+        raise SpecError(
+            f"expected at least one feature column besides the target {spec.target!r}, but none is left; "
+            "shorten data.drop",
+            "data.drop",
+        )
+    return columns
+
+
+def summarize_table(source: Source, spec: LearnSpec, engine: Engine) -> Table:
+    """Scan the columns once, and settle rows, labels and splits; data that cannot be learned from is an error."""
+    columns = features(source, spec)
+    if not source.n_rows:
+        raise DataError(f"{source.path}: expected rows to learn from, but the dataset has none", "data.path")
+    reading = Reading(columns, spec.target, keep_missing=spec.missing == "indicator")
+    scan = SummarizeColumns(reading, _sampled_share(source.n_rows, columns), spec.max_categories)
+    summary = engine.reduce("summarize columns", source.partitions, scan, scan.merge)
+    _check_rows(source, summary, columns, spec)
+    _check_flags(summary, columns)
+    positive = _positive(summary.target, spec)
+    outer = _outer(summary.n_rows, spec)
+    return Table(columns, reading, summary, positive, Splits(summary.n_rows, outer, spec.validation, spec.seed))
+
+
+def _sampled_share(n_rows: int, columns: Sequence[Column]) -> float:
+    """Return the share of rows to sample: enough for narrow brackets, at most 64 MiB over all columns."""
+    n_numbers = sum(column.role is Role.NUMBER for column in columns)
+    sampled = max(20_000.0, 4 * float(n_rows) ** (2 / 3))
+    return float(min(1.0, sampled / n_rows, (64 << 20) / (8 * max(1, n_numbers) * n_rows)))
+
+
+def _check_rows(source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec) -> None:
+    dropped = summary.rows_read - summary.n_rows
+    missing = {c.name: s.missing for c, s in zip(columns, summary.columns, strict=True) if s.missing}
+    if spec.missing == "error" and dropped:
+        listed = ", ".join(f"{name!r} ({count:,})" for name, count in missing.items()) or f"{spec.target!r}"
+        raise DataError(
+            f"{source.path}: expected no missing values, but {dropped:,} of {summary.rows_read:,} rows have some, "
+            f'in {listed}; fill them, or set data.missing = "drop"',
+            "data.missing",
+        )
+    if not summary.n_rows and summary.target.missing == summary.rows_read:
+        raise DataError(
+            f"{source.path}: expected labels to learn from, but the target {spec.target!r} has no value at all; "
+            "choose another data.target",
+            "data.target",
+        )
+    if not summary.n_rows:
+        empty = [name for name, count in missing.items() if count == summary.rows_read]
+        reason = (
+            f"{_listed(empty)} have no value at all; add them to data.drop"
+            if empty
+            else ('none has a value in every column; drop the emptiest columns, or set data.missing = "indicator"')
+        )
+        raise DataError(f"{source.path}: expected rows without missing values, but {reason}", "data.missing")
+
+
+def _check_flags(summary: TableSummary, columns: Sequence[Column]) -> None:
+    for column, found in zip(columns, summary.columns, strict=True):
+        if column.role is Role.FLAG and isinstance(found, CategorySummary) and len(found.values) > 2:
+            raise SpecError(
+                f"data.boolean must name columns of two values, but {column.name!r} has {len(found.values):,}: "
+                f"{_listed(found.values)}; leave it out, or put it in data.categorical",
+                "data.boolean",
+            )
+
+
+def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
+    """Return the labels that count as true, making sure that both classes occur."""
+    values = target.values
+    if len(values) < 2:
+        raise DataError(
+            f"expected two classes to tell apart, but the target {spec.target!r} has only the value {_listed(values)}; "
+            "choose another data.target",
+            "data.target",
+        )
+    if spec.positive is None:
+        if len(values) > 2:
+            raise SpecError(
+                f"data.positive must say which labels are the positive class, because the target {spec.target!r} has "
+                f"{len(values):,} values: {_listed(values)}",
+                "data.target",
+            )
+        return (values[-1],)
+    for label in spec.positive:
+        if not any(label == value and isinstance(label, bool) == isinstance(value, bool) for value in values):
+            raise SpecError(
+                f"data.positive must list values of the target {spec.target!r}, which are {_listed(values)}; "
+                f"got {label!r}, which never occurs",
+                "data.positive",
+            )
+    if all(value in spec.positive for value in values):
+        raise SpecError(
+            f"data.positive must leave some label for the negative class, but it lists all values of "
+            f"{spec.target!r}: {_listed(values)}",
+            "data.positive",
+        )
+    return tuple(value for value in values if value in spec.positive)
+
+
+def _outer(n_rows: int, spec: LearnSpec) -> int:
+    if spec.outer == 0:
+        return 0
+    if n_rows < 2:
+        raise DataError(f'expected at least 2 rows to cross-validate, got {n_rows}; use kind = "fit"', "folds.outer")
+    if spec.outer is None:
+        return 10 if n_rows >= _FEW_ROWS else n_rows
+    if spec.outer != "leave-one-out" and int(spec.outer) > n_rows:
+        raise SpecError(
+            f"folds.outer must be at most the number of rows, {n_rows:,}, got {spec.outer}; lower it", "folds.outer"
+        )
+    outer = n_rows if spec.outer == "leave-one-out" else int(spec.outer)
+    if outer > _MOST_FOLDS:
+        raise LimitError(
+            f"folds.outer may give at most {_MOST_FOLDS:,} folds at once, got {outer:,}; lower it", "folds.outer"
+        )
+    return outer
+
+
+def _listed(values: Sequence[Scalar] | Mapping[str, object]) -> str:
+    """Write out some values, the first ten of them."""
+    written = [repr(value) for value in values]
+    return ", ".join(written[:10]) + (f" and {len(written) - 10:,} more" if len(written) > 10 else "")
