@@ -13,7 +13,7 @@ import re
 import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ _CONNECT_S = 15
 _LOCAL_SETTINGS = {
     "distributed.comm.timeouts.connect": f"{_START_S}s",
     "distributed.worker.profile.enabled": False,
+    # A worker that is slow to come back is waited for: without any, a job would wait for ever.
+    "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.worker.preload": ["dnfscale.engine.quiet_worker"],
     # Kept results may fill a third of a worker before they are spilled; reading and merging need the rest.
     "distributed.worker.memory.target": 0.35,
@@ -57,14 +59,18 @@ class ClusterEngine:
         self.fan_in = fan_in
         self._client = client
         self._watch = watch
-        self._owned: LocalCluster | None = None
+        self._started = ExitStack()
+        """What close() takes down."""
 
     @classmethod
     def local(cls, *, workers: int, memory_limit: str, fan_in: int, watch: Watch = unwatched) -> ClusterEngine:
         """Start worker processes on this machine and run on them; close() ends them."""
+        started = ExitStack()
+        # For as long as the cluster lives: some settings are read when a worker is lost.
+        started.enter_context(dask.config.set(_LOCAL_SETTINGS))
         try:
-            with dask.config.set(_LOCAL_SETTINGS):
-                cluster = LocalCluster(
+            cluster = started.enter_context(
+                LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,
                     processes=True,
@@ -76,10 +82,15 @@ class ClusterEngine:
                     scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL,
                 )
+            )
         except (OSError, RuntimeError, DaskTimeoutError) as error:
+            started.close()
             raise ClusterError(f"expected to start {workers} worker processes, but that failed: {error}") from error
+        except BaseException:
+            started.close()
+            raise
         engine = cls(Client(cluster, set_as_default=False), fan_in=fan_in, watch=watch)
-        engine._owned = cluster
+        engine._started = started
         return engine
 
     @classmethod
@@ -193,8 +204,7 @@ class ClusterEngine:
 
     def close(self) -> None:
         self._client.close()
-        if self._owned is not None:
-            self._owned.close()
+        self._started.close()
 
     def _workers(self) -> list[dict[str, Any]]:
         return list(self._client.scheduler_info(n_workers=-1)["workers"].values())
