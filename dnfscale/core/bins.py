@@ -87,6 +87,10 @@ class BinnedTable:
     def n_rows(self) -> int:
         return len(self.labels)
 
+    def __sizeof__(self) -> int:
+        """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
+        return object.__sizeof__(self) + self.labels.nbytes + sum(codes.nbytes for codes in self.columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

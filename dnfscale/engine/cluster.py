@@ -42,8 +42,8 @@ _LOCAL_SETTINGS = {
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.worker.preload": ["dnfscale.engine.quiet_worker"],
-    # Kept results may fill a third of a worker before they are spilled; reading and merging need the rest.
-    "distributed.worker.memory.target": 0.35,
+    # Binned rows beyond a tenth of a worker wait on disk: the peak does not grow with the rows, and scans stay as fast.
+    "distributed.worker.memory.target": 0.1,
     "distributed.worker.memory.spill": 0.55,
     # Dask makes malloc give back every freed array at once, and the page faults of taking memory anew double the time
     # of a scan. Blocks are small, so that what is held instead stays below this.

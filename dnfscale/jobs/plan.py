@@ -93,7 +93,8 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
         f"binned rows       {_amount(plan.binned_bytes)}, kept on the workers",
         f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}; "
         "what does not fit is spilled to disk",
-        f"cluster           {spec['cluster.kind']}, {spec['cluster.workers']} workers",
+        f"cluster           {spec['cluster.kind']}"
+        + (f", {spec['cluster.workers']} workers" if spec["cluster.kind"] == "local" else ""),
     ]
     return "\n".join(lines)
 

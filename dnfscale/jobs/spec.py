@@ -25,6 +25,9 @@ from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
 
 Check = Callable[[Any], Any]
 
+_LEAST_WORKER_BYTES = 256 << 20
+"""With less, Dask pauses or restarts a worker before it has read anything, for ever."""
+
 METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost")
 """What a study can run, in the order in which it is shown."""
 TUNED = ("random_forest", "xgboost")
@@ -327,7 +330,7 @@ def _one_of(*choices: str) -> Check:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError("a string")
+        raise ValueError("a string that is not empty")
     return value
 
 
@@ -380,9 +383,14 @@ def _folds(value: Any) -> int | str:
 
 
 def _memory(value: Any) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"\d+(\.\d+)?\s*([kKMGT]i?)?B", value):
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B", value) if isinstance(value, str) else None
+    if match is None:
         raise ValueError('an amount of memory, such as "4GiB" or "700MiB"')
-    return value
+    power = ("", "k", "m", "g", "t").index(match[2].lower())
+    n_bytes = float(match[1]) * (1024.0 if match[3] else 1000.0) ** power
+    if n_bytes < _LEAST_WORKER_BYTES:
+        raise ValueError(f"at least {_LEAST_WORKER_BYTES >> 20} MiB, which a worker needs for its libraries alone")
+    return str(value)
 
 
 def _methods(value: Any) -> tuple[str, ...]:

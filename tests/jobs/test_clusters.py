@@ -92,3 +92,13 @@ def test_a_local_cluster_says_each_phase_once_and_gives_only_json_when_asked(lai
     begun = [event["phase"] for event in events if event["event"] == "phase" and event["done"] == 0]
     done = [event["phase"] for event in events if event["event"] == "phase" and event["done"] == event["total"]]
     assert begun == done
+
+
+@pytest.mark.parametrize("memory_limit", ["1B", "100MiB"])
+def test_workers_that_cannot_hold_their_own_libraries_end_the_job_in_words(laid_desk, memory_limit):
+    """Dask pauses or restarts such workers for ever, and a job that waits for them would hang."""
+    spec = laid_desk.spec(cluster={"kind": "local", "workers": 2, "memory_limit": memory_limit})
+    ended = laid_desk.apart("run", spec, timeout_s=2 * HANGING_S)
+    assert ended.code in (2, 4, 5)
+    assert "cluster.memory_limit" in ended.message
+    assert "Traceback" not in ended.err
