@@ -42,7 +42,8 @@ _LOCAL_SETTINGS = {
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.worker.preload": ["dnfscale.engine.quiet_worker"],
-    # Binned rows beyond a tenth of a worker wait on disk: the peak does not grow with the rows, and scans stay as fast.
+    # Binned rows beyond a tenth of a worker wait on disk, so that the peak does not grow with the rows; with workers of
+    # 700 MiB the study of 10 million rows took 8.1 s instead of 8.0 s.
     "distributed.worker.memory.target": 0.1,
     "distributed.worker.memory.spill": 0.55,
     # Dask makes malloc give back every freed array at once, and the page faults of taking memory anew double the time

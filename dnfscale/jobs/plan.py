@@ -59,6 +59,9 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         Phase("count chosen types", "binned rows", tasks, 0),
         Phase("minimize formulas", "counts", n_folds, 0),
     ]
+    if spec.baselines:
+        fits = sum(spec.budget(name).trials + 1 for name in spec.baselines)
+        phases.append(Phase("tune baselines", "Parquet, once a worker", (n_folds - 1) * fits, size(names + target)))
     binned = source.n_rows * (len(columns) + 1)
     workers = 1 if spec["cluster.kind"] == "serial" else spec["cluster.workers"]
     largest = max((partition.n_rows for partition in source.partitions), default=0)

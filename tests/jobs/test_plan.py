@@ -72,3 +72,9 @@ def test_the_plan_is_printed_with_its_sums(laid_desk):
 def test_an_empty_table_can_be_planned(desk):
     desk.table(small_table(n_rows=0))
     assert desk.here("plan", desk.spec(kind="study")).code in (0, 3)
+
+
+def test_tuning_is_planned_with_all_its_fits(laid_desk):
+    spec = laid_desk.spec(kind="study", folds={"outer": 4}, **{"baselines.xgboost": {"trials": 9}})
+    [line] = [line for line in laid_desk.here("plan", spec).out.splitlines() if line.startswith("tune baselines")]
+    assert " 40 " in line
