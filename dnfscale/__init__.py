@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["IdealClassifier"]
+__all__ = ["IdealClassifier", "distill"]
 
 
 def __getattr__(name: str) -> Any:
@@ -14,4 +14,8 @@ def __getattr__(name: str) -> Any:
         from dnfscale.estimator import IdealClassifier
 
         return IdealClassifier
+    if name == "distill":
+        from dnfscale.distillation import distill
+
+        return distill
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -33,13 +33,13 @@ class TaskError(DnfscaleError):
     exit_code = 1
 
 
-class SpecError(DnfscaleError):
+class SpecError(DnfscaleError, ValueError):
     """A job spec, or a command line, that cannot be obeyed."""
 
     exit_code = 2
 
 
-class DataError(DnfscaleError):
+class DataError(DnfscaleError, ValueError):
     """Data that cannot be read, or that the job cannot be run on."""
 
     exit_code = 3

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from dnfscale.core.arrays import Bools, Ints
+from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.errors import DataError
 
 
 def columns_of(tau: Vocabulary) -> tuple[Column, ...]:
@@ -20,34 +24,77 @@ def columns_of(tau: Vocabulary) -> tuple[Column, ...]:
     return tuple(Column(name, role) for name, role in roles.items())
 
 
+def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], path: str) -> None:
+    """Raise DataError where a column is not there, or holds values that the model cannot have been learned from.
+
+    A number is never equal to a text: a column of another type would give wrong answers without a word.
+    """
+    for attribute in (attribute for tau in taus for attribute in tau.attributes):
+        name = attribute.column
+        if name not in types:
+            raise DataError(
+                f"{path}: expected the columns that the model uses, but {name!r} is not there; it has "
+                f"{', '.join(map(repr, list(types)[:10]))}{' and more' * (len(types) > 10)}"
+            )
+        if isinstance(attribute, IsMissing):
+            continue
+        kind = types[name].value_type if pa.types.is_dictionary(types[name]) else types[name]
+        value = attribute.value
+        expected = "booleans" if isinstance(value, bool) else "text" if isinstance(value, str) else "numbers"
+        fits = {
+            "booleans": pa.types.is_boolean(kind),
+            "text": pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind),
+            "numbers": pa.types.is_integer(kind) or pa.types.is_floating(kind),
+        }
+        if not (fits[expected] or pa.types.is_null(kind)):
+            raise DataError(
+                f"{path}: expected column {name!r} to hold {expected} as in the data that the model was learned from, "
+                f"got the type {types[name]}; convert it"
+            )
+
+
 def types_of(block: Block, columns: tuple[Column, ...], tau: Vocabulary) -> Ints:
     """Return the type of each row of a block that was read with these columns."""
     data = {column.name: values for column, values in zip(columns, block.columns, strict=True)}
     codes = np.zeros(block.n_rows, dtype=np.int64)
     for place in range(0, len(tau), 8):
-        # Eight attributes at a time as bytes: half the time of eight-byte integers.
+        # Eight attributes at a time as bytes, shifted where they are: a third of the time of eight-byte integers.
         byte = np.zeros(block.n_rows, dtype=np.uint8)
         for bit, attribute in enumerate(tau.attributes[place : place + 8]):
-            np.bitwise_or(byte, holds(attribute, data[attribute.column]).view(np.uint8) << bit, out=byte)
-        codes |= byte.astype(np.int64) << place
+            true = holds(attribute, data[attribute.column]).view(np.uint8)
+            np.left_shift(true, bit, out=true)
+            np.bitwise_or(byte, true, out=byte)
+        wide = byte.astype(np.int64)
+        np.left_shift(wide, place, out=wide)
+        np.bitwise_or(codes, wide, out=codes)
     return codes
 
 
 def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
-    """Say in which rows an attribute is true; where the value is missing, only IsMissing is."""
+    """Say in which rows an attribute is true, in an array of the caller's own; of a missing value only IsMissing is."""
+    if isinstance(attribute, IsMissing):
+        return data.missing()
     if isinstance(data, Numbers):
-        present = np.ones(len(data.values), dtype=np.bool_) if data.present is None else data.present
-        if isinstance(attribute, IsMissing):
-            return ~present
         assert isinstance(attribute, Above)
         if attribute.value is None:
             return np.zeros(len(data.values), dtype=np.bool_)
         # Whole numbers are compared with whole numbers: beyond 2**53 floats would not tell them apart.
         whole = data.values.dtype.kind in "iu" and math.isfinite(attribute.value)
         cut = math.floor(attribute.value) if whole else attribute.value
-        return np.asarray((data.values > cut) & present)
-    if isinstance(attribute, IsMissing):
-        return np.asarray(data.codes < 0)
+        true = np.asarray(data.values > _in_precision_of(data.values, cut))
+        return true if data.present is None else np.logical_and(true, data.present, out=true)
     assert isinstance(attribute, Equals | IsTrue)
     equal = np.array([value == attribute.value for value in data.values] + [False], dtype=np.bool_)
     return equal[data.codes]
+
+
+def _in_precision_of(values: Values, cut: int | float) -> Any:
+    """Return a cut that single-precision values lie above exactly when they lie above the given one.
+
+    NumPy would round the cut to the nearest value of that precision, which may be one above it.
+    """
+    if values.dtype != np.float32 or not math.isfinite(cut):
+        return cut
+    with np.errstate(over="ignore"):
+        edge = np.float32(cut)
+    return np.nextafter(edge, np.float32(-np.inf)) if float(edge) > cut else edge

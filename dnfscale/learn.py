@@ -11,23 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from dnfscale.core import associations, counts, medians
 from dnfscale.core.arrays import Codes, Scalar
+from dnfscale.core.associations import Associations
 from dnfscale.core.bins import Spans
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.core.counts import Tallies, TypeCounts, TypeRequest
 from dnfscale.core.formula import Dnf
 from dnfscale.core.medians import Cut
+from dnfscale.core.model import Model
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize
-from dnfscale.method.ideal import ideal_types
+from dnfscale.method.ideal import ideal_types, weighed
 from dnfscale.method.minimize import Minimized, Truth, as_types, minimize
 from dnfscale.method.one_rule import best_single
 from dnfscale.method.select import SCORES, rankings
@@ -60,6 +63,8 @@ class LearnedFold:
     """Counts over tau on W_0."""
     test: TypeCounts
     """Counts over tau on the test part."""
+    others: tuple[TypeCounts, ...]
+    """Counts over tau on the test part for the other readings of the target, if there are any."""
     minimized: Minimized
     single: SingleRule
 
@@ -70,7 +75,7 @@ class LearnedFold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What was learned from a source."""
+    """What was learned of one target."""
 
     rows: int
     """Rows used: N."""
@@ -85,8 +90,40 @@ class Learned:
     table: Table
 
 
+class Wanted(NamedTuple):
+    """Attributes whose types are to be counted, with a target, in a fold."""
+
+    target: int
+    fold: int
+    attributes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binned:
+    """The binned rows that a study leaves on the workers, and what is needed to ask more of them."""
+
+    tables: Sequence[object]
+    booleans: Booleanization
+    chosen: tuple[tuple[int, ...], ...]
+    """The attributes chosen for each target and fold; folds come round in order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedTargets:
+    """What was learned from a source."""
+
+    targets: tuple[Learned, ...]
+    binned: Binned
+
+
 def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
     """Learn the formula of every fold, and that of all rows."""
+    [learned] = learn_targets(source, spec, engine).targets
+    return learned
+
+
+def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTargets:
+    """Learn the formulas of every target of a table, one or as many as it has classes, in the same scans."""
     table = summarize_table(source, spec, engine)
     cuts = _locate_medians(source, table, engine)
     booleans = booleanize(
@@ -96,38 +133,60 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
         n_folds=table.splits.n_folds,
         keep_missing=table.reading.keep_missing,
     )
-    binned, ranked, singles = _bin_and_rank(source, table, booleans, spec, engine)
-    sweeps = _sweep(binned, ranked, table, booleans, spec, engine)
-    chosen = [chosen.chosen.attributes for chosen in sweeps] + [(single,) for single in singles]
-    wholes, tests = _count_chosen(binned, chosen, table, booleans, engine)
+    binned, associated = _bin_and_associate(source, table, booleans, engine)
+    sweeps = _sweep(binned, [_ranked(tables, spec) for tables in associated], table, booleans, spec, engine)
+    chosen = [step.chosen.attributes for step in sweeps]
+    singles = [(single,) for tables in associated for single in best_single(tables).tolist()]
+    wholes, tests, others = _count_chosen(binned, [*chosen, *singles], table, booleans, engine)
+    minimized = _minimize(wholes[: len(chosen)], spec, engine)
     n_folds = table.splits.n_folds
-    minimized = _minimize(wholes[:n_folds], spec, engine)
-    folds = tuple(
+    folds = [
         LearnedFold(
             fold=fold,
             train_rows=table.splits.rows_of(fold, [TRAIN]),
             validation_rows=table.splits.rows_of(fold, [VALIDATION]),
             test_rows=table.splits.rows_of(fold, [TEST]),
-            rank=sweeps[fold].chosen.rank,
-            sweep=sweeps[fold],
-            tau=booleans.vocabulary(fold, sweeps[fold].chosen.attributes),
-            whole=wholes[fold],
-            test=tests[fold],
-            minimized=minimized[fold],
-            single=SingleRule(booleans.attributes[singles[fold]].name, wholes[n_folds + fold], tests[n_folds + fold]),
+            rank=sweeps[place].chosen.rank,
+            sweep=sweeps[place],
+            tau=booleans.vocabulary(fold, chosen[place]),
+            whole=wholes[place],
+            test=tests[place],
+            others=others[place],
+            minimized=minimized[place],
+            single=SingleRule(
+                booleans.attributes[singles[place][0]].name, wholes[len(chosen) + place], tests[len(chosen) + place]
+            ),
         )
-        for fold in range(n_folds)
+        for place, fold in enumerate(list(range(n_folds)) * len(table.targets))
+    ]
+    targets = tuple(
+        Learned(
+            rows=table.summary.n_rows,
+            rows_dropped=table.summary.rows_read - table.summary.n_rows,
+            columns=table.columns,
+            attribute_names=tuple(attribute.name for attribute in booleans.attributes),
+            positive=positive,
+            positive_rows=sum(table.summary.target.counts.get(label, 0) for label in positive),
+            folds=tuple(folds[target * n_folds : (target + 1) * n_folds - 1]),
+            model=folds[(target + 1) * n_folds - 1],
+            table=table,
+        )
+        for target, positive in enumerate(table.positives)
     )
-    return Learned(
-        rows=table.summary.n_rows,
-        rows_dropped=table.summary.rows_read - table.summary.n_rows,
-        columns=table.columns,
-        attribute_names=tuple(attribute.name for attribute in booleans.attributes),
-        positive=table.positive,
-        positive_rows=sum(table.summary.target.counts.get(label, 0) for label in table.positive),
-        folds=folds[:-1],
-        model=folds[-1],
-        table=table,
+    return LearnedTargets(targets, Binned(binned, booleans, tuple(chosen)))
+
+
+def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
+    """Return the formula of a fold as a model that can be used without the data."""
+    return Model(
+        target=spec.target,
+        positive=learned.positive,
+        tau=fold.tau,
+        dnf=fold.dnf,
+        counts=fold.whole,
+        missing=spec.missing,
+        unseen=spec.unseen,
+        threshold=spec.threshold,
     )
 
 
@@ -167,70 +226,69 @@ def _locate_medians(source: Source, table: Table, engine: Engine) -> dict[str, F
     return cuts
 
 
-def _bin_and_rank(
-    source: Source, table: Table, booleans: Booleanization, spec: LearnSpec, engine: Engine
-) -> tuple[Sequence[object], list[dict[str, tuple[int, ...]]], list[int]]:
-    """Bin the rows, leaving them on the workers; rank the attributes of each fold, and name its best single one."""
-    scan = BinRows(table.reading, table.positive, booleans.bins, table.summary.row_numbers(), table.splits)
+def _bin_and_associate(
+    source: Source, table: Table, booleans: Booleanization, engine: Engine
+) -> tuple[Sequence[object], tuple[Associations, ...]]:
+    """Bin the rows, leaving them on the workers, and associate the attributes with every target in each fold."""
+    n_tables = len(table.targets) * table.splits.n_folds
+    scan = BinRows(table.reading, table.classes, booleans.bins, table.summary.row_numbers(), table.splits)
     check_merge(
-        f"2 x 2 tables of {len(booleans.attributes):,} attributes in {table.splits.n_folds:,} folds",
-        16 * len(booleans.attributes) * table.splits.n_folds,
+        f"2 x 2 tables of {len(booleans.attributes):,} attributes in {n_tables:,} folds",
+        16 * len(booleans.attributes) * n_tables,
         fan_in=engine.fan_in,
         worker_bytes=engine.worker_bytes,
         advice="lower folds.outer or data.max_categories, or raise cluster.memory_limit",
         key="folds.outer",
     )
     binned = engine.keep("bin rows", source.partitions, scan)
-    tables = engine.reduce(
-        "associate attributes",
-        binned,
-        Associate(booleans.bins, booleans.train, table.splits.members([TRAIN])),
-        associations.merge,
-    )
+    associate = Associate(booleans.bins, booleans.train, table.splits.members([TRAIN]), table.targets)
+    return binned, engine.reduce("associate attributes", binned, associate, associations.merge)
+
+
+def _ranked(tables: Associations, spec: LearnSpec) -> list[dict[str, tuple[int, ...]]]:
+    """Return the best attributes of each fold, by each ranking."""
     best = {rank: rankings(SCORES[rank](tables), spec.max_ell) for rank in spec.rank}
-    ranked = [
-        {rank: tuple(order[fold].tolist()) for rank, order in best.items()} for fold in range(table.splits.n_folds)
-    ]
-    return binned, ranked, best_single(tables).tolist()
+    return [{rank: tuple(order[fold].tolist()) for rank, order in best.items()} for fold in range(len(tables.n))]
 
 
 def _sweep(
     binned: Sequence[object],
-    ranked: Sequence[Mapping[str, tuple[int, ...]]],
+    ranked: Sequence[Sequence[Mapping[str, tuple[int, ...]]]],
     table: Table,
     booleans: Booleanization,
     spec: LearnSpec,
     engine: Engine,
 ) -> list[Sweep]:
-    """Count every fold's rankings on W_train and W_val, and choose ell.
+    """Count the rankings of every target and fold on W_train and W_val, and choose ell; folds come round in order.
 
     Rankings that agree on which attributes are best, in whatever order, share one count.
     """
-    wanted: dict[tuple[int, tuple[int, ...]], int] = {}
-    for fold, by_rank in enumerate(ranked):
+    wanted: dict[Wanted, int] = {}
+    places = [(target, fold, by_rank) for target, folds in enumerate(ranked) for fold, by_rank in enumerate(folds)]
+    for target, fold, by_rank in places:
         for attributes in by_rank.values():
-            wanted.setdefault((fold, tuple(sorted(attributes))), len(wanted))
+            wanted.setdefault(Wanted(target, fold, tuple(sorted(attributes))), len(wanted))
     tallies = _count(
         "count types",
         binned,
-        [(fold, attributes) for fold, attributes in wanted],
+        list(wanted),
         spans=booleans.train,
         booleans=booleans,
         groups=table.splits.parts,
+        table=table,
         engine=engine,
     )
     sweeps = []
-    for fold, by_rank in enumerate(ranked):
+    for target, fold, by_rank in places:
         ranked_counts = {}
         for rank, attributes in by_rank.items():
             counted = tuple(sorted(attributes))
-            train, validation = tallies[wanted[fold, counted]]
             order = [counted.index(attribute) for attribute in attributes]
-            ranked_counts[rank] = RankedCounts(
-                attributes,
-                counts.project(counts.from_dense(*train), order),
-                counts.project(counts.from_dense(*validation), order),
+            train, validation = (
+                weighed(counts.project(counts.from_dense(*part), order), spec.threshold)
+                for part in tallies[wanted[Wanted(target, fold, counted)]]
             )
+            ranked_counts[rank] = RankedCounts(attributes, train, validation)
         sweeps.append(sweep(ranked_counts, tolerance=spec.tolerance))
     return sweeps
 
@@ -241,46 +299,60 @@ def _count_chosen(
     table: Table,
     booleans: Booleanization,
     engine: Engine,
-) -> tuple[list[TypeCounts], list[TypeCounts]]:
-    """Count chosen attributes, cut at the medians of W_0, on W_0 and on the test part; folds come round in order."""
+) -> tuple[list[TypeCounts], list[TypeCounts], list[tuple[TypeCounts, ...]]]:
+    """Count chosen attributes, cut at the medians of W_0, on W_0 and on the test part; targets and folds come round.
+
+    What comes last is counted on the test part for the other readings of the target.
+    """
+    n_targets, n_folds = len(table.targets), table.splits.n_folds
+    wanted = [
+        Wanted(place // n_folds % n_targets, place % n_folds, attributes) for place, attributes in enumerate(chosen)
+    ]
+    beside = [want._replace(target=n_targets + other) for want in wanted for other in range(len(table.others))]
     groups = np.array([0, 0, 1], dtype=np.uint8)[table.splits.parts]
     tallies = _count(
         "count chosen types",
         binned,
-        [(number % table.splits.n_folds, attributes) for number, attributes in enumerate(chosen)],
+        [*wanted, *beside],
         spans=booleans.whole,
         booleans=booleans,
         groups=groups,
+        table=table,
         engine=engine,
     )
-    return [counts.from_dense(*tally[0]) for tally in tallies], [counts.from_dense(*tally[1]) for tally in tallies]
+    wholes, tests = ([counts.from_dense(*tally[part]) for tally in tallies[: len(chosen)]] for part in (0, 1))
+    others = [counts.from_dense(*tally[1]) for tally in tallies[len(chosen) :]]
+    n_others = len(table.others)
+    return wholes, tests, [tuple(others[i * n_others : (i + 1) * n_others]) for i in range(len(chosen))]
 
 
 def _count(
     phase: str,
     binned: Sequence[object],
-    wanted: Sequence[tuple[int, tuple[int, ...]]],
+    wanted: Sequence[Wanted],
     *,
     spans: Spans,
     booleans: Booleanization,
     groups: Codes,
+    table: Table,
     engine: Engine,
 ) -> Tallies:
     check_merge(
         f"type counts of {len(wanted)} tables",
-        sum(8 * 4 << len(attributes) for _, attributes in wanted),
+        sum(8 * 4 << len(want.attributes) for want in wanted),
         fan_in=engine.fan_in,
         worker_bytes=engine.worker_bytes,
         advice="lower select.max_ell, folds.outer or cluster.fan_in, or raise cluster.memory_limit",
         key="select.max_ell",
     )
-    requests = tuple(TypeRequest(fold, spans.of(fold, attributes)) for fold, attributes in wanted)
-    return engine.reduce(phase, binned, CountTypes(booleans.bins, requests, groups), counts.merge_tallies)
+    requests = tuple(TypeRequest(want.fold, spans.of(want.fold, want.attributes), want.target) for want in wanted)
+    scan = CountTypes(booleans.bins, requests, groups, np.concatenate([table.targets, table.others]))
+    return engine.reduce(phase, binned, scan, counts.merge_tallies)
 
 
 def _minimize(wholes: Sequence[TypeCounts], spec: LearnSpec, engine: Engine) -> list[Minimized]:
     """Write the ideal classifier of each fold as a short formula; folds that agree are written once."""
-    truths = [_truth(whole, spec.unseen) for whole in wholes]
+    truths = [_truth(weighed(whole, spec.threshold), spec.unseen) for whole in wholes]
     distinct = list(dict.fromkeys(truths))
     if spec.minimize == "sympy":
         # SymPy takes half a second to import, and only this choice needs it.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dnfscale.core import associations, columns, counts, medians
-from dnfscale.core.arrays import Bools, Codes, Scalar, narrowest
+from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, narrowest
 from dnfscale.core.associations import Associations
-from dnfscale.core.bins import BinnedTable, Bins, Spans, check_known
+from dnfscale.core.bins import BinnedTable, Bins, Spans, changed_value, check_known
 from dnfscale.core.columns import Block, Numbers, Reading, Rows, TableSummary
 from dnfscale.core.counts import Tallies, TypeRequest
 from dnfscale.core.medians import Bracket, Located
@@ -51,7 +51,7 @@ class LocateMedians:
             arcs = self.splits.arcs(first_row, block.n_rows)
             parts.append(
                 tuple(
-                    medians.locate(data, arcs, bracket, self.splits.n_arcs)
+                    medians.locate(data, arcs, bracket, self.splits.n_arcs, block.weights)
                     for data, bracket in zip(block.columns, self.brackets, strict=True)
                     if isinstance(data, Numbers)
                 )
@@ -69,23 +69,35 @@ class BinRows:
     """Scan 3, first half: the binned table of a partition, which stays where it is."""
 
     reading: Reading
-    positive: tuple[Scalar, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
     bins: tuple[Bins, ...]
     row_numbers: Mapping[int, range]
     splits: Splits
 
     def __call__(self, rows: Rows) -> BinnedTable:
-        label_dtype = narrowest(2 * self.splits.n_arcs - 1)
+        n_classes = len(self.classes)
+        label_dtype = narrowest(n_classes * self.splits.n_arcs - 1)
         parts: list[list[Codes]] = [[] for _ in self.bins]
         labels: list[Codes] = []
+        weights: list[Ints] = []
         for first_row, block in numbered(rows, self.reading, self.row_numbers):
             arcs = self.splits.arcs(first_row, block.n_rows).astype(label_dtype)
-            labels.append(2 * arcs + columns.positives(block.target, self.positive))
+            labels.append(n_classes * arcs + self._classes_of(block))
+            if block.weights is not None:
+                weights.append(block.weights)
             for part, bins, data in zip(parts, self.bins, block.columns, strict=True):
                 part.append(bins.encode(data))  # type: ignore[arg-type]
-        table = BinnedTable(tuple(_joined(part) for part in parts), _joined(labels))
+        table = BinnedTable(
+            tuple(_joined(part) for part in parts), _joined(labels), np.concatenate(weights) if weights else None
+        )
         check_known(table, self.bins)
         return table
+
+    def _classes_of(self, block: Block) -> Codes:
+        codes = columns.classes_of(block.target, self.classes)
+        if len(codes) and int(codes.max()) == len(self.classes):
+            raise changed_value()
+        return codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,9 +107,12 @@ class Associate:
     bins: tuple[Bins, ...]
     spans: Spans
     members: Bools
+    targets: Bools
 
-    def __call__(self, table: BinnedTable) -> Associations:
-        return associations.associate(table, bins=self.bins, spans=self.spans, members=self.members)
+    def __call__(self, table: BinnedTable) -> tuple[Associations, ...]:
+        return associations.associate(
+            table, bins=self.bins, spans=self.spans, members=self.members, targets=self.targets
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,9 +122,10 @@ class CountTypes:
     bins: tuple[Bins, ...]
     requests: tuple[TypeRequest, ...]
     groups: Codes
+    targets: Bools
 
     def __call__(self, table: BinnedTable) -> Tallies:
-        return counts.tally_requests(table, self.requests, bins=self.bins, groups=self.groups)
+        return counts.tally_requests(table, self.requests, bins=self.bins, groups=self.groups, targets=self.targets)
 
 
 def numbered(rows: Rows, reading: Reading, row_numbers: Mapping[int, range]) -> Iterator[tuple[int, Block]]:

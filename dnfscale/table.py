@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from dnfscale.core.arrays import Scalar
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Scalar, frozen
+from dnfscale.core.bins import TWO_CLASSES
 from dnfscale.core.columns import CategorySummary, Column, Reading, Role, TableSummary
+from dnfscale.core.model import HALF
 from dnfscale.core.splits import Splits
 from dnfscale.data.source import Source, feature_columns, role_of
 from dnfscale.engine.api import Engine
@@ -21,9 +26,13 @@ from dnfscale.scans import SummarizeColumns
 MISSING = ("drop", "error", "indicator")
 UNSEEN = ("negative", "dont_care")
 MINIMIZE = ("exact", "sympy", "none")
+CLASSES = ("two", "all", "auto")
 MOST_ELL = 24
 _MOST_FOLDS = 5_000
 """What is known of each arc in each fold grows with the square of the number of folds: 50 MB here."""
+_MOST_CLASSES = 250
+_MOST_WEIGHT = 1 << 53
+"""Weights are added as floats, which hold whole numbers up to here."""
 _FEW_ROWS = 100
 """Below this many rows every row is a test fold of its own, unless the number of folds is given."""
 
@@ -35,6 +44,13 @@ class LearnSpec:
     target: str
     positive: tuple[Scalar, ...] | None = None
     """The labels that count as true; None where the target itself tells (true, or the larger of two values)."""
+    classes: str = "two"
+    """"two": positive labels against the others; "all": every label against the others, a formula for each; "auto":
+    the former for two labels, the latter for more."""
+    others: tuple[tuple[Scalar, ...], ...] = ()
+    """Other readings of the target, each the labels that count as true in it: counted beside, on the chosen types."""
+    weight: str | None = None
+    """The column that says how often a row counts, in whole numbers; None where each counts once."""
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     boolean: tuple[str, ...] = ()
@@ -44,6 +60,8 @@ class LearnSpec:
     max_ell: int = 10
     validation: float = 0.3
     tolerance: float = 0.01
+    threshold: Fraction = HALF
+    """A type is accepted when at least this share of its rows is positive."""
     unseen: str = "negative"
     minimize: str = "exact"
     outer: int | str | None = None
@@ -51,7 +69,7 @@ class LearnSpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        choices = {"missing": MISSING, "unseen": UNSEEN, "minimize": MINIMIZE}
+        choices = {"missing": MISSING, "unseen": UNSEEN, "minimize": MINIMIZE, "classes": CLASSES}
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise SpecError(f"{name} must be one of {_listed(known)}, got {getattr(self, name)!r}")
@@ -63,6 +81,14 @@ class LearnSpec:
             raise SpecError(f"validation must be a number of at least 0 and below 1, got {self.validation!r}")
         if not 0 <= self.tolerance <= 1:
             raise SpecError(f"tolerance must be a number between 0 and 1, got {self.tolerance!r}")
+        if not 0 < self.threshold < 1:
+            raise SpecError(f"threshold must be a number above 0 and below 1, got {self.threshold!s}")
+        if self.classes == "all" and self.positive is not None:
+            raise SpecError(
+                f'classes = "all" learns a formula for every label, but positive lists {_listed(self.positive)}; '
+                "leave out one of the two",
+                "data.classes",
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +98,21 @@ class Table:
     columns: tuple[Column, ...]
     reading: Reading
     summary: TableSummary
-    positive: tuple[Scalar, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
+    """The labels of each class: of the negative and the positive one, or one label each."""
+    targets: Bools
+    """targets[target, class]: of which classes each target is true."""
+    others: Bools
+    """others[reading, class]: of which classes each other reading of the target is true."""
     splits: Splits
+
+    @property
+    def positives(self) -> tuple[tuple[Scalar, ...], ...]:
+        """The labels of which each target is true."""
+        return tuple(
+            tuple(label for i in np.flatnonzero(classes).tolist() for label in self.classes[i])
+            for classes in self.targets
+        )
 
 
 def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
@@ -83,6 +122,7 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
         ("drop", spec.drop),
         ("categorical", spec.categorical),
         ("boolean", spec.boolean),
+        ("weight", () if spec.weight is None else (spec.weight,)),
     ):
         for name in names:
             if name not in source.types:
@@ -103,9 +143,8 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
                 f"a column has one role, but {name!r} is in data.categorical and in data.boolean; take it out of one",
                 "data.boolean",
             )
-    columns = feature_columns(
-        source, target=spec.target, drop=spec.drop, categorical=spec.categorical, boolean=spec.boolean
-    )
+    drop = spec.drop if spec.weight is None else (*spec.drop, spec.weight)
+    columns = feature_columns(source, target=spec.target, drop=drop, categorical=spec.categorical, boolean=spec.boolean)
     if not columns:
         raise SpecError(
             f"expected at least one feature column besides the target {spec.target!r}, but none is left; "
@@ -120,14 +159,16 @@ def summarize_table(source: Source, spec: LearnSpec, engine: Engine) -> Table:
     columns = features(source, spec)
     if not source.n_rows:
         raise DataError(f"{source.path}: expected rows to learn from, but the dataset has none", "data.path")
-    reading = Reading(columns, spec.target, keep_missing=spec.missing == "indicator")
+    reading = Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight)
     scan = SummarizeColumns(reading, _sampled_share(source.n_rows, columns), spec.max_categories)
     summary = engine.reduce("summarize columns", source.partitions, scan, scan.merge)
     _check_rows(source, summary, columns, spec)
     _check_flags(summary, columns)
-    positive = _positive(summary.target, spec)
-    outer = _outer(summary.n_rows, spec)
-    return Table(columns, reading, summary, positive, Splits(summary.n_rows, outer, spec.validation, spec.seed))
+    _check_weight(summary, spec)
+    classes, targets = _classes(summary.target, spec)
+    others = np.array([[labels[0] in true for labels in classes] for true in spec.others], dtype=np.bool_)
+    splits = Splits(summary.n_rows, _outer(summary.n_rows, spec), spec.validation, spec.seed)
+    return Table(columns, reading, summary, classes, targets, others.reshape(len(spec.others), len(classes)), splits)
 
 
 def _sampled_share(n_rows: int, columns: Sequence[Column]) -> float:
@@ -173,20 +214,61 @@ def _check_flags(summary: TableSummary, columns: Sequence[Column]) -> None:
             )
 
 
-def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
-    """Return the labels that count as true, making sure that both classes occur."""
-    values = target.values
-    if len(values) < 2:
+def _check_weight(summary: TableSummary, spec: LearnSpec) -> None:
+    if spec.weight is not None and not 0 < summary.weight < _MOST_WEIGHT:
         raise DataError(
-            f"expected two classes to tell apart, but the target {spec.target!r} has only the value {_listed(values)}; "
-            "choose another data.target",
+            f"expected the weights in {spec.weight!r} to add up to at least 1 and less than {_MOST_WEIGHT:,}, "
+            f"got {summary.weight:,}; scale them",
+            "data.weight",
+        )
+
+
+def _classes(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
+    """Return the classes of labels, and of which classes each target is true."""
+    if spec.classes == "two" or (spec.classes == "auto" and len(target.values) <= 2):
+        if spec.others:
+            return _classes_of_readings(target, spec)
+        positive = _positive(target, spec)
+        return (tuple(value for value in target.values if value not in positive), positive), TWO_CLASSES
+    _check_two(target, spec)
+    if len(target.values) > _MOST_CLASSES:
+        raise LimitError(
+            f'data.classes = "all" takes at most {_MOST_CLASSES:,} labels, but the target {spec.target!r} has '
+            f"{len(target.values):,}; name the positive ones in data.positive",
+            "data.classes",
+        )
+    return tuple((value,) for value in target.values), frozen(np.eye(len(target.values), dtype=np.bool_))
+
+
+def _classes_of_readings(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
+    """Return every label as a class of its own, so that each reading of the target can put it where it belongs."""
+    positive = [value in (spec.positive or ()) for value in target.values]
+    if all(positive) or not any(positive):
+        raise DataError(
+            f"expected a target of two answers, but all {sum(target.counts.values()):,} rows have the same one; "
+            "there is nothing to tell apart"
+        )
+    return tuple((value,) for value in target.values), frozen(np.array([positive], dtype=np.bool_))
+
+
+def _check_two(target: CategorySummary, spec: LearnSpec) -> None:
+    if len(target.values) < 2:
+        raise DataError(
+            f"expected two classes to tell apart, but the target {spec.target!r} has only the value "
+            f"{_listed(target.values)}; choose another data.target",
             "data.target",
         )
+
+
+def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
+    """Return the labels that count as true, making sure that both classes occur."""
+    _check_two(target, spec)
+    values = target.values
     if spec.positive is None:
         if len(values) > 2:
             raise SpecError(
                 f"data.positive must say which labels are the positive class, because the target {spec.target!r} has "
-                f"{len(values):,} values: {_listed(values)}",
+                f'{len(values):,} values: {_listed(values)}; or set data.classes = "all" for a formula of each',
                 "data.target",
             )
         return (values[-1],)

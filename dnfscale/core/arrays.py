@@ -24,6 +24,16 @@ def narrowest(largest: int) -> np.dtype[Any]:
     return np.min_scalar_type(largest)
 
 
+def tally_cells(cells: Any, weights: Ints | None, n_cells: int) -> Ints:
+    """Count the rows of each cell, or add up their weights.
+
+    NumPy adds weights as floats, in which sums of whole numbers below 2**53 are exact.
+    """
+    if weights is None:
+        return np.bincount(cells, minlength=n_cells)
+    return np.bincount(cells, weights=weights, minlength=n_cells).astype(np.int64)
+
+
 def frozen(array: Any) -> Any:
     """Return the array marked read-only, so that a value that travels cannot change under its users."""
     array.flags.writeable = False

@@ -1,8 +1,8 @@
 """2 x 2 tables of every attribute with the target, in every fold, from one histogram a column.
 
-A column's histogram over (code, label), with label = 2 * arc + target, has a few hundred cells and is filled in one
-pass. Summed over the arcs of a fold's W_train and over the span of an attribute it gives that fold's 2 x 2 table, so
-the cost of a pass does not grow with the number of folds.
+A column's histogram over (code, label), with label = n_classes * arc + class, has a few hundred cells and is filled in
+one pass. Summed over the arcs of a fold's W_train, over the span of an attribute and over the classes of a target it
+gives the 2 x 2 table of that fold and target, so the cost of a pass does not grow with the number of either.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Codes, Ints, frozen
-from dnfscale.core.bins import BinnedTable, Bins, Spans
+from dnfscale.core.arrays import Bools, Codes, Ints, frozen, tally_cells
+from dnfscale.core.bins import TWO_CLASSES, BinnedTable, Bins, Spans
 
 _BLOCK = 1 << 16
 
@@ -47,12 +47,16 @@ class Associations:
         )
 
 
-def associate(table: BinnedTable, *, bins: Sequence[Bins], spans: Spans, members: Bools) -> Associations:
-    """Associate every attribute with the target over members[fold, arc]."""
-    weights = members.astype(np.int64)
+def associate(
+    table: BinnedTable, *, bins: Sequence[Bins], spans: Spans, members: Bools, targets: Bools = TWO_CLASSES
+) -> tuple[Associations, ...]:
+    """Associate every attribute with each target over members[fold, arc]; targets[target, class] says what is true."""
+    in_fold = members.astype(np.int64)
     n_folds, n_arcs = members.shape
-    totals = weights @ np.bincount(table.labels, minlength=2 * n_arcs).reshape(n_arcs, 2)
-    holds = np.zeros((2, *spans.first.shape), dtype=np.int64)
+    n_classes = targets.shape[1]
+    n_labels = n_classes * n_arcs
+    totals = in_fold @ tally_cells(table.labels, table.weights, n_labels).reshape(n_arcs, n_classes)
+    holds = np.zeros((n_classes, *spans.first.shape), dtype=np.int64)
     by_column = np.argsort(spans.column, kind="stable")
     starts = np.searchsorted(spans.column[by_column], np.arange(len(bins) + 1))
     folds = np.arange(n_folds)[:, None]
@@ -60,18 +64,25 @@ def associate(table: BinnedTable, *, bins: Sequence[Bins], spans: Spans, members
         attributes = by_column[starts[column] : starts[column + 1]]
         if not attributes.size:
             continue
-        cells = _histogram(codes, table.labels, n_codes=column_bins.n_codes, n_labels=2 * n_arcs)
-        # below[fold, code, target]: rows of the fold whose code is less than this one.
-        per_fold = np.tensordot(weights, cells.reshape(-1, n_arcs, 2), axes=(1, 1))
-        below = np.zeros((n_folds, column_bins.n_codes + 1, 2), dtype=np.int64)
+        cells = _histogram(codes, table, n_codes=column_bins.n_codes, n_labels=n_labels)
+        # below[fold, code, class]: rows of the fold whose code is less than this one.
+        per_fold = np.tensordot(in_fold, cells.reshape(-1, n_arcs, n_classes), axes=(1, 1))
+        below = np.zeros((n_folds, column_bins.n_codes + 1, n_classes), dtype=np.int64)
         np.cumsum(per_fold, axis=1, out=below[:, 1:])
         inside = below[folds, spans.last[:, attributes] + 1] - below[folds, spans.first[:, attributes]]
         holds[:, :, attributes] = np.moveaxis(inside, 2, 0)
-    return Associations(totals.sum(axis=1), totals[:, 1], holds.sum(axis=0), holds[1])
+    n, holds_at_all = totals.sum(axis=1), holds.sum(axis=0)
+    return tuple(
+        Associations(n, totals[:, classes].sum(axis=1), holds_at_all, holds[classes].sum(axis=0)) for classes in targets
+    )
 
 
-def merge(parts: Sequence[Associations]) -> Associations:
-    """Merge the associations of disjoint rows."""
+def merge(parts: Sequence[tuple[Associations, ...]]) -> tuple[Associations, ...]:
+    """Merge the associations of disjoint rows, target by target."""
+    return tuple(_merge(of_target) for of_target in zip(*parts, strict=True))
+
+
+def _merge(parts: Sequence[Associations]) -> Associations:
     return Associations(
         np.sum([part.n for part in parts], axis=0),
         np.sum([part.positive for part in parts], axis=0),
@@ -80,13 +91,14 @@ def merge(parts: Sequence[Associations]) -> Associations:
     )
 
 
-def _histogram(codes: Codes, labels: Codes, *, n_codes: int, n_labels: int) -> Ints:
+def _histogram(codes: Codes, table: BinnedTable, *, n_codes: int, n_labels: int) -> Ints:
     """Count the rows of every (code, label)."""
     n_cells = n_codes * n_labels
     dtype = np.uint16 if n_cells <= 1 << 16 else np.uint32
     cells = np.zeros(n_cells, dtype=np.int64)
     for start in range(0, len(codes), _BLOCK):
         place = np.multiply(codes[start : start + _BLOCK], n_labels, dtype=dtype)
-        np.add(place, labels[start : start + _BLOCK], out=place)
-        cells += np.bincount(place, minlength=n_cells)
+        np.add(place, table.labels[start : start + _BLOCK], out=place)
+        weights = None if table.weights is None else table.weights[start : start + _BLOCK]
+        cells += tally_cells(place, weights, n_cells)
     return cells

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values, narrowest
+from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values, frozen, narrowest
 from dnfscale.core.columns import Categories, Numbers
 from dnfscale.errors import DataError
 
@@ -81,7 +81,9 @@ class BinnedTable:
 
     columns: tuple[Codes, ...]
     labels: Codes
-    """2 * arc + target: a row's parts in all folds, and its class."""
+    """n_classes * arc + class: a row's parts in all folds, and its class."""
+    weights: Ints | None = None
+    """How often each row counts; None where each counts once."""
 
     @property
     def n_rows(self) -> int:
@@ -89,7 +91,12 @@ class BinnedTable:
 
     def __sizeof__(self) -> int:
         """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
-        return object.__sizeof__(self) + self.labels.nbytes + sum(codes.nbytes for codes in self.columns)
+        weights = 0 if self.weights is None else self.weights.nbytes
+        return object.__sizeof__(self) + self.labels.nbytes + weights + sum(codes.nbytes for codes in self.columns)
+
+
+TWO_CLASSES: Bools = frozen(np.array([[False, True]]))
+"""targets[target, class] of a table of two classes: the second is the positive one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,12 @@ def check_known(table: BinnedTable, bins: Sequence[Bins]) -> None:
     """Raise DataError where a value occurs that the first scan did not see: the data changed in between."""
     for codes, column in zip(table.columns, bins, strict=True):
         if isinstance(column, CategoryBins) and len(codes) and int(codes.max()) > column.missing_code:
-            raise DataError(
-                "expected the same rows in every scan, got a value that was not there before; "
-                "run again on data that does not change meanwhile"
-            )
+            raise changed_value()
+
+
+def changed_value() -> DataError:
+    """Return the error for a value, or a label, that the first scan did not see."""
+    return DataError(
+        "expected the same rows in every scan, got a value that was not there before; "
+        "run again on data that does not change meanwhile"
+    )

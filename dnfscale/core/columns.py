@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Ints, Scalar, Values
+from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values, narrowest
 from dnfscale.errors import LimitError
 
 _DROP_COLUMN = "add the column to data.drop"
@@ -49,6 +49,10 @@ class Numbers:
     present: Bools | None
     """Which rows have a value; None where all have."""
 
+    def missing(self) -> Bools:
+        """Say which rows have no value."""
+        return np.zeros(len(self.values), dtype=np.bool_) if self.present is None else ~self.present
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Categories:
@@ -57,6 +61,10 @@ class Categories:
     codes: Ints
     """An index into values; -1 where the value is missing."""
     values: tuple[Scalar, ...]
+
+    def missing(self) -> Bools:
+        """Say which rows have no value."""
+        return self.codes < 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,24 +77,29 @@ class Block:
     """Rows kept; every column has as many."""
     columns: tuple[Numbers | Categories, ...]
     target: Categories
+    """Empty where the reading names no target."""
     missing: tuple[int, ...]
     """Missing values of each column among the rows read."""
     missing_targets: int = 0
     """Rows read that have no target."""
+    weights: Ints | None = None
+    """How often each row counts; None where each counts once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a scan wants of each row: the feature columns to deliver, and what makes a row count.
 
-    A row without a target is dropped. So is a row with a missing value in a delivered or a guard column, unless
-    missing values are kept.
+    A row without a target is dropped, if there is a target. So is a row with a missing value in a delivered or a guard
+    column, unless missing values are kept.
     """
 
     columns: tuple[Column, ...]
-    target: str
+    target: str | None
     guards: tuple[Column, ...] = ()
     keep_missing: bool = False
+    weight: str | None = None
+    """The column that says how often a row counts."""
 
 
 class Rows(Protocol):
@@ -133,6 +146,8 @@ class TableSummary:
     """Pairs (ordinal of a partition, rows kept in it)."""
     columns: tuple[NumberSummary | CategorySummary, ...]
     target: CategorySummary
+    weight: int = 0
+    """What the kept rows weigh together, if they have weights."""
 
     @property
     def n_rows(self) -> int:
@@ -149,9 +164,10 @@ class TableSummary:
         return numbers
 
 
-def positives(target: Categories, positive: Sequence[Scalar]) -> Bools:
-    """Say which rows have one of the positive labels."""
-    return np.array([value in positive for value in target.values], dtype=np.bool_)[target.codes]
+def classes_of(target: Categories, classes: Sequence[Sequence[Scalar]]) -> Codes:
+    """Return the class of each row: the first that lists its label, or the number of classes where none does."""
+    places = [next((i for i, labels in enumerate(classes) if value in labels), len(classes)) for value in target.values]
+    return np.array(places, dtype=narrowest(len(classes)))[target.codes]
 
 
 def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values: int) -> TableSummary:
@@ -164,7 +180,8 @@ def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values:
         for block in rows.blocks(reading)
     ]
     summary = merge(parts, reading=reading, max_values=max_values)
-    return TableSummary(summary.rows_read, ((rows.ordinal, summary.n_rows),), summary.columns, summary.target)
+    kept = ((rows.ordinal, summary.n_rows),)
+    return TableSummary(summary.rows_read, kept, summary.columns, summary.target, summary.weight)
 
 
 def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -> TableSummary:
@@ -175,11 +192,13 @@ def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -
         else _merge_categories([part.columns[i] for part in parts], column.name, max_values)  # type: ignore[misc]
         for i, column in enumerate(reading.columns)
     )
+    target = _merge_categories([part.target for part in parts], str(reading.target), max_values, advice=_OTHER_TARGET)
     return TableSummary(
         rows_read=sum(part.rows_read for part in parts),
         kept=tuple(pair for part in parts for pair in part.kept),
         columns=columns,
-        target=_merge_categories([part.target for part in parts], reading.target, max_values, advice=_OTHER_TARGET),
+        target=target,
+        weight=sum(part.weight for part in parts),
     )
 
 
@@ -201,9 +220,10 @@ def _summarize_block(
             columns.append(NumberSummary(missing, sample if data.present is None else sample[data.present[drawn]]))
         else:
             columns.append(CategorySummary(missing, _value_counts(data, column.name, max_values)))
-    labels = _value_counts(block.target, reading.target, max_values, advice=_OTHER_TARGET)
+    labels = _value_counts(block.target, str(reading.target), max_values, advice=_OTHER_TARGET)
     target = CategorySummary(block.missing_targets, labels)
-    return TableSummary(block.n_read, ((ordinal, block.n_rows),), tuple(columns), target)
+    weight = 0 if block.weights is None else int(block.weights.sum())
+    return TableSummary(block.n_read, ((ordinal, block.n_rows),), tuple(columns), target, weight)
 
 
 def _value_counts(data: Categories, name: str, max_values: int, *, advice: str = _DROP_COLUMN) -> dict[Scalar, int]:

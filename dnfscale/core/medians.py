@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Codes, Ints, Values
+from dnfscale.core.arrays import Bools, Codes, Ints, Values, narrowest, tally_cells
 from dnfscale.core.columns import Numbers
 
 _DEVIATIONS = 4.0
@@ -73,15 +73,21 @@ def bracket(sample: Values, *, n_rows: int, widening: int) -> Bracket:
     )
 
 
-def locate(numbers: Numbers, arcs: Codes, bracket: Bracket, n_arcs: int) -> Located:
-    """Count the values below the bracket per arc, and collect those inside it."""
+def locate(numbers: Numbers, arcs: Codes, bracket: Bracket, n_arcs: int, weights: Ints | None = None) -> Located:
+    """Count the values below the bracket per arc, and collect those inside it; a row counts as often as it weighs."""
     values = numbers.values
     if numbers.present is not None:
         values, arcs = values[numbers.present], arcs[numbers.present]
-    side = np.add(values >= bracket.low, values > bracket.high, dtype=np.uint8)
-    table = np.bincount(side * np.intp(n_arcs) + arcs, minlength=3 * n_arcs).reshape(3, n_arcs)
+        weights = None if weights is None else weights[numbers.present]
+    side = (values >= bracket.low).view(np.uint8)
+    np.add(side, values > bracket.high, out=side)
+    # Small numbers as long as they last: an eighth of the memory moves.
+    cells = np.multiply(side, n_arcs, dtype=narrowest(3 * n_arcs - 1))
+    np.add(cells, arcs, out=cells, casting="unsafe")
+    table = tally_cells(cells, weights, 3 * n_arcs).reshape(3, n_arcs)
     inside = np.flatnonzero(side == 1)
-    return Located(table[0], table.sum(axis=0), *_coalesce(values[inside], arcs[inside], None, n_arcs))
+    counts = None if weights is None else weights[inside]
+    return Located(table[0], table.sum(axis=0), *_coalesce(values[inside], arcs[inside], counts, n_arcs))
 
 
 def merge(parts: Sequence[Located]) -> Located:

@@ -6,7 +6,7 @@ Strings are never decoded row by row: Parquet stores them as codes into a dictio
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dnfscale.core.arrays import Bools, Values
+from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
 from dnfscale.errors import DataError
 
@@ -51,9 +51,14 @@ class ParquetPartition:
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
         """Read the rows, a batch at a time."""
+        numbers, coded = _wanted(reading)
+        for batch in self.batches(numbers, coded):
+            yield to_block(batch, reading)
+
+    def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read some columns as they are, and others as codes into a dictionary."""
         for piece in self.pieces:
-            for batch in _batches(piece, reading):
-                yield to_block(batch, reading)
+            yield from _batches(piece, plain, coded)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,19 +73,35 @@ class TablePartition:
         return int(self.table.num_rows)
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
-        names = [column.name for column in reading.columns + reading.guards] + [reading.target]
-        for batch in self.table.select(names).to_batches(max_chunksize=_BATCH_ROWS):
+        numbers, coded = _wanted(reading)
+        for batch in self.batches(numbers, coded):
             yield to_block(batch, reading)
+
+    def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Return some columns, a batch at a time."""
+        yield from self.table.select([*plain, *coded]).to_batches(max_chunksize=_BATCH_ROWS)
+
+
+def _wanted(reading: Reading) -> tuple[list[str], list[str]]:
+    """Return the names of the columns to read as numbers, and of those to read as codes."""
+    columns = reading.columns + reading.guards
+    numbers = [column.name for column in columns if column.role is Role.NUMBER]
+    coded = [column.name for column in columns if column.role is not Role.NUMBER]
+    if reading.target is not None:
+        coded.append(reading.target)
+    if reading.weight is not None:
+        numbers.append(reading.weight)
+    return numbers, coded
 
 
 def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
     """Turn a batch into a block, without the rows that the reading does not want."""
     wanted = [_convert(batch, column) for column in reading.columns]
     guards = [_convert(batch, column) for column in reading.guards]
-    target = _convert(batch, Column(reading.target, Role.CATEGORY))
-    assert isinstance(target, Categories)
-    keep = target.codes >= 0
+    target = _target(batch, reading.target)
+    keep = np.ones(batch.num_rows, dtype=np.bool_) if reading.target is None else target.codes >= 0
     missing_targets = len(keep) - int(keep.sum())
+    weights = None if reading.weight is None else _weights(batch, reading.weight)
     if not reading.keep_missing:
         for data in (*wanted, *guards):
             present = _present(data)
@@ -88,29 +109,45 @@ def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
                 keep &= present
     missing = tuple(_n_missing(data) for data in wanted)
     if keep.all():
-        return Block(batch.num_rows, batch.num_rows, tuple(wanted), target, missing, missing_targets)
+        return Block(batch.num_rows, batch.num_rows, tuple(wanted), target, missing, missing_targets, weights)
     return Block(
         batch.num_rows,
         int(keep.sum()),
         tuple(_select(data, keep) for data in wanted),
-        Categories(target.codes[keep], target.values),
+        target if reading.target is None else Categories(target.codes[keep], target.values),
         missing,
         missing_targets,
+        None if weights is None else weights[keep],
     )
 
 
-def _batches(piece: FileRows, reading: Reading) -> Iterator[pa.RecordBatch]:
+def _target(batch: pa.RecordBatch, name: str | None) -> Categories:
+    if name is None:
+        return Categories(np.empty(0, dtype=np.int64), ())
+    target = _convert(batch, Column(name, Role.CATEGORY))
+    assert isinstance(target, Categories)
+    return target
+
+
+def _weights(batch: pa.RecordBatch, name: str) -> Ints:
+    weights = _convert(batch, Column(name, Role.NUMBER))
+    assert isinstance(weights, Numbers)
+    if weights.present is not None:
+        raise DataError(f"column {name!r}: expected a weight for every row, got rows without one; fill them")
+    if weights.values.dtype.kind not in "iu" or (len(weights.values) and int(weights.values.min()) < 0):
+        raise DataError(f"column {name!r}: expected weights that are whole numbers of at least 0; scale and round them")
+    return weights.values.astype(np.int64)
+
+
+def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
     constants = dict(piece.constants)
-    columns = [column for column in reading.columns + reading.guards if column.name not in constants]
-    numbers = [column.name for column in columns if column.role is Role.NUMBER]
-    coded = [column.name for column in columns if column.role is not Role.NUMBER]
-    if reading.target not in constants:
-        coded.append(reading.target)
+    plain = [name for name in plain if name not in constants]
+    coded = [name for name in coded if name not in constants]
     try:
         _check_unchanged(piece)
         with pq.ParquetFile(piece.path, read_dictionary=coded, memory_map=False, pre_buffer=False) as parquet:
             # Without any column of its own a batch would not know its length.
-            names = numbers + coded or parquet.schema_arrow.names[:1]
+            names = [*plain, *coded] or parquet.schema_arrow.names[:1]
             batches = parquet.iter_batches(_BATCH_ROWS, row_groups=list(piece.groups), columns=names, use_threads=False)
             yield from _with_constants(batches, constants)
     except (pa.ArrowException, OSError) as error:

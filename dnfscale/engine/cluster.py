@@ -36,6 +36,9 @@ _START_S = 60
 _CONNECT_S = 15
 """How long a scheduler may take to answer."""
 
+_CHAIN_PRIORITY = -1
+"""Tasks of chains are long and many: whatever else is to be done on the cluster goes first."""
+
 _LOCAL_SETTINGS = {
     "distributed.comm.timeouts.connect": f"{_START_S}s",
     "distributed.worker.profile.enabled": False,
@@ -176,7 +179,7 @@ class ClusterEngine:
                     ends[number] = stop.value
                     return
                 key = f"{name}-{uuid.uuid4().hex}"
-                future = self._client.submit(_apply, shared, item, name, key=key, pure=False)
+                future = self._client.submit(_apply, shared, item, name, key=key, pure=False, priority=_CHAIN_PRIORITY)
                 running[key] = (number, future)
                 finished.add(future)
 

@@ -6,14 +6,16 @@ them as ordinal codes, in increasing order of value.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools
+from dnfscale.core.arrays import Ints
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.experiment.rows import Matrix, RowsPlan, read_rows
 
@@ -40,6 +42,12 @@ class Fit:
     seed: int
     final: bool
     timeout_s: float | None = None
+    share: Fraction = Fraction(1)
+    """How much of the trees to grow: the first of those that the parameters ask for."""
+
+    @property
+    def n_trees(self) -> int:
+        return max(1, math.ceil(self.share * int(self.params["n_estimators"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +75,14 @@ class FitAndScore:
         splits = self.plan.splits
         features, target = rows.part(splits, fit.fold, (TRAIN, VALIDATION) if fit.final else (TRAIN,))
         held_out, truth = rows.part(splits, fit.fold, (TEST,) if fit.final else (VALIDATION,))
-        if target.all() or not target.any():
+        # Learners want the classes that occur to be numbered without gaps.
+        classes, codes = np.unique(target, return_inverse=True)
+        if len(classes) == 1:
             # One class to learn from: every learner answers with it.
-            answers = np.full(len(truth), bool(target.any()))
+            answers = np.full(len(truth), classes[0])
         else:
             deadline = None if fit.timeout_s is None else time.monotonic() + fit.timeout_s
-            answers = LEARNERS[fit.method](features, target, held_out, fit, rows.categorical, deadline)
+            answers = classes[LEARNERS[fit.method](features, codes, held_out, fit, rows.categorical, deadline)]
         correct = int((answers == truth).sum())
         return Scored(correct, len(truth), round(time.perf_counter() - started, 3))
 
@@ -120,33 +130,34 @@ SPACES: Mapping[str, Callable[[Suggest], dict[str, Any]]] = {
 
 def _random_forest(
     features: Matrix,
-    target: Bools,
+    target: Ints,
     held_out: Matrix,
     fit: Fit,
     _categorical: tuple[bool, ...],
     deadline: float | None,
-) -> Bools:
+) -> Ints:
     from sklearn.ensemble import RandomForestClassifier
 
-    n_trees = int(fit.params["n_estimators"])
+    n_trees = fit.n_trees
     # With a deadline the forest grows in steps; the trees are the same as those grown at once.
     step = n_trees if deadline is None else 50
-    forest = RandomForestClassifier(**fit.params, n_jobs=1, random_state=fit.seed, warm_start=deadline is not None)
+    params = {**fit.params, "n_estimators": n_trees}
+    forest = RandomForestClassifier(**params, n_jobs=1, random_state=fit.seed, warm_start=deadline is not None)
     for grown in range(min(step, n_trees), n_trees + step, step):
         forest.set_params(n_estimators=min(grown, n_trees))
         forest.fit(features, target)
         _check_deadline(deadline)
-    return np.asarray(forest.predict(held_out), dtype=np.bool_)
+    return np.asarray(forest.predict(held_out), dtype=np.int64)
 
 
 def _xgboost(
     features: Matrix,
-    target: Bools,
+    target: Ints,
     held_out: Matrix,
     fit: Fit,
     categorical: tuple[bool, ...],
     deadline: float | None,
-) -> Bools:
+) -> Ints:
     import xgboost
 
     class Deadline(xgboost.callback.TrainingCallback):
@@ -155,7 +166,7 @@ def _xgboost(
             return False
 
     booster = xgboost.XGBClassifier(
-        **fit.params,
+        **{**fit.params, "n_estimators": fit.n_trees},
         n_jobs=1,
         random_state=fit.seed,
         enable_categorical=True,
@@ -163,7 +174,7 @@ def _xgboost(
         callbacks=[Deadline()] if deadline is not None else None,
     )
     booster.fit(features, target)
-    return np.asarray(booster.predict(held_out), dtype=np.bool_)
+    return np.asarray(booster.predict(held_out), dtype=np.int64)
 
 
 def _check_deadline(deadline: float | None) -> None:
@@ -171,6 +182,6 @@ def _check_deadline(deadline: float | None) -> None:
         raise TrialTimeoutError("the trial took longer than its timeout_s")
 
 
-Learner = Callable[[Matrix, Bools, Matrix, Fit, tuple[bool, ...], float | None], Bools]
+Learner = Callable[[Matrix, Ints, Matrix, Fit, tuple[bool, ...], float | None], Ints]
 LEARNERS: Mapping[str, Learner] = {"random_forest": _random_forest, "xgboost": _xgboost}
 """Fit on rows and answer for others."""

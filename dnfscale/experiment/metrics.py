@@ -6,25 +6,25 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dnfscale.core.counts import TypeCounts
 from dnfscale.learn import LearnedFold
 from dnfscale.method.ideal import correct_rows, ideal_correct
 
 
 def formula_accuracy(fold: LearnedFold) -> Fraction:
     """Return the share of the test part that the fold's formula gets right."""
-    return Fraction(correct_rows(fold.dnf.accepts(fold.test.codes), fold.test), fold.test_rows)
+    return Fraction(correct_rows(fold.dnf.accepts(fold.test.codes), fold.test), fold.test.n_rows)
 
 
 def single_accuracy(fold: LearnedFold) -> Fraction:
     """Return the share of the test part that the fold's best single attribute gets right."""
-    return Fraction(ideal_correct(fold.single.whole, fold.single.test), fold.test_rows)
+    return Fraction(ideal_correct(fold.single.whole, fold.single.test), fold.test.n_rows)
 
 
 def majority_accuracy(fold: LearnedFold) -> Fraction:
     """Return the share of the test part that has the class more frequent in W_0; a tie is true."""
     positive = 2 * int(fold.whole.c.sum()) >= fold.whole.n_rows
-    return Fraction(_positives(fold.test) if positive else fold.test_rows - _positives(fold.test), fold.test_rows)
+    n_rows, n_positive = fold.test.n_rows, int(fold.test.c.sum())
+    return Fraction(n_positive if positive else n_rows - n_positive, n_rows)
 
 
 def mean(values: Sequence[Fraction]) -> float | None:
@@ -38,7 +38,3 @@ def deviation(values: Sequence[Fraction]) -> float | None:
         return None
     centre = sum(values) / len(values)
     return math.sqrt(sum((value - centre) ** 2 for value in values) / len(values))
-
-
-def _positives(counts: TypeCounts) -> int:
-    return int(counts.c.sum())

@@ -1,7 +1,8 @@
 """What a result.json says, as values with types: the one place that knows its keys.
 
-Tables and reports read results of studies and fits, with and without baselines, and of versions that record less. A
-key that is not there is None or empty here; what a method records beyond the known keys is kept as it came.
+Tables and reports read results of studies, fits and distillations, of two labels and of several, with and without
+baselines, and of versions that record less. A key that is not there is None or empty here; what a method records beyond
+the known keys is kept as it came.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from dnfscale.errors import DataError
+from dnfscale.experiment.confusion import Confusion, summed_confusion
 from dnfscale.experiment.paper import PaperDataset, paper_dataset
 
 IDEAL = "ideal"
+BLACK_BOX = "black_box"
+"""The classifier that a formula was made to explain."""
 METHOD_TITLES: Mapping[str, str] = {
     IDEAL: "Formula",
+    BLACK_BOX: "Classifier explained",
     "random_forest": "Random forest",
     "xgboost": "XGBoost",
     "formula_size": "Formula size",
@@ -44,6 +49,26 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class Certified:
+    """What a certificate says of a formula, by the rows it was read from; earlier versions record less."""
+
+    rows: int
+    delta: float
+    epsilon: float | None
+    chosen_on_the_same_rows: bool
+    """Whether these rows had a say in the attributes: then nothing is promised."""
+    types: int | None
+    types_seen: int | None
+    types_certified: int | None
+    types_refuted: int | None
+    certified_share: float | None
+    certified_mass: float | None
+    """A lower bound for the share of the population whose answer is certified."""
+    excess_error: float | None
+    """An upper bound for how much more often the formula errs than the best one over the same attributes."""
+
+
+@dataclass(frozen=True, slots=True)
 class LearnedFormula:
     """A formula and how it came to be chosen."""
 
@@ -59,6 +84,10 @@ class LearnedFormula:
     sweep: tuple[Step, ...]
     supports: tuple[Support, ...]
     """Of each term on the rows it was learned from; empty where they are not recorded."""
+    label: str | None = None
+    """The label that it tells from the others; None for the formula of two."""
+    certificate: Certified | None = None
+    """Of a fold, from its test rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +96,12 @@ class Fold:
 
     number: int
     accuracy: float | None
+    fidelity: float | None
+    """How often the formula answers as the classifier that it explains."""
     test_rows: int | None
-    formula: LearnedFormula | None
+    formulas: tuple[LearnedFormula, ...]
+    """One, or one for each of several labels; none where the method has no formulas."""
+    confusion: Sequence[Sequence[int]] | None
     facts: Mapping[str, Any]
     """Whatever else is recorded, such as the parameters that were tuned."""
 
@@ -80,10 +113,12 @@ class Method:
     name: str
     accuracy_mean: float | None
     accuracy_std: float | None
+    fidelity_mean: float | None
+    fidelity_std: float | None
     ell_mean: float | None
     folds: tuple[Fold, ...]
-    model: LearnedFormula | None
-    """The formula of all rows."""
+    models: tuple[LearnedFormula, ...]
+    """The formula of all rows, or one for each of several labels."""
     training_accuracy: float | None
 
     @property
@@ -93,7 +128,7 @@ class Method:
     @property
     def failed_folds(self) -> int:
         """Folds in which the method failed; they do not count in its mean."""
-        return sum(fold.accuracy is None for fold in self.folds)
+        return sum("error" in fold.facts for fold in self.folds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +145,14 @@ class Paired:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelRows:
+    """One of several labels, and how many rows have it."""
+
+    label: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """A result.json."""
 
@@ -121,6 +164,9 @@ class Outcome:
     columns: int
     attributes: int
     positive_rows: int
+    """0 in a study of several labels."""
+    label_rows: tuple[LabelRows, ...]
+    """Of each of several labels; empty in a study of two classes."""
     methods: tuple[Method, ...]
     """In the order in which they are shown."""
     comparisons: tuple[Paired, ...]
@@ -134,10 +180,22 @@ class Outcome:
         return self.method(IDEAL)
 
     @property
+    def explains(self) -> bool:
+        """Whether the formula was made to answer as a classifier does."""
+        return self.kind == "distill" or bool(self.ideal and self.ideal.fidelity_mean is not None)
+
+    @property
+    def confusion(self) -> Confusion | None:
+        """The joint answers of the formulas of several labels on all test rows."""
+        folds = self.ideal.folds if self.ideal else ()
+        return summed_confusion([each.label for each in self.label_rows], [fold.confusion for fold in folds])
+
+    @property
     def paper(self) -> PaperDataset | None:
-        """What the paper says of this dataset, if it is one of its twelve."""
+        """What the paper says of this dataset, if it is one of its twelve; it has two classes in all of them."""
         dataset = self.environment.get("dataset")
-        return paper_dataset(dataset) if isinstance(dataset, str) else None
+        same = isinstance(dataset, str) and not self.label_rows and not self.explains
+        return paper_dataset(str(dataset)) if same else None
 
     @property
     def n_folds(self) -> int:
@@ -151,8 +209,9 @@ class Outcome:
 
     @property
     def majority_share(self) -> float | None:
-        """How often the more frequent answer is right."""
-        return max(self.positive_rows, self.rows - self.positive_rows) / self.rows if self.rows else None
+        """How often the most frequent answer is right."""
+        sizes = [each.rows for each in self.label_rows] or [self.positive_rows, self.rows - self.positive_rows]
+        return max(sizes) / self.rows if self.rows else None
 
     def method(self, name: str) -> Method | None:
         return next((method for method in self.methods if method.name == name), None)
@@ -178,7 +237,10 @@ def read_outcome(result: Mapping[str, Any]) -> Outcome:
         rows_dropped=data.get("rows_dropped", 0),
         columns=data.get("columns", 0),
         attributes=data.get("attributes", 0),
-        positive_rows=data.get("positive_rows", 0),
+        positive_rows=data.get("positive_rows") or 0,
+        label_rows=tuple(
+            LabelRows(label_text(entry["label"]), entry.get("rows", 0)) for entry in data.get("classes") or ()
+        ),
         methods=tuple(methods[name] for name in method_order(methods)),
         comparisons=_comparisons(result.get("comparisons") or ()),
         seconds=_seconds(timing, methods),
@@ -194,6 +256,30 @@ def labels(outcomes: Sequence[Outcome]) -> list[str]:
         title if title is not None and titles.count(title) == 1 else outcome.name
         for outcome, title in zip(outcomes, titles, strict=True)
     ]
+
+
+def label_text(label: object) -> str:
+    """Return a label as it is shown; numbers that JSON cannot hold are spelled as {"float": "inf"} in files."""
+    return str(label["float"]) if isinstance(label, Mapping) and "float" in label else str(label)
+
+
+def read_certificate(record: Mapping[str, Any] | None) -> Certified | None:
+    """Read a certificate of a result or of a model; None where there is none."""
+    if not record or record.get("rows") is None or record.get("delta") is None:
+        return None
+    return Certified(
+        rows=record["rows"],
+        delta=record["delta"],
+        epsilon=record.get("epsilon"),
+        chosen_on_the_same_rows=bool(record.get("chosen_on_the_same_rows", True)),
+        types=record.get("types"),
+        types_seen=record.get("types_seen"),
+        types_certified=record.get("types_certified"),
+        types_refuted=record.get("types_refuted"),
+        certified_share=record.get("certified_share"),
+        certified_mass=record.get("certified_mass_at_least"),
+        excess_error=record.get("excess_error_at_most"),
+    )
 
 
 def method_title(name: str) -> str:
@@ -214,9 +300,11 @@ def _method(name: str, record: Mapping[str, Any]) -> Method:
         name=name,
         accuracy_mean=record.get("accuracy_mean"),
         accuracy_std=record.get("accuracy_std"),
+        fidelity_mean=record.get("fidelity_mean"),
+        fidelity_std=record.get("fidelity_std"),
         ell_mean=record.get("ell_mean"),
         folds=tuple(_fold(number, fold) for number, fold in enumerate(record.get("folds") or ())),
-        model=_formula(model) if model else None,
+        models=_formulas(model) if model else (),
         training_accuracy=model.get("training_accuracy") if model else None,
     )
 
@@ -228,18 +316,26 @@ def _comparisons(records: Sequence[Mapping[str, Any]]) -> tuple[Paired, ...]:
 
 
 _FORMULA_KEYS = ("formula", "ell", "rank", "attributes", "terms", "literals", "minimized", "sweep", "term_counts")
-_FOLD_KEYS = ("fold", "accuracy", *_FORMULA_KEYS)
+_FOLD_KEYS = ("fold", "accuracy")
+_LEARNED_KEYS = (*_FOLD_KEYS, *_FORMULA_KEYS, "fidelity", "certificate", "classes", "confusion")
 
 
 def _fold(number: int, record: Mapping[str, Any]) -> Fold:
-    is_dnf = "formula" in record and "terms" in record
+    learned = "classes" in record or ("formula" in record and "terms" in record)
+    known = _LEARNED_KEYS if learned else _FOLD_KEYS
     return Fold(
         number=record.get("fold", number),
         accuracy=record.get("accuracy"),
+        fidelity=record.get("fidelity"),
         test_rows=record.get("test_rows"),
-        formula=_formula(record) if is_dnf else None,
-        facts={key: value for key, value in record.items() if key not in (_FOLD_KEYS if is_dnf else _FOLD_KEYS[:2])},
+        formulas=_formulas(record) if learned else (),
+        confusion=record.get("confusion"),
+        facts={key: value for key, value in record.items() if key not in known},
     )
+
+
+def _formulas(record: Mapping[str, Any]) -> tuple[LearnedFormula, ...]:
+    return tuple(_formula(entry) for entry in record.get("classes") or (record,))
 
 
 def _formula(record: Mapping[str, Any]) -> LearnedFormula:
@@ -258,6 +354,8 @@ def _formula(record: Mapping[str, Any]) -> LearnedFormula:
             for step in record.get("sweep") or ()
         ),
         supports=tuple(Support(count["n"], count["c"]) for count in record.get("term_counts") or ()),
+        label=label_text(record["label"]) if "label" in record else None,
+        certificate=read_certificate(record.get("certificate")),
     )
 
 

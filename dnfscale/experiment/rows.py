@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dnfscale.core.arrays import Bools, Codes, Scalar
+from dnfscale.core.arrays import Codes, Scalar
 from dnfscale.core.bins import CategoryBins
-from dnfscale.core.columns import Categories, Reading, Role, Rows, positives
+from dnfscale.core.columns import Categories, Reading, Role, Rows, classes_of
 from dnfscale.core.splits import Splits
 from dnfscale.scans import numbered
 
@@ -29,7 +29,8 @@ class RowsPlan:
     """Names the rows: the same token, the same matrix."""
     partitions: tuple[Rows, ...]
     reading: Reading
-    positive: tuple[Scalar, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
+    """The labels of each class."""
     row_numbers: Mapping[int, range]
     splits: Splits
     values: tuple[tuple[Scalar, ...] | None, ...]
@@ -47,11 +48,12 @@ class RowMatrix:
 
     features: Matrix
     """In single precision, which is what both forests and boosted trees compute with."""
-    target: Bools
+    target: Codes
+    """The class of each row."""
     arcs: Codes
     categorical: tuple[bool, ...]
 
-    def part(self, splits: Splits, fold: int, parts: tuple[int, ...]) -> tuple[Matrix, Bools]:
+    def part(self, splits: Splits, fold: int, parts: tuple[int, ...]) -> tuple[Matrix, Codes]:
         """Return the rows of some parts of a fold."""
         rows = np.isin(splits.parts[fold], parts)[self.arcs]
         return self.features[rows], self.target[rows]
@@ -75,11 +77,11 @@ def read_rows(plan: RowsPlan) -> RowMatrix:
 def _read(plan: RowsPlan) -> RowMatrix:
     n_rows = plan.splits.n_rows
     features = np.empty((n_rows, len(plan.reading.columns)), dtype=np.float32)
-    target = np.empty(n_rows, dtype=np.bool_)
+    target = np.empty(n_rows, dtype=np.uint8)
     for partition in plan.partitions:
         for first_row, block in numbered(partition, plan.reading, plan.row_numbers):
             rows = slice(first_row, first_row + block.n_rows)
-            target[rows] = positives(block.target, plan.positive)
+            target[rows] = classes_of(block.target, plan.classes)
             for column, (data, values) in enumerate(zip(block.columns, plan.values, strict=True)):
                 if isinstance(data, Categories):
                     codes = CategoryBins(values or ()).encode(data)

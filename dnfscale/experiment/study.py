@@ -1,31 +1,27 @@
-"""The record of a study: what result.json and model.json say of what was learned.
+"""The record of a study: what result.json says of what was learned, and the model it ends with.
 
-The shapes are fixed by the schemas dnfscale.result/1 and dnfscale.model/1. Nothing in them depends on how the rows were
+The shape is fixed by the schema dnfscale.result/1. Nothing in them depends on how the rows were
 partitioned, on workers, or on the time it took; what does goes into `timing` and `environment`, which the runner adds.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
 
-from dnfscale.core.arrays import Scalar
-from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue
+from dnfscale.core.model import Model
 from dnfscale.experiment.comparison import compare
 from dnfscale.experiment.metrics import deviation, formula_accuracy, majority_accuracy, mean, single_accuracy
 from dnfscale.experiment.tuning import Tuned, Untuned
-from dnfscale.learn import Learned, LearnedFold
-from dnfscale.method.bounds import separation
+from dnfscale.learn import Learned, LearnedFold, fold_model
+from dnfscale.method.certificate import certificate_of
+from dnfscale.method.explain import term_supports
 from dnfscale.method.ideal import ideal_errors
+from dnfscale.table import LearnSpec
 
 RESULT_SCHEMA = "dnfscale.result/1"
-MODEL_SCHEMA = "dnfscale.model/1"
-_DELTA = 0.05
-
-_TESTS: dict[type[Attribute], str] = {Above: "above", Equals: "equals", IsTrue: "true", IsMissing: "missing"}
 
 
 def data_record(learned: Learned) -> dict[str, Any]:
@@ -39,8 +35,11 @@ def data_record(learned: Learned) -> dict[str, Any]:
     }
 
 
-def ideal_record(learned: Learned) -> dict[str, Any]:
-    """Return what a result says of the ideal classifier method; without test folds its accuracies are null."""
+def ideal_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
+    """Return what a result says of the ideal classifier method; without test folds its accuracies are null.
+
+    The certificate of a fold is read from its test rows, which had no part in choosing anything.
+    """
     ells = [len(fold.tau) for fold in learned.folds] or [len(learned.model.tau)]
     accuracies = [formula_accuracy(fold) for fold in learned.folds]
     return {
@@ -48,13 +47,18 @@ def ideal_record(learned: Learned) -> dict[str, Any]:
         "accuracy_std": deviation(accuracies),
         "ell_mean": sum(ells) / len(ells),
         "folds": [
-            {**_fold_sizes(fold), "accuracy": float(accuracy), **_fold_formula(fold, learned)}
+            {
+                **fold_sizes(fold),
+                "accuracy": float(accuracy),
+                **fold_formula(fold, learned),
+                "certificate": certificate_of(fold_model(fold, learned, spec), counts=fold.test),
+            }
             for fold, accuracy in zip(learned.folds, accuracies, strict=True)
         ],
         "model": {
             "rows": learned.model.whole.n_rows,
             "training_accuracy": 1 - ideal_errors(learned.model.whole) / learned.model.whole.n_rows,
-            **_fold_formula(learned.model, learned),
+            **fold_formula(learned.model, learned),
         },
     }
 
@@ -123,45 +127,18 @@ def _tuned_fold(chain: Tuned | Untuned) -> dict[str, Any]:
         "params": chain.params,
         "trials": chain.trials,
         "failed_trials": chain.failed_trials,
+        "pruned_trials": chain.pruned_trials,
     }
 
 
-def model_record(learned: Learned, *, target: str, provenance: dict[str, Any]) -> dict[str, Any]:
-    """Return the formula of all rows as a model file says it."""
-    model = learned.model
-    names = model.tau.names
-    return {
-        "schema": MODEL_SCHEMA,
-        "target": target,
-        "positive": [_json_value(label) for label in learned.positive],
-        "attributes": [
-            {
-                "name": attribute.name,
-                "column": attribute.column,
-                "test": _TESTS[type(attribute)],
-                "value": None if isinstance(attribute, IsMissing) else _json_value(attribute.value),
-            }
-            for attribute in model.tau.attributes
-        ],
-        "terms": [[{"attribute": index, "value": holds} for index, holds in term.literals] for term in model.dnf.terms],
-        "counts": [
-            {"type": [bool(code >> i & 1) for i in range(len(names))], "n": n, "c": c}
-            for code, n, c in zip(
-                model.whole.codes.tolist(), model.whole.n.tolist(), model.whole.c.tolist(), strict=True
-            )
-        ],
-        "formula": model.dnf.render(names),
-        "certificate": {
-            "rows": model.whole.n_rows,
-            "delta": _DELTA,
-            "epsilon": separation(model.whole.n_rows, len(names), _DELTA),
-            "chosen_on_the_same_rows": True,
-        },
-        "provenance": provenance,
-    }
+def learned_model(learned: Learned, spec: LearnSpec, *, provenance: dict[str, Any]) -> Model:
+    """Return the formula of all rows as a model, with what is known of how far the rows support it."""
+    model = fold_model(learned.model, learned, spec)
+    return replace(model, certificate=certificate_of(model), provenance=provenance)
 
 
-def _fold_sizes(fold: LearnedFold) -> dict[str, Any]:
+def fold_sizes(fold: LearnedFold) -> dict[str, Any]:
+    """Return the number of a fold and the rows of its parts."""
     return {
         "fold": fold.fold,
         "train_rows": fold.train_rows,
@@ -170,7 +147,7 @@ def _fold_sizes(fold: LearnedFold) -> dict[str, Any]:
     }
 
 
-def _fold_formula(fold: LearnedFold, learned: Learned) -> dict[str, Any]:
+def fold_formula(fold: LearnedFold, learned: Learned) -> dict[str, Any]:
     names = learned.attribute_names
     return {
         "ell": len(fold.tau),
@@ -179,6 +156,7 @@ def _fold_formula(fold: LearnedFold, learned: Learned) -> dict[str, Any]:
         "formula": fold.dnf.render(fold.tau.names),
         "terms": len(fold.dnf.terms),
         "literals": fold.dnf.n_literals,
+        "term_counts": [{"n": n, "c": c} for n, c in term_supports(fold.dnf, fold.whole)],
         "minimized": {"status": str(fold.minimized.status), "gap_literals": fold.minimized.gap_literals},
         "sweep": [
             {
@@ -193,11 +171,6 @@ def _fold_formula(fold: LearnedFold, learned: Learned) -> dict[str, Any]:
             for step in fold.sweep.steps
         ],
     }
-
-
-def _json_value(value: Scalar | None) -> Scalar | None:
-    """Return a value as JSON can hold it: the cuts -inf and inf are written as text."""
-    return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 def _share(part: int, whole: int) -> float | None:

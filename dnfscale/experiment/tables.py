@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dnfscale.experiment.formats import Cell, Figure, Table
-from dnfscale.experiment.outcome import IDEAL, Fold, Outcome, Paired, labels, method_order, method_title, read_outcome
+from dnfscale.experiment.outcome import (
+    BLACK_BOX,
+    IDEAL,
+    Fold,
+    Outcome,
+    Paired,
+    labels,
+    method_order,
+    method_title,
+    read_outcome,
+)
 from dnfscale.experiment.paper import Percent
 
 Column = tuple[str, Sequence[Cell]]
@@ -18,6 +28,9 @@ def study_tables(results: Sequence[Mapping[str, Any]]) -> dict[str, Table]:
     outcomes = [read_outcome(result) for result in results]
     tables = {
         "accuracies": accuracy_table(outcomes),
+        "fidelities": fidelity_table(outcomes),
+        "labels": label_table(outcomes),
+        "confusions": confusion_table(outcomes),
         "features": features_table(outcomes),
         "runtimes": runtime_table(outcomes),
         "formulas": formula_table(outcomes),
@@ -27,8 +40,8 @@ def study_tables(results: Sequence[Mapping[str, Any]]) -> dict[str, Table]:
 
 
 def accuracy_table(outcomes: Sequence[Outcome]) -> Table:
-    """Lay out the accuracies of all methods: the paper's Figure 1. Runs without test folds are left out."""
-    names, tested = _those(outcomes, lambda outcome: outcome.n_folds > 0)
+    """Lay out the accuracies of all methods: the paper's Figure 1. Runs that were not tested are left out."""
+    names, tested = _those(outcomes, _knows_accuracy)
     run = {method.name for outcome in tested for method in outcome.methods}
     told = {name for outcome in tested if outcome.paper for name in outcome.paper.accuracies}
     columns: list[Column] = []
@@ -41,6 +54,47 @@ def accuracy_table(outcomes: Sequence[Outcome]) -> Table:
     if any(literature):
         columns.append((_papers("Literature"), literature))
     return _table("Accuracy on rows not learned from, %, mean ± deviation over folds", names, columns)
+
+
+def fidelity_table(outcomes: Sequence[Outcome]) -> Table:
+    """Lay out how often formulas answer as the classifiers that they explain, and how accurate both are."""
+    names, explaining = _those(outcomes, lambda outcome: bool(outcome.ideal and outcome.ideal.fidelity_mean is not None))
+    columns: list[Column] = [
+        ("Fidelity", [_fidelity(outcome) for outcome in explaining]),
+        ("Accuracy of the formula", [_accuracy(outcome, IDEAL) for outcome in explaining]),
+        ("Accuracy of the classifier", [_accuracy(outcome, BLACK_BOX) for outcome in explaining]),
+    ]
+    title = "Fidelity to the classifier explained, and accuracy, on rows not learned from, %, mean ± deviation over folds"
+    return _table(title, names, columns)
+
+
+def label_table(outcomes: Sequence[Outcome]) -> Table:
+    """Lay out how each of several labels fares on the test rows of all folds together."""
+    rows = []
+    for name, outcome in zip(labels(outcomes), outcomes, strict=True):
+        confusion = outcome.confusion
+        if confusion is None:
+            continue
+        for i, label in enumerate(confusion.labels):
+            other = confusion.mistaken_for(i)
+            mistaken = "" if other is None else confusion.labels[other]
+            rows.append(
+                (name, label, confusion.of(i), _share(confusion.recall(i)), _share(confusion.precision(i)), mistaken)
+            )
+    header = ("Dataset", "Label", "Test rows", "Recall, %", "Precision, %", "Most often taken for")
+    return Table("Each label on the test rows of all folds", header, tuple(rows))
+
+
+def confusion_table(outcomes: Sequence[Outcome]) -> Table:
+    """List the cells of the confusion matrices, summed over test folds: one line for each pair of labels."""
+    rows = [
+        (name, label, given, confusion.rows[i][j])
+        for name, outcome in zip(labels(outcomes), outcomes, strict=True)
+        if (confusion := outcome.confusion) is not None
+        for i, label in enumerate(confusion.labels)
+        for j, given in enumerate(confusion.labels)
+    ]
+    return Table("Test rows by label and answer", ("Dataset", "Label", "Answer", "Rows"), tuple(rows))
 
 
 def features_table(outcomes: Sequence[Outcome]) -> Table:
@@ -80,17 +134,21 @@ def runtime_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def formula_table(outcomes: Sequence[Outcome]) -> Table:
-    """Lay out the formula of each first fold; the paper's comes from another split of the same data."""
-    names, learned = _those(outcomes, lambda outcome: _first_fold(outcome) is not None)
-    folds = [_first_fold(outcome) for outcome in learned]
-    columns: list[Column] = [
-        ("Test accuracy, %", [_share(fold.accuracy) if fold else None for fold in folds]),
-        ("Formula", [fold.formula.text if fold and fold.formula else None for fold in folds]),
+    """Lay out the formula of each first fold, or those of its labels; the paper's comes from another split of the data."""
+    first = [
+        (name, outcome, fold, formula)
+        for name, outcome in zip(labels(outcomes), outcomes, strict=True)
+        if (fold := _first_fold(outcome)) is not None
+        for formula in fold.formulas
     ]
-    if any(outcome.paper for outcome in learned):
-        theirs = [outcome.paper.first_formula if outcome.paper else None for outcome in learned]
+    columns: list[Column] = [("Test accuracy, %", [_share(fold.accuracy) for _, _, fold, _ in first])]
+    if any(formula.label is not None for *_, formula in first):
+        columns.append(("Label", [formula.label for *_, formula in first]))
+    columns.append(("Formula", [formula.text for *_, formula in first]))
+    if any(outcome.paper for _, outcome, _, _ in first):
+        theirs = [outcome.paper.first_formula if outcome.paper else None for _, outcome, _, _ in first]
         columns.append((_papers("Formula"), theirs))
-    return _table("Formula of the first fold", names, columns)
+    return _table("Formula of the first fold", [name for name, *_ in first], columns)
 
 
 def comparison_table(outcomes: Sequence[Outcome]) -> Table:
@@ -152,6 +210,18 @@ def _accuracy(outcome: Outcome, name: str) -> Figure | None:
     return Figure(100 * method.accuracy_mean, deviation=None if deviation is None else 100 * deviation)
 
 
+def _knows_accuracy(outcome: Outcome) -> bool:
+    return outcome.n_folds > 0 and any(method.accuracy_mean is not None for method in outcome.methods)
+
+
+def _fidelity(outcome: Outcome) -> Figure | None:
+    ideal = outcome.ideal
+    if ideal is None or ideal.fidelity_mean is None:
+        return None
+    deviation = None if outcome.leaves_one_out else ideal.fidelity_std
+    return Figure(100 * ideal.fidelity_mean, deviation=None if deviation is None else 100 * deviation)
+
+
 def _paper_accuracy(outcome: Outcome, name: str) -> Figure | None:
     return _percent(outcome.paper.accuracies.get(name)) if outcome.paper else None
 
@@ -166,7 +236,7 @@ def _share(share: float | None) -> Figure | None:
 
 def _first_fold(outcome: Outcome) -> Fold | None:
     folds = outcome.ideal.folds if outcome.ideal else ()
-    return folds[0] if folds and folds[0].formula else None
+    return folds[0] if folds and folds[0].formulas else None
 
 
 def _seconds(seconds: float | None) -> Figure | None:

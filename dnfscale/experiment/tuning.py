@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Protocol
 
 from dnfscale.engine.api import Failure
@@ -32,6 +33,15 @@ class Budget:
     trials: int = 100
     timeout_s: float | None = None
     """How long one trial may take; a trial that takes longer has failed."""
+    pruner: str = "none"
+    """Which trials are given up after a ninth or a third of their trees: see PRUNERS."""
+
+
+PRUNERS = ("none", "median", "halving")
+"""none: every trial grows all its trees; median: a trial below the median of the earlier ones is given up; halving:
+only the best third goes on."""
+_RUNGS = (Fraction(1, 9), Fraction(1, 3))
+"""The shares of a trial's trees after which it may be given up; the trees are the first of those it would grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,7 @@ class Tuned:
     test_rows: int
     trials: int
     failed_trials: int
+    pruned_trials: int
     seconds: float
     """Time in tasks, repeated or not."""
 
@@ -71,17 +82,31 @@ def tune(
     name = f"{method}-fold{fold}"
     chain_seed = zlib.crc32(f"{seed} {name}".encode())
     noted = notes.recall(name)
-    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=chain_seed))
+    study = optuna.create_study(
+        direction="maximize", sampler=optuna.samplers.TPESampler(seed=chain_seed), pruner=_pruner(budget.pruner)
+    )
     best: tuple[int, dict[str, Any], int] | None = None
-    failed = 0
+    failed = pruned = 0
     seconds = 0.0
     error = ""
     for number in range(budget.trials):
         trial = study.ask()
         params = SPACES[method](trial)
         fit = Fit(method, fold, params, chain_seed, final=False, timeout_s=budget.timeout_s)
-        entry = yield from _entry(name, f"trial {number}", fit, noted, notes)
-        seconds += entry["seconds"]
+        parts = [*(replace(fit, share=share) for share in _RUNGS if budget.pruner != "none"), fit]
+        for rung, part in enumerate(parts):
+            step = f"trial {number}" if part is fit else f"trial {number} rung {rung}"
+            entry = yield from _entry(name, step, part, noted, notes)
+            seconds += entry["seconds"]
+            if entry["error"] is not None or part is fit:
+                break
+            trial.report(entry["correct"] / max(1, entry["rows"]), rung)
+            if trial.should_prune():
+                break
+        if entry["error"] is None and part is not fit:
+            pruned += 1
+            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            continue
         if entry["error"] is not None:
             failed += 1
             error = entry["error"]
@@ -106,8 +131,19 @@ def tune(
         test_rows=entry["rows"],
         trials=budget.trials,
         failed_trials=failed,
+        pruned_trials=pruned,
         seconds=seconds + entry["seconds"],
     )
+
+
+def _pruner(name: str) -> Any:
+    import optuna
+
+    if name == "median":
+        return optuna.pruners.MedianPruner(n_startup_trials=5)
+    if name == "halving":
+        return optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3)
+    return optuna.pruners.NopPruner()
 
 
 def _entry(

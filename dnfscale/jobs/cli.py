@@ -12,8 +12,12 @@ from pathlib import Path
 import dnfscale
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs import signals
+from dnfscale.jobs.bounds_verb import add_bounds_verb
 from dnfscale.jobs.data_verbs import add_data_verbs
+from dnfscale.jobs.explain_verb import add_explain_verb
+from dnfscale.jobs.export_verb import add_export_verb
 from dnfscale.jobs.plan import plan, write_plan
+from dnfscale.jobs.predict_verb import add_predict_verb
 from dnfscale.jobs.reporting import write_joint_report, write_report
 from dnfscale.jobs.runner import Options, open_data, run
 from dnfscale.jobs.spec import JobSpec, parse_override, read_spec
@@ -143,7 +147,11 @@ def _parser() -> argparse.ArgumentParser:
     report_verb.add_argument("--output", metavar="FILE", help="the page to write (default: in the run's folder)")
     report_verb.set_defaults(verb=_report)
 
+    add_bounds_verb(verbs)
+    add_predict_verb(verbs)
     add_data_verbs(verbs)
+    add_explain_verb(verbs)
+    add_export_verb(verbs)
     return parser
 
 

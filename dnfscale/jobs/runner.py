@@ -6,7 +6,7 @@ import json
 import platform
 import time
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 import numpy as np
@@ -14,10 +14,12 @@ import pyarrow as pa
 
 import dnfscale
 from dnfscale.data.datasets import is_named, open_named
+from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source, open_source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
-from dnfscale.errors import DnfscaleError, LimitError, TaskError
+from dnfscale.errors import DnfscaleError, LimitError, SpecError, TaskError
+from dnfscale.fidelity import READINGS
 from dnfscale.jobs import signals
 from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.progress import ProgressLines, Watcher
@@ -68,19 +70,41 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
                 "categorical": record.categorical,
                 "boolean": record.boolean,
             }
-            if spec["data.target"] not in (None, record.target):
-                # Another target: the record's labels say nothing of it.
+            if spec["data.target"] not in (None, record.target) or spec["data.classes"] == "all":
+                # Another target, or all of its labels: what the record calls positive says nothing of it.
                 roles["positive"] = None
             to_learn = learn_spec(spec, target=spec["data.target"] or record.target, **roles)
         else:
             source = open_source(spec.data_path)
             to_learn = learn_spec(spec, target=spec["data.target"])
+        if spec.distilled_file is not None:
+            source, to_learn = _scored(source, to_learn, spec)
         features(source, to_learn)
     except DnfscaleError as error:
         if error.key is None:
             error = type(error)(error.message, "data.path")
         raise spec.located(error) from error
     return source, to_learn
+
+
+def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source, LearnSpec]:
+    """Return the source with a classifier's answers as its target, joined with the truth where it is known."""
+    scorer = open_xgboost(str(spec.distilled_file), spec["distill.threshold"])
+    truth = to_learn.target if spec.knows_truth else None
+    if truth is not None and truth in source.types and to_learn.positive is None:
+        if not pa.types.is_boolean(source.types[truth]):
+            raise SpecError(
+                f"data.positive must say which labels of {truth!r} are the positive class; or leave out data.target, "
+                "if the truth is not known",
+                "data.target",
+            )
+        to_learn = replace(to_learn, positive=(True,))
+    name = "answer"
+    while name in source.types:
+        name += "_"
+    scored = scored_source(source, scorer, target=name, truth=truth, positive=to_learn.positive or ())
+    drop = to_learn.drop if truth is None else (*to_learn.drop, truth)
+    return scored, replace(to_learn, target=name, positive=ANSWERED_YES, others=READINGS, drop=drop)
 
 
 def check_complete(result: dict[str, Any]) -> None:
@@ -191,20 +215,26 @@ class Job:
         """Write the run's files: result.json after what it stands for, and the report, which shows it, last."""
         ideal = outcome.result["methods"]["ideal"]
         self.folder.write_json("model.json", outcome.model)
+        label = ("label",) if "classes" in ideal["model"] else ()
         sizes = ("fold", "train_rows", "validation_rows", "test_rows", "accuracy")
-        formula = ("ell", "rank", "terms", "literals", "formula")
+        formula = (*label, "ell", "rank", "terms", "literals", "formula")
         self.folder.write_csv(
             "tables/folds.csv",
             sizes + formula,
-            [[fold[key] for key in sizes + formula] for fold in ideal["folds"]],
+            [
+                [fold[key] for key in sizes] + [found[key] for key in formula]
+                for fold in ideal["folds"]
+                for found in fold.get("classes", [fold])
+            ],
         )
         self.folder.write_csv(
             "tables/sweep.csv",
-            ("fold", "ell", "rank", "validation_accuracy"),
+            ("fold", *label, "ell", "rank", "validation_accuracy"),
             [
-                [record.get("fold", "all"), step["ell"], rank, accuracy]
+                [record.get("fold", "all"), *(found[key] for key in label), step["ell"], rank, accuracy]
                 for record in (*ideal["folds"], ideal["model"])
-                for step in record["sweep"]
+                for found in record.get("classes", [record])
+                for step in found["sweep"]
                 for rank, accuracy in step["by_rank"].items()
             ],
         )

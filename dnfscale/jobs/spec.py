@@ -13,12 +13,13 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
-from dnfscale.experiment.tuning import Budget
+from dnfscale.experiment.tuning import PRUNERS, Budget
 from dnfscale.jobs.toml_text import key_lines, write_toml
 from dnfscale.method.select import SCORES
 from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
@@ -70,11 +71,24 @@ class JobSpec:
         return path if named or Path(path).is_absolute() else str(self.file.parent / path)
 
     @property
+    def distilled_file(self) -> str | None:
+        """The path of the classifier to explain, relative to the spec's own folder."""
+        given = self["distill.model"]
+        return None if given is None else str(self.file.parent / given)
+
+    @property
+    def knows_truth(self) -> bool:
+        """Whether there is a true label to compare answers with."""
+        return self["data.target"] is not None or str(self["data.path"]).startswith(("builtin:", "paper:"))
+
+    @property
     def methods(self) -> tuple[str, ...]:
         """What the job runs: what it lists, else the formula, what costs nothing, and every baseline with a table."""
         if self["methods"] is not None:
             return tuple(dict.fromkeys(("ideal", *self["methods"])))
         tuned = tuple(name for name in TUNED if self[f"baselines.{name}.trials"] is not None)
+        if self.kind == "distill":
+            return ("ideal", "black_box")
         return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned)
 
     @property
@@ -84,7 +98,11 @@ class JobSpec:
 
     def budget(self, baseline: str) -> Budget:
         """Return how much tuning a baseline gets."""
-        return Budget(self[f"baselines.{baseline}.trials"], self[f"baselines.{baseline}.timeout_s"])
+        return Budget(
+            self[f"baselines.{baseline}.trials"],
+            self[f"baselines.{baseline}.timeout_s"],
+            self[f"baselines.{baseline}.pruner"],
+        )
 
     @property
     def run_folder(self) -> Path:
@@ -119,7 +137,8 @@ class JobSpec:
         path = self.data_path
         if not path.startswith(("builtin:", "paper:")) and "://" not in path:
             path = os.path.abspath(path)
-        return {**self.values, "data.path": path}
+        model = self.distilled_file
+        return {**self.values, "data.path": path, "distill.model": None if model is None else os.path.abspath(model)}
 
 
 def cluster_of(values: Mapping[str, Any]) -> ClusterSpec:
@@ -228,12 +247,14 @@ def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:
     return replace(
         LearnSpec(target=target),
         **{**roles, **given},
+        classes=spec["data.classes"],
         missing=spec["data.missing"],
         max_categories=spec["data.max_categories"],
         rank=spec["select.rank"],
         max_ell=spec["select.max_ell"],
         validation=spec["select.validation"],
         tolerance=spec["select.tolerance"],
+        threshold=Fraction(str(spec["formula.threshold"])),
         unseen=spec["formula.unseen"],
         minimize=spec["formula.minimize"],
         outer=0 if spec.kind == "fit" else spec["folds.outer"],
@@ -285,7 +306,13 @@ def _check_together(spec: JobSpec) -> None:
     def fail(key: str, message: str) -> None:
         raise SpecError(f"{spec.place(key)}: {message}")
 
-    if spec["data.target"] is None and not str(spec["data.path"]).startswith(("builtin:", "paper:")):
+    if (spec.kind == "distill") != (spec["distill.model"] is not None):
+        if spec.kind == "distill":
+            fail("kind", 'kind = "distill" needs distill.model, a classifier that XGBoost saved as JSON; add it')
+        fail("distill.model", f'distill.model is for kind = "distill", but kind is "{spec.kind}"; change one of them')
+    if spec.kind == "distill" and (spec.baselines or spec["data.classes"] == "all"):
+        fail("kind", 'kind = "distill" explains one classifier of two classes; leave out baselines and data.classes')
+    if spec.kind != "distill" and not spec.knows_truth:
         fail("data", "expected the key data.target, the column to predict, but it is not there; add it")
     if spec["cluster.kind"] == "address" and spec["cluster.address"] is None:
         fail("cluster.kind", 'cluster.kind = "address" needs cluster.address, such as "tcp://10.0.0.5:8786"; add it')
@@ -314,6 +341,12 @@ def _share(low: float, high: float) -> Check:
         return float(value)
 
     return check
+
+
+def _threshold(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1:
+        raise ValueError("a number above 0 and below 1")
+    return float(value)
 
 
 def _one_of(*choices: str) -> Check:
@@ -414,12 +447,13 @@ def _cluster_kind(value: Any) -> str:
 FIELDS: Mapping[str, Field] = {
     "schema_version": Field(_whole(1, 1), required=True),
     "name": Field(_name),
-    "kind": Field(_one_of("fit", "study"), "study"),
+    "kind": Field(_one_of("fit", "study", "distill"), "study"),
     "seed": Field(_whole(0), 0),
     "methods": Field(_methods),
     "data.path": Field(_text, required=True),
     "data.target": Field(_column),
     "data.positive": Field(_labels),
+    "data.classes": Field(_one_of("two", "all"), "two"),
     "data.drop": Field(_texts),
     "data.categorical": Field(_texts),
     "data.boolean": Field(_texts),
@@ -430,13 +464,18 @@ FIELDS: Mapping[str, Field] = {
     "select.max_ell": Field(_whole(1, MOST_ELL), 10),
     "select.validation": Field(_share(0.01, 0.9), 0.3),
     "select.tolerance": Field(_share(0.0, 1.0), 0.01),
+    "formula.threshold": Field(_threshold, 0.5),
     "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
     "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),
     "folds.outer": Field(_folds),
+    "distill.model": Field(_text),
+    "distill.threshold": Field(_threshold, 0.5),
     "baselines.random_forest.trials": Field(_whole(1)),
     "baselines.random_forest.timeout_s": Field(_seconds),
+    "baselines.random_forest.pruner": Field(_one_of(*PRUNERS), "none"),
     "baselines.xgboost.trials": Field(_whole(1)),
     "baselines.xgboost.timeout_s": Field(_seconds),
+    "baselines.xgboost.pruner": Field(_one_of(*PRUNERS), "none"),
     "cluster.kind": Field(_cluster_kind, "local"),
     "cluster.workers": Field(_whole(1), 2),
     "cluster.memory_limit": Field(_memory, "4GiB"),

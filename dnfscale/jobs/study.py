@@ -7,24 +7,34 @@ with the facts and goes on with the first trial that is not in the notes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dnfscale
+from dnfscale.classes import learn_classes
 from dnfscale.core.columns import CategorySummary, Reading
+from dnfscale.core.model import Model
 from dnfscale.core.splits import Splits
+from dnfscale.data.models import classes_record, model_record
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import LimitError
 from dnfscale.experiment.baselines import FitAndScore
+from dnfscale.experiment.distilled import distilled_records
+from dnfscale.experiment.many_classes import (
+    classes_data_record,
+    classes_ideal_record,
+    classes_majority_record,
+    classes_models,
+)
 from dnfscale.experiment.rows import RowsPlan
 from dnfscale.experiment.study import (
     RESULT_SCHEMA,
     comparison_records,
     data_record,
     ideal_record,
+    learned_model,
     majority_record,
-    model_record,
     one_rule_record,
     tuned_record,
 )
@@ -62,7 +72,7 @@ def run_study(
     if noted:
         facts = noted[0]
     else:
-        facts = _facts(learn(source, to_learn, engine), spec, to_learn)
+        facts = _learned_facts(source, spec, to_learn, engine)
         facts["seconds"] = round(clock() - started, 3)
         notes.note("ideal", facts)
     methods = {name: record for name, record in facts["methods"].items() if name in spec.methods}
@@ -83,28 +93,52 @@ def run_study(
         "data": facts["data"],
         "methods": methods,
     }
-    if spec.kind == "study":
+    if spec.kind == "study" or (spec.kind == "distill" and spec.knows_truth):
         result["comparisons"] = comparison_records(methods)
     return Outcome(result, facts["model"], methods_s, failed)
 
 
-def _facts(learned: Learned, spec: JobSpec, to_learn: LearnSpec) -> dict[str, Any]:
-    """Return what was learned, and what is needed to read the same rows again, as plain facts."""
-    table = learned.table
-    provenance = {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec["seed"], "rows": learned.rows}
-    methods = {"ideal": ideal_record(learned)}
-    if learned.folds:
+def _learned_facts(source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine) -> dict[str, Any]:
+    """Learn, and return what was learned and what is needed to read the same rows again, as plain facts."""
+    provenance = {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec["seed"]}
+    if to_learn.classes == "all":
+        classes = learn_classes(source, to_learn, engine)
+        first = classes.classes[0]
+        provenance["rows"] = first.rows
+        return {
+            "data": classes_data_record(classes),
+            "methods": {"ideal": classes_ideal_record(classes)}
+            | ({"majority": classes_majority_record(classes)} if first.folds else {}),
+            "model": classes_record(classes_models(classes, to_learn, provenance=provenance)),
+            "rows": _row_facts(first),
+        }
+    learned = learn(source, to_learn, engine)
+    provenance["rows"] = learned.rows
+    methods = {"ideal": ideal_record(learned, to_learn)}
+    if spec.kind == "distill":
+        methods = distilled_records(learned, methods["ideal"], known=spec.knows_truth)
+    elif learned.folds:
         methods |= {"majority": majority_record(learned), "one_rule": one_rule_record(learned)}
     return {
         "data": data_record(learned),
         "methods": methods,
-        "model": model_record(learned, target=to_learn.target, provenance=provenance),
-        "rows": {
-            "outer": table.splits.outer,
-            "kept": [list(pair) for pair in sorted(table.summary.kept)],
-            "positive": list(table.positive),
-            "values": [list(s.values) if isinstance(s, CategorySummary) else None for s in table.summary.columns],
-        },
+        "model": model_record(_named(learned_model(learned, to_learn, provenance=provenance), spec)),
+        "rows": _row_facts(learned),
+    }
+
+
+def _named(model: Model, spec: JobSpec) -> Model:
+    """Return the model with labels that a reader understands: the codes of joined answers are ours alone."""
+    return replace(model, positive=(True,)) if spec.kind == "distill" else model
+
+
+def _row_facts(learned: Learned) -> dict[str, Any]:
+    table = learned.table
+    return {
+        "outer": table.splits.outer,
+        "kept": [list(pair) for pair in sorted(table.summary.kept)],
+        "classes": [list(labels) for labels in table.classes],
+        "values": [list(s.values) if isinstance(s, CategorySummary) else None for s in table.summary.columns],
     }
 
 
@@ -119,7 +153,7 @@ def _rows_plan(source: Source, to_learn: LearnSpec, facts: dict[str, Any], token
         token=token,
         partitions=source.partitions,
         reading=Reading(features(source, to_learn), to_learn.target, keep_missing=to_learn.missing == "indicator"),
-        positive=tuple(rows["positive"]),
+        classes=tuple(tuple(labels) for labels in rows["classes"]),
         row_numbers=numbers,
         splits=Splits(start, rows["outer"], to_learn.validation, to_learn.seed),
         values=tuple(None if values is None else tuple(values) for values in rows["values"]),

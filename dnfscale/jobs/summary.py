@@ -16,31 +16,51 @@ def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: Pa
     """Write the summary of a result and of the model beside it."""
     data, ideal = result["data"], result["methods"]["ideal"]
     model = ideal["model"]
+    formulas = model.get("classes", [model])
+    files = model_file.get("classes", [model_file])
     dropped = f", {data['rows_dropped']:,} dropped for missing values" if data["rows_dropped"] else ""
     print(f"{result['name']}: {data['rows']:,} rows, {data['attributes']:,} attributes{dropped}", file=out)
-    print("\nformula of all rows", file=out)
-    print(_wrapped(_term_texts(model_file)), file=out)
-    print(f"\n  {explain(model, data)}", file=out)
-    if ideal["folds"]:
+    for formula, file in zip(formulas, files, strict=True):
+        of_class = f", {file['target']} = {formula['label']}" if "label" in formula else ""
+        print(f"\nformula of all rows{of_class}", file=out)
+        print(_wrapped(_term_texts(file)), file=out)
+        print(f"\n  {explain(formula, data)}", file=out)
+    if "fidelity_mean" in ideal:
+        _write_fidelity(result, out)
+    elif ideal["folds"]:
         mean, deviation = 100 * ideal["accuracy_mean"], 100 * ideal["accuracy_std"]
         n_folds = len(ideal["folds"])
         print(f"\naccuracy   {mean:.1f} % ± {deviation:.1f} over {n_folds} test folds", file=out)
-        majority = max(data["positive_rows"], data["rows"] - data["positive_rows"]) / data["rows"]
-        print(f"majority   {100 * majority:.1f} % for always giving the more frequent answer", file=out)
-        print(f"attributes {ideal['ell_mean']:.1f} on average", file=out)
-    else:
+        print(f"majority   {100 * _majority(data):.1f} % for always giving the most frequent answer", file=out)
+        print(f"attributes {ideal['ell_mean']:.1f} on average{' a class' * (len(formulas) > 1)}", file=out)
+    elif "training_accuracy" in model:
         print(f"\naccuracy   {100 * model['training_accuracy']:.1f} % on the rows it was learned from", file=out)
     print(f"\nfiles      {folder}", file=out)
+
+
+def _write_fidelity(result: dict[str, Any], out: TextIO) -> None:
+    """Write how close a formula comes to the classifier it explains."""
+    ideal, box = result["methods"]["ideal"], result["methods"]["black_box"]
+    n_folds = len(ideal["folds"])
+    mean, deviation = 100 * ideal["fidelity_mean"], 100 * ideal["fidelity_std"]
+    print(f"\nfidelity   {mean:.1f} % ± {deviation:.1f} over {n_folds} test folds: answers as the classifier", file=out)
+    if ideal["accuracy_mean"] is not None:
+        print(f"accuracy   {100 * ideal['accuracy_mean']:.1f} % of the formula, ", end="", file=out)
+        print(f"{100 * box['accuracy_mean']:.1f} % of the classifier", file=out)
+
+
+def _majority(data: dict[str, Any]) -> float:
+    if "classes" in data:
+        return float(max(entry["rows"] for entry in data["classes"]) / data["rows"])
+    return float(max(data["positive_rows"], data["rows"] - data["positive_rows"]) / data["rows"])
 
 
 def explain(model: dict[str, Any], data: dict[str, Any]) -> str:
     """Say what kind of formula it is; one without literals needs a reason."""
     if model["literals"] == 0:
         answer = "true" if model["formula"] == "true" else "false"
-        return (
-            f"constant: whatever the chosen attributes say, {answer} is the more frequent answer "
-            f"({data['positive_rows']:,} of {data['rows']:,} rows are positive)"
-        )
+        counted = f" ({data['positive_rows']:,} of {data['rows']:,} rows are positive)" if "label" not in model else ""
+        return f"constant: whatever the chosen attributes say, {answer} is the more frequent answer{counted}"
     status = {
         "proven": "proven shortest",
         "bounded": f"at most {model['minimized']['gap_literals']} literals longer than the shortest",

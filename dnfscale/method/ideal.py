@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Ints
@@ -11,6 +13,19 @@ from dnfscale.core.counts import TypeCounts, to_dense
 def ideal_types(counts: TypeCounts) -> Ints:
     """Return the types that the ideal classifier accepts: those with c_t / n_t >= 1/2, a tie being true."""
     return counts.codes[2 * counts.c >= counts.n]
+
+
+def weighed(counts: TypeCounts, threshold: Fraction) -> TypeCounts:
+    """Return the counts with rows weighed so that half of a type's weight is positive at the threshold.
+
+    With the threshold a / b a positive row weighs b - a and a negative one a: c_t / n_t >= a / b exactly when the
+    weighed share is at least 1/2. So the ideal classifier of the weighed counts is the one of least expected cost,
+    where a wrong «yes» costs a and a wrong «no» b - a, and everything decided from counts serves it unchanged.
+    """
+    if threshold == Fraction(1, 2):
+        return counts
+    false, true = threshold.numerator, threshold.denominator - threshold.numerator
+    return TypeCounts(counts.ell, counts.codes, true * counts.c + false * (counts.n - counts.c), true * counts.c)
 
 
 def ideal_errors(counts: TypeCounts) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from dnfscale.core.arrays import Ints
-from dnfscale.core.columns import Reading, Rows, positives
+from dnfscale.core.columns import Reading, Rows, classes_of
 from dnfscale.core.vocabulary import Above, Vocabulary
 from dnfscale.data.source import open_source
 from dnfscale.engine.launch import ClusterSpec, launch
@@ -47,7 +47,7 @@ class CountTypesOf:
         table = np.zeros(2 << ell, dtype=np.int64)
         for block in rows.blocks(Reading(columns, self.target)):
             cells = types_of(block, columns, self.tau)
-            cells |= positives(block.target, (True,)).astype(np.int64) << ell
+            cells |= classes_of(block.target, ((False,), (True,))).astype(np.int64) << ell
             table += np.bincount(cells, minlength=2 << ell)
         return table
 

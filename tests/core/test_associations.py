@@ -70,7 +70,7 @@ def made(case: tuple[int, int | str, int]) -> tuple[Splits, BinnedTable, list[Bi
 @given(cases, st.sampled_from([[TRAIN], [TRAIN, VALIDATION], [TEST], []]))
 def test_tables_equal_a_naive_recount_in_every_fold(case, parts):
     splits, table, bins, spans = made(case)
-    found = associate(table, bins=bins, spans=spans, members=splits.members(parts))
+    [found] = associate(table, bins=bins, spans=spans, members=splits.members(parts))
     assert found == recount(table, spans, splits, parts)
 
 
@@ -79,13 +79,46 @@ def test_associations_do_not_depend_on_how_rows_are_split_or_merged(case, choice
     splits, table, bins, spans = made(case)
     members = splits.members([TRAIN])
 
-    def of(rows: np.ndarray) -> Associations:
+    def of(rows: np.ndarray) -> tuple[Associations, ...]:
         part = BinnedTable(tuple(codes[rows] for codes in table.columns), table.labels[rows])
         return associate(part, bins=bins, spans=spans, members=members)
 
     parts = [of(rows) for rows in choice.draw(groupings(table.n_rows))]
-    whole = associate(table, bins=bins, spans=spans, members=members)
-    assert merge(parts) == merge(parts[::-1]) == merge([merge(parts[:2]), *parts[2:]]) == whole
+    [whole] = associate(table, bins=bins, spans=spans, members=members)
+    assert merge(parts) == merge(parts[::-1]) == merge([merge(parts[:2]), *parts[2:]]) == (whole,)
+
+
+@given(cases, st.integers(0, 10**6))
+def test_a_row_of_some_weight_is_that_many_rows(case, seed):
+    splits, table, bins, spans = made(case)
+    weights = np.random.default_rng(seed).integers(0, 4, table.n_rows)
+    weighty = BinnedTable(table.columns, table.labels, weights)
+    repeated = BinnedTable(tuple(codes.repeat(weights) for codes in table.columns), table.labels.repeat(weights))
+    members = splits.members([TRAIN])
+    assert associate(weighty, bins=bins, spans=spans, members=members) == associate(
+        repeated, bins=bins, spans=spans, members=members
+    )
+
+
+@given(cases, st.integers(2, 5))
+def test_each_of_several_targets_is_counted_as_if_it_were_the_only_one(case, n_classes):
+    splits, table, bins, spans = made(case)
+    members = splits.members([TRAIN])
+    classes = np.random.default_rng(case[2]).integers(0, n_classes, table.n_rows)
+    arcs = table.labels // 2
+    labels = n_classes * arcs.astype(np.int64) + classes
+    targets = np.eye(n_classes, dtype=np.bool_)
+    found = associate(
+        BinnedTable(table.columns, labels.astype(narrowest(n_classes * splits.n_arcs - 1))),
+        bins=bins,
+        spans=spans,
+        members=members,
+        targets=targets,
+    )
+    assert len(found) == n_classes
+    for number, of_class in enumerate(found):
+        alone = BinnedTable(table.columns, (2 * arcs.astype(np.int64) + (classes == number)).astype(np.uint16))
+        assert (of_class,) == associate(alone, bins=bins, spans=spans, members=members)
 
 
 @pytest.mark.parametrize(("n_codes", "outer"), [(3, 10), (700, 60), (3000, 20)])
@@ -101,7 +134,9 @@ def test_many_rows_codes_and_arcs_are_counted_as_a_plain_sum_counts_them(n_codes
     first, last = n_codes // 3, 2 * n_codes // 3
     full = np.full((splits.n_folds, 1), 1)
     spans = Spans(np.array([0]), first * full, last * full)
-    found = associate(BinnedTable((codes,), 2 * arcs + target), bins=bins, spans=spans, members=splits.members([TRAIN]))
+    [found] = associate(
+        BinnedTable((codes,), 2 * arcs + target), bins=bins, spans=spans, members=splits.members([TRAIN])
+    )
     inside = (codes >= first) & (codes <= last)
     for fold in (0, outer // 2, outer):
         chosen = splits.parts[fold, arcs] == TRAIN
@@ -115,7 +150,7 @@ def test_no_rows_have_tables_of_zeros():
     splits = Splits(5, 2, 0.3, 0)
     table, bins, spans = random_table(5, splits, 0)
     nothing = BinnedTable(tuple(codes[:0] for codes in table.columns), table.labels[:0])
-    found = associate(nothing, bins=bins, spans=spans, members=splits.members([TRAIN]))
+    [found] = associate(nothing, bins=bins, spans=spans, members=splits.members([TRAIN]))
     assert not any(array.any() for array in (found.n, found.positive, found.holds, found.holds_positive))
 
 

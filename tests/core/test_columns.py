@@ -19,8 +19,8 @@ from dnfscale.core.columns import (
     Reading,
     Role,
     TableSummary,
+    classes_of,
     merge,
-    positives,
     summarize,
 )
 from dnfscale.errors import LimitError
@@ -220,16 +220,18 @@ def test_a_target_of_too_many_values_is_over_the_limit_by_its_own_name():
 
 
 @pytest.mark.parametrize(
-    ("values", "positive", "expected"),
+    ("values", "classes", "expected"),
     [
-        (("a", "b", "c"), ("a", "c"), [True, False, True, True]),
-        ((1, 2, 3), (2,), [False, True, False, False]),
-        ((False, True, True), (True,), [False, True, True, False]),
+        (("a", "b", "c"), (("b",), ("a", "c")), [1, 0, 1, 1]),
+        ((1, 2, 3), ((1, 3), (2,)), [0, 1, 0, 0]),
+        ((False, True, True), ((False,), (True,)), [0, 1, 1, 0]),
+        (("a", "b", "c"), (("c",), ("b",)), [2, 1, 0, 2]),
+        (("a", "b", "c"), (("a",), ("b",), ("c",)), [0, 1, 2, 0]),
     ],
 )
-def test_positives_are_the_rows_with_one_of_the_positive_labels(values, positive, expected):
-    assert positives(Categories(np.array([0, 1, 2, 0]), values), positive).tolist() == expected
+def test_the_class_of_a_row_is_the_one_that_lists_its_label(values, classes, expected):
+    assert classes_of(Categories(np.array([0, 1, 2, 0]), values), classes).tolist() == expected
 
 
-def test_no_rows_have_no_positives():
-    assert positives(Categories(np.empty(0, dtype=np.int64), ()), ("a",)).tolist() == []
+def test_no_rows_have_no_classes():
+    assert classes_of(Categories(np.empty(0, dtype=np.int64), ()), (("a",), ("b",))).tolist() == []

@@ -227,3 +227,67 @@ def test_more_rows_than_a_block_holds_are_all_counted():
     [dense] = tally_requests(table, [TypeRequest(1, spans)], bins=bins, groups=splits.parts)
     chosen = splits.parts[1, splits.arcs(0, n_rows)] == TRAIN
     assert from_dense(*dense[0]) == tally(holds_of(table, spans)[chosen], target[chosen])
+
+
+@pytest.mark.parametrize("ell", [1, 3, 9])
+def test_a_row_of_some_weight_is_counted_that_many_times(ell):
+    random = np.random.default_rng(ell)
+    splits = Splits(200, 3, 0.3, 5)
+    table, bins, _ = binned_rows(200, splits, random)
+    requests = [TypeRequest(fold, random_spans(ell, bins, random)) for fold in range(4)]
+    weights = random.integers(0, 5, 200)
+    weighty = BinnedTable(table.columns, table.labels, weights)
+    repeated = BinnedTable(tuple(codes.repeat(weights) for codes in table.columns), table.labels.repeat(weights))
+    found = tally_requests(weighty, requests, bins=bins, groups=splits.parts)
+    expected = tally_requests(repeated, requests, bins=bins, groups=splits.parts)
+    assert all(np.array_equal(mine, theirs) for mine, theirs in zip(found, expected, strict=True))
+
+
+def test_each_of_several_targets_is_counted_as_if_it_were_the_only_one():
+    random = np.random.default_rng(0)
+    splits = Splits(300, 3, 0.3, 5)
+    table, bins, _ = binned_rows(300, splits, random)
+    classes = random.integers(0, 4, 300).astype(np.uint8)
+    arcs = table.labels // 2
+    of_classes = BinnedTable(table.columns, 4 * arcs + classes)
+    spans = random_spans(5, bins, random)
+    requests = [TypeRequest(fold, spans, target) for fold in range(4) for target in range(4)]
+    found = tally_requests(of_classes, requests, bins=bins, groups=splits.parts, targets=np.eye(4, dtype=np.bool_))
+    for request, tallied in zip(requests, found, strict=True):
+        alone = BinnedTable(table.columns, 2 * arcs + (classes == request.target))
+        [expected] = tally_requests(alone, [TypeRequest(request.fold, spans)], bins=bins, groups=splits.parts)
+        assert np.array_equal(tallied, expected)
+
+
+def moving_spans(ell: int, bins: list, random: np.random.Generator) -> list[tuple[Span, ...]]:
+    """Return spans of the same attributes for several folds: categories stay, the cuts of numbers move a little."""
+    columns = random.integers(0, len(bins), ell)
+    codes = [int(random.integers(0, bins[column].n_codes)) for column in columns]
+    variants = []
+    for _ in range(4):
+        spans = []
+        for column, code in zip(columns.tolist(), codes, strict=True):
+            if isinstance(bins[column], CategoryBins):
+                spans.append(Span(column, code, code))
+            else:
+                top = len(bins[column].edges)
+                spans.append(Span(column, int(random.integers(1, top + 2)), top))
+        variants.append(tuple(spans))
+    return variants
+
+
+@pytest.mark.parametrize("most_cells", [1, 1 << 21])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ell", [1, 4, 9])
+def test_folds_that_cut_the_same_attributes_differently_are_counted_as_if_alone(ell, weighted, most_cells, monkeypatch):
+    monkeypatch.setattr("dnfscale.core.counts._MOST_CELLS", most_cells)
+    random = np.random.default_rng([ell, weighted])
+    splits = Splits(150_000, 3, 0.3, 1)
+    table, bins, _ = binned_rows(150_000, splits, random)
+    if weighted:
+        table = BinnedTable(table.columns, table.labels, random.integers(0, 4, 150_000))
+    requests = [TypeRequest(fold, spans) for fold, spans in enumerate(moving_spans(ell, bins, random))]
+    together = tally_requests(table, requests, bins=bins, groups=splits.parts)
+    for request, found in zip(requests, together, strict=True):
+        [alone] = tally_requests(table, [request], bins=bins, groups=splits.parts)
+        assert np.array_equal(found, alone)

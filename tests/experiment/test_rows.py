@@ -22,7 +22,7 @@ def plan_of(folder: Path, *, keep_missing: bool) -> RowsPlan:
         token=f"{folder} {keep_missing}",
         partitions=source.partitions,
         reading=Reading(columns, "y", keep_missing=keep_missing),
-        positive=("yes",),
+        classes=(("no",), ("yes",)),
         row_numbers={0: range(kept)},
         splits=Splits(kept, 2, 0.3, 0),
         values=(None, ("blue", "red"), (False, True)),
@@ -43,7 +43,7 @@ def test_rows_with_missing_values_are_dropped_and_categories_become_codes(tmp_pa
     write(tmp_path)
     matrix = read_rows(plan_of(tmp_path, keep_missing=False))
     assert matrix.features.tolist() == [[1.5, 1, 1], [4, 0, 0], [5, 1, 1], [6, 0, 1]]
-    assert matrix.target.tolist() == [True, False, False, True]
+    assert matrix.target.tolist() == [1, 0, 0, 1]
     assert matrix.categorical == (False, True, False)
 
 

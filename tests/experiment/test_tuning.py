@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -32,9 +34,11 @@ def deep_is_good(fit: Fit) -> Scored:
     return Scored(50 + int(fit.params["max_depth"] or 0), 100, 0.5)
 
 
-def drive(notes: Notebook, answer: Answer, *, trials: int = 6, stop_after: int | None = None) -> tuple[Any, list[Fit]]:
+def drive(
+    notes: Notebook, answer: Answer, *, trials: int = 6, stop_after: int | None = None, pruner: str = "none"
+) -> tuple[Any, list[Fit]]:
     """Run a chain by hand, perhaps not to its end, and return how it ended and what it had done."""
-    chain = tune("xgboost", 3, Budget(trials), seed=1, notes=notes)
+    chain = tune("xgboost", 3, Budget(trials, pruner=pruner), seed=1, notes=notes)
     asked: list[Fit] = []
     try:
         fit = next(chain)
@@ -148,3 +152,34 @@ def test_the_space_of_boosted_trees_is_the_papers() -> None:
         "reg_lambda": ("float", 1.0, 4.0, True),
         "reg_alpha": ("float", 1e-8, 100.0, True),
     }
+
+
+@pytest.mark.parametrize("pruner", ["median", "halving"])
+def test_a_pruner_gives_up_trials_after_their_first_trees_and_the_best_is_fitted_whole(pruner: str) -> None:
+    tuned, asked = drive(Notebook(), deep_is_good, trials=20, pruner=pruner)
+    assert isinstance(tuned, Tuned)
+    whole = [fit for fit in asked if fit.share == 1 and not fit.final]
+    assert tuned.trials == 20
+    assert 0 < tuned.pruned_trials == 20 - len(whole)
+    assert {fit.share for fit in asked} == {Fraction(1, 9), Fraction(1, 3), Fraction(1)}
+    assert asked[-1].final
+    assert asked[-1].share == 1
+    assert tuned.validation_correct == max(50 + fit.params["max_depth"] for fit in whole)
+    assert tuned.seconds == 0.5 * len(asked)
+
+
+def test_a_pruned_chain_that_is_resumed_repeats_nothing_and_ends_the_same() -> None:
+    undisturbed, asked = drive(Notebook(), deep_is_good, trials=12, pruner="median")
+    for stop in range(1, len(asked)):
+        notes = Notebook()
+        _, first = drive(notes, deep_is_good, trials=12, pruner="median", stop_after=stop)
+        again, second = drive(notes, deep_is_good, trials=12, pruner="median")
+        assert again == undisturbed
+        # What was answered was noted, except the last: its answer came when the chain had been given up.
+        assert first[:stop] + second in (asked, asked[:stop] + asked[stop - 1 :])
+
+
+def test_the_first_trees_are_a_share_of_all_and_at_least_one() -> None:
+    fit = Fit("xgboost", 0, {"n_estimators": 100}, 0, final=False)
+    assert (fit.n_trees, replace(fit, share=Fraction(1, 9)).n_trees) == (100, 12)
+    assert replace(fit, params={"n_estimators": 2}, share=Fraction(1, 9)).n_trees == 1

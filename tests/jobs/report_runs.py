@@ -102,8 +102,8 @@ def model(attributes: list[str]) -> dict[str, Any]:
         "counts": [
             {"type": [False, False, False], "n": 40, "c": 30},
             {"type": [True, True, False], "n": 20, "c": 18},
-            {"type": [True, True, True], "n": 30, "c": 21},
             {"type": [False, True, True], "n": 110, "c": 11},
+            {"type": [True, True, True], "n": 30, "c": 21},
         ],
         "formula": record["formula"],
         "certificate": {"rows": 200, "delta": 0.05, "epsilon": 0.2065, "chosen_on_the_same_rows": True},

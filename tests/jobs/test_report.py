@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -20,10 +21,13 @@ from dnfscale.experiment.outcome import Support
 from dnfscale.jobs.report import ReportRun, render_figures, render_report
 from dnfscale.jobs.report.charts import Axis, difference_axis, log_axis
 from dnfscale.jobs.report.curve import curve_of
+from dnfscale.jobs.report.deciding import deciding_card
 from dnfscale.jobs.report.formula import condition, model_reading, parse_formula
 from dnfscale.jobs.report.markup import Html, element, name_of
+from dnfscale.jobs.report.parts import Place
 from dnfscale.jobs.report.run import view_runs
 from dnfscale.jobs.report.wording import accuracy_words, comparison_words, duration, signed, suite_words
+from dnfscale.method.explain import term_intervals
 from tests.jobs.report_runs import (
     HOSTILE,
     fit_run,
@@ -270,6 +274,97 @@ def test_the_supports_of_a_folds_lines_are_shown_where_they_are_recorded():
     run = plain_run()
     run.result["methods"]["ideal"]["folds"][0]["term_counts"] = [{"n": 77, "c": 7}, {"n": 3, "c": 3}]
     assert "77 rows, 9 % positive" in Document(render_report([run])).text
+
+
+def test_each_line_has_the_interval_of_terms_picked_by_the_same_rows():
+    reading = model_reading(model(["a", "b", "c"]))
+    expected = term_intervals([(50, 39), (60, 48)], 3)
+    assert [line.interval for line in reading.lines] == expected
+    text = Document(PAGES["study"]()).text
+    for low, high in expected:
+        assert f"interval {math.floor(100 * low)} to {math.ceil(100 * high)} %" in text
+    assert "with probability at least 95 % all of them hold" in text
+    run = plain_run()
+    run.result["methods"]["ideal"]["folds"][0]["term_counts"] = [{"n": 77, "c": 7}, {"n": 3, "c": 3}]
+    [(low, high), _] = term_intervals([(77, 7), (3, 3)], 3)
+    shown = f"77 rows, 9 % positiveinterval {math.floor(100 * low)} to {math.ceil(100 * high)} %"
+    assert shown in Document(render_report([run])).text
+
+
+def test_counts_of_weights_and_models_without_counts_have_no_intervals():
+    for record in ({**model(["a", "b", "c"]), "unit": 1024}, {**model(["a", "b", "c"]), "counts": []}):
+        assert not model_reading(record).has_intervals
+        assert "interval" not in Document(render_report([ReportRun("x", fit_run().result, record)])).text
+
+
+def test_a_certificate_is_told_in_words_that_promise_no_more():
+    run = plain_run()
+    certificate = {
+        **run.model["certificate"],
+        "types": 8,
+        "types_seen": 4,
+        "types_certified": 2,
+        "types_refuted": 0,
+        "certified_share": 0.6,
+        "certified_mass_at_least": 0.51299,
+        "excess_error_at_most": 0.03201,
+        "terms": [{"n": 50, "c": 39}],
+    }
+    page = render_report([ReportRun("x", run.result, {**run.model, "certificate": certificate})])
+    text = Document(page).text
+    assert "Of the 8 combinations of attribute values 4 occur. For 2 of these, which hold 60.0 % of the rows" in text
+    assert "at least 51.2 % of the population" in text
+    assert "at most 3.3 % more wrong" in text
+    assert "types refuted" in text
+    assert "'n'" not in text
+
+
+def test_the_most_frequent_types_are_gone_through():
+    [view] = view_runs([plain_run()])
+    section = deciding_card(Place("", 2), view)
+    assert section is not None
+    text = re.sub(r"\s+", " ", Document(section.html).text)
+    accepted, rejected = text.split("A row that it rejects")
+    # Neither old nor of the value, and no smoker: the second line holds.
+    assert "age_above_median ≤ 14.97 and sex ≠ a <b> and smoker ≠ 1The answer is outcome = ill" in accepted
+    assert "because one line holds: smoker ≠ 1" in accepted.replace("holds:smoker", "holds: smoker")
+    assert "40 of the 200 rows learned from are like this one; 75.0 % positive." in accepted
+    assert "would turn the answer:smoker = 1None of the 200 rows learned from is like that." in accepted
+    assert "age_above_median ≤ 14.97 and sex = a <b> and smoker = 1The answer is outcome ≠ ill" in rejected
+    assert "age_above_median > 14.97 is not so: age_above_median ≤ 14.97" in rejected
+    assert "smoker ≠ 1 is not so: smoker = 1" in rejected
+    assert "110 of the 200 rows learned from are like this one; 10.0 % positive." in rejected
+    # Either would do; the attribute that is ranked first is told.
+    assert "would turn the answer:age_above_median > 14.97" in rejected
+    assert "30 of the 200 rows learned from are like that; 70.0 % positive." in rejected
+
+
+def test_many_lines_of_an_example_are_folded():
+    attributes = [{"name": f"a{i}", "column": f"a{i}", "test": "true", "value": True} for i in range(9)]
+    terms = [[{"attribute": i, "value": True}] for i in range(9)]
+    record = {
+        **model(["a", "b", "c"]),
+        "attributes": attributes,
+        "terms": terms,
+        "counts": [{"type": [False] * 9, "n": 3, "c": 0}, {"type": [True] * 9, "n": 2, "c": 2}],
+        "formula": " or ".join(f"a{i}" for i in range(9)),
+    }
+    [view] = view_runs([ReportRun("x", plain_run().result, record)])
+    section = deciding_card(Place("", 2), view)
+    assert section is not None
+    assert section.html.count("<summary>3 more lines</summary>") == 2
+    assert "because all 9 lines fail:" in section.html
+    assert "because 9 lines hold:" in section.html
+
+
+@pytest.mark.parametrize(
+    "changes", [{"terms": [], "formula": "false"}, {"counts": []}, {"formula": "something else"}, {"schema": "x"}]
+)
+def test_there_are_no_examples_of_constant_formulas_and_of_models_that_cannot_be_read(changes):
+    run = plain_run()
+    page = render_report([ReportRun("x", run.result, {**run.model, **changes})])
+    assert "How a row is decided" not in page
+    assert "How a row is decided" in PAGES["study"]()
 
 
 @pytest.mark.parametrize(("terms", "words"), [([], "outcome = ill: never."), ([[]], "outcome = ill: always.")])

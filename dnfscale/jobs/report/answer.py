@@ -7,7 +7,7 @@ from dnfscale.jobs.report.formula import condition, evidence, formula_list
 from dnfscale.jobs.report.markup import Child, Html, element, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, figures, folded, table
 from dnfscale.jobs.report.run import RunView
-from dnfscale.jobs.report.wording import accuracy_words, comparison_words, count, length_words, share
+from dnfscale.jobs.report.wording import accuracy_words, comparison_words, count, interval_words, length_words, share
 
 
 def answer_card(place: Place, view: RunView) -> Section:
@@ -43,6 +43,8 @@ def _formula(view: RunView) -> list[Html]:
     if constant is None:
         otherwise = element("span", "Otherwise predict ", element("strong", view.negative), ".")
         pieces.append(element("div", otherwise, evidence(view.reading.otherwise), class_="otherwise"))
+    if view.reading.has_intervals:
+        pieces.append(element("p", interval_words(), class_="note"))
     return pieces
 
 

@@ -6,6 +6,7 @@ folds are there as text only, so they are read back from it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
+from dnfscale.method.explain import term_intervals
 
 _SHOWN_LINES = 8
 """Lines of a formula that are shown without unfolding it."""
@@ -35,6 +37,8 @@ class Line:
 
     conditions: tuple[Condition, ...]
     support: Support | None = None
+    interval: tuple[float, float] | None = None
+    """For the chance that a case which satisfies the term is positive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,10 @@ class Reading:
     lines: tuple[Line, ...]
     otherwise: Support | None = None
     """The rows that no line accepts."""
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(line.interval for line in self.lines)
 
     @property
     def constant(self) -> bool | None:
@@ -63,12 +71,12 @@ def model_reading(model: Mapping[str, Any]) -> Reading:
     def support(chosen: Sequence[tuple[Sequence[bool], int, int]]) -> Support | None:
         return Support(sum(n for _, n, _ in chosen), sum(c for _, _, c in chosen)) if counts else None
 
+    supports = [support([count for count in counts if accepted(term, count[0])]) for term in terms]
+    # Counts of weights are not counts of draws, and give no interval.
+    intervals = _intervals(supports, len(attributes)) if not model.get("weighted") else [None] * len(terms)
     lines = tuple(
-        Line(
-            tuple(condition(attributes[index], holds) for index, holds in term),
-            support([count for count in counts if accepted(term, count[0])]),
-        )
-        for term in terms
+        Line(tuple(condition(attributes[index], holds) for index, holds in term), own, interval)
+        for term, own, interval in zip(terms, supports, intervals, strict=True)
     )
     rest = [count for count in counts if not any(accepted(term, count[0]) for term in terms)]
     return Reading(lines, support(rest))
@@ -79,11 +87,13 @@ def text_reading(formula: LearnedFormula) -> Reading | None:
     terms = parse_formula(formula.text)
     if terms is None:
         return None
-    supports = formula.supports if len(formula.supports) == len(terms) else [None] * len(terms)
+    supports: Sequence[Support | None] = formula.supports
+    if len(supports) != len(terms):
+        supports = [None] * len(terms)
     return Reading(
         tuple(
-            Line(tuple(Condition(name, negated=not holds) for name, holds in term), support)
-            for term, support in zip(terms, supports, strict=True)
+            Line(tuple(Condition(name, negated=not holds) for name, holds in term), support, interval)
+            for term, support, interval in zip(terms, supports, _intervals(supports, formula.ell), strict=True)
         )
     )
 
@@ -144,12 +154,15 @@ def number_text(value: object) -> str:
     return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))
 
 
-def formula_list(reading: Reading) -> Html:
-    """Return the lines of a formula; those beyond the first few are folded."""
+def formula_list(reading: Reading, counted: str) -> Html:
+    """Return the lines of a formula; those beyond the first few are folded.
+
+    counted is what is said of the rows for which the formula should hold, as in: 12 % positive.
+    """
     if reading.constant is not None:
         words = "at least as frequent" if reading.constant else "less frequent"
         return element("p", f"Whatever the chosen attributes say, this answer is {words}.", class_="note")
-    items = [_item(line) for line in reading.lines]
+    items = [_item(line, counted) for line in reading.lines]
     if len(items) <= _SHOWN_LINES + 2:
         return element("ol", *items, class_="terms")
     more = len(items) - _SHOWN_LINES
@@ -176,15 +189,13 @@ def chip(asked: Condition) -> Html:
     return element("span", *parts, class_="chip no" if asked.negated else "chip")
 
 
-def evidence(support: Support | None, *, rows: int | None = None) -> Html | None:
+def evidence(support: Support | None, counted: str, interval: tuple[float, float] | None = None) -> Html | None:
     """Return how many rows stand behind a line and which share of them is positive, in words and as a bar."""
     if support is None:
         return None
     share = support.c / support.n if support.n else 0.0
     text = f"{support.n:,} row{'s' * (support.n != 1)}"
-    if rows:
-        text += f" of {rows:,}"
-    words = f"{text}, {100 * share:.0f} % positive" if support.n else f"{text} here"
+    words = f"{text}, {100 * share:.0f} % {counted}" if support.n else f"{text} here"
     bar = element(
         "svg",
         element("rect", width="100%", height="100%", rx=3, class_="track"),
@@ -192,15 +203,25 @@ def evidence(support: Support | None, *, rows: int | None = None) -> Html | None
         class_="share",
         aria_hidden="true",
     )
-    return element("span", element("span", words), bar, class_="evidence")
+    within = None
+    if interval and support.n:
+        # What is promised must not be narrowed by rounding.
+        low, high = math.floor(100 * interval[0]), math.ceil(100 * interval[1])
+        within = element("span", f"interval {low} to {high} %")
+    return element("span", element("span", words), bar, within, class_="evidence")
 
 
-def _item(line: Line) -> Html:
+def _item(line: Line, counted: str) -> Html:
     pieces: list[Html | str] = []
     for number, asked in enumerate(line.conditions):
         pieces += [Html(' <span class="and">and</span> ')] if number else []
         pieces.append(chip(asked))
-    return element("li", element("span", *pieces, class_="term"), evidence(line.support))
+    return element("li", element("span", *pieces, class_="term"), evidence(line.support, counted, line.interval))
+
+
+def _intervals(supports: Sequence[Support | None], ell: int) -> list[tuple[float, float] | None]:
+    found = term_intervals([(own.n, own.c) for own in supports if own is not None], ell)
+    return list(found) if len(found) == len(supports) else [None] * len(supports)
 
 
 @dataclass(frozen=True, slots=True)

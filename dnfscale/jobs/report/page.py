@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dnfscale.experiment.paper import CITATION
 from dnfscale.jobs.report.answer import answer_card
 from dnfscale.jobs.report.comparing import accuracy_card, difference_card, runtime_card
+from dnfscale.jobs.report.deciding import deciding_card
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.overview import overview, run_key
 from dnfscale.jobs.report.parts import Place, Section, folded
@@ -58,6 +59,7 @@ def render_report(
 
 def _detail_cards(place: Place, view: RunView) -> list[Section]:
     cards = [
+        deciding_card(place, view),
         accuracy_card(place, [view]),
         difference_card(place, [view]),
         sweep_card(place, view),
@@ -79,7 +81,7 @@ def _article(view: RunView, number: int) -> Section:
         element("header", _run_header(view, level=2, key=place.key)),
         answer_card(place, view).html,
         folded(
-            join("More on ", name_of(view.label), ": attributes, folds, stability, run time, data"),
+            join("More on ", name_of(view.label), ": examples, attributes, folds, stability, run time, data"),
             *(section.html for section in _detail_cards(place, view)),
             class_="more",
         ),

@@ -1,4 +1,4 @@
-"""A run as the report is given it, and as its sections use it."""
+"""A run as the report is given it, and as its sections use it: one formula, or one for each of several labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dnfscale.experiment.outcome import LearnedFormula, Outcome, Support, labels, read_outcome
+from dnfscale.experiment.outcome import (
+    Certified,
+    LearnedFormula,
+    Outcome,
+    Support,
+    label_text,
+    labels,
+    read_certificate,
+    read_outcome,
+)
 from dnfscale.jobs.report.formula import Reading, model_reading, text_reading
 
 
@@ -20,24 +29,28 @@ class ReportRun:
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
-    """A run with what the sections ask of it."""
+class FormulaView:
+    """A formula of a run: that of two classes, or that of one label against the others."""
 
-    label: str
-    """What it is called among the runs of the page."""
-    outcome: Outcome
+    label: str | None
+    """The label; None for two classes."""
+    learned: LearnedFormula | None
+    """From all rows."""
+    folds: tuple[LearnedFormula, ...]
     model: Mapping[str, Any] | None
     reading: Reading | None
-    """The formula of all rows."""
+    explains: bool
+    """Whether it is made to answer as a classifier does."""
 
     @property
-    def formula(self) -> LearnedFormula | None:
-        return self.outcome.ideal.model if self.outcome.ideal else None
+    def counted(self) -> str:
+        """What is said of the rows for which the formula should hold, as in: 12 % positive."""
+        return "answered yes" if self.explains else "positive" if self.label is None else "with this label"
 
     @property
-    def fold_formulas(self) -> list[LearnedFormula]:
-        folds = self.outcome.ideal.folds if self.outcome.ideal else ()
-        return [fold.formula for fold in folds if fold.formula]
+    def certificate(self) -> Certified | None:
+        """What the rows that it was learned from say of it."""
+        return read_certificate((self.model or {}).get("certificate"))
 
     @property
     def truth(self) -> tuple[Support, Support] | None:
@@ -52,17 +65,44 @@ class RunView:
     @property
     def positive(self) -> str | None:
         """What the formula predicts, such as diagnosis = malignant."""
+        if self.explains:
+            return "yes"
         if self.model is None or "target" not in self.model:
-            return None
-        values = [str(value) for value in self.model.get("positive") or ()]
+            return self.label
+        values = [label_text(value) for value in self.model.get("positive") or ()]
         return f"{self.model['target']} = {' or '.join(values)}" if values else str(self.model["target"])
 
     @property
     def negative(self) -> str:
         """What the formula predicts otherwise."""
+        if self.explains:
+            return "no"
         values = (self.model or {}).get("positive") or ()
         one = len(values) == 1 and self.positive is not None
         return str(self.positive).replace(" = ", " ≠ ", 1) if one else "that it is not"
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run with what the sections ask of it."""
+
+    label: str
+    """What it is called among the runs of the page."""
+    outcome: Outcome
+    model: Mapping[str, Any] | None
+    formulas: tuple[FormulaView, ...]
+    """One, even where it is not known; or one for each of several labels."""
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether there is a formula for each of several labels."""
+        return self.formulas[0].label is not None
+
+    @property
+    def target(self) -> str | None:
+        """The column that is predicted."""
+        target = (self.model or {}).get("target")
+        return None if target is None else str(target)
 
     @property
     def meaning(self) -> str | None:
@@ -78,13 +118,28 @@ def view_runs(runs: Sequence[ReportRun]) -> list[RunView]:
     """Read some runs."""
     outcomes = [read_outcome({**run.result, "name": run.name}) for run in runs]
     return [
-        RunView(label, outcome, run.model, _reading(outcome, run.model))
+        RunView(label, outcome, run.model, _formulas(outcome, run.model))
         for label, outcome, run in zip(labels(outcomes), outcomes, runs, strict=True)
     ]
 
 
-def _reading(outcome: Outcome, model: Mapping[str, Any] | None) -> Reading | None:
-    if model is not None:
+def _formulas(outcome: Outcome, model: Mapping[str, Any] | None) -> tuple[FormulaView, ...]:
+    models = outcome.ideal.models if outcome.ideal else ()
+    found = [each.label for each in outcome.label_rows] or [each.label for each in models if each.label is not None]
+    files = {label_text(*entry["positive"]): entry for entry in (model or {}).get("classes") or ()}
+    if not found and not files:
+        return (_formula(outcome, None, model),)
+    return tuple(_formula(outcome, label, files.get(label)) for label in found or files)
+
+
+def _formula(outcome: Outcome, label: str | None, model: Mapping[str, Any] | None) -> FormulaView:
+    ideal = outcome.ideal
+    learned = next((each for each in ideal.models if each.label == label), None) if ideal else None
+    folds = tuple(each for fold in (ideal.folds if ideal else ()) for each in fold.formulas if each.label == label)
+    return FormulaView(label, learned, folds, model, _reading(learned, model), outcome.explains)
+
+
+def _reading(learned: LearnedFormula | None, model: Mapping[str, Any] | None) -> Reading | None:
+    if model is not None and "terms" in model:
         return model_reading(model)
-    formula = outcome.ideal.model if outcome.ideal else None
-    return text_reading(formula) if formula else None
+    return text_reading(learned) if learned else None

@@ -13,7 +13,7 @@ from dnfscale.jobs.report.formula import formula_list, text_reading
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, facts, figure, folded, legend, table
 from dnfscale.jobs.report.run import RunView
-from dnfscale.jobs.report.wording import count, share
+from dnfscale.jobs.report.wording import certified_words, count, share
 
 _MOST_FOLDS = 20
 """Folds that are listed one by one; of more, the different formulas are."""
@@ -124,8 +124,9 @@ def certificate_card(place: Place, view: RunView) -> Section | None:
     if not certificate:
         return None
     words: list[Child] = []
-    known = {"rows", "delta", "epsilon", "chosen_on_the_same_rows"}
-    if {"rows", "delta", "epsilon"} <= set(certificate):
+    # The intervals of the terms stand beside the formula's lines.
+    known = {"rows", "delta", "epsilon", "chosen_on_the_same_rows", "terms"}
+    if {"rows", "delta", "epsilon"} <= set(certificate) and certificate["epsilon"] is not None:
         words.append(
             element(
                 "p",
@@ -144,7 +145,11 @@ def certificate_card(place: Place, view: RunView) -> Section | None:
                 class_="note",
             )
         )
-    more = {key: value for key, value in certificate.items() if key not in known}
+    if "certified_mass_at_least" in certificate:
+        known |= {"types", "types_seen", "types_certified", "certified_share", "certified_mass_at_least"}
+        known |= {"excess_error_at_most"}
+        words.insert(1, element("p", " ".join(certified_words(certificate))))
+    more = {key.replace("_", " "): value for key, value in certificate.items() if key not in known}
     title = "What the number of rows promises"
     return card(place, "certificate", title, *words, facts("Certificate", more), short="Certificate")
 

@@ -82,6 +82,9 @@ article > header { margin-bottom: .25rem; }
 .share { display: block; width: 100%; height: 7px; margin-top: .2rem; }
 .share .track { fill: var(--track); }
 .share .fill { fill: var(--ideal); }
+.reasons { list-style: none; margin: 0 0 .75rem; padding: 0 0 0 .9rem; border-left: 3px solid var(--rule); }
+.reasons > li { line-height: 2.15rem; }
+.panels .term { margin-bottom: .6rem; }
 .otherwise > span:first-child { grid-column: 1 / 3; }
 .constant { font-size: 1.1rem; }
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dnfscale.experiment.outcome import METHOD_TITLES, Method, Outcome, Paired, method_title
 from dnfscale.jobs.report.run import RunView
+from dnfscale.method.explain import DELTA
 
 
 def accuracy_words(outcome: Outcome) -> list[str]:
@@ -70,6 +73,27 @@ def length_words(view: RunView) -> str | None:
         "heuristic": "not proven shortest",
         "as_is": "as it came, not shortened",
     }.get(formula.status, formula.status)
+
+
+def interval_words() -> str:
+    """Say what the intervals beside the lines promise, and what not."""
+    return (
+        "Rows are those learned from. An interval is for the share of positives among new cases that meet its line: "
+        f"with probability at least {100 * (1 - DELTA):g} % all of them hold, allowing for lines that were picked by "
+        "these rows, but not for attributes that were."
+    )
+
+
+def certified_words(certificate: Mapping[str, Any]) -> list[str]:
+    """Say what a certificate promises of the types; rounding adds nothing to a promise."""
+    mass = math.floor(1000 * certificate["certified_mass_at_least"]) / 10
+    excess = math.ceil(1000 * certificate["excess_error_at_most"]) / 10
+    return [
+        f"Of the {count(certificate['types'], 'combination')} of attribute values {certificate['types_seen']:,} occur. "
+        f"For {certificate['types_certified']:,} of these, which hold {share(certificate['certified_share'])} of the "
+        f"rows and at least {mass:.1f} % of the population, the rows show that the answer is the best possible.",
+        f"Of all cases, the formula gets at most {excess:.1f} % more wrong than the best formula of these attributes.",
+    ]
 
 
 def suite_words(views: Sequence[RunView]) -> list[str]:

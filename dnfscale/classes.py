@@ -1,0 +1,89 @@
+"""More than two classes: a formula for each against the others, and what they say together.
+
+A row gets the class whose formula gives its type the highest probability, the first of several. A formula accepts a
+type exactly when it gives it more than the threshold, so a class whose formula says yes goes before all that say no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
+from dnfscale.core.bins import BinnedTable, Bins, Span
+from dnfscale.core.counts import binned_types
+from dnfscale.core.splits import TEST
+from dnfscale.data.source import Source
+from dnfscale.engine.api import Engine
+from dnfscale.learn import Learned, fold_model, learn_targets
+from dnfscale.table import LearnSpec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedClasses:
+    """The formulas of all classes, and how their joint answers fall out on the test rows."""
+
+    labels: tuple[Scalar, ...]
+    classes: tuple[Learned, ...]
+    confusion: Ints
+    """confusion[fold, class, answer]: test rows of a class by the class they were given."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountAnswers:
+    """A scan of binned rows: how often each fold's formulas give the rows of a class each answer, on the test part."""
+
+    bins: tuple[Bins, ...]
+    spans: tuple[tuple[tuple[Span, ...], ...], ...]
+    """spans[fold][class]."""
+    probabilities: tuple[tuple[Floats, ...], ...]
+    """probabilities[fold][class][type]."""
+    tested: Bools
+    """tested[fold, arc]."""
+
+    def __call__(self, table: BinnedTable) -> Ints:
+        n_classes = len(self.spans[0])
+        arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
+        confusion = np.zeros((len(self.spans), n_classes, n_classes), dtype=np.int64)
+        for fold, (spans, probabilities) in enumerate(zip(self.spans, self.probabilities, strict=True)):
+            rows = np.flatnonzero(self.tested[fold][arcs])
+            columns = [codes[rows] for codes in table.columns]
+            given = [
+                by_type[binned_types(columns, of_class, self.bins)]
+                for of_class, by_type in zip(spans, probabilities, strict=True)
+            ]
+            cells = n_classes * classes[rows] + np.argmax(given, axis=0)
+            weights = None if table.weights is None else table.weights[rows]
+            confusion[fold] = tally_cells(cells, weights, n_classes**2).reshape(n_classes, n_classes)
+        return confusion
+
+
+def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedClasses:
+    """Learn a formula for every class, and count what they answer together."""
+    learned = learn_targets(source, spec, engine)
+    table, booleans = learned.targets[0].table, learned.binned.booleans
+    n_folds = table.splits.n_folds
+    chosen = learned.binned.chosen
+    folds = range(table.splits.outer)
+    scan = CountAnswers(
+        bins=booleans.bins,
+        spans=tuple(
+            tuple(booleans.whole.of(f, chosen[k * n_folds + f]) for k in range(len(learned.targets))) for f in folds
+        ),
+        probabilities=tuple(
+            tuple(fold_model(of_class.folds[f], of_class, spec).probabilities() for of_class in learned.targets)
+            for f in folds
+        ),
+        tested=table.splits.members([TEST]),
+    )
+    n_classes = len(table.classes)
+    confusion: Ints = np.zeros((0, n_classes, n_classes), dtype=np.int64)
+    if folds:
+        confusion = engine.reduce("count answers", learned.binned.tables, scan, _merge)
+    return LearnedClasses(tuple(labels[0] for labels in table.classes), learned.targets, confusion)
+
+
+def _merge(parts: Sequence[Ints]) -> Ints:
+    return np.asarray(np.sum(parts, axis=0))

@@ -1,0 +1,82 @@
+"""A model: a formula, the attributes it speaks of, and the counts it was read from. All that a prediction needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Floats, Ints, Scalar
+from dnfscale.core.counts import TypeCounts, to_dense
+from dnfscale.core.formula import Dnf
+from dnfscale.core.vocabulary import Vocabulary
+
+HALF = Fraction(1, 2)
+NO_TERM = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A formula over tau, which accepts the types with c_t / n_t >= threshold.
+
+    A missing value makes the tests of its column false, except the test whether it is missing. A type that no row had
+    gets what the formula says of it.
+    """
+
+    target: str
+    positive: tuple[Scalar, ...]
+    """The labels that a row has which the formula accepts."""
+    tau: Vocabulary
+    dnf: Dnf
+    counts: TypeCounts
+    missing: str = "drop"
+    """What became of rows with missing values: dropped, an error, or kept with an indicator of their own."""
+    unseen: str = "negative"
+    """What the formula was to say of types that no row had: no, or whatever is shortest."""
+    threshold: Fraction = HALF
+    unit: int = 1
+    """What a row of weight one adds to n_t: more than one where rows had weights that are no whole numbers."""
+    weighted: bool = False
+    """Whether rows had weights: then n_t and c_t are no numbers of rows, and nothing is certified from them."""
+    certificate: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def formula(self) -> str:
+        return self.dnf.render(self.tau.names)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the formula itself needs, each once, in rank order."""
+        care = 0
+        for term in self.dnf.terms:
+            care |= term.care
+        used = (attribute.column for i, attribute in enumerate(self.tau.attributes) if care >> i & 1)
+        return tuple(dict.fromkeys(used))
+
+    def accepted(self) -> Bools:
+        """Say of every type over tau whether the formula accepts it."""
+        return self.dnf.accepts(np.arange(1 << len(self.tau)))
+
+    def first_terms(self) -> Ints:
+        """Return the index of the first term that accepts each type over tau; NO_TERM where none does."""
+        codes = np.arange(1 << len(self.tau))
+        first = np.full(len(codes), NO_TERM, dtype=np.int64)
+        for index in reversed(range(len(self.dnf.terms))):
+            first[self.dnf.terms[index].accepts(codes)] = index
+        return first
+
+    def probabilities(self) -> Floats:
+        """Return (c_t + unit) / (n_t + 2 unit) for every type t over tau, on the formula's side of the threshold.
+
+        Where smoothing would cross the threshold (ties, types without rows), the value stops beside it, so that a row
+        is accepted exactly when its probability lies above.
+        """
+        n, c = to_dense(self.counts)
+        smoothed = (c + self.unit) / (n + 2 * self.unit)
+        threshold = float(self.threshold)
+        above, below = np.nextafter(threshold, 1), np.nextafter(threshold, 0)
+        return np.where(self.accepted(), np.maximum(smoothed, above), np.minimum(smoothed, below))

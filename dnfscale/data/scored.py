@@ -1,0 +1,177 @@
+"""Rows that a fitted classifier has labelled: its answers stand where a target column would.
+
+The answer and the true label are joined into one column of codes, 2 * answer + truth, so that whoever counts one can
+count the other in the same scan. Only a description crosses to a worker, which loads the classifier once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from dnfscale.core.arrays import Bools, Scalar
+from dnfscale.core.columns import Block, Column, Reading, Role
+from dnfscale.data.read import ParquetPartition, TablePartition, to_block
+from dnfscale.data.source import Source
+from dnfscale.errors import DataError, SpecError
+
+ANSWERED_YES = (2, 3)
+TRULY_YES = (1, 3)
+AGREED = (0, 3)
+"""The codes of rows whose answer is yes, whose truth is yes, and where the two agree."""
+
+
+class Scorer(Protocol):
+    """A fitted classifier of two classes, as something that can be sent to a worker."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def answers(self, batch: pa.RecordBatch) -> Bools: ...
+
+
+@dataclass(frozen=True, slots=True)
+class XgboostFile:
+    """A model that XGBoost has saved as JSON; it is data, and loading it runs no code of its own."""
+
+    path: str
+    columns: tuple[str, ...]
+    categorical: tuple[bool, ...]
+    threshold: float
+
+    def answers(self, batch: pa.RecordBatch) -> Bools:
+        """Say which rows of a batch the model calls positive."""
+        import xgboost
+
+        features = np.empty((batch.num_rows, len(self.columns)), dtype=np.float32)
+        for i, name in enumerate(self.columns):
+            features[:, i] = _floats(batch.column(name), name)
+        kinds = ["c" if is_category else "q" for is_category in self.categorical]
+        matrix = xgboost.DMatrix(
+            features, feature_names=list(self.columns), feature_types=kinds, enable_categorical=True, nthread=1
+        )
+        return np.asarray(_booster(self.path).predict(matrix) >= self.threshold)
+
+
+def _floats(array: pa.Array, name: str) -> Any:
+    kind = array.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        raise DataError(
+            f"column {name!r}: expected numbers, because the classifier was trained on numbers, got the type {kind}; "
+            "give the data as the classifier was trained on it"
+        )
+    return array.cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
+
+
+@lru_cache(maxsize=4)
+def _booster(path: str) -> Any:
+    import xgboost
+
+    booster = xgboost.Booster(params={"nthread": 1})
+    booster.load_model(path)
+    return booster
+
+
+def open_xgboost(path: str, threshold: float = 0.5) -> XgboostFile:
+    """Check a model file of XGBoost and return it as a scorer; anything but its JSON is refused unread."""
+    file = Path(path)
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(f"{path}: expected a model saved by XGBoost, but {error.strerror}", "distill.model") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f'{path}: expected a model that XGBoost saved as JSON, with save_model("model.json"), but it does not '
+            f"parse: {str(error)[:80]}",
+            "distill.model",
+        ) from error
+    learner = record.get("learner") if isinstance(record, dict) else None
+    if not isinstance(learner, dict) or "gradient_booster" not in learner:
+        raise DataError(f"{path}: expected a model that XGBoost saved as JSON, got other JSON", "distill.model")
+    try:
+        booster = _booster(str(file.resolve()))
+    except Exception as error:  # XGBoost has no narrower kind for a file it cannot use
+        first_line = str(error).strip().splitlines()[0][:120]
+        raise DataError(f"{path}: expected a model of XGBoost, but it cannot be loaded: {first_line}") from error
+    objective = learner.get("objective", {}).get("name", "")
+    if objective != "binary:logistic":
+        raise DataError(
+            f"{path}: expected a classifier of two classes, objective binary:logistic, got {objective!r}",
+            "distill.model",
+        )
+    names, kinds = booster.feature_names, booster.feature_types
+    if not names:
+        raise DataError(
+            f"{path}: expected a model that knows the names of its columns, got one without; train it on a table with "
+            "named columns",
+            "distill.model",
+        )
+    categorical = tuple(kind == "c" for kind in (kinds or ["q"] * len(names)))
+    return XgboostFile(str(file.resolve()), tuple(names), categorical, threshold)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredPartition:
+    """A partition whose target is what a classifier answers, joined with the truth."""
+
+    inner: ParquetPartition | TablePartition
+    scorer: Scorer
+    target: str
+    truth: str | None
+    positive: tuple[Scalar, ...]
+
+    @property
+    def ordinal(self) -> int:
+        return self.inner.ordinal
+
+    @property
+    def n_rows(self) -> int:
+        return self.inner.n_rows
+
+    def blocks(self, reading: Reading) -> Iterator[Block]:
+        """Read the rows and label them."""
+        columns = reading.columns + reading.guards
+        names = [column.name for column in columns if column.role is Role.NUMBER]
+        coded = [column.name for column in columns if column.role is not Role.NUMBER and column.name != self.truth]
+        plain = list(dict.fromkeys([*names, *self.scorer.columns]))
+        coded = [name for name in coded if name not in plain]
+        if self.truth is not None:
+            coded.append(self.truth)
+        for batch in self.inner.batches(plain, coded):
+            yield to_block(batch.append_column(self.target, self._codes(batch)), reading)
+
+    def _codes(self, batch: pa.RecordBatch) -> pa.Array:
+        codes = 2 * self.scorer.answers(batch).astype(np.int8)
+        if self.truth is None:
+            return pa.array(codes)
+        truth = to_block(batch.select([self.truth]), Reading((Column(self.truth, Role.CATEGORY),), None, (), True))
+        [labels] = truth.columns
+        true = np.array([value in self.positive for value in labels.values] + [False], dtype=np.int8)
+        return pa.array(codes + true[labels.codes], mask=labels.missing())  # type: ignore[union-attr]
+
+
+def scored_source(
+    source: Source, scorer: Scorer, *, target: str, truth: str | None, positive: tuple[Scalar, ...]
+) -> Source:
+    """Return a source whose target column holds a classifier's answers, joined with the truth where there is one."""
+    absent = [name for name in scorer.columns if name not in source.types]
+    if absent:
+        raise DataError(
+            f"{source.path}: expected the columns that the classifier was trained on, but {absent[0]!r} is not there",
+            "distill.model",
+        )
+    return replace(
+        source,
+        types={**source.types, target: pa.int8()},
+        partitions=tuple(
+            ScoredPartition(partition, scorer, target, truth, positive)  # type: ignore[arg-type]
+            for partition in source.partitions
+        ),
+    )

@@ -1,0 +1,84 @@
+"""The record of a study of more than two classes: one formula for each, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from dnfscale.classes import LearnedClasses
+from dnfscale.core.model import Model
+from dnfscale.experiment.metrics import deviation, mean
+from dnfscale.experiment.study import data_record, fold_formula, fold_sizes, learned_model
+from dnfscale.learn import Learned
+from dnfscale.table import LearnSpec
+
+
+def classes_data_record(learned: LearnedClasses) -> dict[str, Any]:
+    """Return the size of the table, and how many rows each class has."""
+    classes = [
+        {"label": label, "rows": of_class.positive_rows}
+        for label, of_class in zip(learned.labels, learned.classes, strict=True)
+    ]
+    return {**data_record(learned.classes[0]), "positive_rows": None, "classes": classes}
+
+
+def classes_ideal_record(learned: LearnedClasses) -> dict[str, Any]:
+    """Return what a result says of the formulas of all classes; accuracies are those of their joint answers."""
+    first = learned.classes[0]
+    accuracies = [_accuracy(learned, fold) for fold in range(len(first.folds))]
+    ells = [len(fold.tau) for of_class in learned.classes for fold in of_class.folds or (of_class.model,)]
+    return {
+        "accuracy_mean": mean(accuracies),
+        "accuracy_std": deviation(accuracies),
+        "ell_mean": sum(ells) / len(ells),
+        "folds": [
+            {
+                **fold_sizes(first.folds[number]),
+                "accuracy": float(accuracy),
+                "confusion": learned.confusion[number].tolist(),
+                "classes": _formulas(learned, [of_class.folds[number] for of_class in learned.classes]),
+            }
+            for number, accuracy in enumerate(accuracies)
+        ],
+        "model": {
+            "rows": first.model.whole.n_rows,
+            "classes": _formulas(learned, [of_class.model for of_class in learned.classes]),
+        },
+    }
+
+
+def classes_majority_record(learned: LearnedClasses) -> dict[str, Any]:
+    """Return what a result says of always answering with the most frequent class of W_0, the first of several."""
+    accuracies = []
+    for number in range(len(learned.classes[0].folds)):
+        sizes = [int(of_class.folds[number].whole.c.sum()) for of_class in learned.classes]
+        tested = learned.confusion[number].sum(axis=1)
+        accuracies.append(Fraction(int(tested[sizes.index(max(sizes))]), int(tested.sum())))
+    return {
+        "accuracy_mean": mean(accuracies),
+        "accuracy_std": deviation(accuracies),
+        "folds": [{"fold": number, "accuracy": float(accuracy)} for number, accuracy in enumerate(accuracies)],
+    }
+
+
+def classes_models(learned: LearnedClasses, spec: LearnSpec, *, provenance: dict[str, Any]) -> tuple[Model, ...]:
+    """Return the model of every class, from all rows."""
+    return tuple(
+        replace(learned_model(of_class, spec, provenance=provenance), positive=(label,))
+        for label, of_class in zip(learned.labels, learned.classes, strict=True)
+    )
+
+
+def _accuracy(learned: LearnedClasses, fold: int) -> Fraction:
+    confusion = learned.confusion[fold]
+    return Fraction(int(confusion.trace()), int(confusion.sum()))
+
+
+def _formulas(learned: LearnedClasses, folds: Sequence[Any]) -> list[dict[str, Any]]:
+    of_classes: Sequence[Learned] = learned.classes
+    return [
+        {"label": label, **fold_formula(fold, of_class)}
+        for label, fold, of_class in zip(learned.labels, folds, of_classes, strict=True)
+    ]

@@ -1,0 +1,263 @@
+"""Explanations: why a row gets its answer and what would turn it, and what the rows say of each term.
+
+The answer depends on a row's type only, so a dataset has as many explanations as it has types. Numbers of rows are
+those of the model's counts: the rows that it was learned from, each as often as it weighed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf
+from dnfscale.core.model import Model
+from dnfscale.method.certificate import exact_interval
+from dnfscale.method.conditions import condition
+from dnfscale.method.ideal import correct_rows
+from dnfscale.method.possible import (
+    ColumnStates,
+    are_possible,
+    column_states,
+    n_possible,
+    possible_types,
+    smallest_flip,
+)
+
+DELTA = 0.05
+"""The chance that some interval of a model's terms misses."""
+
+Literal = tuple[int, bool]
+"""An attribute, and whether it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """The smallest change that turns the answer: the fewest attributes, then columns, then the best ranked."""
+
+    code: int
+    """The type afterwards."""
+    literals: tuple[Literal, ...]
+    """The attributes that change, as they are afterwards, in rank order."""
+    n: int
+    """Rows learned from that have the type afterwards."""
+    c: int
+    """Those of them with a true target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why the rows of a type get their answer, and what would turn it."""
+
+    code: int
+    """The type t."""
+    accepted: bool
+    probability: float
+    """(c_t + 1) / (n_t + 2) in units of the model, on the side of the threshold that the answer is on."""
+    n: int
+    """n_t: rows learned from that have the type."""
+    c: int
+    """c_t: those of them with a true target."""
+    terms: tuple[int, ...]
+    """The terms that hold."""
+    clashes: tuple[Literal | None, ...]
+    """For each term the first of its literals, in rank order, that does not hold; None for a term that holds."""
+    flip: Flip | None
+    """None where every possible type gets the same answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermFacts:
+    """What the rows learned from say of a term."""
+
+    literals: tuple[Literal, ...]
+    n: int
+    """Rows that satisfy the term: its support."""
+    c: int
+    """Those of them with a true target."""
+    n_alone: int
+    """Rows that satisfy this term and no other."""
+    low: float | None
+    high: float | None
+    """An interval for the chance that a case which satisfies the term is positive; None for counts of weights."""
+
+    @property
+    def confidence(self) -> float | None:
+        """The share of the term's rows that are positive; None without rows."""
+        return self.c / self.n if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What the rows learned from say of a formula. Terms may share rows, so their supports may add up to more."""
+
+    n_rows: int
+    n_positive: int
+    n_accepted: int
+    """Rows that some term covers."""
+    n_shared: int
+    """Rows that several terms cover."""
+    n_correct: int
+    terms: tuple[TermFacts, ...]
+    n_possible: int
+    """Types that a row can have, by the states in which each column was seen."""
+    n_unseen: int
+    """Those of them that no row learned from has."""
+    n_unseen_accepted: int
+    """Those of these that the formula accepts all the same."""
+
+
+def explain_type(model: Model, code: int) -> Explanation:
+    """Explain the answer for the rows of one type."""
+    return explain_types(model, [code])[code]
+
+
+def explain_types(model: Model, codes: Iterable[int]) -> dict[int, Explanation]:
+    """Explain the answers for the rows of some types, each once."""
+    columns = column_states(model.tau, model.counts)
+    return {code: _explain(model, code, columns) for code in dict.fromkeys(codes)}
+
+
+def explain_model(model: Model) -> ModelFacts:
+    """Return what the rows learned from say of the formula and of each of its terms."""
+    counts, columns = model.counts, column_states(model.tau, model.counts)
+    n_terms = np.zeros(len(counts.codes), dtype=np.int64)
+    for term in model.dnf.terms:
+        n_terms += term.accepts(counts.codes)
+    accepted = n_terms > 0
+    supports = term_supports(model.dnf, counts)
+    intervals = term_intervals(supports, counts.ell) if not model.weighted else [(None, None)] * len(supports)
+    terms = tuple(
+        TermFacts(term.literals, n, c, int(counts.n[term.accepts(counts.codes) & (n_terms == 1)].sum()), low, high)
+        for term, (n, c), (low, high) in zip(model.dnf.terms, supports, intervals, strict=True)
+    )
+    seen = are_possible(counts.codes, columns) & (counts.n > 0)
+    n_accepted = sum(int(model.dnf.accepts(codes).sum()) for codes in possible_types(columns))
+    return ModelFacts(
+        n_rows=counts.n_rows,
+        n_positive=int(counts.c.sum()),
+        n_accepted=int(counts.n[accepted].sum()),
+        n_shared=int(counts.n[n_terms > 1].sum()),
+        n_correct=correct_rows(accepted, counts),
+        terms=terms,
+        n_possible=n_possible(columns),
+        n_unseen=n_possible(columns) - int(seen.sum()),
+        n_unseen_accepted=n_accepted - int((seen & accepted).sum()),
+    )
+
+
+def term_supports(dnf: Dnf, counts: TypeCounts) -> list[tuple[int, int]]:
+    """Return, for each term, how many rows satisfy it, and how many of these have a true target."""
+    held = (term.accepts(counts.codes) for term in dnf.terms)
+    return [(int(counts.n[own].sum()), int(counts.c[own].sum())) for own in held]
+
+
+def term_intervals(supports: Sequence[tuple[int, int]], ell: int) -> list[tuple[float, float]]:
+    """Return intervals for the chance that a case which satisfies a term is positive, given its n and c.
+
+    The terms were picked by the labels of the rows that they are counted on. So each interval is exact at the level
+    DELTA / 3**ell: with probability at least 1 - DELTA those of all terms over the ell attributes hold together,
+    provided that the attributes were chosen without looking at these rows.
+    """
+    n, c = np.array(supports, dtype=np.int64).reshape(-1, 2).T
+    low, high = exact_interval(c, n, DELTA / 3**ell)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
+    """Return an explanation as JSON can hold it; attributes and terms by their place in the model file."""
+    flip = explanation.flip
+    ell = len(model.tau)
+    return {
+        "type": _truth(explanation.code, ell),
+        "accepted": explanation.accepted,
+        "probability": explanation.probability,
+        "n": explanation.n,
+        "c": explanation.c,
+        "terms": list(explanation.terms),
+        "clashes": [
+            {"term": index, **_literal_record(model, literal)}
+            for index, literal in enumerate(explanation.clashes)
+            if literal is not None
+        ],
+        "flip": None
+        if flip is None
+        else {
+            "changes": [_literal_record(model, literal) for literal in flip.literals],
+            "type": _truth(flip.code, ell),
+            "n": flip.n,
+            "c": flip.c,
+        },
+    }
+
+
+def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
+    """Return what is known of a formula as JSON can hold it."""
+    return {
+        "rows": facts.n_rows,
+        "positive_rows": facts.n_positive,
+        "accepted_rows": facts.n_accepted,
+        "shared_rows": facts.n_shared,
+        "correct_rows": facts.n_correct,
+        "accuracy": facts.n_correct / facts.n_rows if facts.n_rows else None,
+        "terms": [
+            {
+                "literals": [_literal_record(model, literal) for literal in term.literals],
+                "n": term.n,
+                "c": term.c,
+                "n_alone": term.n_alone,
+                "confidence": term.confidence,
+                "low": term.low,
+                "high": term.high,
+            }
+            for term in facts.terms
+        ],
+        "possible_types": facts.n_possible,
+        "unseen_types": facts.n_unseen,
+        "unseen_types_accepted": facts.n_unseen_accepted,
+    }
+
+
+def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explanation:
+    if not 0 <= code < 1 << len(model.tau):
+        raise ValueError(f"a type over {len(model.tau)} attributes is at least 0 and below {1 << len(model.tau)}")
+    clashes = tuple(
+        next(((i, holds) for i, holds in term.literals if bool(code >> i & 1) != holds), None)
+        for term in model.dnf.terms
+    )
+    terms = tuple(index for index, clash in enumerate(clashes) if clash is None)
+    n, c = _rows_of(code, model.counts)
+    after = smallest_flip(model.dnf, columns, code)
+    flip = None
+    if after is not None:
+        changed = code ^ after
+        literals = tuple((i, bool(after >> i & 1)) for i in range(len(model.tau)) if changed >> i & 1)
+        flip = Flip(after, literals, *_rows_of(after, model.counts))
+    return Explanation(code, bool(terms), _probability(model, n, c, bool(terms)), n, c, terms, clashes, flip)
+
+
+def _probability(model: Model, n: int, c: int, accepted: bool) -> float:
+    """Return what Model.probabilities says of a type, without a table of all types."""
+    smoothed, threshold = (c + model.unit) / (n + 2 * model.unit), float(model.threshold)
+    if accepted:
+        return max(smoothed, math.nextafter(threshold, 1))
+    return min(smoothed, math.nextafter(threshold, 0))
+
+
+def _rows_of(code: int, counts: TypeCounts) -> tuple[int, int]:
+    place = int(np.searchsorted(counts.codes, code))
+    seen = place < len(counts.codes) and counts.codes[place] == code
+    return (int(counts.n[place]), int(counts.c[place])) if seen else (0, 0)
+
+
+def _truth(code: int, ell: int) -> list[bool]:
+    return [bool(code >> i & 1) for i in range(ell)]
+
+
+def _literal_record(model: Model, literal: Literal) -> dict[str, Any]:
+    index, holds = literal
+    return {"attribute": index, "value": holds, "condition": condition(model.tau.attributes[index], holds)}

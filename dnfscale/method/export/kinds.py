@@ -1,0 +1,43 @@
+"""What kind of values each column of a model has, as far as its attributes tell."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from dnfscale.core.vocabulary import Above, Attribute, IsMissing, Vocabulary
+from dnfscale.errors import DataError
+
+
+class Kind(StrEnum):
+    """What a column is compared with."""
+
+    NUMBER = "a number"
+    TEXT = "text"
+    FLAG = "true or false"
+    UNKNOWN = "anything"
+    """The model asks only whether the value is missing."""
+
+
+def kinds(tau: Vocabulary) -> dict[str, Kind]:
+    """Return the kind of each column; one that is compared with values of two kinds is an error."""
+    found: dict[str, Kind] = {}
+    for attribute in tau.attributes:
+        kind = _kind(attribute)
+        before = found.get(attribute.column, Kind.UNKNOWN)
+        if Kind.UNKNOWN not in (kind, before) and kind is not before:
+            raise DataError(
+                f"expected a column to be compared with values of one kind, but the model compares "
+                f"{attribute.column!r} with {before} and with {kind}; write the model again"
+            )
+        found[attribute.column] = before if kind is Kind.UNKNOWN else kind
+    return found
+
+
+def _kind(attribute: Attribute) -> Kind:
+    if isinstance(attribute, IsMissing):
+        return Kind.UNKNOWN
+    if isinstance(attribute, Above):
+        return Kind.NUMBER
+    if isinstance(attribute.value, bool):
+        return Kind.FLAG
+    return Kind.TEXT if isinstance(attribute.value, str) else Kind.NUMBER

@@ -1,0 +1,158 @@
+"""A model as PMML 4.4: a RuleSetModel with one rule a term."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from xml.etree import ElementTree as ET
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.formula import Term
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.errors import DataError
+from dnfscale.method.conditions import number_text
+from dnfscale.method.export.kinds import Kind, kinds
+from dnfscale.method.export.text import predicted
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_EXACT = 1 << 53
+"""Whole numbers up to here are floats as well."""
+
+
+def export_pmml(model: Model) -> str:
+    """Return a PMML document whose output `prediction` is true for the rows that the formula accepts.
+
+    Rules apply in order, the first that holds decides; their ids are the terms' numbers. NaN is declared a missing
+    value of every field of numbers, and of those of which only the absence matters.
+    """
+    known = kinds(model.tau)
+    root = ET.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
+    header = ET.SubElement(root, "Header", {"description": _xml(predicted(model))})
+    ET.SubElement(header, "Application", {"name": "dnfscale"})
+    dictionary = ET.SubElement(root, "DataDictionary", {"numberOfFields": str(len(model.columns))})
+    for column in model.columns:
+        _data_field(dictionary, column, known[column], model)
+    rule_model = ET.SubElement(
+        root,
+        "RuleSetModel",
+        {"modelName": "dnfscale", "functionName": "classification", "algorithmName": "ideal classifier"},
+    )
+    schema = ET.SubElement(rule_model, "MiningSchema")
+    for column in model.columns:
+        ET.SubElement(schema, "MiningField", {"name": _xml(column), "usageType": "active"})
+    output = ET.SubElement(rule_model, "Output")
+    prediction = {"name": _output_name(model), "optype": "categorical", "dataType": "boolean"}
+    ET.SubElement(output, "OutputField", {**prediction, "feature": "predictedValue"})
+    rules = ET.SubElement(rule_model, "RuleSet", {"defaultScore": "false"})
+    ET.SubElement(rules, "RuleSelectionMethod", {"criterion": "firstHit"})
+    for number, term in enumerate(model.dnf.terms):
+        _rule(rules, number, term, model)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
+
+
+def _data_field(parent: ET.Element, column: str, kind: Kind, model: Model) -> None:
+    attributes = [attribute for attribute in model.tau.attributes if attribute.column == column]
+    above = [attribute for attribute in attributes if isinstance(attribute, Above)]
+    optype = "continuous" if above else "categorical"
+    field = ET.SubElement(
+        parent, "DataField", {"name": _xml(column), "optype": optype, "dataType": _data_type(kind, attributes)}
+    )
+    if kind in (Kind.NUMBER, Kind.UNKNOWN):
+        ET.SubElement(field, "Value", {"value": "NaN", "property": "missing"})
+
+
+def _data_type(kind: Kind, attributes: list[Attribute]) -> str:
+    """Return the type of a field; for numbers the one in which every comparison is exact.
+
+    Whole numbers of any size compare rightly with a cut below 2**53 as doubles, and some readers have no integers
+    beyond 32 bits.
+    """
+    if kind is not Kind.NUMBER:
+        return {Kind.TEXT: "string", Kind.FLAG: "boolean", Kind.UNKNOWN: "string"}[kind]
+    values = [attribute.value for attribute in attributes if not isinstance(attribute, IsMissing)]
+    whole = all(isinstance(value, int) for value in values)
+    if any(isinstance(attribute, Above) for attribute in attributes):
+        return "integer" if whole and any(abs(int(value)) >= _EXACT for value in values if value) else "double"
+    return "integer" if whole else "double"
+
+
+def _rule(parent: ET.Element, number: int, term: Term, model: Model) -> None:
+    covered = term.accepts(model.counts.codes)
+    n, c = int(model.counts.n[covered].sum()), int(model.counts.c[covered].sum())
+    confidence = {"confidence": number_text(c / n)} if n else {}
+    rule = ET.SubElement(
+        parent,
+        "SimpleRule",
+        {
+            "id": str(number),
+            "score": "true",
+            "recordCount": number_text(n / model.unit),
+            "nbCorrect": number_text(c / model.unit),
+            **confidence,
+        },
+    )
+    if not term.care:
+        ET.SubElement(rule, "True")
+        return
+    target = rule
+    if term.care.bit_count() > 1:
+        target = ET.SubElement(rule, "CompoundPredicate", {"booleanOperator": "and"})
+    for i, holds in term.literals:
+        _predicate(target, model.tau.attributes[i], holds)
+
+
+def _predicate(parent: ET.Element, attribute: Attribute, holds: bool) -> None:
+    field = _xml(attribute.column)
+    if isinstance(attribute, IsMissing):
+        ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": "isMissing" if holds else "isNotMissing"})
+        return
+    if attribute.value is None or (isinstance(attribute, Above) and attribute.value == math.inf):
+        ET.SubElement(parent, "False" if holds else "True")
+        return
+    operator, value = _comparison(attribute, holds)
+    if not holds:
+        # A missing value makes the comparison unknown, and its negation holds.
+        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
+    ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": operator, "value": value})
+    if not holds:
+        ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": "isMissing"})
+
+
+def _comparison(attribute: Attribute, holds: bool) -> tuple[str, str]:
+    assert not isinstance(attribute, IsMissing)
+    assert attribute.value is not None
+    if not isinstance(attribute, Above):
+        return "equal" if holds else "notEqual", _value(attribute.value)
+    if attribute.value == -math.inf:
+        # Readers do not agree on how infinity is written; what is above it is at least the least number.
+        return "greaterOrEqual" if holds else "lessThan", repr(-sys.float_info.max)
+    return "greaterThan" if holds else "lessOrEqual", _value(attribute.value)
+
+
+def _value(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and math.isinf(value):
+        return "INF" if value > 0 else "-INF"
+    return _xml(value) if isinstance(value, str) else repr(value)
+
+
+def _xml(text: str) -> str:
+    found = _NOT_XML.search(text)
+    if found:
+        raise DataError(
+            f"XML has no character U+{ord(found[0]):04X}, but the model has it in {text!r}; "
+            "export to another format, or learn without it"
+        )
+    return text
+
+
+def _output_name(model: Model) -> str:
+    name = "prediction"
+    while name in model.columns:
+        name += "_"
+    return name

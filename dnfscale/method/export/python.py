@@ -1,0 +1,136 @@
+"""A model as a Python function that needs nothing but Python."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import re
+from collections.abc import Iterable
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.formula import Term
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.method.conditions import value_text
+from dnfscale.method.export.kinds import Kind, kinds
+from dnfscale.method.export.text import export_text
+
+_TAKEN = ("row", "predict", "value", "column", "is_text", "bool", "float", "str", "isinstance", "KeyError", "TypeError")
+_READER = '''\
+def _value(row, column, is_text):
+    """Return a row's value, None where it is missing; a column that is absent or of another kind is an error."""
+    if column not in row:
+        raise KeyError(f"expected the column {column!r}, but the row does not have it; None means missing")
+    value = row[column]
+    if value is None or value != value:
+        return None
+    if is_text is not None and isinstance(value, str) is not is_text:
+        raise TypeError(f"expected {'text' if is_text else 'a number or a truth value'} in {column!r}, got {value!r}")
+    return value'''
+
+
+def export_python(model: Model) -> str:
+    """Return the source of a function predict(row) that takes a mapping from column names to values.
+
+    None and NaN are missing values. A column that is absent is a KeyError, and text where the model knows a number, or
+    the other way round, a TypeError: a wrong answer would go unnoticed.
+    """
+    known = kinds(model.tau)
+    columns = _identifiers(model.columns, _TAKEN)
+    care = _used(model.dnf.terms)
+    attributes = [attribute for i, attribute in enumerate(model.tau.attributes) if care >> i & 1]
+    names = _identifiers([attribute.name for attribute in attributes], (*_TAKEN, *columns.values()), prefix="is_")
+    body = [
+        *(f"{columns[c]} = _value(row, {c!r}, {_IS_TEXT[known[c]]})" for c in model.columns),
+        *(f"{names[a.name]} = {_test(a, columns[a.column])}" for a in attributes),
+        *_returned(model, names),
+    ]
+    listed = "".join(f"\n    {column!r}," for column in model.columns)
+    parts = [
+        _comments(model),
+        f"COLUMNS = ({listed}{chr(10) if listed else ''})",
+        *([_READER] if model.columns else []),
+        "\n".join(
+            [
+                "def predict(row):",
+                '    """Say whether the formula accepts a row, a mapping that has the names in COLUMNS."""',
+                *(f"    {line}" for line in body),
+            ]
+        ),
+    ]
+    return "\n\n\n".join(parts)
+
+
+_IS_TEXT = {Kind.TEXT: True, Kind.NUMBER: False, Kind.FLAG: False, Kind.UNKNOWN: None}
+
+
+def _comments(model: Model) -> str:
+    # Python reads an encoding out of a comment in the first two lines; no name may stand there.
+    lines = ["Made by dnfscale. It needs nothing but Python.", "", *export_text(model).splitlines()]
+    if model.provenance:
+        lines += ["", *(f"{value_text(key)}: {_shown(model.provenance[key])}" for key in sorted(model.provenance))]
+    return "\n".join(f"# {line}".rstrip() for line in lines)
+
+
+def _shown(value: object) -> str:
+    """Return what provenance says as a single line that shows."""
+    text = value if isinstance(value, str) else repr(value)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _returned(model: Model, names: dict[str, str]) -> list[str]:
+    if not model.dnf.terms:
+        return ["return False"]
+    if any(not term.care for term in model.dnf.terms):
+        return ["return True"]
+    terms = [
+        " and ".join(("" if holds else "not ") + names[model.tau.attributes[i].name] for i, holds in term.literals)
+        for term in model.dnf.terms
+    ]
+    # Values may be NumPy's, whose comparisons do not give Python's True and False.
+    return ["return bool(", f"    {terms[0]}", *(f"    or {term}" for term in terms[1:]), ")"]
+
+
+def _test(attribute: Attribute, variable: str) -> str:
+    if isinstance(attribute, IsMissing):
+        return f"{variable} is None"
+    if isinstance(attribute, Above):
+        if attribute.value is None:
+            return "False"
+        return f"{variable} is not None and {variable} > {_literal(attribute.value)}"
+    return f"{variable} == {_literal(attribute.value)}"
+
+
+def _literal(value: Scalar) -> str:
+    if isinstance(value, float):
+        if math.isinf(value):
+            return f'float("{value}")'
+        # A whole number beyond 2**53 is compared exactly with a whole number only.
+        return repr(int(value)) if value.is_integer() and abs(value) < 1 << 64 else repr(value)
+    return repr(value)
+
+
+def _used(terms: Iterable[Term]) -> int:
+    care = 0
+    for term in terms:
+        care |= term.care
+    return care
+
+
+def _identifiers(names: Iterable[str], taken: Iterable[str], *, prefix: str = "") -> dict[str, str]:
+    """Give each name a variable of its own that resembles it, in ASCII: Python takes some other letters as equal."""
+    used = set(taken)
+    chosen: dict[str, str] = {}
+    for name in names:
+        word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+        if not word or word[0].isdigit() or keyword.iskeyword(word):
+            word = f"x_{word}".rstrip("_")
+        if word in used:
+            # A column of truth values is an attribute by the same name.
+            word = prefix + word
+        candidate, number = word, 2
+        while candidate in used:
+            candidate, number = f"{word}_{number}", number + 1
+        used.add(candidate)
+        chosen[name] = candidate
+    return chosen

@@ -1,0 +1,167 @@
+"""A model as SQL: one Boolean expression over the dataset's columns, or a whole SELECT.
+
+The expression is never NULL: where a value is missing, NULL or NaN, it says what the model says. A condition that may
+be NULL stands only where NULL and false have the same effect, and one COALESCE around everything makes it false.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from dnfscale.core.formula import Term
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.errors import DataError, SpecError
+from dnfscale.method.conditions import holds_where_missing
+from dnfscale.method.export.dialects import DIALECTS, Dialect
+from dnfscale.method.export.kinds import Kind, kinds
+
+
+def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, *, probability: bool = False) -> str:
+    """Return the formula as an expression for a WHERE clause, or a SELECT of a table with the column `prediction`.
+
+    A table may be given with its schema, as in `sales.customers`; a part with a dot of its own in double quotes. For
+    DuckDB it may also be a Parquet file or a glob. The SELECT has the column `probability` as well if asked for.
+    """
+    spoken = _dialect(dialect)
+    prediction = _expression(model, spoken)
+    if table is None:
+        if probability:
+            raise SpecError("a probability is a column of a SELECT, and needs the name of a table")
+        return "\n".join(prediction)
+    columns = [["*"], _named(prediction, "prediction")]
+    if probability:
+        columns.append(_named(_probability(model, spoken), "probability"))
+    listed = ",\n".join("\n".join(f"  {line}" for line in lines) for lines in columns)
+    return f"SELECT\n{listed}\nFROM {_table(table, spoken)}"
+
+
+def _dialect(name: str) -> Dialect:
+    if name not in DIALECTS:
+        raise SpecError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}")
+    return DIALECTS[name]
+
+
+def _expression(model: Model, dialect: Dialect) -> list[str]:
+    """Return the lines of the expression; a name may have line breaks of its own, so they are not one text yet."""
+    _check_names(model.columns, dialect)
+    known = kinds(model.tau)
+    if not model.dnf.terms:
+        return ["FALSE"]
+    if any(not term.care for term in model.dnf.terms):
+        return ["TRUE"]
+
+    def written(term: Term) -> str:
+        conditions = (_condition(model.tau.attributes[i], holds, dialect, known) for i, holds in term.literals)
+        return " AND ".join(conditions)
+
+    terms = [written(term) for term in model.dnf.terms]
+    may_be_null = any(
+        not holds_where_missing(model.tau.attributes[i], holds) and not _never_null(model.tau.attributes[i])
+        for term in model.dnf.terms
+        for i, holds in term.literals
+    )
+    if len(terms) == 1:
+        return [f"COALESCE({terms[0]}, FALSE)" if may_be_null else f"({terms[0]})"]
+    lines = [f"  {terms[0]}", *(f"  OR {term}" for term in terms[1:])]
+    return ["COALESCE(", *lines[:-1], f"{lines[-1]},", "  FALSE", ")"] if may_be_null else ["(", *lines, ")"]
+
+
+def _never_null(attribute: Attribute) -> bool:
+    """Say whether an attribute is spelled so that it is false where the value is missing."""
+    if isinstance(attribute, IsMissing):
+        return True
+    return attribute.value is None or isinstance(attribute.value, bool)
+
+
+def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
+    column = dialect.name(attribute.column)
+    if isinstance(attribute, IsMissing):
+        return _missing(column, dialect, known[attribute.column], holds)
+    if isinstance(attribute, Above):
+        return _above(column, attribute.value, dialect, holds)
+    value = attribute.value
+    if isinstance(value, bool):
+        return f"{column} {'IS' if holds else 'IS NOT'} {'TRUE' if value else 'FALSE'}"
+    return dialect.same(column, value) if holds else dialect.differs(column, value)
+
+
+def _above(column: str, cut: int | float | None, dialect: Dialect, holds: bool) -> str:
+    if cut is None:
+        return "FALSE" if holds else "TRUE"
+    number = dialect.number(cut)
+    if not holds:
+        return f"({column} <= {number} OR {column} IS NULL OR {dialect.is_nan(column)})"
+    guard = f" AND {dialect.below_nan(column)}" if dialect.below_nan else ""
+    return f"{column} > {number}{guard}"
+
+
+def _missing(column: str, dialect: Dialect, kind: Kind, holds: bool) -> str:
+    if kind in (Kind.TEXT, Kind.FLAG):
+        return f"{column} IS NULL" if holds else f"{column} IS NOT NULL"
+    nan = dialect.is_nan(column) if kind is Kind.NUMBER else dialect.any_is_nan(column)
+    return f"{'' if holds else 'NOT '}({column} IS NULL OR {nan})"
+
+
+def _probability(model: Model, dialect: Dialect) -> list[str]:
+    """Return the lines that look up the probability of each row's type; types without rows share what is left.
+
+    It needs the columns of all attributes, those that the formula does not mention too.
+    """
+    _check_names((attribute.column for attribute in model.tau.attributes), dialect)
+    known = kinds(model.tau)
+    bits = [
+        f"CASE WHEN {_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"
+        for i, attribute in enumerate(model.tau.attributes)
+    ]
+    probabilities = model.probabilities()
+    cases = [f"WHEN {t} THEN {dialect.number(float(probabilities[t]))}" for t in model.counts.codes.tolist()]
+    others = _unseen(model, dialect)
+    if cases:
+        code = [f"  {bits[0]}", *(f"  + {bit}" for bit in bits[1:])]
+        others = ["CASE", *code, *(f"  {case}" for case in cases), *(["ELSE", *others] if others else []), "END"]
+    return ["CAST(", *others, f"AS {dialect.double})"]
+
+
+def _unseen(model: Model, dialect: Dialect) -> list[str]:
+    """Return the probability of a type without rows, which depends on the formula only; nothing if there is none."""
+    unseen = np.setdiff1d(np.arange(1 << len(model.tau)), model.counts.codes)
+    left = sorted({float(p) for p in model.probabilities()[unseen]})
+    if len(left) < 2:
+        return [dialect.number(p) for p in left]
+    below, above = map(dialect.number, left)
+    return ["CASE WHEN", *_expression(model, dialect), f"THEN {above} ELSE {below} END"]
+
+
+def _named(lines: list[str], name: str) -> list[str]:
+    return [*lines[:-1], f"{lines[-1]} AS {name}"]
+
+
+def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
+    """Make sure that the engine can have columns of these names side by side."""
+    taken: dict[str, str] = {}
+    for name in columns:
+        if not name or "\0" in name:
+            trouble = "an empty name" if not name else f"the character NUL in its name, {name!r}"
+            raise DataError(f"{dialect.title} has no column with {trouble}; name it otherwise and learn again")
+        other = taken.setdefault(dialect.same_name(name), name)
+        if other != name:
+            raise DataError(
+                f"{dialect.title} takes the columns {other!r} and {name!r} for the same; "
+                "name one otherwise and learn again"
+            )
+
+
+def _table(name: str, dialect: Dialect) -> str:
+    if dialect is DIALECTS["duckdb"] and ("/" in name or name.endswith(".parquet")):
+        return dialect.text(name)
+    parts = re.findall(r'(?:"((?:[^"]|"")+)"|([^".\0]+))(?:\.|$)', name)
+    quoted = ".".join(dialect.name(inner.replace('""', '"') or plain) for inner, plain in parts)
+    # What the pattern skipped must not go unnoticed.
+    spelled = ".".join(f'"{inner}"' if inner else plain for inner, plain in parts)
+    if not parts or spelled != name:
+        raise SpecError(f'a table must be a name such as customers, sales.customers or "a.b", got {name!r}')
+    return quoted

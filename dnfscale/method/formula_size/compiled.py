@@ -1,0 +1,70 @@
+"""What the compiled parts share: the decorators, and popcounts.
+
+Kernels are compiled on first use and kept on disk, beside this file or where NUMBA_CACHE_DIR says, so that worker
+processes load them. Numba looks for changes in the file of an entry point only: bank.py and descent.py therefore each
+hold all that they run, but for the few lines below. No kernel calls itself: one that did crashed when it came from
+the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba  # type: ignore[import-untyped, import-not-found, unused-ignore]
+import numpy as np
+from numba.extending import intrinsic  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+from dnfscale.core.arrays import Ints
+from dnfscale.method.formula_size.table import Words
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+ONE = np.uint64(1)
+
+
+def entry(function: Kernel) -> Kernel:
+    """Compile a function that Python calls; keep the result on disk, and let other threads run meanwhile."""
+    compiled: Kernel = numba.njit(cache=True, nogil=True)(function)
+    return compiled
+
+
+def part(function: Kernel) -> Kernel:
+    """Compile a function that other compiled ones call."""
+    compiled: Kernel = numba.njit(nogil=True)(function)
+    return compiled
+
+
+def inlined(function: Kernel) -> Kernel:
+    """Compile a function into each that calls it: calls that hand over arrays cost more than a short loop."""
+    compiled: Kernel = numba.njit(nogil=True, forceinline=True)(function)
+    return compiled
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001 (numba passes it)
+    """Count the bits of a word, with the instruction that the machine has for it, if any."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.ctpop(arguments[0])
+
+    return numba.types.uint64(numba.types.uint64), generate
+
+
+@inlined
+def weigh(a: Words, b: Words, low: int, middle: int, high: int, weights: Ints) -> int:
+    """Weigh the bits that a and b share in words low to high; those before middle weigh one each.
+
+    An unsigned index spares the compiler the case of a negative one, and the loop becomes four times as fast.
+    """
+    word, end = np.uint64(low), np.uint64(middle)
+    n = np.uint64(0)
+    while word < end:
+        n += popcount(a[word] & b[word])
+        word += ONE
+    total = np.int64(n)
+    end = np.uint64(high)
+    while word < end:
+        total += weights[word] * np.int64(popcount(a[word] & b[word]))
+        word += ONE
+    return int(total)

@@ -1,0 +1,217 @@
+"""Explanations in plain words, for people who must give reasons: why this answer, and what would turn it.
+
+A term is called a line, because that is how a formula is shown, and lines are counted from 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
+from dnfscale.method.conditions import condition
+from dnfscale.method.explain import DELTA, Explanation, Flip, Literal, ModelFacts, TermFacts
+from dnfscale.method.possible import telling_literals
+
+Values = Mapping[str, Scalar | None]
+"""The values of a row by column; None where one is missing."""
+
+
+def write(model: Model, explanation: Explanation, values: Values | None = None) -> str:
+    """Write why a row gets its answer, and the smallest change that turns it; its values may be told too."""
+    word = "yes" if explanation.accepted else "no"
+    pieces = [
+        f"The formula says {word}: {answer_words(model, explanation.accepted)}.",
+        _reasons(model, explanation, values),
+        _rows_alike(model, explanation),
+        _way_out(model, explanation, values),
+    ]
+    if values is not None and None in values.values():
+        pieces.insert(2, _missing_words(model, values))
+    return "\n\n".join(pieces) + "\n"
+
+
+def write_model(model: Model, facts: ModelFacts) -> str:
+    """Write what a formula says, and what the rows it was learned from say of each of its lines."""
+    pieces = [f"{answer_words(model, True)} when {_formula_words(facts)}"]
+    if facts.terms and all(term.literals for term in facts.terms):
+        pieces[0] += "\n" + "\n".join(_term_words(model, number, term) for number, term in enumerate(facts.terms, 1))
+        pieces.append(_interval_words(model, facts))
+    return "\n\n".join([*pieces, _coverage_words(model, facts), _type_words(model, facts)]) + "\n"
+
+
+def type_words(model: Model, code: int) -> str:
+    """Write a type as the conditions that its rows meet."""
+    told = telling_literals(model.tau, code)
+    return ", ".join(condition(model.tau.attributes[i], holds) for i, holds in told)
+
+
+def value_words(column: str, value: Scalar | None) -> str:
+    """Write the value of a row in a column."""
+    return condition(IsMissing(column, column), True) if value is None else _equal(column, value, True)
+
+
+def answer_words(model: Model, accepted: bool) -> str:
+    """Write what the formula predicts for the rows that it accepts, or for the others."""
+    said = [_equal(model.target, label, accepted) for label in model.positive]
+    return (" or " if accepted else " and ").join(said)
+
+
+def flip_words(model: Model, flip: Flip) -> dict[str, str]:
+    """Write what each column that changes is afterwards."""
+    columns = dict.fromkeys(model.tau.attributes[i].column for i, _ in flip.literals)
+    return {column: _joined(model, telling_literals(model.tau, flip.code, [column])) for column in columns}
+
+
+def count_words(model: Model, number: int) -> str:
+    """Write a number of rows, or the weight of as many."""
+    return f"{number:,}" if model.unit == 1 else f"{number / model.unit:,.6g}"
+
+
+def _reasons(model: Model, explanation: Explanation, values: Values | None) -> str:
+    n_terms = len(explanation.clashes)
+    if not model.dnf.n_literals:
+        return "It says so of every row."
+    if explanation.accepted:
+        lines = [f"{_lines_hold(explanation.terms, n_terms)}:"]
+        for index in explanation.terms:
+            literals = model.dnf.terms[index].literals
+            lines.append(f"  {index + 1}. {_joined(model, literals) or 'always'}")
+            lines += _here(model, literals, values)
+        return "\n".join(lines)
+    lines = ["Its only line fails:" if n_terms == 1 else f"All of its {n_terms:,} lines fail:"]
+    for index, clash in enumerate(explanation.clashes):
+        assert clash is not None
+        attribute, wanted = model.tau.attributes[clash[0]], clash[1]
+        if values is None:
+            found = _joined(model, telling_literals(model.tau, explanation.code, [attribute.column]))
+        else:
+            found = value_words(attribute.column, values[attribute.column])
+        lines.append(f"  {index + 1}. asks for {condition(attribute, wanted)}, but {found}")
+    return "\n".join(lines)
+
+
+def _here(model: Model, literals: Iterable[Literal], values: Values | None) -> list[str]:
+    if values is None:
+        return []
+    columns = dict.fromkeys(model.tau.attributes[i].column for i, _ in literals)
+    told = ", ".join(value_words(column, values[column]) for column in columns)
+    return [f"     here: {told}"] if told else []
+
+
+def _lines_hold(terms: tuple[int, ...], n_terms: int) -> str:
+    if n_terms == 1:
+        return "Its only line holds"
+    if len(terms) == 1:
+        return f"Line {terms[0] + 1} of its {n_terms:,} lines holds"
+    return f"{len(terms):,} of its {n_terms:,} lines hold"
+
+
+def _rows_alike(model: Model, explanation: Explanation) -> str:
+    return "\n".join(
+        [
+            f"Its type: {type_words(model, explanation.code)}",
+            f"  {_seen_words(model, explanation.n, explanation.c)}",
+        ]
+    )
+
+
+def _way_out(model: Model, explanation: Explanation, values: Values | None) -> str:
+    flip, other = explanation.flip, "no" if explanation.accepted else "yes"
+    if flip is None:
+        return f"No change would turn the answer to {other}."
+    lines = [f"The smallest change that turns the answer to {other}:"]
+    for column, words in flip_words(model, flip).items():
+        lines.append(f"  {words}" + (f", instead of {value_words(column, values[column])}" if values else ""))
+    return "\n".join([*lines, "Its type would then be that of", f"  {_seen_words(model, flip.n, flip.c)}"])
+
+
+def _seen_words(model: Model, n: int, c: int) -> str:
+    """Write how many rows learned from have a type, and how many of them are positive."""
+    of = f"of the {_rows(model, model.counts.n_rows)} learned from"
+    if n:
+        share = f"{count_words(model, c)} of them ({_percent(c, n)})"
+        return f"{count_words(model, n)} {of}; {share} had {answer_words(model, True)}"
+    if model.unseen == "negative":
+        return f"none {of}; of types that it has not seen the formula says no"
+    return f"none {of}; of types that it has not seen the formula says what makes it shortest"
+
+
+def _missing_words(model: Model, values: Values) -> str:
+    columns = [column for column, value in values.items() if value is None]
+    told = ", ".join(value_words(column, None) for column in columns)
+    left_out = "" if model.missing == "indicator" else " Rows with missing values were not learned from."
+    return f"{told}: a condition on a value that is missing does not hold, and its opposite does.{left_out}"
+
+
+def _formula_words(facts: ModelFacts) -> str:
+    if not facts.terms:
+        return "never: the formula says no of every row."
+    if any(not term.literals for term in facts.terms):
+        return "always: the formula says yes of every row."
+    return "this line holds:" if len(facts.terms) == 1 else f"at least one of these {len(facts.terms):,} lines holds:"
+
+
+def _term_words(model: Model, number: int, term: TermFacts) -> str:
+    head = f"  {number}. {_joined(model, term.literals)}\n     {_rows(model, term.n)}"
+    if not term.n:
+        return head
+    share = _percent(term.c, term.n)
+    if term.low is not None and term.high is not None:
+        # What is promised must not be narrowed by rounding.
+        share += f", interval {math.floor(1000 * term.low) / 10:.1f} to {math.ceil(1000 * term.high) / 10:.1f} %"
+    alone = f"; {count_words(model, term.n_alone)} of them satisfy no other line" if term.n_alone < term.n else ""
+    return f"{head}, {count_words(model, term.c)} positive ({share}){alone}"
+
+
+def _interval_words(model: Model, facts: ModelFacts) -> str:
+    if model.weighted:
+        return f"Positive means {answer_words(model, True)}. Rows are counted by their weight."
+    several = "all intervals hold" if len(facts.terms) > 1 else "the interval holds"
+    words = (
+        f"Positive means {answer_words(model, True)}. With probability at least {100 * (1 - DELTA):g} % {several} for "
+        "new cases from the same source, allowing for the lines having been picked by these rows"
+    )
+    if model.certificate.get("chosen_on_the_same_rows", True):
+        words += "; not for the attributes, which were chosen on the same rows: a little optimistic"
+    return words + "."
+
+
+def _coverage_words(model: Model, facts: ModelFacts) -> str:
+    if not facts.n_rows:
+        return "It is not known how many rows it was learned from."
+    shared = f", {count_words(model, facts.n_shared)} of them by several lines," if facts.n_shared else ""
+    covered = f"{count_words(model, facts.n_accepted)} ({_percent(facts.n_accepted, facts.n_rows)})"
+    right = f"{count_words(model, facts.n_correct)} ({_percent(facts.n_correct, facts.n_rows)})"
+    return (
+        f"Of the {_rows(model, facts.n_rows)} learned from, {count_words(model, facts.n_positive)} are positive; the "
+        f"formula covers {covered}{shared} and is right for {right}, a little too favourable for other rows."
+    )
+
+
+def _type_words(model: Model, facts: ModelFacts) -> str:
+    ell = len(model.tau)
+    words = f"Its {ell} attribute{'s' * (ell != 1)} tell {facts.n_possible:,} possible types of rows apart"
+    if not facts.n_unseen:
+        return f"{words}; all of them were seen."
+    return f"{words}; {facts.n_unseen:,} were never seen, and of these the formula accepts {facts.n_unseen_accepted:,}."
+
+
+def _joined(model: Model, literals: Iterable[Literal]) -> str:
+    return " and ".join(condition(model.tau.attributes[i], holds) for i, holds in literals)
+
+
+def _equal(column: str, value: Scalar, holds: bool) -> str:
+    if isinstance(value, bool):
+        return condition(IsTrue(column, column, True), value == holds)
+    return condition(Equals(column, column, value), holds)
+
+
+def _rows(model: Model, number: int) -> str:
+    return f"{count_words(model, number)} row{'s' * (number != model.unit)}"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %"

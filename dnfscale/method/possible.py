@@ -1,0 +1,195 @@
+"""Which types a row can have, and the smallest change that turns the formula's answer.
+
+The attributes of one column hang together. A number above its higher cut is above its lower one; a colour is at most
+one of red and blue; a value that is missing is neither above nor equal to anything. So a type is a choice of one
+*state* per column. Those that some value can put a column in are
+
+- with cuts, as many as there are gaps between them: above none, above the lowest, and so on;
+- with values to be equal to, each of them, and «some other value»; of true and false there is no other;
+- where tau asks for it, missing. Where it does not, «missing» is no state to change to, though a row may be in it.
+
+Of these only the ones that some row learned from was in are taken for *possible*: whether there are colours besides red
+and blue, or numbers between two cuts, the attributes do not say, but the rows do. A type is possible when the state of
+every column is; that no row had just this combination does not matter.
+
+A *change* moves some columns to other possible states. The smallest is the one that changes the fewest attributes; of
+several the one that touches the fewest columns; of several the one of the best ranked attributes. It is found exactly.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Ints, Scalar
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+
+_BLOCK = 1 << 18
+"""Types that are looked at in one go: two megabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStates:
+    """The possible states of a column, as truth values of its attributes."""
+
+    column: str
+    mask: int
+    """Bit i is set when attribute i asks about this column."""
+    states: tuple[int, ...]
+    """Each a part of a type: no bit outside mask."""
+
+
+def column_states(tau: Vocabulary, counts: TypeCounts) -> tuple[ColumnStates, ...]:
+    """Return the columns that the attributes ask about, in rank order, and the possible states of each.
+
+    Where the counts know no row, the states that some value can put a column in are all possible.
+    """
+    attributes: dict[str, list[tuple[int, Attribute]]] = {}
+    for i, attribute in enumerate(tau.attributes):
+        attributes.setdefault(attribute.column, []).append((1 << i, attribute))
+    codes = counts.codes[counts.n > 0]
+    found = []
+    for column, own in attributes.items():
+        mask, states = sum(bit for bit, _ in own), sorted(_states(own))
+        seen = [state for state in states if ((codes & mask) == state).any()]
+        found.append(ColumnStates(column, mask, tuple(seen or states)))
+    return tuple(found)
+
+
+def n_possible(columns: Sequence[ColumnStates]) -> int:
+    """Return how many types are possible."""
+    return math.prod(len(column.states) for column in columns)
+
+
+def are_possible(codes: Ints, columns: Sequence[ColumnStates]) -> Bools:
+    """Say which types are possible."""
+    possible = np.ones(len(codes), dtype=np.bool_)
+    for column in columns:
+        possible &= np.isin(codes & column.mask, column.states)
+    return possible
+
+
+def possible_types(columns: Sequence[ColumnStates]) -> Iterator[Ints]:
+    """Yield all possible types, some at a time."""
+    block = np.zeros(1, dtype=np.int64)
+    outer = []
+    for column in columns:
+        if len(block) * len(column.states) <= _BLOCK:
+            block = (block[:, None] | np.array(column.states, dtype=np.int64)).ravel()
+        else:
+            outer.append(column.states)
+    for states in itertools.product(*outer):
+        yield block | sum(states)
+
+
+def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int | None:
+    """Return the type after the smallest change that turns the formula's answer; None if no change does.
+
+    A column that stays as it is may be in any state, even one that is not among the possible ones.
+    """
+    if any(code & term.care == term.value for term in dnf.terms):
+        return _nearest_rejected(dnf, columns, code)
+    found = [after for term in dnf.terms if (after := _nearest_accepted(term, columns, code)) is not None]
+    return min(found, key=lambda after: _size(code ^ after, columns), default=None)
+
+
+def telling_literals(
+    tau: Vocabulary, code: int, columns: Collection[str] | None = None
+) -> tuple[tuple[int, bool], ...]:
+    """Return literals that say what state columns are in, without those that follow from the others; by default all.
+
+    Of a column that equals a value or is missing, that is all there is to say; of a number, the nearest cuts.
+    """
+    own: dict[str, list[tuple[int, Attribute, bool]]] = {}
+    for i, attribute in enumerate(tau.attributes):
+        if columns is None or attribute.column in columns:
+            own.setdefault(attribute.column, []).append((i, attribute, bool(code >> i & 1)))
+    return tuple(sorted(literal for column in own.values() for literal in _telling(column)))
+
+
+def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
+    """Return the states that some value can put a column in."""
+    cuts: dict[int | float, int] = {}
+    values: dict[Scalar, int] = {}
+    missing = 0
+    for bit, attribute in attributes:
+        if isinstance(attribute, IsMissing):
+            missing |= bit
+        elif isinstance(attribute, Equals | IsTrue):
+            values[attribute.value] = values.get(attribute.value, 0) | bit
+        elif attribute.value is not None and attribute.value < math.inf:
+            cuts[attribute.value] = cuts.get(attribute.value, 0) | bit
+    ordered = [cuts[cut] for cut in sorted(cuts)]
+    states = {0, *itertools.accumulate(ordered, int.__or__), *values.values()}
+    if {True, False} <= {value for value in values if isinstance(value, bool)}:
+        states.remove(0)
+    return states | {missing} if missing else states
+
+
+def _nearest_accepted(term: Term, columns: Sequence[ColumnStates], code: int) -> int | None:
+    """Return the type after the smallest change that makes a term hold: each column by itself does the least."""
+    for column in columns:
+        care = term.care & column.mask
+        if (code ^ term.value) & care:
+            fitting = [state for state in column.states if not (state ^ term.value) & care]
+            if not fitting:
+                return None
+            before = code & column.mask
+            code ^= before ^ min(fitting, key=lambda state: _size(state ^ before, (column,)))
+    return code
+
+
+def _nearest_rejected(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int | None:
+    """Return the type after the smallest change that leaves no term: best first over changes of whole columns.
+
+    Of a term that still holds, every solution changes some column that has not been changed yet; so it is enough to
+    branch there, and the first type found that satisfies no term is the nearest.
+    """
+    care = np.array([term.care for term in dnf.terms], dtype=np.int64)
+    value = np.array([term.value for term in dnf.terms], dtype=np.int64)
+    lengths = np.array([term.care.bit_count() for term in dnf.terms])
+    queue = [(_size(0, columns), code)]
+    met = {code}
+    while queue:
+        _, now = heapq.heappop(queue)
+        holding = np.flatnonzero((now & care) == value)
+        if not len(holding):
+            return now
+        # The shortest term leaves the fewest ways to go.
+        term = dnf.terms[int(holding[np.argmin(lengths[holding])])]
+        for column in columns:
+            own = term.care & column.mask
+            if own and not (now ^ code) & column.mask:
+                for state in column.states:
+                    after = now & ~column.mask | state
+                    if (state ^ term.value) & own and after not in met:
+                        met.add(after)
+                        heapq.heappush(queue, (_size(code ^ after, columns), after))
+    return None
+
+
+def _size(changed: int, columns: Sequence[ColumnStates]) -> tuple[int, int, tuple[int, ...]]:
+    """Return what the size of a change is compared by: attributes, then columns, then their ranks."""
+    touched = sum(changed & column.mask != 0 for column in columns)
+    return changed.bit_count(), touched, tuple(i for i in range(changed.bit_length()) if changed >> i & 1)
+
+
+def _telling(own: Sequence[tuple[int, Attribute, bool]]) -> list[tuple[int, bool]]:
+    settled = [(i, True) for i, attribute, holds in own if holds and not isinstance(attribute, Above)]
+    if settled:
+        return settled
+    cuts = [(a.value, i, holds) for i, a, holds in own if isinstance(a, Above) and a.value is not None]
+    above = sorted((cut, i) for cut, i, holds in cuts if holds)[-1:]
+    below = sorted((cut, i) for cut, i, holds in cuts if not holds)[:1]
+    others = [(i, False) for i, attribute, _ in own if not isinstance(attribute, Above)]
+    if above:
+        # What is above a cut is there.
+        others = []
+    return [(i, True) for _, i in above] + [(i, False) for _, i in below] + others

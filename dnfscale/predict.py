@@ -1,0 +1,185 @@
+"""Predictions for a dataset of any size: each worker reads the columns that the model uses and writes its own files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dnfscale.core.arrays import Bools, Ints, Values
+from dnfscale.core.columns import Block, Column, Reading, Rows
+from dnfscale.core.counts import to_dense
+from dnfscale.core.model import NO_TERM, Model
+from dnfscale.data.source import Source
+from dnfscale.engine.api import Engine
+from dnfscale.errors import DataError, LimitError
+from dnfscale.evaluate import check_columns, columns_of, types_of
+
+_FILE_ROWS = 1_000_000
+"""A file of predictions is closed when it has so many rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What became of some rows."""
+
+    rows: int
+    answers: tuple[int, ...]
+    """Rows of each answer: no and yes, or each label."""
+    missing: int
+    """Rows where a value that the model uses is missing."""
+    unseen: int
+    """Rows of a type that no row had in the learning (for the formula that answered)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Consecutive partitions whose predictions go into one file."""
+
+    number: int
+    partitions: tuple[Rows, ...]
+
+
+def predict(models: Sequence[Model], source: Source, engine: Engine, output: Path, *, force: bool = False) -> Predicted:
+    """Write a prediction for every row, in the order of the rows, as Parquet files in a folder.
+
+    The folder appears when all of it is written. One model answers yes or no; several, one for each label, answer with
+    the label whose formula finds the row most probable.
+    """
+    check_columns([model.tau for model in models], source.types, source.path)
+    if output.exists() and not force:
+        raise DataError(f"{output} is already there; choose another --output, or pass --force to replace it")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+    except OSError as error:
+        raise DataError(f"{output}: expected a folder that can be written, but {error.strerror}") from error
+    try:
+        write = WritePredictions(tuple(models), str(draft))
+        parts = engine.map("predict", _runs(source.partitions), write) if source.partitions else []
+        if not parts:
+            write.write_empty()
+        _move(draft, output)
+    except OSError as error:
+        raise LimitError(f"{output}: expected to write predictions, but {error.strerror}; make room") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    n_answers = max(2, len(models))
+    return Predicted(
+        rows=sum(part.rows for part in parts),
+        answers=tuple(sum(part.answers[i] for part in parts) for i in range(n_answers)),
+        missing=sum(part.missing for part in parts),
+        unseen=sum(part.unseen for part in parts),
+    )
+
+
+def _runs(partitions: Sequence[Rows]) -> list[_Run]:
+    runs: list[_Run] = []
+    waiting: list[Rows] = []
+    for place, partition in enumerate(partitions):
+        waiting.append(partition)
+        if sum(rows.n_rows for rows in waiting) >= _FILE_ROWS or place + 1 == len(partitions):
+            runs.append(_Run(len(runs), tuple(waiting)))
+            waiting = []
+    return runs
+
+
+def _move(draft: Path, output: Path) -> None:
+    """Put a finished folder in its place; what was there is removed only when the new one is whole."""
+    os.chmod(draft, 0o755)
+    if output.exists():
+        old = Path(tempfile.mkdtemp(prefix=f".{output.name}.old.", dir=output.parent))
+        os.replace(output, old / "was")
+        os.replace(draft, output)
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        os.replace(draft, output)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WritePredictions:
+    """The task of one file: read, look up, write."""
+
+    models: tuple[Model, ...]
+    folder: str
+
+    def __call__(self, run: _Run) -> Predicted:
+        columns = self._columns()
+        reading = Reading(columns, None, keep_missing=True)
+        answer = _Answers(self.models)
+        totals = np.zeros(max(2, len(self.models)), dtype=np.int64)
+        rows = missing = unseen = 0
+        batches: list[pa.RecordBatch] = []
+        for block in (block for partition in run.partitions for block in partition.blocks(reading)):
+            missing += self._missing_rows(block, columns)
+            types = [types_of(block, columns, model.tau) for model in self.models]
+            batch, answers, seen = answer(types)
+            batches.append(batch)
+            totals += np.bincount(answers, minlength=len(totals))
+            unseen += len(seen) - int(seen.sum())
+            rows += block.n_rows
+        pq.write_table(pa.Table.from_batches(batches, answer.schema), self._file(run.number))
+        return Predicted(rows, tuple(totals.tolist()), missing, unseen)
+
+    def write_empty(self) -> None:
+        """Write the file of a dataset without rows."""
+        pq.write_table(_Answers(self.models).schema.empty_table(), self._file(0))
+
+    def _file(self, number: int) -> str:
+        return os.path.join(self.folder, f"part-{number:05d}.parquet")
+
+    def _columns(self) -> tuple[Column, ...]:
+        return tuple(dict.fromkeys(column for model in self.models for column in columns_of(model.tau)))
+
+    def _missing_rows(self, block: Block, columns: Sequence[Column]) -> int:
+        if not any(block.missing):
+            return 0
+        for model in self.models:
+            if model.missing == "error":
+                first = next(c.name for c, n in zip(columns, block.missing, strict=True) if n)
+                raise DataError(
+                    f"expected no missing values, because the model was learned with missing = 'error', but column "
+                    f"{first!r} has some; fill them"
+                )
+        absent = np.zeros(block.n_rows, dtype=np.bool_)
+        for data in block.columns:
+            absent |= data.missing()
+        return int(absent.sum())
+
+
+class _Answers:
+    """Tables from a row's types to what is written of it."""
+
+    def __init__(self, models: Sequence[Model]) -> None:
+        self._models = models
+        self._probabilities = [model.probabilities() for model in models]
+        self._terms = [model.first_terms() for model in models]
+        self._seen = [to_dense(model.counts)[0] > 0 for model in models]
+        labels = pa.array([model.positive[0] for model in models]) if len(models) > 1 else pa.array([False, True])
+        self._labels = labels
+        self.schema = pa.schema([("prediction", labels.type), ("probability", pa.float64()), ("term", pa.int32())])
+
+    def __call__(self, types: Sequence[Ints]) -> tuple[pa.RecordBatch, Values, Bools]:
+        """Return what to write, the answer of each row, and whether the answering formula has seen its type."""
+        if len(self._models) == 1:
+            [codes] = types
+            terms, probability, seen = self._terms[0][codes], self._probabilities[0][codes], self._seen[0][codes]
+            answers = (terms != NO_TERM).view(np.uint8)
+            prediction = pa.array(answers.view(np.bool_))
+        else:
+            given = np.array([table[codes] for table, codes in zip(self._probabilities, types, strict=True)])
+            answers = given.argmax(axis=0)
+            rows = np.arange(given.shape[1])
+            probability = given[answers, rows] / given.sum(axis=0)
+            terms = np.array([t[c] for t, c in zip(self._terms, types, strict=True)])[answers, rows]
+            seen = np.array([t[c] for t, c in zip(self._seen, types, strict=True)])[answers, rows]
+            prediction = self._labels.take(pa.array(answers))
+        columns = [prediction, pa.array(probability), pa.array(terms.astype(np.int32), mask=terms == NO_TERM)]
+        return pa.record_batch(columns, schema=self.schema), answers, seen

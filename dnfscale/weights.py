@@ -1,0 +1,70 @@
+"""Weights of rows as whole numbers, so that weighted counts are as exact as plain ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dnfscale.core.arrays import Floats, Ints
+from dnfscale.errors import DataError, SpecError
+
+_MOST = 1 << 50
+"""What weights may add up to: sums stay exact in floats with room to spare."""
+
+
+def sample_weights(given: Any, n_rows: int) -> Floats | None:
+    """Return the weight of each row; None where all weigh the same."""
+    if given is None:
+        return None
+    weights = np.full(n_rows, given, dtype=np.float64) if np.isscalar(given) else np.asarray(given, dtype=np.float64)
+    if weights.ndim != 1:
+        raise DataError(f"Sample weights must be 1D array or scalar, got an array of {weights.ndim} dimensions")
+    if len(weights) != n_rows:
+        raise DataError(f"expected as many weights as rows, got {len(weights):,} and {n_rows:,}")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise DataError("expected weights that are finite numbers of at least 0; mend sample_weight")
+    if not weights.any():
+        raise DataError("expected some row to weigh more than zero, but every weight is zero, which leaves no class")
+    return weights
+
+
+def whole_weights(weights: Floats, *, most: int) -> tuple[Ints, int]:
+    """Return weights as whole numbers, and what a weight of one became.
+
+    Whole weights stay as they are if they add up to no more than `most`; others are scaled by a power of two and
+    rounded, so that they add up to about 2**50: an error of less than one part in a million million.
+    """
+    total = float(weights.sum())
+    if (weights == np.rint(weights)).all() and total <= min(most, _MOST):
+        return weights.astype(np.int64), 1
+    exponent = math.floor(math.log2(_MOST / total))
+    return np.rint(np.ldexp(weights, exponent)).astype(np.int64), max(1, 2**exponent) if exponent > 0 else 1
+
+
+def class_factors(class_weight: Any, classes: npt.NDArray[Any], labels: Ints, weights: Floats | None) -> Floats | None:
+    """Return the factor of each class; None where there is none.
+
+    «balanced» gives every class the same weight in all. For two classes the factors are whole numbers: a row of one
+    class weighs as much as the other class has rows.
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise SpecError(f"class_weight must be a dict of labels, 'balanced' or None, got {class_weight!r}")
+        totals: Floats = np.bincount(labels, weights=weights, minlength=len(classes)).astype(np.float64)
+        if len(classes) == 2:
+            return np.asarray(totals[::-1])
+        return np.asarray(totals.sum() / (len(classes) * np.maximum(totals, 1e-300)))
+    if not isinstance(class_weight, dict):
+        raise SpecError(f"class_weight must be a dict of labels, 'balanced' or None, got {class_weight!r}")
+    known = classes.tolist()
+    for label, weight in class_weight.items():
+        if label not in known:
+            raise SpecError(f"class_weight must name labels of y, which are {known!r}, got {label!r}")
+        if not (isinstance(weight, int | float | np.number) and 0 <= float(weight) < math.inf):
+            raise SpecError(f"class_weight must give finite numbers of at least 0, got {weight!r} for {label!r}")
+    return np.array([float(class_weight.get(label, 1.0)) for label in known])

@@ -1,0 +1,294 @@
+"""Model files: what is written comes back; what is damaged, newer or hostile is an error that says where."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.data.models import classes_text, model_record, model_text, parse_model, read_model, read_models
+from dnfscale.errors import DataError
+from tests.method.export import examples
+
+ATTRIBUTES = (
+    Above("age_above_median", "age", 38.5),
+    Equals("colour_dark red", "colour", "dark red"),
+    IsTrue("smoker", "smoker", True),
+    IsMissing("age_missing", "age"),
+)
+
+
+def small(**more: Any) -> Model:
+    counts = TypeCounts(4, np.array([0, 5]), np.array([7, 3]), np.array([1, 3]))
+    dnf = Dnf((Term(0b101, 0b101), Term(0b1010, 0b0010)))
+    return Model(
+        **{"target": "y", "positive": ("yes",), "tau": Vocabulary(ATTRIBUTES), "dnf": dnf, "counts": counts, **more}
+    )
+
+
+def written(tmp_path: Path, record: Any) -> Path:
+    file = tmp_path / "model.json"
+    file.write_text(record if isinstance(record, str) else json.dumps(record), encoding="utf-8")
+    return file
+
+
+def same(one: Model, other: Model) -> bool:
+    fields = ("target", "positive", "tau", "dnf", "counts", "missing", "unseen", "threshold", "unit")
+    return all(getattr(one, name) == getattr(other, name) for name in fields) and model_text(one) == model_text(other)
+
+
+# What is written comes back
+
+
+def test_a_model_comes_back_from_its_file(tmp_path):
+    model = small(
+        threshold=Fraction(2, 7),
+        missing="indicator",
+        unseen="dont_care",
+        certificate={"delta": 0.05, "types": [1, None, "ä"]},
+        provenance={"name": "job"},
+    )
+    again = read_model(written(tmp_path, model_text(model)))
+    assert same(again, model)
+    assert again.certificate == {"delta": 0.05, "types": [1, None, "ä"]}
+
+
+@given(made=examples.cases())
+def test_any_model_comes_back(made):
+    again = parse_model(json.loads(model_text(made.model)))
+    assert same(again, made.model)
+    assert [type(getattr(a, "value", None)) for a in again.tau.attributes] == [
+        type(getattr(a, "value", None)) for a in made.model.tau.attributes
+    ]
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, 1e300, 5e-324, -0.0, 2**64 - 1, -(2**63), 38, 38.0, None])
+def test_a_cut_keeps_its_value_and_its_type(value):
+    model = examples.single(Above("a", "x", value))
+    [attribute] = parse_model(json.loads(model_text(model))).tau.attributes
+    assert isinstance(attribute, Above)
+    assert (attribute.value, type(attribute.value)) == (value, type(value))
+
+
+@pytest.mark.parametrize("value", [math.inf, "inf", True, 1, 1.0, "1", "", "ä\n\0😀"])
+def test_a_category_keeps_its_value_and_its_type(value):
+    model = examples.formula([Equals("a", "x", value)], [[(0, True)]], positive=(value,))
+    again = parse_model(json.loads(model_text(model)))
+    [attribute] = again.tau.attributes
+    assert isinstance(attribute, Equals)
+    assert (attribute.value, type(attribute.value)) == (value, type(value))
+    assert (again.positive, type(again.positive[0])) == ((value,), type(value))
+
+
+def test_a_model_without_counts_or_terms_comes_back():
+    model = small(dnf=Dnf(()), counts=TypeCounts(4, *(np.empty(0, dtype=np.int64) for _ in range(3))))
+    assert same(parse_model(model_record(model)), model)
+
+
+def test_files_of_an_earlier_writer_get_what_was_meant_then():
+    record = model_record(small())
+    for key in ("missing", "unseen", "threshold", "unit"):
+        del record[key]
+    assert same(parse_model(record), small())
+
+
+def test_several_classes_come_back(tmp_path):
+    models = [small(positive=(label,)) for label in ("a", "b", 3)]
+    file = written(tmp_path, classes_text(models))
+    assert [same(one, other) for one, other in zip(read_models(file), models, strict=True)] == [True] * 3
+    assert same(read_model(file, "3"), models[2])
+    with pytest.raises(DataError, match=r"expected one of its labels, 'a', 'b', '3', but got 'c'; pass --label"):
+        read_model(file, "c")
+
+
+# What is no model
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "expected a model file in JSON, but Expecting value"),
+        (b"\xff\xfe{}", "expected JSON in UTF-8, but byte 0 is not"),
+        (b"{", "expected a model file in JSON, but Expecting property name"),
+        (b"\xef\xbb\xbf{}", "expected a model file in JSON, but Unexpected UTF-8 BOM"),
+        (b"[1, 2]", "a model file must be an object, got [1, 2]"),
+        (b"null", "a model file must be an object, got None"),
+        (b"{}", "schema must be text, but it is not there"),
+        (b'{"schema": 1}', "schema must be text, got 1"),
+        (b'{"schema": "dnfscale.result/1"}', "schema must be 'dnfscale.model/1', got 'dnfscale.result/1'"),
+        (b'{"schema": "dnfscale.model/2"}', "got 'dnfscale.model/2': a later version of dnfscale wrote it"),
+        (b'{"a": NaN}', "it holds NaN, which JSON does not know"),
+        (b'{"a": -Infinity}', "it holds -Infinity, which JSON does not know"),
+        (b'{"a": 1e999}', "it holds '1e999', which is too large for a number"),
+        (b'{"a": 1, "a": 2}', "an object has the same key twice"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "expected a model file in JSON, but Exceeds the limit"),
+        (b"[" * 200_000, "expected a model file in JSON, but "),
+        (b"import os", "expected a model file in JSON, but Expecting value"),
+        (b"\x80\x04\x95", "expected JSON in UTF-8, but byte 0 is not"),
+        (b"PAR1", "expected a model file in JSON"),
+    ],
+)
+def test_what_is_no_model_file_is_refused_in_one_line(tmp_path, content, message):
+    file = tmp_path / "model.json"
+    file.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_model(file)
+    assert str(caught.value).startswith(f"{file}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"expected a model file, but No such file or directory; give the model.json"):
+        read_model(tmp_path / "nothing.json")
+    with pytest.raises(DataError, match=r"expected a model file, but Is a directory"):
+        read_model(tmp_path)
+
+
+def test_a_file_that_ends_too_early_is_refused(tmp_path):
+    text = model_text(small())
+    for end in range(0, len(text) - 1, 37):
+        with pytest.raises(DataError, match=r"model\.json: "):
+            read_model(written(tmp_path, text[:end]))
+
+
+CHANGES: dict[str, tuple[Any, Any, str]] = {
+    "no attributes": (("attributes",), [], "attributes must be 1 to 24, got 0"),
+    "too many": (("attributes",), [{"name": str(i), "column": "c", "test": "missing"} for i in range(25)], "1 to 24"),
+    "an unknown test": (("attributes", 0, "test"), "below", "attributes[0].test must be one of above, equals, true"),
+    "a cut that is text": (
+        ("attributes", 0, "value"),
+        "1",
+        "attributes[0].value must be a number for the test 'above'",
+    ),
+    "a cut that is true": (
+        ("attributes", 0, "value"),
+        True,
+        "attributes[0].value must be a number for the test 'above'",
+    ),
+    "a cut beyond all": (
+        ("attributes", 0, "value"),
+        10**400,
+        "attributes[0].value must be a whole number of at most 64",
+    ),
+    "a category beyond all": (
+        ("attributes", 1, "value"),
+        -(10**30),
+        "attributes[1].value must be a whole number of at",
+    ),
+    "a category that is a list": (
+        ("attributes", 1, "value"),
+        ["x"],
+        "attributes[1].value must be a number, text, true",
+    ),
+    "a category that is code": (("attributes", 1, "value"), {"float": "nan"}, "attributes[1].value must be a number"),
+    "half a character": (("attributes", 1, "value"), "\ud800", "attributes[1].value must be Unicode text, got half of"),
+    "half a name": (("attributes", 1, "column"), "a\udfff", "attributes[1].column must be Unicode text, got half of"),
+    "half a target": (("target",), "\ud83d", "target must be Unicode text, got half of a surrogate pair in '\\ud83d'"),
+    "a name twice": (("attributes", 1, "name"), "smoker", "attributes must have different names, but one occurs twice"),
+    "no name": (("attributes", 1, "name"), None, "attributes[1].name must be text, got None"),
+    "a column of two kinds": (("attributes", 1, "column"), "age", "'age' is tested for numbers and texts"),
+    "two kinds of categories": (("attributes", 1, "column"), "smoker", "'smoker' is tested for texts and truth values"),
+    "an absence with a value": (
+        ("attributes", 3, "value"),
+        1,
+        "attributes[3].value must be null for the test 'missing'",
+    ),
+    "an attribute beyond": (("terms", 0, 0, "attribute"), 4, "terms[0][0].attribute must be below 4, got 4"),
+    "an attribute before": (
+        ("terms", 0, 0, "attribute"),
+        -1,
+        "terms[0][0].attribute must be a whole number of at least 0",
+    ),
+    "an attribute that is true": (("terms", 0, 0, "attribute"), True, "terms[0][0].attribute must be a whole number"),
+    "an attribute twice": (("terms", 0, 0, "attribute"), 2, "terms[0] must name an attribute once, got 2 twice"),
+    "a literal that is a number": (("terms", 0, 0, "value"), 1, "terms[0][0].value must be true or false, got 1"),
+    "terms that are text": (("terms",), "or", "terms must be a list, got 'or'"),
+    "a formula of other terms": (("formula",), "true", "formula must say what terms say"),
+    "a type too short": (("counts", 0, "type"), [True], "counts[0].type must list 4 truth values, got [True]"),
+    "a type of numbers": (("counts", 0, "type"), [0, 0, 0, 0], "counts[0].type must list 4 truth values"),
+    "more true rows than rows": (("counts", 0, "c"), 8, "counts[0] must have c <= n < 2**62, got c = 8 and n = 7"),
+    "rows beyond all": (("counts", 0, "n"), 2**62, "counts[0] must have c <= n < 2**62"),
+    "half a row": (("counts", 0, "n"), 7.5, "counts[0].n must be a whole number of at least 0, got 7.5"),
+    "types out of order": (("counts", 1, "type"), [False] * 4, "counts must list each type once, in increasing order"),
+    "no label": (("positive",), [], "positive must list at least one label, got none"),
+    "a label that is null": (("positive",), [None], "positive[0] must be a number, text, true or false, got None"),
+    "a bomb of a threshold": (("threshold",), "1e999999999", "threshold must be a fraction such as '1/2', got '1e9999"),
+    "a threshold that is code": (("threshold",), "__import__('os')", "threshold must be a fraction such as '1/2'"),
+    "a threshold by zero": (("threshold",), "1/0", "threshold must be a fraction such as '1/2', got '1/0'"),
+    "a threshold of one": (("threshold",), "7/7", "threshold must lie between 0 and 1, got '7/7'"),
+    "a threshold that is a number": (("threshold",), 0.5, "threshold must be text, got 0.5"),
+    "an unknown way with missing values": (("missing",), "guess", "missing must be one of drop, error, indicator, got"),
+    "an unknown way with unseen types": (("unseen",), ["negative"], "unseen must be one of negative, dont_care, got ["),
+    "no unit": (("unit",), 0, "unit must be a whole number from 1 to 2**62, got 0"),
+    "a certificate that is a list": (("certificate",), [], "certificate must be an object, got []"),
+    "half a character in the notes": (("provenance",), {"a": ["\ud800"]}, "provenance must be what JSON can hold, but"),
+    "a very long text": (("target",), ["x" * 10_000], "target must be text, got ['xxxx"),
+}
+
+
+@pytest.mark.parametrize(("path", "value", "message"), CHANGES.values(), ids=CHANGES)
+def test_a_change_that_no_writer_makes_is_refused_and_named(tmp_path, path, value, message):
+    record = model_record(small())
+    place = record
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    file = written(tmp_path, record)
+    with pytest.raises(DataError) as caught:
+        read_model(file)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{file}: ")
+    assert len(str(caught.value)) < 400 + len(str(file))
+
+
+@pytest.mark.parametrize(
+    "key", ["schema", "target", "positive", "attributes", "terms", "counts", "formula", "certificate"]
+)
+def test_what_a_model_needs_must_be_there(key):
+    record = model_record(small())
+    del record[key]
+    with pytest.raises(DataError, match=rf"^{key} must be .*, but it is not there$"):
+        parse_model(record)
+
+
+JUNK = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just("\ud800")),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)),
+    max_leaves=5,
+)
+
+
+@given(data=st.data())
+@settings(max_examples=200)
+def test_junk_anywhere_is_refused_or_makes_a_model_that_can_be_written(data):
+    record = copy.deepcopy(model_record(small()))
+    place: Any = record
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+            continue
+        place[key] = data.draw(JUNK)
+        break
+    try:
+        model = parse_model(record)
+    except DataError:
+        return
+    again = parse_model(json.loads(model_text(model)))
+    assert model_text(again) == model_text(model)
+    assert model_text(model).encode()

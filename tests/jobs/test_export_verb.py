@@ -1,0 +1,186 @@
+"""The verb export, from outside: a run's model in every language, on stdout and in files, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dnfscale.core.vocabulary import Above, Equals
+from dnfscale.data.models import classes_text, model_text, read_model
+from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
+from tests.jobs.running import command, surroundings, tidy
+from tests.method.export import examples
+
+EXPORTS = {
+    "sql": export_sql,
+    "python": export_python,
+    "latex": export_latex,
+    "text": export_text,
+    "pmml": export_pmml,
+}
+
+
+@pytest.fixture
+def model(laid_desk) -> Path:
+    """The model file of a run."""
+    assert laid_desk.run().code == 0
+    return laid_desk.folder() / "model.json"
+
+
+@pytest.mark.parametrize("to", EXPORTS)
+def test_stdout_has_the_export_and_nothing_else(laid_desk, model, to):
+    ended = laid_desk.here("export", model, "--to", to)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == EXPORTS[to](read_model(model)) + "\n"
+
+
+def test_json_is_the_file_of_the_run(laid_desk, model):
+    ended = laid_desk.here("export", model, "--to", "json")
+    assert ended.out == model.read_text(encoding="utf-8")
+    shuffled = laid_desk.path / "shuffled.json"
+    record = json.loads(ended.out)
+    shuffled.write_text(json.dumps(dict(reversed(record.items()))), encoding="utf-8")
+    assert laid_desk.here("export", shuffled, "--to", "json").out == ended.out
+
+
+def test_the_select_runs_on_the_data_of_the_job(laid_desk, model):
+    ended = laid_desk.here("export", model, "--to", "sql", "--table", "t.parquet", "--probability")
+    with duckdb.connect() as connection:
+        rows = connection.sql(ended.out)
+        assert rows.columns == ["x", "n", "s", "b", "y", "prediction", "probability"]
+        right = connection.execute(f"SELECT avg((prediction = y)::int) FROM ({ended.out})").fetchone()
+    result = laid_desk.result()["methods"]["ideal"]["model"]["training_accuracy"]
+    assert right == (pytest.approx(result),)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "bigquery"])
+def test_the_dialect_is_the_one_that_was_asked_for(laid_desk, model, dialect):
+    ended = laid_desk.here("export", model, "--to", "sql", "--dialect", dialect, "--table", "a.b")
+    assert ended.out == export_sql(read_model(model), dialect, "a.b") + "\n"
+
+
+def test_a_process_of_its_own_prints_the_same(laid_desk, model):
+    ended = laid_desk.apart("export", model, "--to", "python")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == export_python(read_model(model)) + "\n"
+
+
+def test_a_file_is_written_whole_and_replaced_by_force_only(laid_desk, model):
+    before = set(tidy(laid_desk.path))
+    ended = laid_desk.here("export", model, "--to", "text", "--output", "out/f.txt")
+    assert (ended.code, ended.out, ended.err) == (0, "", "out/f.txt: written\n")
+    assert Path("out/f.txt").read_text(encoding="utf-8") == export_text(read_model(model)) + "\n"
+    ended = laid_desk.here("export", model, "--to", "sql", "--output", "out/f.txt")
+    assert ended.code == 2
+    assert (
+        ended.message == "dnfscale: out/f.txt is already there; choose another --output, or pass --force to replace it"
+    )
+    assert Path("out/f.txt").read_text(encoding="utf-8") == export_text(read_model(model)) + "\n"
+    assert laid_desk.here("export", model, "--to", "sql", "--output", "out/f.txt", "--force").code == 0
+    assert Path("out/f.txt").read_text(encoding="utf-8") == export_sql(read_model(model)) + "\n"
+    assert set(tidy(laid_desk.path)) - before == {"out/f.txt"}
+
+
+def test_a_file_that_cannot_be_written_is_refused(laid_desk, model):
+    ended = laid_desk.here("export", model, "--to", "text", "--output", "t.parquet/f.txt")
+    assert ended.code == 2
+    assert "t.parquet/f.txt cannot be written" in ended.message
+
+
+def test_a_model_of_several_classes_is_exported_by_label(desk):
+    models = [
+        examples.formula(list(examples.hostile().model.tau.attributes), [[(0, True)]], positive=(c,)) for c in "ab"
+    ]
+    Path("m.json").write_text(classes_text(models), encoding="utf-8")
+    assert desk.here("export", "m.json", "--to", "text", "--label", "b").out == export_text(models[1]) + "\n"
+    assert desk.here("export", "m.json", "--to", "json").out == classes_text(models) + "\n"
+    ended = desk.here("export", "m.json", "--to", "text")
+    assert ended.code == 3
+    assert "expected one of its labels, 'a', 'b', but no label was given; pass --label" in ended.message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--to", "sql", "--dialect", "oracle"], "invalid choice: 'oracle'"),
+        (["--to", "cobol"], "invalid choice: 'cobol'"),
+        ([], "the following arguments are required: --to"),
+        (["--to", "python", "--dialect", "duckdb"], "--dialect goes with --to sql, got --to python; leave it out"),
+        (["--to", "text", "--table", "t"], "--table goes with --to sql, got --to text; leave it out"),
+        (["--to", "json", "--probability"], "--probability goes with --to sql, got --to json; leave it out"),
+        (["--to", "sql", "--probability"], "--probability is a column of a whole SELECT; add --table"),
+        (["--to", "sql", "--table", ""], "a table must be a name such as customers"),
+        (["--to", "sql", "--table", "a..b"], "a table must be a name such as customers"),
+        (["--to", "sql", "--force"], "--force replaces the file of --output, but there is none"),
+    ],
+)
+def test_bad_usage_ends_with_2(laid_desk, model, arguments, message):
+    ended = laid_desk.here("export", model, *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.message
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "[]", '{"schema": "dnfscale.model/9"}', '{"schema": "x"}'])
+def test_a_bad_model_ends_with_3_in_one_line(desk, content):
+    if content is not None:
+        Path("m.json").write_text(content)
+    ended = desk.here("export", "m.json", "--to", "sql", "--output", "f.sql")
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err.startswith("dnfscale: m.json: ")
+    assert ended.err.count("\n") == 1
+    assert not Path("f.sql").exists()
+
+
+def test_what_the_language_cannot_say_ends_with_3(desk):
+    Path("m.json").write_text(model_text(examples.single(Equals("a", "c", "x\0y"))), encoding="utf-8")
+    assert desk.here("export", "m.json", "--to", "sql").code == 0
+    for arguments, message in (
+        (["sql", "--dialect", "postgres"], "PostgreSQL has no texts with the character NUL"),
+        (["pmml"], "XML has no character U+0000"),
+    ):
+        ended = desk.here("export", "m.json", "--to", *arguments)
+        assert (ended.code, ended.out) == (3, "")
+        assert message in ended.message
+
+
+def test_a_terminal_that_cannot_show_a_name_gets_an_error_and_no_other_name(desk):
+    Path("m.json").write_text(model_text(examples.single(Above("a", "größe", 1))), encoding="utf-8")
+    ended = desk.apart("export", "m.json", "--to", "sql", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (ended.code, ended.out) == (2, "")
+    assert "stdout takes ascii only, which has no '\\xf6'; use --output" in ended.message
+    ended = desk.apart("export", "m.json", "--to", "sql", "--output", "f.sql", PYTHONIOENCODING="ascii")
+    assert ended.code == 0
+    assert '"größe" > 1' in Path("f.sql").read_text(encoding="utf-8")
+
+
+def test_whoever_stops_reading_gets_no_complaint(laid_desk, model):
+    read, write = os.pipe()
+    os.close(read)
+    ended = subprocess.run(
+        command("export", model, "--to", "sql"),
+        cwd=laid_desk.path,
+        env=surroundings(),
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_export_starts_neither_dask_nor_scikit_learn():
+    script = (
+        "import sys; from dnfscale.jobs.export_verb import add_export_verb; "
+        "print([name for name in ('dask', 'sklearn', 'duckdb', 'xgboost') if name in sys.modules])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], env=surroundings(), capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ended.stdout == "[]\n"
