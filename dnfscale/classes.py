@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
-from dnfscale.core.bins import BinnedTable, Bins, Span
+from dnfscale.core.bins import Bins, Span
 from dnfscale.core.counts import binned_types
 from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.learn import Learned, fold_model, learn_targets
+from dnfscale.scans import Read
 from dnfscale.table import LearnSpec
 
 
@@ -36,6 +37,7 @@ class CountAnswers:
     """A scan of binned rows: how often each fold's formulas give the rows of a class each answer, on the test part."""
 
     bins: tuple[Bins, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
     spans: tuple[tuple[tuple[Span, ...], ...], ...]
     """spans[fold][class]."""
     probabilities: tuple[tuple[Floats, ...], ...]
@@ -43,13 +45,15 @@ class CountAnswers:
     tested: Bools
     """tested[fold, arc]."""
 
-    def __call__(self, table: BinnedTable) -> Ints:
+    def __call__(self, read: Read) -> Ints:
         n_classes = len(self.spans[0])
+        needed = {span.column for of_fold in self.spans for of_class in of_fold for span in of_class}
+        table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
         arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
         confusion = np.zeros((len(self.spans), n_classes, n_classes), dtype=np.int64)
         for fold, (spans, probabilities) in enumerate(zip(self.spans, self.probabilities, strict=True)):
             rows = np.flatnonzero(self.tested[fold][arcs])
-            columns = [codes[rows] for codes in table.columns]
+            columns = {column: codes[rows] for column, codes in table.columns.items()}
             given = [
                 by_type[binned_types(columns, of_class, self.bins)]
                 for of_class, by_type in zip(spans, probabilities, strict=True)
@@ -69,6 +73,7 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     folds = range(table.splits.outer)
     scan = CountAnswers(
         bins=booleans.bins,
+        classes=table.classes,
         spans=tuple(
             tuple(booleans.whole.of(f, chosen[k * n_folds + f]) for k in range(len(learned.targets))) for f in folds
         ),

@@ -18,7 +18,7 @@ from dnfscale.data.datasets import table_source
 from dnfscale.data.frames import in_own_order, to_table
 from dnfscale.data.scored import ANSWERED_YES
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.errors import DataError
+from dnfscale.errors import DataError, SpecError
 from dnfscale.estimator import IdealClassifier
 from dnfscale.fidelity import READINGS, agreements
 from dnfscale.learn import learn
@@ -45,8 +45,10 @@ def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters:
     """Learn the formula closest to a fitted classifier of two classes.
 
     The classifier is anything with a `predict`, or a function from X to labels. With y, the true labels, the accuracy
-    of both is told beside the fidelity. The parameters are those of IdealClassifier.
+    of both is told beside the fidelity. The parameters are those of IdealClassifier, without class_weight.
     """
+    if parameters.get("class_weight") is not None:
+        raise SpecError("class_weight must be None in a distillation: every row counts once in the fidelity")
     predict: Callable[[Any], Any] = model.predict if hasattr(model, "predict") else model
     answers = np.asarray(predict(X))
     classes = np.unique(answers)
@@ -59,6 +61,13 @@ def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters:
         truth = np.asarray(y)
         if truth.shape != (table.num_rows,):
             raise DataError(f"expected as many labels as rows, got {truth.shape} and {table.num_rows:,}")
+        known = classes.tolist()
+        strange = [label for label in truth.tolist() if label not in known]
+        if strange:
+            raise DataError(
+                f"expected y to hold the labels that the classifier answers with, {known!r}, got {strange[0]!r}; "
+                "write both alike"
+            )
         codes += (truth == classes[1]).astype(np.int8)
     name = "answer"
     while name in table.column_names:

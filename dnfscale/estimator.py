@@ -18,18 +18,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Reading
 from dnfscale.data.datasets import is_named, open_named, table_source
-from dnfscale.data.frames import dask_source, in_own_order, is_dask, is_frame, repeated, to_table
-from dnfscale.data.source import Source, open_source
+from dnfscale.data.frames import dask_source, is_dask, is_frame, own_order, repeated, to_table
+from dnfscale.data.source import Source, feature_columns, open_source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.errors import DataError
+from dnfscale.errors import DataError, SpecError
 from dnfscale.evaluate import check_columns, columns_of, types_of
 from dnfscale.learn import fold_model, learn_targets
 from dnfscale.method.certificate import certificate_of
 from dnfscale.readable import Readable
 from dnfscale.table import LearnSpec
-from dnfscale.weights import class_factors, sample_weights, whole_weights
+from dnfscale.weights import MOST_WEIGHT, class_factors, products, repeats, sample_weights, whole_weights
 
 _Labels = npt.NDArray[Any]
 
@@ -66,12 +66,14 @@ class IdealClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore
         How much of the best validation accuracy a formula of fewer attributes may give up.
     threshold : float, default 0.5
         A type of row is accepted when at least this share of it is positive. Below 1/2 a missed positive counts more
-        than a false alarm: a wrong «no» costs 1 - threshold, a wrong «yes» costs threshold.
+        than a false alarm: a wrong «no» costs 1 - threshold, a wrong «yes» costs threshold. It stands for the nearest
+        fraction with a denominator of at most a million.
     class_weight : dict, "balanced" or None
         What an error on a row of each label costs.
     missing : "drop", "error" or "indicator"
         Rows with missing values are left out of the learning, refused, or kept, with an attribute that says so. In
-        predictions a missing value makes the attributes of its column false (refused with "error").
+        predictions a missing value makes the attributes of its column false. With "error" it is refused there too, and
+        arrays must be finite.
     unseen : "negative" or "dont_care"
         What the formula says of combinations that no row had: no, or whatever is shortest.
     minimize : "exact", "sympy" or "none"
@@ -81,7 +83,7 @@ class IdealClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore
     any_columns : bool, default False
         Whether predictions take any table that has the columns of the formula, instead of those of `fit`.
     n_jobs : int or None
-        Processes to learn with from a Parquet path; None: this process alone.
+        Processes to learn with from a Parquet path; None: this process alone; -1: as many as there are processors.
     random_state : int, RandomState or None, default 0
         Which rows are for validation.
 
@@ -97,8 +99,8 @@ class IdealClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore
         them by label where there are more than two labels
 
     The rows that validate are chosen by what the rows hold, not by their order: the same rows in another order give the
-    same formula, and a row of weight 3 is that row three times. A Parquet path is learned from as a job does it, by the
-    order of its rows.
+    same formula, and a row of weight 3 is that row three times. A Parquet path or a Dask DataFrame is learned from as a
+    job does it, by the order of its rows.
     """
 
     def __init__(
@@ -137,23 +139,28 @@ class IdealClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's names)
         """Learn from a table and its labels.
 
-        X may be a pandas, Polars or Arrow table, an array, or a Dask DataFrame, with y the labels; or the path of a
-        Parquet dataset, with y the name of its target column.
+        X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame or the path of a
+        Parquet dataset, with y the name of its target column (beside Dask also a series of labels).
         """
         labelled = self._labelled(X, y, sample_weight)
         spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight)
         engine: Engine = (
             SerialEngine()
             if self.n_jobs is None or not _is_path(X)
-            else launch(ClusterSpec(kind="local", workers=self.n_jobs))
+            else launch(ClusterSpec(kind="local", workers=_n_workers(self.n_jobs)))
         )
         try:
             learned = learn_targets(labelled.source, spec, engine)
         finally:
             engine.close()
         table = learned.targets[0].table
-        found = labelled.classes if labelled.classes is not None else np.array(table.summary.target.values)
+        # Rows that were dropped for missing values may have taken a class with them.
+        values = np.array(table.summary.target.values)
+        found = values if labelled.classes is None else labelled.classes[values]
         self.classes_ = found
+        if labelled.classes is None:
+            self.n_features_in_ = len(table.columns)
+            self.feature_names_in_ = np.array([column.name for column in table.columns], dtype=object)
         labels = found[[1]] if len(learned.targets) == 1 else found
         self.models_ = tuple(
             replace(
@@ -228,10 +235,10 @@ class IdealClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore
             boolean=tuple(self.boolean),
             missing=self.missing,
             rank=tuple(self.rank),
-            max_ell=self.max_ell,
+            max_ell=int(self.max_ell) if isinstance(self.max_ell, np.integer) else self.max_ell,
             validation=self.validation,
             tolerance=self.tolerance,
-            threshold=Fraction(str(self.threshold)),
+            threshold=_fraction(self.threshold),
             unseen=self.unseen,
             minimize=self.minimize,
             outer=0,
@@ -255,30 +262,41 @@ class IdealClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore
         table = self._checked(X, reset=True)
         labels, classes = _labels(y, table.num_rows)
         weights = sample_weights(sample_weight, table.num_rows)
-        names = _unused_names(table, ("target", "weight"))
-        table = table.append_column(names[0], pa.array(labels))
-        if weights is not None:
-            times, unit = whole_weights(weights, most=max(10 * table.num_rows, 1 << 20))
-            if unit == 1:
-                # A row that counts three times is three rows, also where rows are dealt into parts.
-                table, weights = repeated(table, times), None
-                labels = np.repeat(labels, times)
         factors = class_factors(self.class_weight, classes, labels, weights)
-        unit = 1
-        if factors is not None or weights is not None:
-            weighed = np.ones(len(labels)) if weights is None else weights
-            times, unit = whole_weights(weighed * (1.0 if factors is None else factors[labels]), most=1 << 50)
-            table = table.append_column(names[1], pa.array(times)).filter(pa.array(times > 0))
-        source = table_source(in_own_order(table), "X")
+        plain = np.ones(len(labels)) if weights is None else weights
+        factor = np.ones(len(labels)) if factors is None else factors[labels]
+        weighed = products(plain, factor)
+        # Rows that weigh nothing are not there, and neither is a class that has no other rows.
+        rows = np.flatnonzero(weighed)
+        left, labels = np.unique(labels[rows], return_inverse=True)
+        classes, plain, factor, weighed = _two_or_more(classes[left]), plain[rows], factor[rows], weighed[rows]
+        names = _unused_names(table, ("target", "weight"))
+        table = table.take(pa.array(rows)).append_column(names[0], pa.array(labels.astype(np.int64)))
+        # Columns that cannot be learned from are told of before their rows are put in order.
+        feature_columns(table_source(table, "X"), target=names[0], drop=(), categorical=(), boolean=())
         name = str(getattr(y, "name", None) or "target")
-        weight = names[1] if names[1] in table.column_names else None
-        weighted = sample_weight is not None or self.class_weight is not None
-        return _Labelled(source, names[0], name, classes, weight, unit, weighted)
+        often = repeats(plain, most=max(10 * table.num_rows, 1 << 20))
+        if weights is not None and often is not None:
+            # A row that counts three times is three rows, also where rows are dealt into parts.
+            table, weighed, plain = repeated(table, often), np.repeat(factor, often), np.ones(often.sum())
+            weights = None
+        if weights is None and factors is None:
+            source = table_source(table.take(pa.array(own_order(table))), "X")
+            return _Labelled(source, names[0], name, classes, weighted=sample_weight is not None)
+        times, unit = whole_weights(weighed, most=min(MOST_WEIGHT, (1 << 62) // _fraction(self.threshold).denominator))
+        if isinstance(self.class_weight, str):
+            # «balanced» leaves the weight of all rows together as it was: a row of weight one is an average one.
+            unit = max(1, round(float(times.sum()) / float(plain.sum())))
+        order = own_order(table, times)
+        order = order[times[order] > 0]
+        table = table.take(pa.array(order)).append_column(names[1], pa.array(times[order]))
+        return _Labelled(table_source(table, "X"), names[0], name, classes, names[1], unit, weighted=True)
 
     def _checked(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
         """Return rows as an Arrow table, making sure that they have the columns they should have."""
         if not is_frame(X):
-            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)  # noqa: N806
+            finite = self.missing == "error"
+            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=finite)  # noqa: N806
         elif reset or not self.any_columns:
             validate_data(self, X, reset=reset, skip_check_array=True)
         return to_table(X)
@@ -288,7 +306,7 @@ class IdealClassifier(Readable, ClassifierMixin, BaseEstimator):  # type: ignore
         source = open_path(X) if _is_path(X) else dask_source(X, "X") if is_dask(X) else None
         if source is None:
             source = table_source(self._checked(X, reset=False), "X")
-        columns = tuple(dict.fromkeys(column for model in self.models_ for column in columns_of(model.tau)))
+        columns = columns_of(*(model.tau for model in self.models_))
         check_columns([model.tau for model in self.models_], source.types, source.path)
         reading = Reading(columns, None, keep_missing=True)
         parts: list[list[Ints]] = [[np.empty(0, dtype=np.int64)] for _ in self.models_]
@@ -313,6 +331,20 @@ def _is_path(X: Any) -> bool:  # noqa: N803
     return isinstance(X, str | os.PathLike)
 
 
+def _fraction(threshold: Any) -> Fraction:
+    try:
+        return Fraction(str(threshold)).limit_denominator(1_000_000)
+    except (ValueError, ZeroDivisionError) as error:
+        raise SpecError(f"threshold must be a number above 0 and below 1, got {threshold!r}") from error
+
+
+def _n_workers(n_jobs: Any) -> int:
+    """Return how many processes n_jobs stands for; negative numbers count back from all processors, as elsewhere."""
+    if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise SpecError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
+
+
 def _labelled_path(path: Any, target: Any) -> _Labelled:
     if not isinstance(target, str):
         raise DataError(f"expected the name of the target column beside a path, got {type(target).__name__}")
@@ -322,6 +354,10 @@ def _labelled_path(path: Any, target: Any) -> _Labelled:
 def _labelled_dask(frame: Any, y: Any) -> _Labelled:
     if isinstance(y, str):
         return _Labelled(dask_source(frame, "X"), y, y, None)
+    if not (hasattr(y, "dask") or hasattr(y, "index")):
+        raise DataError(
+            f"expected the name of the target column, or a series, beside a Dask DataFrame, got {type(y).__name__}"
+        )
     name = "target"
     while name in frame.columns:
         name += "_"
@@ -343,12 +379,13 @@ def _labels(y: Any, n_rows: int) -> tuple[Ints, _Labels]:
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise DataError("Input y contains infinity or a value too large for a label; leave those rows out")
     if labels.dtype.kind in "fO":
-        missing = sum(label is None or label != label for label in labels.tolist())
+        missing = sum(map(_is_absent, labels.tolist()))
         if missing:
             raise DataError(
                 f"Input y contains NaN: expected a label for every row, but {missing:,} are missing; "
                 "leave those rows out"
             )
+    labels = _plain_labels(labels)
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
@@ -358,6 +395,37 @@ def _labels(y: Any, n_rows: int) -> tuple[Ints, _Labels]:
     if len(classes) < 2:
         raise DataError(f"expected at least two classes to tell apart, got {len(classes)} class")
     return codes.astype(np.int64), classes
+
+
+def _is_absent(label: Any) -> bool:
+    """Say whether a label is None, nan or pandas.NA, which is neither equal to itself nor not."""
+    differs = label != label
+    return label is None or not isinstance(differs, bool | np.bool_) or bool(differs)
+
+
+def _plain_labels(labels: _Labels) -> _Labels:
+    """Return labels in the dtype of what they are; those that a model file could not hold are an error."""
+    if labels.dtype.kind in "biufUT":
+        return labels
+    listed = labels.tolist() if labels.dtype.kind == "O" else [labels]
+    for label in listed:
+        if not isinstance(label, str | bool | int | float | np.number | np.bool_):
+            raise DataError(f"expected labels that are numbers, booleans or strings, got {_kind(label)}; convert y")
+    return labels if any(isinstance(label, str) for label in listed) else np.array(listed)
+
+
+def _kind(label: Any) -> str:
+    return str(label.dtype) if isinstance(label, np.ndarray) else type(label).__name__
+
+
+def _two_or_more(classes: _Labels) -> _Labels:
+    """Return the classes of rows that weigh something, making sure that there is something to tell apart."""
+    if len(classes) < 2:
+        raise DataError(
+            f"expected at least two classes to tell apart, but the rows that weigh more than zero have the labels "
+            f"{classes.tolist()!r}; mend sample_weight or class_weight"
+        )
+    return classes
 
 
 def _unused_names(table: pa.Table, wanted: tuple[str, ...]) -> list[str]:

@@ -15,11 +15,12 @@ from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue
 from dnfscale.errors import DataError
 
 
-def columns_of(tau: Vocabulary) -> tuple[Column, ...]:
-    """Return the columns that the attributes need, each once."""
+def columns_of(*taus: Vocabulary) -> tuple[Column, ...]:
+    """Return the columns that the attributes need, each once, also where one formula only asks if a number is there."""
+    attributes = [attribute for tau in taus for attribute in tau.attributes]
     roles = {
         attribute.column: Role.NUMBER if isinstance(attribute, Above) else Role.CATEGORY
-        for attribute in sorted(tau.attributes, key=lambda attribute: isinstance(attribute, Above))
+        for attribute in sorted(attributes, key=lambda attribute: isinstance(attribute, Above))
     }
     return tuple(Column(name, role) for name, role in roles.items())
 

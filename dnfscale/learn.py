@@ -1,10 +1,10 @@
 """The straight line: from a source to the formulas of all folds.
 
-Scans 1 to 3 read the dataset, scans 4 and 5 the binned table that scan 3 left on the workers; below them there are no
-rows, only counts.
+One read of the dataset leaves rough rows on the workers; the scans after it read those. Below them there are no rows,
+only counts.
 
-    summarize columns -> locate medians -> bin rows, associate -> rank
-                      -> count types -> sweep -> count chosen types -> minimize
+    read rows, locate medians -> bin rows, associate -> rank
+                              -> count types -> sweep -> count chosen types -> minimize
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dnfscale.core import associations, counts, medians
+from dnfscale.core import associations, counts
 from dnfscale.core.arrays import Codes, Scalar
 from dnfscale.core.associations import Associations
 from dnfscale.core.bins import Spans
-from dnfscale.core.columns import Column, Reading, Role
+from dnfscale.core.columns import Column
 from dnfscale.core.counts import Tallies, TypeCounts, TypeRequest
 from dnfscale.core.formula import Dnf
-from dnfscale.core.medians import Cut
 from dnfscale.core.model import Model
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
-from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize
+from dnfscale.method.booleanize import Booleanization, booleanize
 from dnfscale.method.ideal import ideal_types, weighed
 from dnfscale.method.minimize import Minimized, Truth, as_types, minimize
 from dnfscale.method.one_rule import best_single
 from dnfscale.method.select import SCORES, rankings
 from dnfscale.method.sweep import RankedCounts, Sweep, sweep
-from dnfscale.scans import Associate, BinRows, CountTypes, LocateMedians, merge_located
-from dnfscale.table import LearnSpec, Table, summarize_table
+from dnfscale.reading import read_table
+from dnfscale.scans import Associate, CountTypes
+from dnfscale.table import LearnSpec, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,20 +124,20 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
 
 def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTargets:
     """Learn the formulas of every target of a table, one or as many as it has classes, in the same scans."""
-    table = summarize_table(source, spec, engine)
-    cuts = _locate_medians(source, table, engine)
+    read = read_table(source, spec, engine)
+    table, rows = read.table, read.rows
     booleans = booleanize(
         table.columns,
         table.summary.columns,
-        cuts,
+        read.cuts,
         n_folds=table.splits.n_folds,
         keep_missing=table.reading.keep_missing,
     )
-    binned, associated = _bin_and_associate(source, table, booleans, engine)
-    sweeps = _sweep(binned, [_ranked(tables, spec) for tables in associated], table, booleans, spec, engine)
+    associated = _associate(rows, table, booleans, engine)
+    sweeps = _sweep(rows, [_ranked(tables, spec) for tables in associated], table, booleans, spec, engine)
     chosen = [step.chosen.attributes for step in sweeps]
     singles = [(single,) for tables in associated for single in best_single(tables).tolist()]
-    wholes, tests, others = _count_chosen(binned, [*chosen, *singles], table, booleans, engine)
+    wholes, tests, others = _count_chosen(rows, [*chosen, *singles], table, booleans, engine)
     minimized = _minimize(wholes[: len(chosen)], spec, engine)
     n_folds = table.splits.n_folds
     folds = [
@@ -173,7 +173,7 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
         )
         for target, positive in enumerate(table.positives)
     )
-    return LearnedTargets(targets, Binned(binned, booleans, tuple(chosen)))
+    return LearnedTargets(targets, Binned(rows, booleans, tuple(chosen)))
 
 
 def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
@@ -190,48 +190,11 @@ def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
     )
 
 
-def _locate_medians(source: Source, table: Table, engine: Engine) -> dict[str, FoldCuts]:
-    """Find the exact medians of every fold's W_train and W_0; columns whose bracket missed are scanned again."""
-    splits = table.splits
-    members = np.concatenate([splits.members([TRAIN]), splits.members([TRAIN, VALIDATION])])
-    summaries = dict(zip(table.columns, table.summary.columns, strict=True))
-    open_columns = [column for column in table.columns if column.role is Role.NUMBER]
-    cuts: dict[str, FoldCuts] = {}
-    widening = 0
-    while open_columns:
-        brackets = tuple(
-            medians.bracket(summaries[column].sample, n_rows=splits.n_rows, widening=widening)  # type: ignore[union-attr]
-            for column in open_columns
-        )
-        # A row is dropped for any column's missing value, so those that have some are read along.
-        guards = tuple(c for c in table.columns if summaries[c].missing and c not in open_columns)
-        reading = Reading(
-            tuple(open_columns),
-            table.reading.target,
-            () if table.reading.keep_missing else guards,
-            table.reading.keep_missing,
-        )
-        scan = LocateMedians(reading, brackets, table.summary.row_numbers(), splits)
-        located = engine.reduce("locate medians", source.partitions, scan, merge_located)
-        missed: list[Column] = []
-        for column, found in zip(open_columns, located, strict=True):
-            part_cuts = medians.cuts(found, members)
-            if any(cut is None for cut in part_cuts):
-                missed.append(column)
-                continue
-            known: list[Cut] = [cut for cut in part_cuts if cut is not None]
-            cuts[column.name] = FoldCuts(tuple(known[: splits.n_folds]), tuple(known[splits.n_folds :]))
-        open_columns = missed
-        widening += 2
-    return cuts
-
-
-def _bin_and_associate(
-    source: Source, table: Table, booleans: Booleanization, engine: Engine
-) -> tuple[Sequence[object], tuple[Associations, ...]]:
-    """Bin the rows, leaving them on the workers, and associate the attributes with every target in each fold."""
+def _associate(
+    rows: Sequence[object], table: Table, booleans: Booleanization, engine: Engine
+) -> tuple[Associations, ...]:
+    """Associate the attributes with every target in each fold."""
     n_tables = len(table.targets) * table.splits.n_folds
-    scan = BinRows(table.reading, table.classes, booleans.bins, table.summary.row_numbers(), table.splits)
     check_merge(
         f"2 x 2 tables of {len(booleans.attributes):,} attributes in {n_tables:,} folds",
         16 * len(booleans.attributes) * n_tables,
@@ -240,9 +203,8 @@ def _bin_and_associate(
         advice="lower folds.outer or data.max_categories, or raise cluster.memory_limit",
         key="folds.outer",
     )
-    binned = engine.keep("bin rows", source.partitions, scan)
-    associate = Associate(booleans.bins, booleans.train, table.splits.members([TRAIN]), table.targets)
-    return binned, engine.reduce("associate attributes", binned, associate, associations.merge)
+    scan = Associate(booleans.bins, table.classes, booleans.train, table.splits.members([TRAIN]), table.targets)
+    return engine.reduce("associate attributes", rows, scan, associations.merge)
 
 
 def _ranked(tables: Associations, spec: LearnSpec) -> list[dict[str, tuple[int, ...]]]:
@@ -252,7 +214,7 @@ def _ranked(tables: Associations, spec: LearnSpec) -> list[dict[str, tuple[int, 
 
 
 def _sweep(
-    binned: Sequence[object],
+    rows: Sequence[object],
     ranked: Sequence[Sequence[Mapping[str, tuple[int, ...]]]],
     table: Table,
     booleans: Booleanization,
@@ -270,7 +232,7 @@ def _sweep(
             wanted.setdefault(Wanted(target, fold, tuple(sorted(attributes))), len(wanted))
     tallies = _count(
         "count types",
-        binned,
+        rows,
         list(wanted),
         spans=booleans.train,
         booleans=booleans,
@@ -294,7 +256,7 @@ def _sweep(
 
 
 def _count_chosen(
-    binned: Sequence[object],
+    rows: Sequence[object],
     chosen: Sequence[tuple[int, ...]],
     table: Table,
     booleans: Booleanization,
@@ -312,7 +274,7 @@ def _count_chosen(
     groups = np.array([0, 0, 1], dtype=np.uint8)[table.splits.parts]
     tallies = _count(
         "count chosen types",
-        binned,
+        rows,
         [*wanted, *beside],
         spans=booleans.whole,
         booleans=booleans,
@@ -328,7 +290,7 @@ def _count_chosen(
 
 def _count(
     phase: str,
-    binned: Sequence[object],
+    rows: Sequence[object],
     wanted: Sequence[Wanted],
     *,
     spans: Spans,
@@ -346,8 +308,8 @@ def _count(
         key="select.max_ell",
     )
     requests = tuple(TypeRequest(want.fold, spans.of(want.fold, want.attributes), want.target) for want in wanted)
-    scan = CountTypes(booleans.bins, requests, groups, np.concatenate([table.targets, table.others]))
-    return engine.reduce(phase, binned, scan, counts.merge_tallies)
+    scan = CountTypes(booleans.bins, table.classes, requests, groups, np.concatenate([table.targets, table.others]))
+    return engine.reduce(phase, rows, scan, counts.merge_tallies)
 
 
 def _minimize(wholes: Sequence[TypeCounts], spec: LearnSpec, engine: Engine) -> list[Minimized]:

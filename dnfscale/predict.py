@@ -54,7 +54,9 @@ def predict(models: Sequence[Model], source: Source, engine: Engine, output: Pat
     the label whose formula finds the row most probable.
     """
     check_columns([model.tau for model in models], source.types, source.path)
-    if output.exists() and not force:
+    # Workers may have another working directory.
+    output = Path(os.path.abspath(output))
+    if os.path.lexists(output) and not force:
         raise DataError(f"{output} is already there; choose another --output, or pass --force to replace it")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -94,13 +96,22 @@ def _runs(partitions: Sequence[Rows]) -> list[_Run]:
 def _move(draft: Path, output: Path) -> None:
     """Put a finished folder in its place; what was there is removed only when the new one is whole."""
     os.chmod(draft, 0o755)
-    if output.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{output.name}.old.", dir=output.parent))
+    if not os.path.lexists(output):
+        os.replace(draft, output)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{output.name}.old.", dir=output.parent))
+    try:
         os.replace(output, old / "was")
+    except OSError:
+        old.rmdir()
+        raise
+    try:
         os.replace(draft, output)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        os.replace(draft, output)
+    except OSError:
+        os.replace(old / "was", output)
+        old.rmdir()
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +147,7 @@ class WritePredictions:
         return os.path.join(self.folder, f"part-{number:05d}.parquet")
 
     def _columns(self) -> tuple[Column, ...]:
-        return tuple(dict.fromkeys(column for model in self.models for column in columns_of(model.tau)))
+        return columns_of(*(model.tau for model in self.models))
 
     def _missing_rows(self, block: Block, columns: Sequence[Column]) -> int:
         if not any(block.missing):
@@ -162,7 +173,8 @@ class _Answers:
         self._probabilities = [model.probabilities() for model in models]
         self._terms = [model.first_terms() for model in models]
         self._seen = [to_dense(model.counts)[0] > 0 for model in models]
-        labels = pa.array([model.positive[0] for model in models]) if len(models) > 1 else pa.array([False, True])
+        # NumPy finds a type for whole numbers of 64 bits, with or without a sign.
+        labels = pa.array(np.array([model.positive[0] for model in models] if len(models) > 1 else [False, True]))
         self._labels = labels
         self.schema = pa.schema([("prediction", labels.type), ("probability", pa.float64()), ("term", pa.int32())])
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dnfscale.core.arrays import Ints
 from dnfscale.core.counts import to_dense
+from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.data.models import classes_record, model_record
 from dnfscale.errors import DataError
@@ -118,6 +119,7 @@ class Readable:
 
 
 def _formula_html(model: Model) -> str:
-    shown = html.escape(model.formula).replace(" or ", "<br>&nbsp;&nbsp;or ")
+    terms = [Dnf((term,)).render(model.tau.names) for term in model.dnf.terms] or [model.formula]
+    shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, terms))
     head = f"{html.escape(model.target)} = {html.escape(', '.join(map(str, model.positive)))}"
     return f"<div><b>{head}</b> if<br>&nbsp;&nbsp;<code>{shown}</code></div>"

@@ -5,25 +5,27 @@ Each scan is a frozen value with a `__call__`: it is sent to a worker once and c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from dnfscale.core import associations, columns, counts, medians
-from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, narrowest
+from dnfscale.core.arrays import Bools, Codes, Scalar
 from dnfscale.core.associations import Associations
-from dnfscale.core.bins import BinnedTable, Bins, Spans, changed_value, check_known
+from dnfscale.core.bins import BinnedTable, Bins, Spans
 from dnfscale.core.columns import Block, Numbers, Reading, Rows, TableSummary
 from dnfscale.core.counts import Tallies, TypeRequest
-from dnfscale.core.medians import Bracket, Located
+from dnfscale.core.medians import INSIDE, Bracket, Located
+from dnfscale.core.rough import Gathering, RoughTable
 from dnfscale.core.splits import Splits
 from dnfscale.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
 class SummarizeColumns:
-    """Scan 1: rows, missing values, categories, and a sample of the numbers."""
+    """A scan to count the rows that are kept: rows, missing values, categories, and a sample of the numbers."""
 
     reading: Reading
     sampled_share: float
@@ -36,80 +38,128 @@ class SummarizeColumns:
         return columns.merge(parts, reading=self.reading, max_values=self.max_values)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LocateMedians:
-    """Scan 2: where every number column's values lie relative to the bracket around its medians."""
+@dataclass(frozen=True, slots=True)
+class SampleNumbers:
+    """A look at the first rows of some partitions: the values of the number columns."""
 
     reading: Reading
-    brackets: tuple[Bracket, ...]
+    most_rows: int
+
+    def __call__(self, rows: Rows) -> tuple[columns.NumberSummary, ...]:
+        random = np.random.default_rng([rows.ordinal, 20240208])
+        for block in islice(rows.blocks(self.reading), 1):
+            drawn = random.permutation(block.n_rows)[: self.most_rows]
+            return tuple(
+                columns.NumberSummary(missing, columns.sample(data, drawn))
+                for data, missing in zip(block.columns, block.missing, strict=True)
+                if isinstance(data, Numbers)
+            )
+        return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """What the one read of a partition leaves on its worker: its rows, roughly, and what they say of the whole."""
+
+    rough: RoughTable
+    summary: TableSummary
+    located: tuple[Located, ...]
+
+    def __sizeof__(self) -> int:
+        """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
+        return object.__sizeof__(self) + self.rough.nbytes
+
+    def binned(
+        self,
+        bins: Sequence[Bins],
+        classes: Sequence[Sequence[Scalar]],
+        *,
+        n_arcs: int,
+        only: Iterable[int] | None = None,
+    ) -> BinnedTable:
+        """Return the rows as binned rows, with all columns or only some."""
+        return self.rough.binned(bins, classes, n_arcs=n_arcs, only=only)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadRows:
+    """The one full read of the dataset: rows as they lie relative to the brackets around the medians."""
+
+    reading: Reading
+    brackets: Mapping[int, Bracket]
+    """Of the number columns, by their place in the reading."""
     row_numbers: Mapping[int, range]
     splits: Splits
+    max_values: int
+    counted: bool
+    """Whether the kept rows were counted before; if not, no row may turn out to be dropped."""
 
-    def __call__(self, rows: Rows) -> tuple[Located, ...]:
-        parts: list[tuple[Located, ...]] = []
-        for first_row, block in numbered(rows, self.reading, self.row_numbers):
-            arcs = self.splits.arcs(first_row, block.n_rows)
-            parts.append(
-                tuple(
-                    medians.locate(data, arcs, bracket, self.splits.n_arcs, block.weights)
-                    for data, bracket in zip(block.columns, self.brackets, strict=True)
-                    if isinstance(data, Numbers)
+    def __call__(self, rows: Rows) -> Read:
+        gathering = Gathering(len(self.reading.columns))
+        summaries: list[TableSummary] = []
+        located: list[tuple[Located, ...]] = []
+        random = np.random.default_rng(0)
+        for first_row, block in numbered(rows, self.reading, self.row_numbers, exactly=self.counted):
+            summaries.append(
+                columns.summarize_block(
+                    block, self.reading, rows.ordinal, sampled_share=0.0, random=random, max_values=self.max_values
                 )
             )
-        return merge_located(parts)
+            located.append(self._gather(block, self.splits.arcs(first_row, block.n_rows), gathering))
+        summary = columns.merge(summaries, reading=self.reading, max_values=self.max_values)
+        kept = ((rows.ordinal, summary.n_rows),)
+        summary = TableSummary(summary.rows_read, kept, summary.columns, summary.target, summary.weight)
+        return Read(gathering.table(), summary, merge_located(located))
+
+    def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> tuple[Located, ...]:
+        located = []
+        for number, data in enumerate(block.columns):
+            if isinstance(data, Numbers):
+                sides = medians.sides(data, self.brackets[number])
+                inside = np.flatnonzero(sides == INSIDE)
+                gathering.add_numbers(number, sides, inside, data.values[inside])
+                located.append(medians.locate(data, sides, inside, arcs, self.splits.n_arcs, block.weights))
+            else:
+                gathering.add_categories(number, data)
+        gathering.add_rows(block.target, arcs, block.weights)
+        return tuple(located)
+
+
+ReadSummary = tuple[TableSummary, tuple[Located, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizeRead:
+    """What the read partitions say of the whole table."""
+
+    reading: Reading
+    max_values: int
+
+    def __call__(self, read: Read) -> ReadSummary:
+        return read.summary, read.located
+
+    def merge(self, parts: Sequence[ReadSummary]) -> ReadSummary:
+        summary = columns.merge([part for part, _ in parts], reading=self.reading, max_values=self.max_values)
+        return summary, merge_located([located for _, located in parts])
 
 
 def merge_located(parts: Sequence[tuple[Located, ...]]) -> tuple[Located, ...]:
-    """Merge what was located in disjoint rows, column by column."""
-    return tuple(medians.merge(column) for column in zip(*parts, strict=True))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinRows:
-    """Scan 3, first half: the binned table of a partition, which stays where it is."""
-
-    reading: Reading
-    classes: tuple[tuple[Scalar, ...], ...]
-    bins: tuple[Bins, ...]
-    row_numbers: Mapping[int, range]
-    splits: Splits
-
-    def __call__(self, rows: Rows) -> BinnedTable:
-        n_classes = len(self.classes)
-        label_dtype = narrowest(n_classes * self.splits.n_arcs - 1)
-        parts: list[list[Codes]] = [[] for _ in self.bins]
-        labels: list[Codes] = []
-        weights: list[Ints] = []
-        for first_row, block in numbered(rows, self.reading, self.row_numbers):
-            arcs = self.splits.arcs(first_row, block.n_rows).astype(label_dtype)
-            labels.append(n_classes * arcs + self._classes_of(block))
-            if block.weights is not None:
-                weights.append(block.weights)
-            for part, bins, data in zip(parts, self.bins, block.columns, strict=True):
-                part.append(bins.encode(data))  # type: ignore[arg-type]
-        table = BinnedTable(
-            tuple(_joined(part) for part in parts), _joined(labels), np.concatenate(weights) if weights else None
-        )
-        check_known(table, self.bins)
-        return table
-
-    def _classes_of(self, block: Block) -> Codes:
-        codes = columns.classes_of(block.target, self.classes)
-        if len(codes) and int(codes.max()) == len(self.classes):
-            raise changed_value()
-        return codes
+    """Merge what was located in disjoint rows, column by column; a part without rows has no columns."""
+    return tuple(medians.merge(column) for column in zip(*(part for part in parts if part), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Associate:
-    """Scan 3, second half: the 2 x 2 tables of every attribute on every fold's W_train."""
+    """The 2 x 2 tables of every attribute on every fold's W_train."""
 
     bins: tuple[Bins, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
     spans: Spans
     members: Bools
     targets: Bools
 
-    def __call__(self, table: BinnedTable) -> tuple[Associations, ...]:
+    def __call__(self, read: Read) -> tuple[Associations, ...]:
+        table = read.binned(self.bins, self.classes, n_arcs=self.members.shape[1])
         return associations.associate(
             table, bins=self.bins, spans=self.spans, members=self.members, targets=self.targets
         )
@@ -117,19 +167,27 @@ class Associate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountTypes:
-    """Scan 4: the types of every request."""
+    """The types of every request."""
 
     bins: tuple[Bins, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
     requests: tuple[TypeRequest, ...]
     groups: Codes
     targets: Bools
 
-    def __call__(self, table: BinnedTable) -> Tallies:
+    def __call__(self, read: Read) -> Tallies:
+        needed = {span.column for request in self.requests for span in request.spans}
+        table = read.binned(self.bins, self.classes, n_arcs=self.groups.shape[1], only=needed)
         return counts.tally_requests(table, self.requests, bins=self.bins, groups=self.groups, targets=self.targets)
 
 
-def numbered(rows: Rows, reading: Reading, row_numbers: Mapping[int, range]) -> Iterator[tuple[int, Block]]:
-    """Yield the blocks of a partition with the number of their first row; the rows must be those of the first scan."""
+def numbered(
+    rows: Rows, reading: Reading, row_numbers: Mapping[int, range], *, exactly: bool = True
+) -> Iterator[tuple[int, Block]]:
+    """Yield the blocks of a partition with the number of their first row.
+
+    The rows must be those that were counted; unless exactly, there may be fewer.
+    """
     numbers = row_numbers[rows.ordinal]
     first_row = numbers.start
     for block in rows.blocks(reading):
@@ -138,7 +196,7 @@ def numbered(rows: Rows, reading: Reading, row_numbers: Mapping[int, range]) -> 
             raise _changed(rows, numbers, f"at least {first_row + block.n_rows - numbers.start:,}")
         yield first_row, block
         first_row += block.n_rows
-    if first_row != numbers.stop:
+    if exactly and first_row != numbers.stop:
         raise _changed(rows, numbers, f"{first_row - numbers.start:,}")
 
 
@@ -147,8 +205,3 @@ def _changed(rows: Rows, numbers: range, found: str) -> DataError:
         f"expected {len(numbers):,} rows in partition {rows.ordinal} as in the first scan, got {found}; "
         "run again on data that does not change meanwhile"
     )
-
-
-def _joined(parts: Sequence[Codes]) -> Codes:
-    joined = np.concatenate(parts) if len(parts) != 1 else parts[0]
-    return joined.astype(joined.dtype, copy=False)

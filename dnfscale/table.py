@@ -1,4 +1,4 @@
-"""What there is to learn from, and how: the spec of a table, and what the first scan settles.
+"""What there is to learn from, and how: the spec of a table, and what a read of it settles.
 
 After it the rows are counted and numbered, the labels are known to have two classes, and every row's place in every
 fold follows from its number. What cannot be learned from ends here, with what to change.
@@ -18,10 +18,8 @@ from dnfscale.core.columns import CategorySummary, Column, Reading, Role, TableS
 from dnfscale.core.model import HALF
 from dnfscale.core.splits import Splits
 from dnfscale.data.source import Source, feature_columns, role_of
-from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.method.select import SCORES
-from dnfscale.scans import SummarizeColumns
 
 MISSING = ("drop", "error", "indicator")
 UNSEEN = ("negative", "dont_care")
@@ -81,8 +79,11 @@ class LearnSpec:
             raise SpecError(f"validation must be a number of at least 0 and below 1, got {self.validation!r}")
         if not 0 <= self.tolerance <= 1:
             raise SpecError(f"tolerance must be a number between 0 and 1, got {self.tolerance!r}")
-        if not 0 < self.threshold < 1:
+        # Counts are multiplied by the denominator, and must then still fit in 64 bits.
+        threshold = self.threshold.limit_denominator(1_000_000)
+        if not 0 < threshold < 1:
             raise SpecError(f"threshold must be a number above 0 and below 1, got {self.threshold!s}")
+        object.__setattr__(self, "threshold", threshold)
         if self.classes == "all" and self.positive is not None:
             raise SpecError(
                 f'classes = "all" learns a formula for every label, but positive lists {_listed(self.positive)}; '
@@ -93,7 +94,7 @@ class LearnSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """What scan 1 found, and what follows from it."""
+    """What a read of a table found, and what follows from it."""
 
     columns: tuple[Column, ...]
     reading: Reading
@@ -154,31 +155,25 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
     return columns
 
 
-def summarize_table(source: Source, spec: LearnSpec, engine: Engine) -> Table:
-    """Scan the columns once, and settle rows, labels and splits; data that cannot be learned from is an error."""
-    columns = features(source, spec)
+def check_source(source: Source) -> None:
+    """Raise DataError for a dataset without rows."""
     if not source.n_rows:
         raise DataError(f"{source.path}: expected rows to learn from, but the dataset has none", "data.path")
-    reading = Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight)
-    scan = SummarizeColumns(reading, _sampled_share(source.n_rows, columns), spec.max_categories)
-    summary = engine.reduce("summarize columns", source.partitions, scan, scan.merge)
-    _check_rows(source, summary, columns, spec)
-    _check_flags(summary, columns)
+
+
+def settle(source: Source, reading: Reading, summary: TableSummary, splits: Splits, spec: LearnSpec) -> Table:
+    """Settle the labels of a table whose rows are known; data that cannot be learned from is an error."""
+    check_kept(source, summary, reading.columns, spec)
+    _check_flags(summary, reading.columns)
     _check_weight(summary, spec)
     classes, targets = _classes(summary.target, spec)
     others = np.array([[labels[0] in true for labels in classes] for true in spec.others], dtype=np.bool_)
-    splits = Splits(summary.n_rows, _outer(summary.n_rows, spec), spec.validation, spec.seed)
-    return Table(columns, reading, summary, classes, targets, others.reshape(len(spec.others), len(classes)), splits)
+    others = others.reshape(len(spec.others), len(classes))
+    return Table(reading.columns, reading, summary, classes, targets, others, splits)
 
 
-def _sampled_share(n_rows: int, columns: Sequence[Column]) -> float:
-    """Return the share of rows to sample: enough for narrow brackets, at most 64 MiB over all columns."""
-    n_numbers = sum(column.role is Role.NUMBER for column in columns)
-    sampled = max(20_000.0, 4 * float(n_rows) ** (2 / 3))
-    return float(min(1.0, sampled / n_rows, (64 << 20) / (8 * max(1, n_numbers) * n_rows)))
-
-
-def _check_rows(source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec) -> None:
+def check_kept(source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec) -> None:
+    """Raise DataError where too few rows are left, or where some were dropped that must not be."""
     dropped = summary.rows_read - summary.n_rows
     missing = {c.name: s.missing for c, s in zip(columns, summary.columns, strict=True) if s.missing}
     if spec.missing == "error" and dropped:
@@ -288,7 +283,8 @@ def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
     return tuple(value for value in values if value in spec.positive)
 
 
-def _outer(n_rows: int, spec: LearnSpec) -> int:
+def n_test_folds(n_rows: int, spec: LearnSpec) -> int:
+    """Return how many test folds so many rows are dealt into."""
     if spec.outer == 0:
         return 0
     if n_rows < 2:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dnfscale.core.arrays import Floats, Ints
 from dnfscale.errors import DataError, SpecError
 
-_MOST = 1 << 50
+MOST_WEIGHT = 1 << 50
 """What weights may add up to: sums stay exact in floats with room to spare."""
 
 
@@ -31,24 +31,43 @@ def sample_weights(given: Any, n_rows: int) -> Floats | None:
     return weights
 
 
-def whole_weights(weights: Floats, *, most: int) -> tuple[Ints, int]:
-    """Return weights as whole numbers, and what a weight of one became.
+def repeats(weights: Floats, *, most: int) -> Ints | None:
+    """Return how often each row is to be there instead of being weighed; None where that cannot be, or is too often."""
+    if (weights > most).any() or weights.sum() > most or (weights != np.rint(weights)).any():
+        return None
+    return weights.astype(np.int64)
+
+
+def whole_weights(weights: Floats, *, most: int = MOST_WEIGHT) -> tuple[Ints, int]:
+    """Return weights as whole numbers, and what a weight of one became: a power of two, at most 2**60.
 
     Whole weights stay as they are if they add up to no more than `most`; others are scaled by a power of two and
-    rounded, so that they add up to about 2**50: an error of less than one part in a million million.
+    rounded, so that they add up to about that: with 2**50 an error of less than one part in a million million.
     """
-    total = float(weights.sum())
-    if (weights == np.rint(weights)).all() and total <= min(most, _MOST):
-        return weights.astype(np.int64), 1
-    exponent = math.floor(math.log2(_MOST / total))
-    return np.rint(np.ldexp(weights, exponent)).astype(np.int64), max(1, 2**exponent) if exponent > 0 else 1
+    whole = repeats(weights, most=most)
+    if whole is not None:
+        return whole, 1
+    # As shares of a power of two no less than the largest: neither the sum nor the scale can overflow.
+    _, exponent = math.frexp(float(weights.max()))
+    shares = np.ldexp(weights, -exponent)
+    shift = math.floor(math.log2(most / float(shares.sum())))
+    return np.rint(np.ldexp(shares, shift)).astype(np.int64), 2 ** min(max(shift - exponent, 0), 60)
+
+
+def products(weights: Floats, factors: Floats) -> Floats:
+    """Return what rows weigh with the factors of their classes; what floats cannot hold is an error."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighed = weights * factors
+    if not np.isfinite(weighed).all():
+        raise DataError("expected weights that stay finite when the class weights are multiplied in; scale them down")
+    return weighed
 
 
 def class_factors(class_weight: Any, classes: npt.NDArray[Any], labels: Ints, weights: Floats | None) -> Floats | None:
     """Return the factor of each class; None where there is none.
 
-    «balanced» gives every class the same weight in all. For two classes the factors are whole numbers: a row of one
-    class weighs as much as the other class has rows.
+    «balanced» gives every class that weighs something the same weight in all. For two such classes the factors are
+    whole numbers: a row of one class weighs as much as the other class has rows.
     """
     if class_weight is None:
         return None
@@ -56,9 +75,12 @@ def class_factors(class_weight: Any, classes: npt.NDArray[Any], labels: Ints, we
         if class_weight != "balanced":
             raise SpecError(f"class_weight must be a dict of labels, 'balanced' or None, got {class_weight!r}")
         totals: Floats = np.bincount(labels, weights=weights, minlength=len(classes)).astype(np.float64)
-        if len(classes) == 2:
-            return np.asarray(totals[::-1])
-        return np.asarray(totals.sum() / (len(classes) * np.maximum(totals, 1e-300)))
+        present = np.flatnonzero(totals)
+        factors = np.zeros(len(classes))
+        factors[present] = (
+            totals[present[::-1]] if len(present) == 2 else totals.sum() / (len(present) * totals[present])
+        )
+        return factors
     if not isinstance(class_weight, dict):
         raise SpecError(f"class_weight must be a dict of labels, 'balanced' or None, got {class_weight!r}")
     known = classes.tolist()

@@ -28,6 +28,7 @@ LEVELS = {
     "distillation": 3,
     "fidelity": 3,
     "readable": 3,
+    "reading": 3,
     "estimator": 3,
     "": 3,
     "experiment": 4,

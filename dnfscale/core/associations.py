@@ -60,7 +60,8 @@ def associate(
     by_column = np.argsort(spans.column, kind="stable")
     starts = np.searchsorted(spans.column[by_column], np.arange(len(bins) + 1))
     folds = np.arange(n_folds)[:, None]
-    for column, (codes, column_bins) in enumerate(zip(table.columns, bins, strict=True)):
+    for column, codes in table.columns.items():
+        column_bins = bins[column]
         attributes = by_column[starts[column] : starts[column + 1]]
         if not attributes.size:
             continue

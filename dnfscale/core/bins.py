@@ -7,7 +7,7 @@ place among the values that occur. An attribute is then a *span* of codes: «abo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,8 @@ Bins = NumberBins | CategoryBins
 class BinnedTable:
     """The rows of a partition, a byte or two per value."""
 
-    columns: tuple[Codes, ...]
+    columns: Mapping[int, Codes]
+    """The codes of each column, by its number; a scan that needs only some has only those."""
     labels: Codes
     """n_classes * arc + class: a row's parts in all folds, and its class."""
     weights: Ints | None = None
@@ -88,11 +89,6 @@ class BinnedTable:
     @property
     def n_rows(self) -> int:
         return len(self.labels)
-
-    def __sizeof__(self) -> int:
-        """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
-        weights = 0 if self.weights is None else self.weights.nbytes
-        return object.__sizeof__(self) + self.labels.nbytes + weights + sum(codes.nbytes for codes in self.columns)
 
 
 TWO_CLASSES: Bools = frozen(np.array([[False, True]]))
@@ -136,7 +132,8 @@ class Spans:
 
 def check_known(table: BinnedTable, bins: Sequence[Bins]) -> None:
     """Raise DataError where a value occurs that the first scan did not see: the data changed in between."""
-    for codes, column in zip(table.columns, bins, strict=True):
+    for number, codes in table.columns.items():
+        column = bins[number]
         if isinstance(column, CategoryBins) and len(codes) and int(codes.max()) > column.missing_code:
             raise changed_value()
 

@@ -167,16 +167,15 @@ class TableSummary:
 def classes_of(target: Categories, classes: Sequence[Sequence[Scalar]]) -> Codes:
     """Return the class of each row: the first that lists its label, or the number of classes where none does."""
     places = [next((i for i, labels in enumerate(classes) if value in labels), len(classes)) for value in target.values]
-    return np.array(places, dtype=narrowest(len(classes)))[target.codes]
+    # The last entry is what the code -1, a missing label, picks.
+    return np.array([*places, len(classes)], dtype=narrowest(len(classes)))[target.codes]
 
 
 def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values: int) -> TableSummary:
     """Summarize the columns of some rows; a column of more than max_values categories is over the limit."""
     random = np.random.default_rng([rows.ordinal, 20240208])
     parts = [
-        _summarize_block(
-            block, reading, rows.ordinal, sampled_share=sampled_share, random=random, max_values=max_values
-        )
+        summarize_block(block, reading, rows.ordinal, sampled_share=sampled_share, random=random, max_values=max_values)
         for block in rows.blocks(reading)
     ]
     summary = merge(parts, reading=reading, max_values=max_values)
@@ -185,12 +184,13 @@ def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values:
 
 
 def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -> TableSummary:
-    """Merge summaries of disjoint rows."""
+    """Merge summaries of disjoint rows; one of no blocks at all knows nothing of the columns."""
+    telling = [part for part in parts if part.columns]
     columns = tuple(
-        _merge_numbers([part.columns[i] for part in parts])  # type: ignore[misc]
+        _merge_numbers([part.columns[i] for part in telling])  # type: ignore[misc]
         if column.role is Role.NUMBER
-        else _merge_categories([part.columns[i] for part in parts], column.name, max_values)  # type: ignore[misc]
-        for i, column in enumerate(reading.columns)
+        else _merge_categories([part.columns[i] for part in telling], column.name, max_values)  # type: ignore[misc]
+        for i, column in enumerate(reading.columns if telling else ())
     )
     target = _merge_categories([part.target for part in parts], str(reading.target), max_values, advice=_OTHER_TARGET)
     return TableSummary(
@@ -202,7 +202,7 @@ def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -
     )
 
 
-def _summarize_block(
+def summarize_block(
     block: Block,
     reading: Reading,
     ordinal: int,
@@ -211,19 +211,25 @@ def _summarize_block(
     random: np.random.Generator,
     max_values: int,
 ) -> TableSummary:
+    """Summarize the columns of one block."""
     n_sampled = min(block.n_rows, int(np.ceil(sampled_share * block.n_rows)))
     drawn = np.arange(block.n_rows) if n_sampled == block.n_rows else random.integers(0, block.n_rows, n_sampled)
     columns: list[NumberSummary | CategorySummary] = []
     for column, data, missing in zip(reading.columns, block.columns, block.missing, strict=True):
         if isinstance(data, Numbers):
-            sample = data.values[drawn]
-            columns.append(NumberSummary(missing, sample if data.present is None else sample[data.present[drawn]]))
+            columns.append(NumberSummary(missing, sample(data, drawn)))
         else:
             columns.append(CategorySummary(missing, _value_counts(data, column.name, max_values)))
     labels = _value_counts(block.target, str(reading.target), max_values, advice=_OTHER_TARGET)
     target = CategorySummary(block.missing_targets, labels)
     weight = 0 if block.weights is None else int(block.weights.sum())
     return TableSummary(block.n_read, ((ordinal, block.n_rows),), tuple(columns), target, weight)
+
+
+def sample(data: Numbers, drawn: Ints) -> Values:
+    """Return the values of the drawn rows that have one."""
+    values: Values = data.values[drawn]
+    return values if data.present is None else values[data.present[drawn]]
 
 
 def _value_counts(data: Categories, name: str, max_values: int, *, advice: str = _DROP_COLUMN) -> dict[Scalar, int]:
@@ -237,8 +243,7 @@ def _value_counts(data: Categories, name: str, max_values: int, *, advice: str =
 
 
 def _merge_numbers(parts: Sequence[NumberSummary]) -> NumberSummary:
-    sample = np.concatenate([part.sample for part in parts]) if parts else np.empty(0)
-    return NumberSummary(sum(part.missing for part in parts), sample)
+    return NumberSummary(sum(part.missing for part in parts), np.concatenate([part.sample for part in parts]))
 
 
 def _merge_categories(

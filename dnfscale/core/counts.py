@@ -158,7 +158,7 @@ def _tally_alone(table: BinnedTable, request: TypeRequest, *, bins: Sequence[Bin
     """Count the types of one request."""
     total = np.zeros(6 << len(request.spans), dtype=np.int64)
     cells = cells_of[request.target, request.fold]
-    for columns, labels, weights in _blocks(table):
+    for columns, labels, weights in _blocks(table, request.spans):
         total += _count(_types(columns, request.spans, bins), cells.take(labels), len(request.spans), weights)
     return total
 
@@ -181,7 +181,7 @@ def _tally_kin(
     ]
     histogram = np.zeros(n_labels << ell, dtype=np.int64)
     unsure: list[Ints] = []
-    for number, (columns, labels, weights) in enumerate(_blocks(table)):
+    for number, (columns, labels, weights) in enumerate(_blocks(table, first.spans)):
         histogram += _count(_types(columns, first.spans, bins), labels, ell, weights, n_cells=n_labels)
         between = np.zeros(len(labels), dtype=np.bool_)
         for column, low, high in moving:
@@ -189,7 +189,7 @@ def _tally_kin(
             np.logical_or(between, (codes >= low) & (codes < high), out=between)
         unsure.append(np.flatnonzero(between) + number * _BLOCK)
     rows = np.concatenate(unsure) if unsure else np.empty(0, dtype=np.int64)
-    columns = [codes[rows] for codes in table.columns]
+    columns = {span.column: table.columns[span.column][rows] for span in first.spans}
     labels = table.labels[rows].astype(np.intp)
     weights = None if table.weights is None else table.weights[rows]
     as_first = _types(columns, first.spans, bins)
@@ -206,12 +206,13 @@ def _tally_kin(
     return totals
 
 
-def _blocks(table: BinnedTable) -> Iterator[tuple[list[Codes], Ints, Ints | None]]:
-    """Yield the columns, labels and weights of some rows at a time."""
+def _blocks(table: BinnedTable, spans: Sequence[Span]) -> Iterator[tuple[dict[int, Codes], Ints, Ints | None]]:
+    """Yield the columns of some attributes, the labels and the weights of some rows at a time."""
     for start in range(0, table.n_rows, _BLOCK):
         rows = slice(start, start + _BLOCK)
         weights = None if table.weights is None else table.weights[rows]
-        yield [codes[rows] for codes in table.columns], table.labels[rows].astype(np.intp), weights
+        columns = {span.column: table.columns[span.column][rows] for span in spans}
+        yield columns, table.labels[rows].astype(np.intp), weights
 
 
 def merge_tallies(parts: Sequence[Tallies]) -> Tallies:
@@ -219,7 +220,7 @@ def merge_tallies(parts: Sequence[Tallies]) -> Tallies:
     return tuple(np.sum(arrays, axis=0) for arrays in zip(*parts, strict=True))
 
 
-def binned_types(columns: Sequence[Codes], spans: Sequence[Span], bins: Sequence[Bins]) -> Codes:
+def binned_types(columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequence[Bins]) -> Codes:
     """Return the type of each row of some binned columns."""
     codes = np.zeros(len(columns[spans[0].column]), dtype=np.uint32)
     for place, plane in enumerate(_types(columns, spans, bins)):
@@ -227,7 +228,7 @@ def binned_types(columns: Sequence[Codes], spans: Sequence[Span], bins: Sequence
     return codes
 
 
-def _types(columns: Sequence[Codes], spans: Sequence[Span], bins: Sequence[Bins]) -> list[Codes]:
+def _types(columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequence[Bins]) -> list[Codes]:
     """Return the type of each row as bytes, lowest first: byte arithmetic moves eight times as many rows at once."""
     planes: list[Codes] = []
     for place, span in enumerate(spans):

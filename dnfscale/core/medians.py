@@ -24,6 +24,10 @@ _DENSE_VALUES = 1 << 12
 """Whole numbers in a bracket up to this wide are counted in a table; sorting them took six times as long."""
 
 
+BELOW, INSIDE, ABOVE, MISSING = range(4)
+"""Where a value lies relative to its column's bracket."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bracket:
     """The closed interval of values among which the medians of a column are looked for."""
@@ -56,14 +60,17 @@ class Cut:
     """The same threshold in the column's own dtype: x > value exactly when x > edge, for every x of that dtype."""
 
 
-def bracket(sample: Values, *, n_rows: int, widening: int) -> Bracket:
-    """Bracket the medians of large random subsets of n_rows values, given a random sample of these."""
+def bracket(sample: Values, *, n_rows: int, widening: int, spread: float = 0.0) -> Bracket:
+    """Bracket the medians of large random subsets of n_rows values, given a random sample of these.
+
+    The spread is how uncertain the share below the sample's median is, beyond what its size says.
+    """
     dtype = sample.dtype
     lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
     if not len(sample):
         return Bracket(dtype.type(lowest), dtype.type(highest))
     ordered = np.sort(sample)
-    deviation = 0.5 / np.sqrt(len(sample)) + 0.5 / np.sqrt(max(1, n_rows))
+    deviation = max(0.5 / np.sqrt(len(sample)), spread) + 0.5 / np.sqrt(max(1, n_rows))
     margin = _DEVIATIONS * deviation * 2.0**widening
     low = int(np.floor((0.5 - margin) * len(ordered)))
     high = int(np.ceil((0.5 + margin) * len(ordered)))
@@ -73,21 +80,26 @@ def bracket(sample: Values, *, n_rows: int, widening: int) -> Bracket:
     )
 
 
-def locate(numbers: Numbers, arcs: Codes, bracket: Bracket, n_arcs: int, weights: Ints | None = None) -> Located:
-    """Count the values below the bracket per arc, and collect those inside it; a row counts as often as it weighs."""
-    values = numbers.values
+def sides(numbers: Numbers, bracket: Bracket) -> Codes:
+    """Say of each value whether it is BELOW, INSIDE or ABOVE the bracket, or MISSING."""
+    side: Codes = (numbers.values >= bracket.low).view(np.uint8)
+    np.add(side, numbers.values > bracket.high, out=side)
     if numbers.present is not None:
-        values, arcs = values[numbers.present], arcs[numbers.present]
-        weights = None if weights is None else weights[numbers.present]
-    side = (values >= bracket.low).view(np.uint8)
-    np.add(side, values > bracket.high, out=side)
+        side[~numbers.present] = MISSING
+    return side
+
+
+def locate(
+    numbers: Numbers, side: Codes, inside: Ints, arcs: Codes, n_arcs: int, weights: Ints | None = None
+) -> Located:
+    """Count the values below the bracket per arc, and collect those inside it; a row counts as often as it weighs."""
     # Small numbers as long as they last: an eighth of the memory moves.
-    cells = np.multiply(side, n_arcs, dtype=narrowest(3 * n_arcs - 1))
+    cells = np.multiply(side, n_arcs, dtype=narrowest(4 * n_arcs - 1))
     np.add(cells, arcs, out=cells, casting="unsafe")
-    table = tally_cells(cells, weights, 3 * n_arcs).reshape(3, n_arcs)
-    inside = np.flatnonzero(side == 1)
+    table = tally_cells(cells, weights, 4 * n_arcs).reshape(4, n_arcs)
     counts = None if weights is None else weights[inside]
-    return Located(table[0], table.sum(axis=0), *_coalesce(values[inside], arcs[inside], counts, n_arcs))
+    values = _coalesce(numbers.values[inside], arcs[inside], counts, n_arcs)
+    return Located(table[BELOW], table[:MISSING].sum(axis=0), *values)
 
 
 def merge(parts: Sequence[Located]) -> Located:

@@ -76,7 +76,8 @@ class Model:
         is accepted exactly when its probability lies above.
         """
         n, c = to_dense(self.counts)
-        smoothed = (c + self.unit) / (n + 2 * self.unit)
+        unit = float(self.unit)
+        smoothed = (c + unit) / (n + 2 * unit)
         threshold = float(self.threshold)
         above, below = np.nextafter(threshold, 1), np.nextafter(threshold, 0)
         return np.where(self.accepted(), np.maximum(smoothed, above), np.minimum(smoothed, below))

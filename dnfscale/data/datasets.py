@@ -177,6 +177,7 @@ def table_source(table: pa.Table, name: str) -> Source:
         n_rows=table.num_rows,
         n_files=0,
         column_bytes={name: table.column(name).nbytes for name in table.column_names},
+        null_counts={name: table.column(name).null_count for name in table.column_names},
     )
 
 

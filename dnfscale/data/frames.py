@@ -19,6 +19,8 @@ from dnfscale.data.source import Source
 from dnfscale.errors import DataError
 
 _Hashes = npt.NDArray[np.uint64]
+_MISSING = np.uint64(1)
+"""What stands for a missing value, whatever its column holds."""
 
 
 def is_frame(X: Any) -> bool:  # noqa: N803 (scikit-learn's name for a table)
@@ -53,7 +55,20 @@ def to_table(X: Any) -> pa.Table:  # noqa: N803
         raise DataError("expected a table with at least one column, got 0 feature(s)")
     if len(set(table.column_names)) < table.num_columns:
         raise DataError("expected columns under different names, but two have the same")
-    return table
+    return _without_views(table)
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Return the table with its text laid out as strings: Arrow cannot take rows of views, which Polars hands over."""
+    fields = []
+    for field in table.schema:
+        kind = field.type
+        if pa.types.is_string_view(kind):
+            kind = pa.large_string()
+        elif pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+            kind = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
+        fields.append(field.with_type(kind))
+    return table.cast(pa.schema(fields))
 
 
 def _column(values: npt.NDArray[Any]) -> Any:
@@ -65,44 +80,53 @@ def _column(values: npt.NDArray[Any]) -> Any:
     return pa.array(values, from_pandas=True)
 
 
-def in_own_order(table: pa.Table) -> pa.Table:
-    """Return the rows in an order that depends on nothing but what they hold.
+def own_order(table: pa.Table, weights: Ints | None = None) -> Ints:
+    """Return the numbers of the rows in an order that depends on nothing but what they hold.
 
-    Rows are ordered by a hash of their values; rows of the same hash are alike. A learner that deals rows by their
-    number then gives the same answer for the same rows in any order.
+    Rows are ordered by a hash of their values; rows of the same hash are alike, but for their weight, which comes next.
+    A learner that deals rows by their number then gives the same answer for the same rows in any order, and for rows
+    that weigh the same it gives the answer for rows without weights.
     """
     hashes: _Hashes = np.zeros(table.num_rows, dtype=np.uint64)
     for name in table.column_names:
         _mix(hashes)
         hashes += _hashes_of(table.column(name))
     _mix(hashes)
-    return table.take(pa.array(np.argsort(hashes, kind="stable")))
+    return np.argsort(hashes, kind="stable") if weights is None else np.lexsort((weights, hashes))
+
+
+def in_own_order(table: pa.Table) -> pa.Table:
+    """Return the rows in their own order."""
+    return table.take(pa.array(own_order(table)))
 
 
 def _hashes_of(column: pa.ChunkedArray) -> _Hashes:
-    """Return a hash of each value: equal values have equal ones, whatever the encoding."""
-    codes = pc.dictionary_encode(column, null_encoding="encode") if not pa.types.is_dictionary(column.type) else column
-    joined = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
-    if isinstance(joined, pa.ChunkedArray):
-        joined = pa.concat_arrays(joined.unify_dictionaries().chunks) if joined.num_chunks else joined.chunk(0)
-    values = joined.dictionary
-    if pa.types.is_floating(values.type):
-        # The bits of the number; all nan are alike, and so are the two zeros.
-        numbers = np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64) + 0.0
-        numbers[np.isnan(numbers)] = np.nan
-        table = numbers.view(np.uint64).copy()
-    elif pa.types.is_integer(values.type):
-        filled = values.fill_null(0)
-        table = filled.to_numpy(zero_copy_only=False).astype(np.int64, casting="unsafe").view(np.uint64).copy()
-        table[np.asarray(values.is_null().to_numpy(zero_copy_only=False))] = 0x9E3779B97F4A7C15
+    """Return a hash of each value: equal values have equal ones, whatever the type and the encoding."""
+    if pa.types.is_null(column.type):
+        return np.full(len(column), _MISSING)
+    coded = column.unify_dictionaries() if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
+    joined = coded.combine_chunks()
+    table = _value_hashes(joined.dictionary)
+    places = joined.indices.cast(pa.int64()).fill_null(len(table)).to_numpy(zero_copy_only=False)
+    found: _Hashes = np.append(table, _MISSING)[places]
+    return found
+
+
+def _value_hashes(values: pa.Array) -> _Hashes:
+    absent = values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+    if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
+        # The bits of a float: a whole number may be stored as one, and the two zeros are alike.
+        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+        hashes = (numbers.astype(np.float64) + 0.0).view(np.uint64)
+        if numbers.dtype.kind in "iu":
+            exact = (numbers <= 1 << 53) & (numbers >= (-(1 << 53) if numbers.dtype.kind == "i" else 0))
+            hashes = np.where(exact, hashes, ~numbers.astype(np.int64).view(np.uint64))
     else:
         digests = (hashlib.blake2b(repr(v).encode("utf-8", "replace"), digest_size=8) for v in values.to_pylist())
-        table = np.array([int.from_bytes(digest.digest(), "little") for digest in digests], dtype=np.uint64)
-    _mix(table)
-    indices = joined.indices
-    places = indices.fill_null(len(table)).cast(pa.int64()).to_numpy(zero_copy_only=False)
-    found: _Hashes = np.append(table, np.uint64(1))[places]
-    return found
+        hashes = np.array([int.from_bytes(digest.digest(), "little") for digest in digests], dtype=np.uint64)
+    _mix(hashes)
+    hashes[absent] = _MISSING
+    return np.asarray(hashes)
 
 
 def _mix(hashes: _Hashes) -> None:

@@ -132,6 +132,8 @@ def parse_models(record: Any) -> tuple[Model, ...]:
     labels = [model.positive for model in models]
     if len(labels) < 2 or len(set(labels)) < len(labels) or any(len(label) != 1 for label in labels):
         raise DataError("classes must be at least two, each with one label of its own in positive")
+    if len({_kind(label) for (label,) in labels}) > 1:
+        raise DataError("classes must have labels of one kind: all texts, all numbers, or all truth values")
     if len({model.target for model in models} | {_entry(record, "target", str, "text")}) > 1:
         raise DataError("classes must have the same target")
     return tuple(models)

@@ -7,6 +7,7 @@ count the other in the same scan. Only a description crosses to a worker, which 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -45,9 +46,13 @@ class XgboostFile:
     columns: tuple[str, ...]
     categorical: tuple[bool, ...]
     threshold: float
+    stamp: tuple[int, int]
+    """Size and time of the file when it was checked; others later mean another model."""
+    rounds: int
+    """How many rounds of trees answer; 0 for all."""
 
     def answers(self, batch: pa.RecordBatch) -> Bools:
-        """Say which rows of a batch the model calls positive."""
+        """Say which rows of a batch the model calls positive: above the threshold, as XGBoost's own classifier does."""
         import xgboost
 
         features = np.empty((batch.num_rows, len(self.columns)), dtype=np.float32)
@@ -57,7 +62,8 @@ class XgboostFile:
         matrix = xgboost.DMatrix(
             features, feature_names=list(self.columns), feature_types=kinds, enable_categorical=True, nthread=1
         )
-        return np.asarray(_booster(self.path).predict(matrix) >= self.threshold)
+        given = _booster(self.path, self.stamp).predict(matrix, iteration_range=(0, self.rounds))
+        return np.asarray(given > self.threshold)
 
 
 def _floats(array: pa.Array, name: str) -> Any:
@@ -70,10 +76,22 @@ def _floats(array: pa.Array, name: str) -> Any:
     return array.cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
 
 
+def _stamp(path: str) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+
 @lru_cache(maxsize=4)
-def _booster(path: str) -> Any:
+def _booster(path: str, stamp: tuple[int, int]) -> Any:
+    """Load a model once for every process; a file that was written since the job began is another model."""
     import xgboost
 
+    if not os.path.exists(path) or _stamp(path) != stamp:
+        raise DataError(
+            f"{path}: expected the classifier that the job began with, but the file is not there or was written since; "
+            "run again, and give every worker the same file",
+            "distill.model",
+        )
     booster = xgboost.Booster(params={"nthread": 1})
     booster.load_model(path)
     return booster
@@ -83,6 +101,7 @@ def open_xgboost(path: str, threshold: float = 0.5) -> XgboostFile:
     """Check a model file of XGBoost and return it as a scorer; anything but its JSON is refused unread."""
     file = Path(path)
     try:
+        stamp = _stamp(path)
         record = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise SpecError(f"{path}: expected a model saved by XGBoost, but {error.strerror}", "distill.model") from error
@@ -96,10 +115,12 @@ def open_xgboost(path: str, threshold: float = 0.5) -> XgboostFile:
     if not isinstance(learner, dict) or "gradient_booster" not in learner:
         raise DataError(f"{path}: expected a model that XGBoost saved as JSON, got other JSON", "distill.model")
     try:
-        booster = _booster(str(file.resolve()))
+        booster = _booster(str(file.resolve()), stamp)
     except Exception as error:  # XGBoost has no narrower kind for a file it cannot use
-        first_line = str(error).strip().splitlines()[0][:120]
-        raise DataError(f"{path}: expected a model of XGBoost, but it cannot be loaded: {first_line}") from error
+        first_line = (str(error).strip() or type(error).__name__).splitlines()[0][:120]
+        raise DataError(
+            f"{path}: expected a model of XGBoost, but it cannot be loaded: {first_line}", "distill.model"
+        ) from error
     objective = learner.get("objective", {}).get("name", "")
     if objective != "binary:logistic":
         raise DataError(
@@ -114,7 +135,11 @@ def open_xgboost(path: str, threshold: float = 0.5) -> XgboostFile:
             "distill.model",
         )
     categorical = tuple(kind == "c" for kind in (kinds or ["q"] * len(names)))
-    return XgboostFile(str(file.resolve()), tuple(names), categorical, threshold)
+    attributes = booster.attributes()
+    # XGBoost's classifiers that were stopped early answer with their best rounds; plain boosters with all.
+    stopped = "scikit_learn" in attributes and "best_iteration" in attributes
+    rounds = int(attributes["best_iteration"]) + 1 if stopped else 0
+    return XgboostFile(str(file.resolve()), tuple(names), categorical, threshold, stamp, rounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +167,7 @@ class ScoredPartition:
         coded = [column.name for column in columns if column.role is not Role.NUMBER and column.name != self.truth]
         plain = list(dict.fromkeys([*names, *self.scorer.columns]))
         coded = [name for name in coded if name not in plain]
-        if self.truth is not None:
+        if self.truth is not None and self.truth not in plain:
             coded.append(self.truth)
         for batch in self.inner.batches(plain, coded):
             yield to_block(batch.append_column(self.target, self._codes(batch)), reading)
@@ -170,6 +195,7 @@ def scored_source(
     return replace(
         source,
         types={**source.types, target: pa.int8()},
+        null_counts={**source.null_counts, target: 0 if truth is None else source.null_counts.get(truth, 1)},
         partitions=tuple(
             ScoredPartition(partition, scorer, target, truth, positive)  # type: ignore[arg-type]
             for partition in source.partitions

@@ -14,11 +14,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
@@ -45,6 +46,8 @@ class Footer:
     group_bytes: tuple[int, ...]
     column_bytes: dict[str, int]
     """Compressed bytes of each column."""
+    null_counts: dict[str, int]
+    """Nulls of each column whose chunks all say how many they have."""
     keys: dict[str, str | None]
     """The hive keys in the file's path."""
 
@@ -61,6 +64,8 @@ class Source:
     n_files: int
     column_bytes: dict[str, int]
     """Compressed bytes of each column, over all files."""
+    null_counts: dict[str, int] = field(default_factory=dict)
+    """Nulls of each column, as far as the footers tell; a nan is none."""
 
     @property
     def identity(self) -> str:
@@ -92,7 +97,22 @@ def open_source(path: str) -> Source:
         n_rows=sum(sum(footer.group_rows) for footer in footers),
         n_files=len(footers),
         column_bytes=column_bytes,
+        null_counts={
+            **{
+                name: sum(footer.null_counts[name] for footer in footers)
+                for name in types
+                if all(name in footer.null_counts for footer in footers)
+            },
+            **{name: sum(value is None for value in values) for name, (_, values) in keys.items()},
+        },
     )
+
+
+def number_dtype(kind: pa.DataType) -> np.dtype[Any]:
+    """Return the dtype in which a column of numbers is read."""
+    if pa.types.is_null(kind):
+        return np.dtype(np.float64)
+    return np.dtype(np.float32 if pa.types.is_float16(kind) else kind.to_pandas_dtype())
 
 
 def role_of(kind: pa.DataType) -> Role | None:
@@ -166,11 +186,18 @@ def _read_footer(file: pafs.FileInfo, root: str, filesystem: pafs.FileSystem) ->
         ) from error
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     column_bytes: dict[str, int] = {}
+    null_counts: dict[str, int] = dict.fromkeys(schema.names, 0)
+    known = set(schema.names)
     for group in groups:
         for i in range(group.num_columns):
             chunk = group.column(i)
-            name = chunk.path_in_schema if chunk.path_in_schema in schema.names else chunk.path_in_schema.split(".")[0]
+            name = chunk.path_in_schema if chunk.path_in_schema in known else chunk.path_in_schema.split(".")[0]
             column_bytes[name] = column_bytes.get(name, 0) + chunk.total_compressed_size
+            statistics = chunk.statistics
+            if statistics is None or not statistics.has_null_count:
+                null_counts.pop(name, None)
+            elif name in null_counts:
+                null_counts[name] += statistics.null_count
     return Footer(
         path=file.path,
         file_bytes=file.size,
@@ -179,6 +206,7 @@ def _read_footer(file: pafs.FileInfo, root: str, filesystem: pafs.FileSystem) ->
         group_rows=tuple(group.num_rows for group in groups),
         group_bytes=tuple(group.total_byte_size for group in groups),
         column_bytes=column_bytes,
+        null_counts=null_counts,
         keys=_hive_keys(file.path, root),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,7 +10,8 @@ from dnfscale.classes import LearnedClasses
 from dnfscale.core.model import Model
 from dnfscale.experiment.metrics import deviation, mean
 from dnfscale.experiment.study import data_record, fold_formula, fold_sizes, learned_model
-from dnfscale.learn import Learned
+from dnfscale.learn import Learned, LearnedFold, fold_model
+from dnfscale.method.certificate import certificate_of
 from dnfscale.table import LearnSpec
 
 
@@ -24,7 +24,7 @@ def classes_data_record(learned: LearnedClasses) -> dict[str, Any]:
     return {**data_record(learned.classes[0]), "positive_rows": None, "classes": classes}
 
 
-def classes_ideal_record(learned: LearnedClasses) -> dict[str, Any]:
+def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, Any]:
     """Return what a result says of the formulas of all classes; accuracies are those of their joint answers."""
     first = learned.classes[0]
     accuracies = [_accuracy(learned, fold) for fold in range(len(first.folds))]
@@ -38,13 +38,23 @@ def classes_ideal_record(learned: LearnedClasses) -> dict[str, Any]:
                 **fold_sizes(first.folds[number]),
                 "accuracy": float(accuracy),
                 "confusion": learned.confusion[number].tolist(),
-                "classes": _formulas(learned, [of_class.folds[number] for of_class in learned.classes]),
+                "classes": [
+                    {
+                        "label": label,
+                        **fold_formula(of_class.folds[number], of_class),
+                        "certificate": _held_out_certificate(of_class.folds[number], of_class, spec),
+                    }
+                    for label, of_class in zip(learned.labels, learned.classes, strict=True)
+                ],
             }
             for number, accuracy in enumerate(accuracies)
         ],
         "model": {
             "rows": first.model.whole.n_rows,
-            "classes": _formulas(learned, [of_class.model for of_class in learned.classes]),
+            "classes": [
+                {"label": label, **fold_formula(of_class.model, of_class)}
+                for label, of_class in zip(learned.labels, learned.classes, strict=True)
+            ],
         },
     }
 
@@ -76,9 +86,6 @@ def _accuracy(learned: LearnedClasses, fold: int) -> Fraction:
     return Fraction(int(confusion.trace()), int(confusion.sum()))
 
 
-def _formulas(learned: LearnedClasses, folds: Sequence[Any]) -> list[dict[str, Any]]:
-    of_classes: Sequence[Learned] = learned.classes
-    return [
-        {"label": label, **fold_formula(fold, of_class)}
-        for label, fold, of_class in zip(learned.labels, folds, of_classes, strict=True)
-    ]
+def _held_out_certificate(fold: LearnedFold, of_class: Learned, spec: LearnSpec) -> dict[str, Any]:
+    """Return what a fold's test rows, which chose nothing, show of its formula."""
+    return certificate_of(fold_model(fold, of_class, spec), counts=fold.test)

@@ -58,13 +58,17 @@ def accuracy_table(outcomes: Sequence[Outcome]) -> Table:
 
 def fidelity_table(outcomes: Sequence[Outcome]) -> Table:
     """Lay out how often formulas answer as the classifiers that they explain, and how accurate both are."""
-    names, explaining = _those(outcomes, lambda outcome: bool(outcome.ideal and outcome.ideal.fidelity_mean is not None))
+    names, explaining = _those(
+        outcomes, lambda outcome: bool(outcome.ideal and outcome.ideal.fidelity_mean is not None)
+    )
     columns: list[Column] = [
         ("Fidelity", [_fidelity(outcome) for outcome in explaining]),
         ("Accuracy of the formula", [_accuracy(outcome, IDEAL) for outcome in explaining]),
         ("Accuracy of the classifier", [_accuracy(outcome, BLACK_BOX) for outcome in explaining]),
     ]
-    title = "Fidelity to the classifier explained, and accuracy, on rows not learned from, %, mean ± deviation over folds"
+    title = (
+        "Fidelity to the classifier explained, and accuracy, on rows not learned from, %, mean ± deviation over folds"
+    )
     return _table(title, names, columns)
 
 
@@ -134,7 +138,7 @@ def runtime_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def formula_table(outcomes: Sequence[Outcome]) -> Table:
-    """Lay out the formula of each first fold, or those of its labels; the paper's comes from another split of the data."""
+    """Lay out the formulas of each first fold, one a label; the paper's comes from another split of the same data."""
     first = [
         (name, outcome, fold, formula)
         for name, outcome in zip(labels(outcomes), outcomes, strict=True)

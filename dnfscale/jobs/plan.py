@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dnfscale.core.columns import Column, Role
+from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.data.source import Source
 from dnfscale.jobs.spec import JobSpec
+from dnfscale.reading import Foreseen, foresee, sampled_pieces
 from dnfscale.table import LearnSpec, features
 
 _PROCESS_BYTES = 200 << 20
@@ -49,14 +50,21 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     def size(wanted: Sequence[str]) -> int:
         return sum(source.column_bytes.get(name, 0) for name in wanted)
 
-    phases = [Phase("summarize columns", "Parquet", tasks, size(names + target))]
-    if numbers:
-        phases.append(Phase("locate medians", "Parquet, numbers only", tasks, size(numbers + target)))
+    phases = []
+    reading = Reading(columns, to_learn.target, keep_missing=to_learn.missing == "indicator")
+    foreseen = foresee(source, reading)
+    if foreseen is Foreseen.COUNT:
+        phases.append(Phase("summarize columns", "Parquet", tasks, size(names + target)))
+    elif foreseen is Foreseen.SAMPLE:
+        pieces = sampled_pieces(source, len(numbers))
+        share = min(1.0, pieces * (1 << 16) / max(1, source.n_rows))
+        phases.append(Phase("sample columns", "first rows of some", pieces, int(share * size(numbers))))
     phases += [
-        Phase("bin rows", "Parquet", partitions, size(names + target)),
-        Phase("associate attributes", "binned rows", tasks, 0),
-        Phase("count types", "binned rows", tasks, 0),
-        Phase("count chosen types", "binned rows", tasks, 0),
+        Phase("read rows", "Parquet", partitions, size(names + target)),
+        Phase("locate medians", "rough rows", tasks, 0),
+        Phase("associate attributes", "rough rows", tasks, 0),
+        Phase("count types", "rough rows", tasks, 0),
+        Phase("count chosen types", "rough rows", tasks, 0),
         Phase("minimize formulas", "counts", n_folds, 0),
     ]
     if spec.baselines:
@@ -93,7 +101,7 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
     lines += [
         f"{'in all':<46}{total_tasks:>8,}{total:>14}",
         "",
-        f"binned rows       {_amount(plan.binned_bytes)}, kept on the workers",
+        f"rough rows        {_amount(plan.binned_bytes)}, kept on the workers",
         f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}; "
         "what does not fit is spilled to disk",
         f"cluster           {spec['cluster.kind']}"

@@ -39,6 +39,10 @@ def add_predict_verb(verbs: Any) -> None:
 
 
 def _predict(options: argparse.Namespace) -> None:
+    for given in (options.model, options.data):
+        # With --force the folder is removed, whatever it holds.
+        if not is_named(given) and Path(given).resolve().is_relative_to(Path(options.output).resolve()):
+            raise SpecError(f"--output must be a folder of its own, but {given} lies in {options.output}; change it")
     models = read_models(Path(options.model))
     source = open_named(options.data)[0] if is_named(options.data) else open_source(options.data)
     lines = ProgressLines(sys.stderr)

@@ -101,7 +101,7 @@ class JobSpec:
         return Budget(
             self[f"baselines.{baseline}.trials"],
             self[f"baselines.{baseline}.timeout_s"],
-            self[f"baselines.{baseline}.pruner"],
+            self[f"baselines.{baseline}.pruner"] or "none",
         )
 
     @property
@@ -472,10 +472,10 @@ FIELDS: Mapping[str, Field] = {
     "distill.threshold": Field(_threshold, 0.5),
     "baselines.random_forest.trials": Field(_whole(1)),
     "baselines.random_forest.timeout_s": Field(_seconds),
-    "baselines.random_forest.pruner": Field(_one_of(*PRUNERS), "none"),
+    "baselines.random_forest.pruner": Field(_one_of(*PRUNERS)),
     "baselines.xgboost.trials": Field(_whole(1)),
     "baselines.xgboost.timeout_s": Field(_seconds),
-    "baselines.xgboost.pruner": Field(_one_of(*PRUNERS), "none"),
+    "baselines.xgboost.pruner": Field(_one_of(*PRUNERS)),
     "cluster.kind": Field(_cluster_kind, "local"),
     "cluster.workers": Field(_whole(1), 2),
     "cluster.memory_limit": Field(_memory, "4GiB"),

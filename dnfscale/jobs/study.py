@@ -107,7 +107,7 @@ def _learned_facts(source: Source, spec: JobSpec, to_learn: LearnSpec, engine: E
         provenance["rows"] = first.rows
         return {
             "data": classes_data_record(classes),
-            "methods": {"ideal": classes_ideal_record(classes)}
+            "methods": {"ideal": classes_ideal_record(classes, to_learn)}
             | ({"majority": classes_majority_record(classes)} if first.folds else {}),
             "model": classes_record(classes_models(classes, to_learn, provenance=provenance)),
             "rows": _row_facts(first),

@@ -31,7 +31,8 @@ def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: Pa
         mean, deviation = 100 * ideal["accuracy_mean"], 100 * ideal["accuracy_std"]
         n_folds = len(ideal["folds"])
         print(f"\naccuracy   {mean:.1f} % ± {deviation:.1f} over {n_folds} test folds", file=out)
-        print(f"majority   {100 * _majority(data):.1f} % for always giving the most frequent answer", file=out)
+        frequent = "most" if "classes" in data else "more"
+        print(f"majority   {100 * _majority(data):.1f} % for always giving the {frequent} frequent answer", file=out)
         print(f"attributes {ideal['ell_mean']:.1f} on average{' a class' * (len(formulas) > 1)}", file=out)
     elif "training_accuracy" in model:
         print(f"\naccuracy   {100 * model['training_accuracy']:.1f} % on the rows it was learned from", file=out)

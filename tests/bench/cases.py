@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from tests.bench import covertype, memory, minimization, study, type_counting
+from tests.bench import covertype, exact_medians, memory, minimization, prediction, study, type_counting
 from tests.bench.case import Case
 
 CASES: tuple[Case, ...] = (
     type_counting.CASE,
+    exact_medians.CASE,
     study.CASE,
+    prediction.CASE,
     covertype.CASE,
     memory.CASE,
     minimization.CASE,

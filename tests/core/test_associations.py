@@ -36,7 +36,7 @@ def random_table(
     last = random.integers(first, n_codes, (splits.n_folds, n_attributes))
     nothing = random.random(first.shape) < 0.1
     first, last = np.where(nothing, n_codes, first), np.where(nothing, n_codes - 1, last)
-    return BinnedTable(columns, labels), bins, Spans(column_of, first, last)
+    return BinnedTable(dict(enumerate(columns)), labels), bins, Spans(column_of, first, last)
 
 
 def recount(table: BinnedTable, spans: Spans, splits: Splits, parts: list[int]) -> Associations:
@@ -80,7 +80,7 @@ def test_associations_do_not_depend_on_how_rows_are_split_or_merged(case, choice
     members = splits.members([TRAIN])
 
     def of(rows: np.ndarray) -> tuple[Associations, ...]:
-        part = BinnedTable(tuple(codes[rows] for codes in table.columns), table.labels[rows])
+        part = BinnedTable({i: codes[rows] for i, codes in table.columns.items()}, table.labels[rows])
         return associate(part, bins=bins, spans=spans, members=members)
 
     parts = [of(rows) for rows in choice.draw(groupings(table.n_rows))]
@@ -93,7 +93,9 @@ def test_a_row_of_some_weight_is_that_many_rows(case, seed):
     splits, table, bins, spans = made(case)
     weights = np.random.default_rng(seed).integers(0, 4, table.n_rows)
     weighty = BinnedTable(table.columns, table.labels, weights)
-    repeated = BinnedTable(tuple(codes.repeat(weights) for codes in table.columns), table.labels.repeat(weights))
+    repeated = BinnedTable(
+        {i: codes.repeat(weights) for i, codes in table.columns.items()}, table.labels.repeat(weights)
+    )
     members = splits.members([TRAIN])
     assert associate(weighty, bins=bins, spans=spans, members=members) == associate(
         repeated, bins=bins, spans=spans, members=members
@@ -135,7 +137,7 @@ def test_many_rows_codes_and_arcs_are_counted_as_a_plain_sum_counts_them(n_codes
     full = np.full((splits.n_folds, 1), 1)
     spans = Spans(np.array([0]), first * full, last * full)
     [found] = associate(
-        BinnedTable((codes,), 2 * arcs + target), bins=bins, spans=spans, members=splits.members([TRAIN])
+        BinnedTable({0: codes}, 2 * arcs + target), bins=bins, spans=spans, members=splits.members([TRAIN])
     )
     inside = (codes >= first) & (codes <= last)
     for fold in (0, outer // 2, outer):
@@ -149,7 +151,7 @@ def test_many_rows_codes_and_arcs_are_counted_as_a_plain_sum_counts_them(n_codes
 def test_no_rows_have_tables_of_zeros():
     splits = Splits(5, 2, 0.3, 0)
     table, bins, spans = random_table(5, splits, 0)
-    nothing = BinnedTable(tuple(codes[:0] for codes in table.columns), table.labels[:0])
+    nothing = BinnedTable({i: codes[:0] for i, codes in table.columns.items()}, table.labels[:0])
     [found] = associate(nothing, bins=bins, spans=spans, members=splits.members([TRAIN]))
     assert not any(array.any() for array in (found.n, found.positive, found.holds, found.holds_positive))
 

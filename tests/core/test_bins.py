@@ -113,11 +113,11 @@ def test_a_value_that_the_first_scan_did_not_see_is_an_error():
     bins = CategoryBins(("a", "b"))
     codes = bins.encode(Categories(np.array([0, 1, 2]), ("a", "b", "new")))
     with pytest.raises(DataError, match="expected the same rows in every scan, got a value that was not there before"):
-        check_known(BinnedTable((codes,), np.zeros(3, np.uint8)), [bins])
+        check_known(BinnedTable({0: codes}, np.zeros(3, np.uint8)), [bins])
 
 
 def test_known_missing_and_no_values_pass_the_check():
     bins = [CategoryBins(("a",)), NumberBins(np.array([1.0]), has_missing=True)]
     some = (np.array([0, 1], np.uint8), np.array([0, 2], np.uint8))
-    check_known(BinnedTable(some, np.zeros(2, np.uint8)), bins)
-    check_known(BinnedTable(tuple(codes[:0] for codes in some), np.zeros(0, np.uint8)), bins)
+    check_known(BinnedTable(dict(enumerate(some)), np.zeros(2, np.uint8)), bins)
+    check_known(BinnedTable({i: codes[:0] for i, codes in enumerate(some)}, np.zeros(0, np.uint8)), bins)

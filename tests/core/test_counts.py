@@ -142,7 +142,7 @@ def binned_rows(n_rows: int, splits: Splits, random: np.random.Generator) -> tup
     columns = tuple(random.integers(0, b.n_codes, n_rows).astype(np.uint8) for b in bins)
     target = random.integers(0, 2, n_rows).astype(bool)
     arcs = splits.arcs(0, n_rows).astype(narrowest(2 * splits.n_arcs - 1))
-    return BinnedTable(columns, (2 * arcs + target).astype(arcs.dtype)), bins, target
+    return BinnedTable(dict(enumerate(columns)), (2 * arcs + target).astype(arcs.dtype)), bins, target
 
 
 def random_spans(ell: int, bins: list, random: np.random.Generator) -> tuple[Span, ...]:
@@ -205,7 +205,7 @@ def test_tallies_do_not_depend_on_how_rows_are_split_or_merged(n_rows, seed, cho
     requests = [TypeRequest(fold, random_spans(ell, bins, random)) for fold in range(3) for ell in (1, 3)]
 
     def of(rows: np.ndarray) -> tuple:
-        part = BinnedTable(tuple(codes[rows] for codes in table.columns), table.labels[rows])
+        part = BinnedTable({i: codes[rows] for i, codes in table.columns.items()}, table.labels[rows])
         return tally_requests(part, requests, bins=bins, groups=splits.parts)
 
     parts = [of(rows) for rows in choice.draw(groupings(n_rows))]
@@ -237,7 +237,9 @@ def test_a_row_of_some_weight_is_counted_that_many_times(ell):
     requests = [TypeRequest(fold, random_spans(ell, bins, random)) for fold in range(4)]
     weights = random.integers(0, 5, 200)
     weighty = BinnedTable(table.columns, table.labels, weights)
-    repeated = BinnedTable(tuple(codes.repeat(weights) for codes in table.columns), table.labels.repeat(weights))
+    repeated = BinnedTable(
+        {i: codes.repeat(weights) for i, codes in table.columns.items()}, table.labels.repeat(weights)
+    )
     found = tally_requests(weighty, requests, bins=bins, groups=splits.parts)
     expected = tally_requests(repeated, requests, bins=bins, groups=splits.parts)
     assert all(np.array_equal(mine, theirs) for mine, theirs in zip(found, expected, strict=True))

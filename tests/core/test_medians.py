@@ -11,9 +11,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from dnfscale.core import medians
+from dnfscale.core.arrays import Codes
 from dnfscale.core.columns import Numbers
-from dnfscale.core.medians import Bracket, Cut, Located, bracket, cuts, locate, merge, midpoint
+from dnfscale.core.medians import INSIDE, Bracket, Cut, Located, bracket, cuts, merge, midpoint, sides
 from tests.strategies import FLOAT_DTYPES, INTEGER_DTYPES, groupings, numbers
+
+
+def locate(data: Numbers, arcs: Codes, within: Bracket, n_arcs: int) -> Located:
+    """Locate values as a scan does it."""
+    side = sides(data, within)
+    return medians.locate(data, side, np.flatnonzero(side == INSIDE), arcs, n_arcs)
+
 
 Values = np.ndarray[Any, Any]
 

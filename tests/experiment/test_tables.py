@@ -14,7 +14,17 @@ from dnfscale.errors import DataError
 from dnfscale.experiment.formats import FORMATS, Figure, Table, defused, to_csv, to_latex, to_markdown, visible
 from dnfscale.experiment.outcome import read_outcome
 from dnfscale.experiment.tables import study_tables
-from tests.jobs.report_runs import HOSTILE, fit_run, leave_one_out_run, paper_run, plain_run, suite_runs
+from tests.jobs.report_runs import (
+    HOSTILE,
+    distill_run,
+    fit_run,
+    from_paper,
+    labels_run,
+    leave_one_out_run,
+    paper_run,
+    plain_run,
+    suite_runs,
+)
 
 
 def tables_of(*runs):
@@ -104,6 +114,42 @@ def test_comparisons_say_in_words_what_their_interval_shows():
     assert [str(cell) for cell in column(table, "Difference")] == ["−2.0", "3.0", "5.0"]
 
 
+def test_a_classifier_that_is_explained_stands_beside_its_formula():
+    tables = tables_of(distill_run(), plain_run())
+    assert [[str(cell) for cell in row] for row in tables["fidelities"].rows] == [
+        ["explained", "84.0 ± 2.8", "81.0 ± 1.0", "93.0 ± 2.0"]
+    ]
+    assert tables["accuracies"].header == ("Dataset", "Formula", "Classifier explained")
+    tables = tables_of(distill_run(known=False))
+    assert [str(cell) for cell in tables["fidelities"].rows[0]] == ["explained", "84.0 ± 2.8", "None", "None"]
+    assert "accuracies" not in tables
+
+
+def test_labels_come_with_recall_precision_and_what_they_are_taken_for():
+    tables = tables_of(labels_run())
+    assert [[str(cell) for cell in row[1:]] for row in tables["labels"].rows] == [
+        ["low", "80", "100.0", "100.0", ""],
+        ["middle", "90", "88.9", "88.9", "high"],
+        ["high", "90", "88.9", "88.9", "middle"],
+    ]
+    cells = {row[1:3]: row[3] for row in tables["confusions"].rows}
+    assert len(cells) == 9
+    assert (cells["low", "low"], cells["middle", "high"], cells["low", "high"]) == (80, 10, 0)
+
+
+def test_the_first_formulas_of_several_labels_have_a_line_each():
+    table = tables_of(labels_run(), plain_run())["formulas"]
+    assert column(table, "Dataset") == ["labels", "labels", "labels", "own-data"]
+    assert column(table, "Label") == ["low", "middle", "high", None]
+
+
+def test_the_papers_figures_are_not_those_of_other_questions_to_its_data():
+    several = read_outcome(from_paper(labels_run().result, "student_dropout"))
+    explained = read_outcome(from_paper(distill_run().result, "heart_disease"))
+    assert several.paper is None
+    assert explained.paper is None
+
+
 def test_two_runs_of_one_dataset_go_by_their_own_names():
     tables = tables_of(paper_run(name="first"), paper_run(name="second"), paper_run("hepatitis", "third"))
     assert column(tables["features"], "Dataset") == ["first", "second", "Hepatitis"]
@@ -166,7 +212,8 @@ def test_latex_wraps_long_text_and_aligns_numbers():
 @pytest.mark.parametrize("ending", FORMATS)
 def test_every_table_of_a_suite_is_written_in_every_format(ending):
     tables = tables_of(*suite_runs())
-    assert set(tables) == {"accuracies", "features", "runtimes", "formulas", "comparisons"}
+    told = {"fidelities", "labels", "confusions"}
+    assert set(tables) == {"accuracies", "features", "runtimes", "formulas", "comparisons"} | told
     for table in tables.values():
         assert FORMATS[ending](table).count("\n") >= len(table.rows) + 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
 from dnfscale.core.formula import Dnf, Term
@@ -184,6 +185,100 @@ def hostile_run() -> ReportRun:
     return ReportRun("hostile", result, {**record, "target": HOSTILE[0], "positive": [HOSTILE[6]]})
 
 
+def certificate(rows: int, *, own: bool = False, share: float = 0.6, excess: float = 0.032) -> dict[str, Any]:
+    """Return a certificate as results and models hold it; own says that its rows chose the attributes."""
+    return {
+        "rows": rows,
+        "delta": 0.05,
+        "epsilon": 0.2065,
+        "chosen_on_the_same_rows": own,
+        "threshold": 0.5,
+        "types": 8,
+        "types_seen": 4,
+        "types_certified": 2 if share else 0,
+        "types_refuted": 0,
+        "certified_share": share,
+        "certified_mass_at_least": share / 2,
+        "excess_error_at_most": excess,
+        "excess_error_before_rows": 0.5,
+        "terms": [{"n": 50, "c": 39, "confidence": 0.78, "low": 0.6, "high": 0.9, "certified_share": 1.0}],
+    }
+
+
+def certified_run() -> ReportRun:
+    """A study whose folds and whose model have certificates."""
+    run = plain_run()
+    assert run.model is not None
+    for number, fold in enumerate(run.result["methods"]["ideal"]["folds"]):
+        fold["certificate"] = certificate(20, share=0.4 + 0.05 * number, excess=0.1 + 0.0101 * number)
+    return ReportRun("certified", run.result, {**run.model, "certificate": certificate(200, own=True)})
+
+
+def distill_run(*, known: bool = True) -> ReportRun:
+    """A formula that explains a classifier; the truth may not be known."""
+    attributes = ["age_above_median", "sex", "smoker", "height_above_median"]
+    result = study("explained", attributes)
+    ideal = result["methods"]["ideal"]
+    share = 0.81 if known else None
+    ideal |= {"fidelity_mean": ideal["accuracy_mean"], "fidelity_std": ideal["accuracy_std"]}
+    ideal |= {"accuracy_mean": share, "accuracy_std": 0.01 if known else None}
+    ideal["folds"] = [
+        {**fold, "fidelity": fold["accuracy"], "accuracy": share, "certificate": certificate(20)}
+        for fold in ideal["folds"]
+    ]
+    share = 0.93 if known else None
+    result["methods"]["black_box"] = {
+        "accuracy_mean": share,
+        "accuracy_std": 0.02 if known else None,
+        "folds": [{"fold": fold, "accuracy": share} for fold in range(10)],
+    }
+    if known:
+        result["comparisons"] = [_comparison("black_box", -0.12, 0.03)]
+    record = {**model(attributes), "target": "answer", "positive": [True]}
+    return ReportRun("explained", {**result, "kind": "distill"}, record)
+
+
+def labels_run(labels: Sequence[Any] = ("low", "middle", "high"), *, folds: int = 10) -> ReportRun:
+    """A study of several labels: one formula for each of them."""
+    attributes = ["age_above_median", "sex", "smoker", "height_above_median"]
+    k = len(labels)
+    result = study("labels", attributes, folds=folds)
+    ideal = result["methods"]["ideal"]
+    for number, fold in enumerate(ideal["folds"]):
+        for key in formula_record(attributes):
+            del fold[key]
+        counts = [{"n": 30, "c": 27}, {"n": 12, "c": 11}]
+        fold["classes"] = [
+            {"label": label, **formula_record(attributes[: 3 + (number + i) % 2]), "term_counts": counts}
+            for i, label in enumerate(labels)
+        ]
+        fold["confusion"] = [[8 if i == j else int((i + j) % 3 == 0) for j in range(k)] for i in range(k)]
+    ideal["model"] = {
+        "rows": 200,
+        "classes": [{"label": label, **formula_record(attributes[:3])} for label in labels],
+    }
+    sizes = [200 // k + (i < 200 % k) for i in range(k)]
+    data = {**result["data"], "positive_rows": None}
+    data["classes"] = [{"label": label, "rows": rows} for label, rows in zip(labels, sizes, strict=True)]
+    record = {
+        "schema": "dnfscale.classes/1",
+        "target": "risk",
+        "classes": [
+            {**model(attributes), "target": "risk", "positive": [label], "certificate": certificate(200, own=True)}
+            for label in labels
+        ],
+    }
+    return ReportRun("labels", {**result, "data": data}, record)
+
+
+def labels_fit_run() -> ReportRun:
+    """A fit of several labels: nothing tested."""
+    run = labels_run()
+    ideal = run.result["methods"]["ideal"]
+    ideal |= {"accuracy_mean": None, "accuracy_std": None, "folds": []}
+    return ReportRun("labels-fit", {**run.result, "kind": "fit"}, run.model)
+
+
 def suite_runs() -> list[ReportRun]:
     """Runs of several kinds on one page."""
     datasets = ("bank_marketing", "breast_cancer", "heart_disease", "hepatitis", "covertype", "congressional_voting")
@@ -192,6 +287,8 @@ def suite_runs() -> list[ReportRun]:
         leave_one_out_run(),
         plain_run(),
         fit_run(),
+        labels_run(),
+        distill_run(),
     ]
 
 

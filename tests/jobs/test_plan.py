@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -19,8 +20,7 @@ def test_a_plan_reads_as_many_bytes_as_the_footers_say(laid_desk):
         group = parquet.metadata.row_group(0)
         size = {group.column(i).path_in_schema: group.column(i).total_compressed_size for i in range(5)}
     phases = {phase.name: phase for phase in planned(laid_desk).phases}
-    assert phases["summarize columns"].read_bytes == sum(size.values())
-    assert phases["locate medians"].read_bytes == size["x"] + size["n"] + size["y"]
+    assert phases["read rows"].read_bytes == sum(size.values())
     assert phases["count types"].read_bytes == 0
 
 
@@ -30,9 +30,21 @@ def test_columns_that_are_dropped_are_not_read(laid_desk):
     assert less.binned_bytes == whole.binned_bytes - 240
 
 
-def test_a_table_without_numbers_has_no_medians_to_locate(laid_desk):
-    names = [phase.name for phase in planned(laid_desk, data={"drop": ["x", "n"]}).phases]
-    assert "locate medians" not in names
+def test_rows_are_counted_first_only_where_some_may_be_dropped(desk):
+    table = pa.table(small_table(n_rows=200))
+    desk.table(table)
+    assert planned(desk).phases[0].name == "read rows"
+    holed = table.set_column(0, table.column_names[0], pa.nulls(200, table.column(0).type))
+    desk.table(holed)
+    assert [phase.name for phase in planned(desk).phases[:2]] == ["summarize columns", "read rows"]
+    assert planned(desk, data={"missing": "indicator"}).phases[0].name == "read rows"
+
+
+def test_a_large_table_is_sampled_first(desk):
+    desk.table(pa.concat_tables([pa.table(small_table(n_rows=70_000))] * 5), row_group_size=70_000)
+    first, second = planned(desk).phases[:2]
+    assert (first.name, second.name) == ("sample columns", "read rows")
+    assert 0 < first.read_bytes < second.read_bytes
 
 
 def test_a_plan_names_the_phases_that_a_run_goes_through(laid_desk):

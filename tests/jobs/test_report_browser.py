@@ -20,7 +20,18 @@ from typing import Any
 import pytest
 
 from dnfscale.jobs.report import render_report
-from tests.jobs.report_runs import fit_run, hostile_run, leave_one_out_run, paper_run, plain_run, suite_runs
+from tests.jobs.report_runs import (
+    HOSTILE,
+    certified_run,
+    distill_run,
+    fit_run,
+    hostile_run,
+    labels_run,
+    leave_one_out_run,
+    paper_run,
+    plain_run,
+    suite_runs,
+)
 
 _FLAGS = (
     "--headless",
@@ -164,6 +175,10 @@ RUNS = {
     "fit": lambda: render_report([fit_run()]),
     "leave-one-out": lambda: render_report([leave_one_out_run()]),
     "hostile": lambda: render_report([hostile_run()], [("<b>lost</b>", "x" * 500)], title="y" * 200),
+    "certified": lambda: render_report([certified_run()]),
+    "distill": lambda: render_report([distill_run()]),
+    "labels": lambda: render_report([labels_run()]),
+    "labels-hostile": lambda: render_report([labels_run(["x" * 300, *HOSTILE, 1, 2, 3])]),
     "suite": lambda: render_report(suite_runs()[4:], [("adult", "no such file")], title="paper"),
 }
 
@@ -172,6 +187,13 @@ RUNS = {
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("report") / "report.html"
     file.write_text(RUNS[request.param](), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def labels_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    file.write_text(RUNS["labels"](), encoding="utf-8")
     return file
 
 
@@ -254,8 +276,9 @@ def test_the_policy_holds_against_what_might_still_slip_in(browser, paper_page):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_text_stands_out_from_its_ground(browser, paper_page, dark):
-    browser.open(paper_page, width=1280, dark=dark)
+@pytest.mark.parametrize("kind", ["paper_page", "labels_page"])
+def test_text_stands_out_from_its_ground(browser, request, kind, dark):
+    browser.open(request.getfixturevalue(kind), width=1280, dark=dark)
     browser.value(_UNFOLD)
     pairs = browser.value(
         """
@@ -271,6 +294,21 @@ def test_text_stands_out_from_its_ground(browser, paper_page, dark):
     for ink, ground in {tuple(pair) for pair in pairs}:
         high, low = sorted((_luminance(ink), _luminance(ground)), reverse=True)
         assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, ground)
+
+
+def test_on_a_phone_the_names_of_rows_stay_in_sight_beside_their_figures(browser, labels_page):
+    browser.open(labels_page, width=320)
+    browser.value(_UNFOLD)
+    browser.value("document.querySelectorAll('.scroll').forEach(each => each.scrollLeft = 1000)")
+    left = """
+    [...document.querySelectorAll('.scroll tbody th')]
+      .map(each => each.getBoundingClientRect().left - each.closest('.scroll').getBoundingClientRect().left)
+    """
+    found = browser.value(left)
+    assert len(found) > 20
+    assert all(0 <= each <= 2 for each in found)
+    widths = "[...document.querySelectorAll('.scroll tbody th')].map(each => each.offsetWidth / innerWidth)"
+    assert max(browser.value(widths)) < 0.55
 
 
 def test_the_keyboard_reaches_the_content_the_links_and_the_folds(browser, paper_page):

@@ -1,77 +1,192 @@
-"""The answer of a run: the formula of all rows, how accurate it is, and how it compares."""
+"""The answer of a run: the formula of all rows, or that of each label, how good it is, and how it compares."""
 
 from __future__ import annotations
 
 from dnfscale.experiment.formats import Figure, Table
+from dnfscale.experiment.outcome import BLACK_BOX, Method, Outcome
 from dnfscale.jobs.report.formula import condition, evidence, formula_list
-from dnfscale.jobs.report.markup import Child, Html, element, name_of
+from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, figures, folded, table
-from dnfscale.jobs.report.run import RunView
-from dnfscale.jobs.report.wording import accuracy_words, comparison_words, count, interval_words, length_words, share
+from dnfscale.jobs.report.run import FormulaView, RunView
+from dnfscale.jobs.report.wording import (
+    accuracy_words,
+    comparison_words,
+    count,
+    extent,
+    interval_words,
+    length_words,
+    share,
+)
+
+_SHOWN_LABELS = 4
+"""Labels up to which all formulas are shown; those of more labels are folded."""
 
 
 def answer_card(place: Place, view: RunView) -> Section:
-    """Return the formula of all rows, how accurate it is, and how it compares."""
-    compared = comparison_words(view.outcome)
+    """Return the formula of all rows, or one for each label, how accurate it is, and how it compares."""
+    if view.has_labels:
+        return _labels_card(place, view)
+    [formula] = view.formulas
+    told = [_key_figures(view), *_said(view)]
+    # What matters first of a formula that stands for a classifier is how well it does.
+    pieces = [*told, *_formula(view, formula)] if formula.explains else [*_formula(view, formula), *told]
     return card(
         place,
         "answer",
         "The formula",
-        *_formula(view),
-        _key_figures(view),
-        element("p", " ".join(accuracy_words(view.outcome)), class_="say"),
-        element("p", "In the same folds:", class_="before") if compared else None,
-        element("ul", *(element("li", sentence) for sentence in compared), class_="words") if compared else None,
-        _definitions(view),
-        _truth_table(view),
+        *pieces,
+        _definitions(formula),
+        _truth_table(formula),
         class_="card answer",
     )
 
 
-def _formula(view: RunView) -> list[Html]:
-    what = view.positive
+def _labels_card(place: Place, view: RunView) -> Section:
+    target = element("strong", name_of(view.target)) if view.target else "the label"
+    rule = (
+        " with one formula for each label. A row gets the label whose formula holds for it; if several hold, or none, "
+        "the one that was the most probable among rows like it."
+    )
+    fold = len(view.formulas) > _SHOWN_LABELS
+    shown = [_label_formula(place, formula, view, fold=fold) for formula in view.formulas]
+    has_intervals = any(formula.reading and formula.reading.has_intervals for formula in view.formulas)
+    return card(
+        place,
+        "answer",
+        "The formulas",
+        element("p", "Predict ", target, rule, class_="predict"),
+        _key_figures(view),
+        *_said(view),
+        element("div", *shown, class_="folds" if fold else None),
+        element("p", interval_words("the label", each="of one formula"), class_="note") if has_intervals else None,
+        class_="card answer",
+    )
+
+
+def _label_formula(place: Place, formula: FormulaView, view: RunView, *, fold: bool) -> Html:
+    """Return the formula of a label under its name, or to be unfolded by it."""
+    title, size = name_of(formula.positive or ""), _label_size(formula, view.outcome)
+    content = [*_lines(formula, "another label"), _definitions(formula), _truth_table(formula)]
+    if fold:
+        name = element("span", title, class_="plain")
+        return folded(join(name, " · ", element("span", size, class_="soft")), *content)
+    heading = element(f"h{place.level + 1}", title)
+    return element("div", heading, element("p", size, class_="note"), *content, class_="of-label")
+
+
+def _label_size(formula: FormulaView, outcome: Outcome) -> str:
+    rows = {each.label: each.rows for each in outcome.label_rows}.get(formula.label or "")
+    learned = formula.learned
+    sizes = [
+        None if rows is None else f"{count(rows, 'row')} ({share(rows / max(1, outcome.rows))})",
+        count(learned.ell, "attribute") if learned else None,
+        count(learned.terms, "line") if learned and learned.literals else None,
+        length_words(learned),
+    ]
+    return " · ".join(filter(None, sizes))
+
+
+def _said(view: RunView) -> list[Html]:
+    compared = comparison_words(view.outcome)
+    said = [element("p", " ".join(accuracy_words(view.outcome)), class_="say")]
+    if compared:
+        said.append(element("p", "In the same folds:", class_="before"))
+        said.append(element("ul", *(element("li", sentence) for sentence in compared), class_="words"))
+    return said
+
+
+def _formula(view: RunView, formula: FormulaView) -> list[Html]:
+    what = formula.positive
     prediction = element("strong", name_of(what)) if what else element("strong", "positive")
+    begin = "By this formula, the classifier answers " if formula.explains else "Predict "
     meaning = f" ({view.meaning})" if view.meaning else ""
-    if view.reading is None:
-        text = view.formula.text if view.formula else "no formula recorded"
-        return [element("p", "Predict ", prediction, meaning, " when ", name_of(text), class_="predict")]
-    n_lines, constant = len(view.reading.lines), view.reading.constant
+    if formula.reading is None:
+        text = formula.learned.text if formula.learned else "no formula recorded"
+        return [element("p", begin, prediction, meaning, " when ", name_of(text), class_="predict")]
+    n_lines, constant = len(formula.reading.lines), formula.reading.constant
     when = "" if n_lines == 1 else f" when at least one of these {n_lines} lines holds:"
     if constant is not None:
         when = ": always." if constant else ": never."
-    pieces = [element("p", "Predict ", prediction, meaning, when, class_="predict"), formula_list(view.reading)]
-    if constant is None:
-        otherwise = element("span", "Otherwise predict ", element("strong", view.negative), ".")
-        pieces.append(element("div", otherwise, evidence(view.reading.otherwise), class_="otherwise"))
-    if view.reading.has_intervals:
-        pieces.append(element("p", interval_words(), class_="note"))
+    pieces = [element("p", begin, prediction, meaning, when, class_="predict"), *_lines(formula, formula.negative)]
+    if formula.reading.has_intervals:
+        pieces.append(element("p", interval_words("yes answers" if formula.explains else "positives"), class_="note"))
     return pieces
 
 
+def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
+    """Return the lines of a formula, and what is predicted where none of them holds."""
+    reading = formula.reading
+    if reading is None:
+        return [element("p", name_of(formula.learned.text if formula.learned else "no formula recorded"))]
+    shown = [formula_list(reading, formula.counted)]
+    if reading.constant is None:
+        verb = "Otherwise " if formula.label is not None else "Otherwise predict "
+        if formula.explains:
+            verb = "Otherwise it answers "
+        rest = element("span", verb, element("strong", otherwise), ".")
+        shown.append(element("div", rest, evidence(reading.otherwise, formula.counted), class_="otherwise"))
+    return shown
+
+
 def _key_figures(view: RunView) -> Html | None:
-    outcome, formula = view.outcome, view.formula
-    entries: list[tuple[str, Child, Child]] = []
+    outcome = view.outcome
+    entries = [*_goodness(outcome)]
+    learned = [formula.learned for formula in view.formulas if formula.learned]
     ideal = outcome.ideal
-    if ideal and ideal.accuracy_mean is not None:
-        deviation = outcome.deviation(ideal)
-        spread = f"± {100 * deviation:.1f} over {count(len(ideal.folds), 'fold')}" if deviation is not None else None
-        note = spread or f"{count(len(ideal.folds), 'row')} left out in turn"
-        entries.append(("Accuracy on unseen rows", share(ideal.accuracy_mean), note))
-    elif ideal and ideal.training_accuracy is not None:
-        entries.append(("Accuracy, learning rows", share(ideal.training_accuracy), "not tested on others"))
-    if formula:
+    if learned:
+        chosen = {name for formula in learned for name in formula.attributes}
         average = f"{ideal.ell_mean:.1f} on average over folds" if ideal and ideal.folds and ideal.ell_mean else None
-        entries.append(("Attributes chosen", f"{formula.ell}", average))
-        size = ", ".join(filter(None, [count(formula.literals, "condition"), length_words(view)]))
-        entries.append(("Length", count(formula.terms, "line") if formula.literals else "constant", size))
-    positive = f"{share(outcome.positive_rows / outcome.rows)} positive" if outcome.rows else None
+        each = f"{extent([formula.ell for formula in learned])} a label" if view.has_labels else None
+        n_chosen = f"{len(chosen) if view.has_labels else learned[0].ell}"
+        entries.append(("Attributes chosen", n_chosen, each or average))
+        lines, literals = sum(f.terms for f in learned), sum(f.literals for f in learned)
+        known = f"in {len(learned)} formulas" if view.has_labels else length_words(learned[0])
+        size = ", ".join(filter(None, [count(literals, "condition"), known]))
+        entries.append(("Length", count(lines, "line") if literals else "constant", size))
+    made_of = f"{share(outcome.positive_rows / outcome.rows)} {view.formulas[0].counted}" if outcome.rows else None
+    if view.has_labels:
+        made_of = f"{len(view.formulas)} labels"
     dropped = f"{outcome.rows_dropped:,} more dropped: values missing" if outcome.rows_dropped else None
-    entries.append(("Rows", f"{outcome.rows:,}", dropped or positive))
+    entries.append(("Rows", f"{outcome.rows:,}", dropped or made_of))
     return figures(entries)
 
 
-def _definitions(view: RunView) -> Html | None:
-    attributes = (view.model or {}).get("attributes")
+def _goodness(outcome: Outcome) -> list[tuple[str, Child, Child]]:
+    """Return how good a formula is: faithful to the classifier that it explains, and accurate."""
+    ideal = outcome.ideal
+    if ideal is None:
+        return []
+    entries: list[tuple[str, Child, Child]] = []
+    if ideal.fidelity_mean is not None:
+        entries.append(
+            (
+                "Fidelity: answers as the classifier",
+                share(ideal.fidelity_mean),
+                _spread(outcome, ideal, ideal.fidelity_std),
+            )
+        )
+    elif outcome.explains and ideal.training_accuracy is not None:
+        entries.append(("Fidelity, learning rows", share(ideal.training_accuracy), "not tested on others"))
+    if ideal.accuracy_mean is not None:
+        name = "Accuracy of the formula" if outcome.explains else "Accuracy on unseen rows"
+        entries.append((name, share(ideal.accuracy_mean), _spread(outcome, ideal, ideal.accuracy_std)))
+    elif not outcome.explains and ideal.training_accuracy is not None:
+        entries.append(("Accuracy, learning rows", share(ideal.training_accuracy), "not tested on others"))
+    box = outcome.method(BLACK_BOX)
+    if box is not None and box.accuracy_mean is not None:
+        spread = _spread(outcome, box, box.accuracy_std)
+        entries.append(("Accuracy of the classifier", share(box.accuracy_mean), spread))
+    return entries
+
+
+def _spread(outcome: Outcome, method: Method, deviation: float | None) -> str:
+    if outcome.leaves_one_out or deviation is None:
+        return f"{count(len(method.folds), 'row')} left out in turn"
+    return f"± {100 * deviation:.1f} over {count(len(method.folds), 'fold')}"
+
+
+def _definitions(formula: FormulaView) -> Html | None:
+    attributes = (formula.model or {}).get("attributes")
     if not attributes:
         return None
     rows = []
@@ -86,23 +201,30 @@ def _definitions(view: RunView) -> Html | None:
     return folded("What each condition means exactly", table(definitions, wrap=True), note)
 
 
-def _truth_table(view: RunView) -> Html | None:
-    if view.truth is None:
+def _truth_table(formula: FormulaView) -> Html | None:
+    if formula.truth is None:
         return None
-    accepted, rejected = view.truth
+    accepted, rejected = formula.truth
     positive, negative = accepted.c + rejected.c, accepted.n - accepted.c + rejected.n - rejected.c
+    yes, no, asked = "positive", "negative", "Row is"
+    if formula.explains:
+        yes, no, asked = "yes", "no", "Classifier answers"
+    elif formula.label is not None:
+        yes, no, asked = "of this label", "of another", "Row is"
     rows = (
-        ("positive", accepted.c, rejected.c, _rate(accepted.c, positive)),
-        ("negative", accepted.n - accepted.c, rejected.n - rejected.c, _rate(rejected.n - rejected.c, negative)),
+        (yes, accepted.c, rejected.c, _rate(accepted.c, positive)),
+        (no, accepted.n - accepted.c, rejected.n - rejected.c, _rate(rejected.n - rejected.c, negative)),
     )
-    header = ("Row is", "Predicted positive", "Predicted negative", "Right, %")
+    header = (asked, "Formula holds", "Formula does not hold", "Right, %")
     words = (
         "Counted on the rows the formula was learned from, so a little too favourable. The last column is the "
         "sensitivity (first line) and the specificity (second line)."
     )
+    if formula.label is not None:
+        words += " This is the formula of this label by itself, before the labels are weighed against each other."
     return folded(
         "What it gets right and wrong",
-        table(Table("Rows learned from, by truth and prediction", header, rows)),
+        table(Table("Rows learned from, by truth and by what the formula says", header, rows)),
         element("p", words, class_="note"),
     )
 

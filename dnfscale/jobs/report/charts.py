@@ -125,7 +125,7 @@ def dot(axis: Axis, row: Row, y: float) -> Html:
 
 def hue(row: Row) -> str:
     """Return the class that colours a method."""
-    known = {"ideal", "random_forest", "xgboost", "formula_size", "one_rule", "majority"}
+    known = {"ideal", "black_box", "random_forest", "xgboost", "formula_size", "one_rule", "majority"}
     return f"m-{row.method}" if row.method in known else "m-other"
 
 
@@ -133,8 +133,10 @@ def log_axis(values: Sequence[float], unit: str) -> Axis:
     """Return an axis of whole powers of ten around some positive values."""
     low = math.floor(math.log10(min(values)))
     high = max(math.ceil(math.log10(max(values))), low + 1)
-    step = max(1, math.ceil((high - low) / 5))
-    ticks = tuple((10.0**power, _power_text(power)) for power in range(low, high + 1, step))
+    step = max(1, math.ceil((high - low) / 4))
+    powers = range(low, high + 1)
+    # All lines are drawn, but on a phone there is no room for more than about four figures below them.
+    ticks = tuple((10.0**power, "" if (power - low) % step else _power_text(power)) for power in powers)
     return Axis(10.0**low, 10.0**high, ticks, unit, logarithmic=True)
 
 
@@ -216,7 +218,7 @@ def _grid(chart: Chart, bottom: float) -> list[Html]:
     for value, label in chart.axis.ticks:
         x = chart.axis.x(value)
         drawn.append(line(x, 22, x, bottom + 4, class_="grid zero" if chart.zero_line and value == 0 else "grid"))
-        drawn.append(text(label, x, bottom + 18, anchor="middle", class_="tick"))
+        drawn += [text(label, x, bottom + 18, anchor="middle", class_="tick")] if label else []
     drawn.append(text(chart.axis.unit, _LEFT - 7, bottom + 18, anchor="end", class_="tick"))
     return drawn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dnfscale.experiment.outcome import IDEAL, Outcome, Paired, method_order, method_title
+from dnfscale.experiment.outcome import BLACK_BOX, IDEAL, Outcome, Paired, method_order, method_title
 from dnfscale.experiment.tables import accuracy_table, comparison_table, runtime_table, split_seconds
 from dnfscale.jobs.report.charts import (
     Axis,
@@ -64,6 +64,8 @@ def accuracy_card(place: Place, views: Sequence[RunView]) -> Section | None:
     )
     if any(outcome.leaves_one_out for outcome in outcomes):
         caption += " Where each fold is one row, there is no deviation to show."
+    if any(outcome.method(BLACK_BOX) for outcome in outcomes):
+        caption += " A classifier that is explained may have learned from the same rows, and then looks too good."
     if any(group.reference is not None for group in chart.groups):
         caption += " Literature figures are those the paper quotes; they were found under other conditions."
     drawing = figure(panels(chart), caption, accuracy_table(outcomes), unfolded=len(chart.groups) > 1)
@@ -106,6 +108,8 @@ def runtime_card(place: Place, views: Sequence[RunView]) -> Section | None:
         if any(outcome.n_folds for outcome in outcomes)
         else "Seconds, each grid line ten times the one before it."
     )
+    if len(views) > 1:
+        caption += " Jobs that share their workers wait for each other, and a run's time includes that."
     if has_paper:
         caption += " The paper's times were measured on its authors' laptop."
     drawing = figure(panels(chart), caption, runtime_table(outcomes))
@@ -151,7 +155,7 @@ def _accuracy_rows(outcome: Outcome) -> tuple[Row, ...]:
         words = f"{method.title} {mean:.1f} %" + (f" ± {100 * deviation:.1f}" if deviation is not None else "")
         rows.append(
             Row(
-                method.title,
+                _row_name(method.name),
                 method.name,
                 mean,
                 f"{mean:.1f}",
@@ -161,6 +165,11 @@ def _accuracy_rows(outcome: Outcome) -> tuple[Row, ...]:
             )
         )
     return tuple(rows)
+
+
+def _row_name(method: str) -> str:
+    """Return what to call a method beside its bar, where there is little room on a phone."""
+    return "Classifier" if method == BLACK_BOX else method_title(method)
 
 
 def _literature(outcome: Outcome) -> float | None:
@@ -176,7 +185,7 @@ def _difference_row(paired: Paired) -> Row:
     difference, low, high = 100 * paired.difference_mean, 100 * paired.low, 100 * paired.high
     title = method_title(paired.other)
     words = f"against {title} {signed(difference)} points, from {signed(low)} to {signed(high)}"
-    return Row(title, paired.other, difference, signed(difference), (low, high), None, words)
+    return Row(_row_name(paired.other), paired.other, difference, signed(difference), (low, high), None, words)
 
 
 def _time_rows(outcome: Outcome) -> tuple[Row, ...]:
@@ -187,5 +196,5 @@ def _time_rows(outcome: Outcome) -> tuple[Row, ...]:
             continue
         paper = outcome.paper.split_s if outcome.paper and name == IDEAL else None
         words = f"{method_title(name)} {duration(seconds)}" + (f" (paper {duration(paper)})" if paper else "")
-        rows.append(Row(method_title(name), name, seconds, duration(seconds), None, paper, words))
+        rows.append(Row(_row_name(name), name, seconds, duration(seconds), None, paper, words))
     return tuple(rows)

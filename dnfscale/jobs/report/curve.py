@@ -53,8 +53,8 @@ def curve_of(folds: Sequence[LearnedFormula], model: LearnedFormula | None) -> C
     return Curve(ranks, model.ell if model else None, choices)
 
 
-def sweep_chart(key: str, curve: Curve, description: str) -> Html:
-    """Draw a curve; it has at least one point."""
+def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accuracy") -> Html:
+    """Draw a curve of some measure; it has at least one point."""
     points = [point for line_points in curve.ranks.values() for point in line_points]
     last = max(point.ell for point in points)
     low, high, ticks = _accuracy_axis(points)
@@ -65,7 +65,7 @@ def sweep_chart(key: str, curve: Curve, description: str) -> Html:
     def y(accuracy: float) -> float:
         return _BOTTOM - (_BOTTOM - _TOP) * (accuracy - low) / (high - low)
 
-    drawn = [text("validation accuracy, %", 0, 14, class_="tick")]
+    drawn = [text(f"validation {measure}, %", 0, 14, class_="tick")]
     for tick in ticks:
         drawn.append(line(_LEFT - 1, y(tick), 100, y(tick), class_="grid"))
         drawn.append(text(f"{100 * tick:g}", _LEFT - 2, y(tick) + 4, anchor="end", class_="tick"))
@@ -92,11 +92,11 @@ def sweep_chart(key: str, curve: Curve, description: str) -> Html:
         ]
     drawn += _choices(curve, last, x)
     height = _BOTTOM + (62 if curve.choices else 40)
-    return svg(key, "Validation accuracy against the number of attributes", description, height, *drawn)
+    return svg(key, f"Validation {measure} against the number of attributes", description, height, *drawn)
 
 
-def sweep_table(curve: Curve) -> Table:
-    """Return the curve as a table."""
+def sweep_table(curve: Curve, measure: str = "accuracy", label: str | None = None) -> Table:
+    """Return the curve as a table, with the label that it is of."""
     ells = sorted({point.ell for points in curve.ranks.values() for point in points})
     by_rank = [{point.ell: point for point in points} for points in curve.ranks.values()]
     rows = tuple(
@@ -108,7 +108,8 @@ def sweep_table(curve: Curve) -> Table:
         for ell in ells
     )
     header = ("ℓ", *(rank_title(rank) for rank in curve.ranks), *(["Folds that chose it"] if curve.choices else []))
-    return Table("Validation accuracy, %, by number of attributes ℓ and ranking", header, rows)
+    of = "" if label is None else f", for {label}"
+    return Table(f"Validation {measure}, %, by number of attributes ℓ and ranking{of}", header, rows)
 
 
 def sweep_signs(curve: Curve) -> list[tuple[Html, str]]:

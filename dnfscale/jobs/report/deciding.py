@@ -13,7 +13,7 @@ from dnfscale.errors import DataError
 from dnfscale.jobs.report.formula import chip, condition
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, folded
-from dnfscale.jobs.report.run import RunView
+from dnfscale.jobs.report.run import FormulaView, RunView
 from dnfscale.jobs.report.wording import count, share
 from dnfscale.method.explain import Explanation, Literal, explain_types
 from dnfscale.method.narrate import count_words
@@ -24,13 +24,17 @@ _SHOWN_LINES = 6
 
 
 def deciding_card(place: Place, view: RunView) -> Section | None:
-    """Return the examples; None for a formula that always says the same, and for a model without counts."""
-    model = _model(view)
-    if model is None or view.reading is None or view.reading.constant is not None:
+    """Return the examples; None for a formula that always says the same, and for a model without counts.
+
+    None too for several labels: which of them a row gets takes the types of all formulas, and counts hold one.
+    """
+    formula = view.formulas[0]
+    model = _model(formula)
+    if view.has_labels or model is None or formula.reading is None or formula.reading.constant is not None:
         return None
     accepted = model.dnf.accepts(model.counts.codes)
     typical = [code for code in (_most_frequent(model, accepted), _most_frequent(model, ~accepted)) if code is not None]
-    examples = [_Example(place, view, model, each) for each in explain_types(model, typical).values()]
+    examples = [_Example(place, formula, model, each) for each in explain_types(model, typical).values()]
     if not examples:
         return None
     ell = len(model.tau)
@@ -51,12 +55,12 @@ def deciding_card(place: Place, view: RunView) -> Section | None:
 class _Example:
     """One type, gone through from its conditions to the change that would turn its answer."""
 
-    def __init__(self, place: Place, view: RunView, model: Model, explanation: Explanation) -> None:
-        self._place, self._view, self._model, self._explanation = place, view, model, explanation
+    def __init__(self, place: Place, formula: FormulaView, model: Model, explanation: Explanation) -> None:
+        self._place, self._formula, self._model, self._explanation = place, formula, model, explanation
 
     def html(self) -> Html:
         explanation = self._explanation
-        answer = (self._view.positive or "positive") if explanation.accepted else self._view.negative
+        answer = (self._formula.positive or "positive") if explanation.accepted else self._formula.negative
         title = "A row that the formula accepts" if explanation.accepted else "A row that it rejects"
         return element(
             "div",
@@ -107,11 +111,12 @@ class _Example:
         of = f"of the {count_words(model, model.counts.n_rows)} rows learned from"
         if not n:
             return f"None {of} is {alike}."
-        return f"{count_words(model, n)} {of} {'is' if n == model.unit else 'are'} {alike}; {share(c / n)} positive."
+        are = "is" if n == model.unit else "are"
+        return f"{count_words(model, n)} {of} {are} {alike}; {share(c / n)} {self._formula.counted}."
 
     def _chips(self, literals: Iterable[Literal]) -> Html:
-        assert self._view.model is not None
-        attributes = self._view.model["attributes"]
+        assert self._formula.model is not None
+        attributes = self._formula.model["attributes"]
         pieces: list[Child] = []
         for i, holds in literals:
             pieces += [Html(' <span class="and">and</span> ')] if pieces else []
@@ -119,12 +124,12 @@ class _Example:
         return join(*pieces)
 
 
-def _model(view: RunView) -> Model | None:
-    """Return the model of a run; None where its file is not there, or is not one that could be used."""
-    if view.model is None:
+def _model(formula: FormulaView) -> Model | None:
+    """Return the model of a formula; None where its file is not there, or is not one that could be used."""
+    if formula.model is None:
         return None
     try:
-        return parse_model(dict(view.model))
+        return parse_model(dict(formula.model))
     except DataError:
         return None
 

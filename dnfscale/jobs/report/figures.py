@@ -14,8 +14,9 @@ from dnfscale.jobs.report.comparing import (
     runtime_chart,
 )
 from dnfscale.jobs.report.curve import curve_of, sweep_chart, sweep_signs
+from dnfscale.jobs.report.labels import confusion_chart
 from dnfscale.jobs.report.markup import Html, element
-from dnfscale.jobs.report.run import ReportRun, view_runs
+from dnfscale.jobs.report.run import ReportRun, RunView, view_runs
 from dnfscale.jobs.report.style import FIGURE_STYLE
 
 _WIDTH, _MARGIN = 760, 14
@@ -25,7 +26,8 @@ _WIDTH, _MARGIN = 760, 14
 def render_figures(runs: Sequence[ReportRun]) -> dict[str, str]:
     """Return the charts of some runs as SVG files by name; a chart without data is left out.
 
-    accuracies, differences and runtimes hold all runs; the sweep is that of one run, and left out for several.
+    accuracies, differences and runtimes hold all runs; the sweep and the confusion of labels are those of one run, and
+    left out for several. Each label has a sweep of its own, numbered in their order.
     """
     views = view_runs(runs)
     files = {}
@@ -37,9 +39,21 @@ def render_figures(runs: Sequence[ReportRun]) -> dict[str, str]:
         has_paper = any(row.paper is not None for group in runtimes.groups for row in group.rows)
         files["runtimes"] = _file(row_chart(runtimes), [paper_sign()] if has_paper else [])
     if len(views) == 1:
-        curve = curve_of(views[0].fold_formulas, views[0].formula)
+        files |= _run_figures(views[0])
+    return files
+
+
+def _run_figures(view: RunView) -> dict[str, str]:
+    files = {}
+    measure = "fidelity" if view.outcome.explains else "accuracy"
+    for number, formula in enumerate(view.formulas, start=1):
+        curve = curve_of(formula.folds, formula.learned)
+        name = "sweep" if formula.label is None else f"sweep-{number}"
+        about = "One line a ranking." if formula.label is None else f"The label {formula.label}; one line a ranking."
         if curve.ranks:
-            files["sweep"] = _file(sweep_chart("sweep", curve, "One line a ranking."), sweep_signs(curve))
+            files[name] = _file(sweep_chart(name, curve, about, measure), sweep_signs(curve))
+    if confusion := view.outcome.confusion:
+        files["confusion"] = _file(confusion_chart("confusion", confusion), [])
     return files
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dnfscale.experiment.tables import features_table, formula_table
+from dnfscale.experiment.outcome import LearnedFormula
+from dnfscale.experiment.tables import features_table, fidelity_table, formula_table, label_table
 from dnfscale.jobs.report.comparing import accuracy_card, difference_card, runtime_card
 from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, folded, table
 from dnfscale.jobs.report.run import RunView
-from dnfscale.jobs.report.wording import count, suite_words
+from dnfscale.jobs.report.wording import count, extent, suite_words
+
+_LONGEST_FORMULA = 110
+"""Letters up to which the first table writes a formula out."""
 
 
 def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> list[Section]:
@@ -21,7 +25,7 @@ def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> l
     outcomes = [view.outcome for view in views]
     words = suite_words(views)
     summary = element("ul", *(element("li", sentence) for sentence in words), class_="words") if words else None
-    formulas = formula_table(outcomes)
+    formulas, fidelities, by_label = formula_table(outcomes), fidelity_table(outcomes), label_table(outcomes)
     cards = [
         card(place, "glance", "At a glance", summary, _glance(views)),
         accuracy_card(place, views),
@@ -32,6 +36,8 @@ def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> l
             "tables",
             "Dimensions and formulas",
             table(features_table(outcomes)),
+            table(fidelities) if fidelities.rows else None,
+            folded("Each label on the test rows", table(by_label)) if by_label.rows else None,
             folded("The formula of each first fold", table(formulas)) if formulas.rows else None,
             short="Tables",
         ),
@@ -45,47 +51,65 @@ def run_key(number: int) -> str:
 
 
 def _glance(views: Sequence[RunView]) -> Html:
+    """Return the runs in one table; on a phone each becomes a block, and roles tell those who listen it is a table."""
     title = "The formula of all rows, and its accuracy on rows not seen"
-    has_paper = any(view.outcome.paper for view in views)
-    head = [
-        ("Run", "text"),
-        ("Accuracy, %", None),
-        *([("Accuracy (paper)", "theirs")] if has_paper else []),
-        ("Formula", "text"),
-        ("Attributes", None),
-        ("Rows", None),
-    ]
+    outcomes = [view.outcome for view in views]
+    head = ["Run", "Accuracy, %"]
+    head += ["Accuracy (paper)"] if any(outcome.paper for outcome in outcomes) else []
+    head += ["Fidelity, %"] if any(outcome.explains for outcome in outcomes) else []
+    head += ["Formula", "Attributes", "Rows"]
+    kinds = {"Run": "text", "Formula": "text long", "Accuracy (paper)": "theirs"}
     rows = []
     for number, view in enumerate(views, start=1):
-        ideal, formula = view.outcome.ideal, view.formula
-        text = "" if formula is None else formula.text
-        short = text if formula is None or len(text) <= 110 else _size(view)
-        tested = ideal.accuracy_mean if ideal else None
-        told = view.outcome.paper.accuracies["ideal"].mean if view.outcome.paper else None
+        cells = _glance_cells(view)
         link = element("a", name_of(view.label), href=f"#{run_key(number)}")
         rows.append(
             element(
                 "tr",
-                element("th", link, scope="row", class_="text"),
-                element("td", "not tested" if tested is None else f"{100 * tested:.1f}"),
-                element("td", "" if told is None else f"{told:.1f}", class_="theirs") if has_paper else None,
-                element("td", name_of(short), class_="text long"),
-                element("td", f"{formula.ell}" if formula else ""),
-                element("td", f"{view.outcome.rows:,}"),
+                element("th", link, scope="row", class_="text", role="rowheader"),
+                *(
+                    element("td", cells[name] or None, class_=kinds.get(name), role="cell", data_name=name)
+                    for name in head[1:]
+                ),
+                role="row",
             )
         )
+    heads = [element("th", words, scope="col", class_=kinds.get(words), role="columnheader") for words in head]
     content = element(
         "table",
-        element("caption", title),
-        element("thead", element("tr", *(element("th", words, scope="col", class_=kind) for words, kind in head))),
-        element("tbody", *rows),
+        element("caption", element("span", title)),
+        element("thead", element("tr", *heads, role="row"), role="rowgroup"),
+        element("tbody", *rows, role="rowgroup"),
+        class_="glance",
+        role="table",
     )
     return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=title)
 
 
-def _size(view: RunView) -> str:
-    formula = view.formula
-    return f"{count(formula.terms, 'line')}, {count(formula.literals, 'condition')}" if formula else ""
+def _glance_cells(view: RunView) -> dict[str, Html | str]:
+    """Return what the table of all runs says of one, by the heads of its columns; empty where there is nothing."""
+    ideal, paper = view.outcome.ideal, view.outcome.paper
+    accuracy = ideal.accuracy_mean if ideal else None
+    fidelity = ideal.fidelity_mean if ideal else None
+    untested = "" if fidelity is not None else "not tested"
+    learned = [formula.learned for formula in view.formulas if formula.learned]
+    return {
+        "Accuracy, %": untested if accuracy is None else f"{100 * accuracy:.1f}",
+        "Accuracy (paper)": f"{paper.accuracies['ideal'].mean:.1f}" if paper else "",
+        "Fidelity, %": "" if fidelity is None else f"{100 * fidelity:.1f}",
+        "Formula": name_of(_short_formula(learned)) if learned else "",
+        "Attributes": extent([formula.ell for formula in learned]) if learned else "",
+        "Rows": f"{view.outcome.rows:,}",
+    }
+
+
+def _short_formula(learned: Sequence[LearnedFormula]) -> str:
+    """Return a formula that is not long; of a long one, and of several, the size."""
+    if len(learned) == 1 and len(learned[0].text) <= _LONGEST_FORMULA:
+        return learned[0].text
+    lines, literals = sum(formula.terms for formula in learned), sum(formula.literals for formula in learned)
+    formulas = f"{count(len(learned), 'formula')}, " if len(learned) > 1 else ""
+    return f"{formulas}{count(lines, 'line')}, {count(literals, 'condition')}"
 
 
 def _failures(failures: Sequence[tuple[str, str]]) -> Section:

@@ -12,15 +12,16 @@ from collections.abc import Sequence
 
 from dnfscale.experiment.paper import CITATION
 from dnfscale.jobs.report.answer import answer_card
+from dnfscale.jobs.report.certificate import certificate_card
 from dnfscale.jobs.report.comparing import accuracy_card, difference_card, runtime_card
 from dnfscale.jobs.report.deciding import deciding_card
+from dnfscale.jobs.report.labels import confusion_card
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.overview import overview, run_key
 from dnfscale.jobs.report.parts import Place, Section, folded
 from dnfscale.jobs.report.run import ReportRun, RunView, view_runs
 from dnfscale.jobs.report.sections import (
     baselines_card,
-    certificate_card,
     data_card,
     environment_card,
     folds_card,
@@ -62,6 +63,7 @@ def _detail_cards(place: Place, view: RunView) -> list[Section]:
         deciding_card(place, view),
         accuracy_card(place, [view]),
         difference_card(place, [view]),
+        confusion_card(place, view),
         sweep_card(place, view),
         folds_card(place, view),
         stability_card(place, view),

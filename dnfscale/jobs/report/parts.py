@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from dnfscale.experiment.formats import Table, shown
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 
+_MOST_COLUMNS = 8
+"""Columns beyond which a table is set smaller."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -58,10 +61,10 @@ def table(table: Table, *, wrap: bool = False, class_: str | None = None) -> Htm
         body.append(element("tr", first, *cells))
     content = element(
         "table",
-        element("caption", table.title),
+        element("caption", element("span", table.title)),
         element("thead", element("tr", *head)),
         element("tbody", *body),
-        class_=class_,
+        class_=class_ or ("wide" if len(table.header) > _MOST_COLUMNS else None),
     )
     return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=table.title)
 
@@ -71,10 +74,10 @@ def folded(summary: Child, *children: Child, class_: str | None = None, unfolded
     return element("details", element("summary", summary), *children, class_=class_, open=unfolded)
 
 
-def figure(drawing: Html, caption: str, data: Table, *, unfolded: bool = False) -> Html:
+def figure(drawing: Html, caption: str | None, data: Table, *, unfolded: bool = False) -> Html:
     """Return a chart with its caption, and its data as a table to be unfolded."""
     return join(
-        element("figure", drawing, element("figcaption", caption)),
+        element("figure", drawing, element("figcaption", caption) if caption else None),
         folded("The same as a table", table(data), unfolded=unfolded),
     )
 

@@ -1,68 +1,77 @@
-"""What the formula of a run rests on: sweep, folds, stability, other methods, certificate, data, environment."""
+"""What the formula of a run rests on: sweep, folds, stability, other methods, data, environment."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dnfscale.experiment.formats import Figure, Table
-from dnfscale.experiment.outcome import Fold, Method
-from dnfscale.jobs.report.curve import curve_of, rank_title, sweep_chart, sweep_signs, sweep_table
+from dnfscale.experiment.outcome import Fold, LearnedFormula, Method
+from dnfscale.jobs.report.curve import Curve, curve_of, rank_title, sweep_chart, sweep_signs, sweep_table
 from dnfscale.jobs.report.formula import formula_list, text_reading
-from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
+from dnfscale.jobs.report.labels import labels_stability_card
+from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, facts, figure, folded, legend, table
-from dnfscale.jobs.report.run import RunView
-from dnfscale.jobs.report.wording import certified_words, count, share
+from dnfscale.jobs.report.run import FormulaView, RunView
+from dnfscale.jobs.report.shaded import shortened
+from dnfscale.jobs.report.wording import count, extent, share
 
 _MOST_FOLDS = 20
 """Folds that are listed one by one; of more, the different formulas are."""
+_MOST_CURVES = 4
+"""Curves of labels that are shown without unfolding them."""
 _MOST_ATTRIBUTES = 12
 """Attributes of the stability list that are shown without unfolding it."""
 
 
 def sweep_card(place: Place, view: RunView) -> Section | None:
-    """Return the curve of the sweep; None where no sweep is recorded."""
-    curve = curve_of(view.fold_formulas, view.formula)
-    if not curve.ranks:
+    """Return the curve of the sweep, one for each label; None where no sweep is recorded."""
+    curves = [(formula, curve_of(formula.folds, formula.learned)) for formula in view.formulas]
+    curves = [(formula, curve) for formula, curve in curves if curve.ranks]
+    if not curves:
         return None
-    folds = len(view.fold_formulas)
+    folds = max(len(formula.folds) for formula, _ in curves)
     caption = (
         f"Mean over {count(folds, 'fold')}; the bands are one standard deviation wide on either side. The row «folds» "
         "says how many folds chose each ℓ."
         if folds
         else "On the validation rows that were set aside from the rows learned from."
     )
-    caption += " Chosen is the smallest ℓ within the tolerance of the best validation accuracy."
-    description = f"Lines for {', '.join(map(rank_title, curve.ranks))}. The table below holds the figures."
-    drawing = sweep_chart(place.id("sweep-chart"), curve, description)
-    title = "How many attributes are enough?"
+    measure = "fidelity" if view.outcome.explains else "accuracy"
+    caption += f" Chosen is the smallest ℓ within the tolerance of the best validation {measure}."
+    if view.has_labels:
+        caption = f"One label against all others: how often its formula alone is right. {caption}"
     return card(
         place,
         "sweep",
-        title,
-        legend(sweep_signs(curve)),
-        figure(drawing, caption, sweep_table(curve)),
+        "How many attributes are enough?",
+        legend(sweep_signs(curves[0][1])),
+        *_sweeps(place, curves, caption, measure),
         short="Attributes",
     )
 
 
 def folds_card(place: Place, view: RunView) -> Section | None:
     """Return the formula of each fold; of many folds, each different formula with how often it came out."""
-    ideal = view.outcome.ideal
-    if ideal is None or not view.fold_formulas:
+    learned = [fold for fold in (view.outcome.ideal.folds if view.outcome.ideal else ()) if fold.formulas]
+    if not learned:
         return None
-    texts = Counter(formula.text for formula in view.fold_formulas)
+    texts = Counter(_texts(fold) for fold in learned)
     [(_, most)] = texts.most_common(1)
-    folds = count(len(view.fold_formulas), "fold")
-    different = f"{len(texts)} different formulas in {folds}" if len(texts) > 1 else f"The same formula in {folds}"
-    often = f"; the most frequent came out {count(most, 'time')}" if 1 < most < len(view.fold_formulas) else ""
-    shown = _by_fold(ideal) if len(ideal.folds) <= _MOST_FOLDS else _by_formula(ideal)
+    folds = count(len(learned), "fold")
+    what = "sets of formulas" if view.has_labels else "formulas"
+    same = "The same formulas" if view.has_labels else "The same formula"
+    different = f"{len(texts)} different {what} in {folds}" if len(texts) > 1 else f"{same} in {folds}"
+    often = f"; the most frequent came out {count(most, 'time')}" if 1 < most < len(learned) else ""
+    counted = view.formulas[0].counted
+    shown = _by_fold(learned, counted) if len(learned) <= _MOST_FOLDS else _by_formula(learned, counted)
+    without = "A fold's formula is" if not view.has_labels else "A fold's formulas are"
     return card(
         place,
         "folds",
-        "The formula of each fold",
-        element("p", f"{different}{often}. A fold's formula is learned without its test rows.", class_="note"),
+        "The formulas of each fold" if view.has_labels else "The formula of each fold",
+        element("p", f"{different}{often}. {without} learned without its test rows.", class_="note"),
         element("div", *shown, class_="folds"),
         short="Folds",
     )
@@ -70,7 +79,9 @@ def folds_card(place: Place, view: RunView) -> Section | None:
 
 def stability_card(place: Place, view: RunView) -> Section | None:
     """Return how often each attribute was chosen."""
-    folds = view.fold_formulas
+    if view.has_labels:
+        return labels_stability_card(place, view)
+    folds = view.formulas[0].folds
     chosen = Counter(name for formula in folds for name in formula.attributes)
     if not chosen:
         return None
@@ -93,7 +104,7 @@ def stability_card(place: Place, view: RunView) -> Section | None:
 
 def baselines_card(place: Place, view: RunView) -> Section | None:
     """Return what the other methods did fold by fold."""
-    methods = [method for method in view.outcome.methods if method.folds]
+    methods = [method for method in view.outcome.methods if any(_is_tested(fold) for fold in method.folds)]
     if len(methods) < 2:
         return None
     numbers = [fold.number for fold in methods[0].folds]
@@ -110,7 +121,7 @@ def baselines_card(place: Place, view: RunView) -> Section | None:
             *(
                 folded(f"{method.title}: what was chosen in each fold", table(_fold_facts(method)))
                 for method in methods
-                if any(fold.facts and not fold.formula for fold in method.folds)
+                if any(fold.facts and not fold.formulas for fold in method.folds)
             ),
             class_="folds",
         ),
@@ -118,53 +129,15 @@ def baselines_card(place: Place, view: RunView) -> Section | None:
     )
 
 
-def certificate_card(place: Place, view: RunView) -> Section | None:
-    """Return what the number of rows promises."""
-    certificate: Mapping[str, Any] = (view.model or {}).get("certificate") or {}
-    if not certificate:
-        return None
-    words: list[Child] = []
-    # The intervals of the terms stand beside the formula's lines.
-    known = {"rows", "delta", "epsilon", "chosen_on_the_same_rows", "terms"}
-    if {"rows", "delta", "epsilon"} <= set(certificate) and certificate["epsilon"] is not None:
-        words.append(
-            element(
-                "p",
-                f"With {certificate['rows']:,} rows drawn independently and these attributes fixed beforehand, the "
-                f"formula gives, with probability at least {100 * (1 - certificate['delta']):g} %, the best possible "
-                "answer on every combination of attribute values for which positive and negative rows differ in "
-                f"probability by at least {certificate['epsilon']:.3f} (the paper's theorem on sample sizes).",
-            )
-        )
-    if certificate.get("chosen_on_the_same_rows"):
-        words.append(
-            element(
-                "p",
-                "The attributes were chosen on the same rows, which the theorem does not allow for: read it as an "
-                "orientation, and the accuracy on rows not seen as the measurement.",
-                class_="note",
-            )
-        )
-    if "certified_mass_at_least" in certificate:
-        known |= {"types", "types_seen", "types_certified", "certified_share", "certified_mass_at_least"}
-        known |= {"excess_error_at_most"}
-        words.insert(1, element("p", " ".join(certified_words(certificate))))
-    more = {key.replace("_", " "): value for key, value in certificate.items() if key not in known}
-    title = "What the number of rows promises"
-    return card(place, "certificate", title, *words, facts("Certificate", more), short="Certificate")
-
-
 def data_card(place: Place, view: RunView) -> Section:
     """Return the facts of the data."""
     outcome = view.outcome
-    positive = f"{outcome.positive_rows:,} ({share(outcome.positive_rows / outcome.rows)})" if outcome.rows else "0"
     record: dict[str, object] = {
         "dataset": outcome.environment.get("dataset") or outcome.environment.get("data") or "not recorded",
-        "target": (view.model or {}).get("target") or "not recorded",
-        "predicted as positive": view.positive or "not recorded",
+        **_target_facts(view),
         "rows learned from and tested on": outcome.rows,
         "rows dropped for missing values": outcome.rows_dropped,
-        "positive rows": positive,
+        **_row_facts(view),
         "columns": outcome.columns,
         "Boolean attributes made of them": outcome.attributes,
         "seed": "not recorded" if outcome.seed is None else str(outcome.seed),
@@ -182,6 +155,47 @@ def environment_card(place: Place, view: RunView) -> Section | None:
     return card(place, "environment", "Timing and environment", tables, short="Environment")
 
 
+def _target_facts(view: RunView) -> dict[str, object]:
+    if view.outcome.explains:
+        return {"target": "the answers of the classifier explained"}
+    target: dict[str, object] = {"target": view.target or "not recorded"}
+    if view.has_labels:
+        return target
+    return {**target, "predicted as positive": view.formulas[0].positive or "not recorded"}
+
+
+def _row_facts(view: RunView) -> dict[str, object]:
+    """Return how many rows there are of what is predicted."""
+    outcome = view.outcome
+
+    def part(rows: int) -> str:
+        return f"{rows:,} ({share(rows / outcome.rows)})" if outcome.rows else f"{rows:,}"
+
+    if view.has_labels:
+        return {f"rows of label {each.label}": part(each.rows) for each in outcome.label_rows}
+    name = "rows that the classifier answers with yes" if outcome.explains else "positive rows"
+    return {name: part(outcome.positive_rows)}
+
+
+def _sweeps(place: Place, curves: Sequence[tuple[FormulaView, Curve]], caption: str, measure: str) -> list[Html]:
+    """Return the curve of one formula, or those of several labels side by side, the last ones folded."""
+    ranks = ", ".join(map(rank_title, curves[0][1].ranks))
+    description = f"Lines for {ranks}. The table below holds the figures."
+    if len(curves) == 1 and curves[0][0].label is None:
+        [(_, curve)] = curves
+        drawing = sweep_chart(place.id("sweep-chart"), curve, description, measure)
+        return [figure(drawing, caption, sweep_table(curve, measure))]
+    drawn = []
+    for number, (formula, curve) in enumerate(curves, start=1):
+        drawing = sweep_chart(place.id(f"sweep-{number}-chart"), curve, description, measure)
+        heading = element(f"h{place.level + 1}", name_of(shortened(formula.label or "")))
+        drawn.append(element("div", heading, figure(drawing, None, sweep_table(curve, measure, formula.label))))
+    rest = drawn[_MOST_CURVES:]
+    panels = element("div", *drawn[:_MOST_CURVES], class_="panels")
+    more = [folded(count(len(rest), "more label"), element("div", *rest, class_="panels"))] if rest else []
+    return [panels, *more, element("p", caption, class_="note")]
+
+
 def _named_times(timing: Mapping[str, Any]) -> dict[str, Any]:
     """Return times without the unit at the end of their names."""
     return {
@@ -190,42 +204,65 @@ def _named_times(timing: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _by_fold(ideal: Method) -> list[Html]:
+def _by_fold(folds: Sequence[Fold], counted: str) -> list[Html]:
     listed = []
-    for fold in ideal.folds:
-        if fold.formula is None:
-            continue
-        formula = fold.formula
-        tested = f"{share(fold.accuracy)} right" if fold.accuracy is not None else "not tested"
-        size = f"{count(formula.terms, 'line')}, {count(formula.ell, 'attribute')}"
-        by = f", by {rank_title(formula.rank)}" if formula.rank else ""
-        listed.append(folded(_summary(f"Fold {fold.number}", f"{tested} · {size}{by}"), _fold_formula(fold)))
+    for fold in folds:
+        ranks = {formula.rank for formula in fold.formulas} - {None}
+        by = f", by {rank_title(str(*ranks))}" if len(ranks) == 1 and len(fold.formulas) == 1 else ""
+        told = f"{_tested([fold])} · {_fold_size(fold)}{by}"
+        listed.append(folded(_summary(f"Fold {fold.number}", told), *_fold_formulas(fold, counted)))
     return listed
 
 
-def _by_formula(ideal: Method) -> list[Html]:
-    groups: dict[str, list[Fold]] = {}
-    for fold in ideal.folds:
-        if fold.formula is not None:
-            groups.setdefault(fold.formula.text, []).append(fold)
+def _by_formula(folds: Sequence[Fold], counted: str) -> list[Html]:
+    groups: dict[tuple[str, ...], list[Fold]] = {}
+    for fold in folds:
+        groups.setdefault(_texts(fold), []).append(fold)
     listed = []
-    for folds in sorted(groups.values(), key=len, reverse=True):
-        accuracies = [fold.accuracy for fold in folds if fold.accuracy is not None]
-        right = f"{share(sum(accuracies) / len(accuracies))} right on average" if accuracies else "not tested"
-        formula = folds[0].formula
-        size = f"{count(formula.terms, 'line')}, {count(formula.ell, 'attribute')}" if formula else ""
-        listed.append(folded(_summary(f"In {count(len(folds), 'fold')}", f"{right} · {size}"), _fold_formula(folds[0])))
+    for alike in sorted(groups.values(), key=len, reverse=True):
+        average = " on average" if len(alike) > 1 else ""
+        told = f"{_tested(alike)}{average} · {_fold_size(alike[0])}"
+        listed.append(folded(_summary(f"In {count(len(alike), 'fold')}", told), *_fold_formulas(alike[0], counted)))
     return listed
+
+
+def _texts(fold: Fold) -> tuple[str, ...]:
+    return tuple(formula.text for formula in fold.formulas)
+
+
+def _tested(folds: Sequence[Fold]) -> str:
+    """Say how the formulas of some folds did on their test rows, on average."""
+    faithful = [fold.fidelity for fold in folds if fold.fidelity is not None]
+    right = [fold.accuracy for fold in folds if fold.accuracy is not None]
+    told = [f"{share(sum(faithful) / len(faithful))} as the classifier"] if faithful else []
+    told += [f"{share(sum(right) / len(right))} right"] if right else []
+    return ", ".join(told) or "not tested"
+
+
+def _fold_size(fold: Fold) -> str:
+    lines = sum(formula.terms for formula in fold.formulas)
+    ells = extent([formula.ell for formula in fold.formulas])
+    each = " a label" if len(fold.formulas) > 1 else ""
+    return f"{count(lines, 'line')}, {ells} attribute{'s' * (ells != '1')}{each}"
 
 
 def _summary(name: str, rest: str) -> Html:
     return join(element("span", name, class_="plain"), " · ", element("span", rest, class_="soft"))
 
 
-def _fold_formula(fold: Fold) -> Html:
-    assert fold.formula is not None
-    reading = text_reading(fold.formula)
-    return formula_list(reading) if reading else element("p", name_of(fold.formula.text))
+def _fold_formulas(fold: Fold, counted: str) -> list[Html]:
+    """Return the formulas of a fold, each of several under the name of its label."""
+    shown = []
+    for formula in fold.formulas:
+        if formula.label is not None:
+            shown.append(element("p", name_of(shortened(formula.label)), class_="before"))
+        shown.append(_fold_formula(formula, counted))
+    return shown
+
+
+def _fold_formula(formula: LearnedFormula, counted: str) -> Html:
+    reading = text_reading(formula)
+    return formula_list(reading, counted) if reading else element("p", name_of(formula.text))
 
 
 def _bars(title: str, listed: list[tuple[str, int]], folds: int) -> Html:
@@ -249,12 +286,12 @@ def _bars(title: str, listed: list[tuple[str, int]], folds: int) -> Html:
         for name, times in listed
     ]
     head = [
-        element("th", words, scope="col", class_="text" if words == "Attribute" else None)
+        element("th", words, scope="col", class_="text" if words != "Folds" else None)
         for words in ("Attribute", "Folds", "Share")
     ]
     content = element(
         "table",
-        element("caption", title),
+        element("caption", element("span", title)),
         element("thead", element("tr", *head)),
         element("tbody", *rows),
         class_="bars",
@@ -264,6 +301,10 @@ def _bars(title: str, listed: list[tuple[str, int]], folds: int) -> Html:
 
 def _accuracy(fold: Fold | None) -> Figure | None:
     return None if fold is None or fold.accuracy is None else Figure(100 * fold.accuracy)
+
+
+def _is_tested(fold: Fold) -> bool:
+    return fold.accuracy is not None or "error" in fold.facts
 
 
 def _fold_facts(method: Method) -> Table:

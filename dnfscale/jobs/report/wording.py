@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from dnfscale.experiment.outcome import METHOD_TITLES, Method, Outcome, Paired, method_title
+from dnfscale.experiment.outcome import (
+    BLACK_BOX,
+    METHOD_TITLES,
+    LearnedFormula,
+    Method,
+    Outcome,
+    Paired,
+    method_title,
+)
 from dnfscale.jobs.report.run import RunView
 from dnfscale.method.explain import DELTA
 
 
 def accuracy_words(outcome: Outcome) -> list[str]:
-    """Say how accurate the formula is, and against what."""
+    """Say how accurate the formula is, and against what; of one that explains a classifier, how faithful it is."""
     ideal = outcome.ideal
     if ideal is None:
         return []
+    if outcome.explains:
+        return _fidelity_words(outcome, ideal)
     if not ideal.folds or ideal.accuracy_mean is None:
         return [*_training_words(outcome, ideal)]
     words = [_tested_words(outcome, ideal)]
     if outcome.majority_share is not None:
-        words.append(
-            f"Always giving the more frequent answer is right for {share(outcome.majority_share)} of the rows."
-        )
+        answer = "most frequent label" if outcome.label_rows else "more frequent answer"
+        words.append(f"Always giving the {answer} is right for {share(outcome.majority_share)} of the rows.")
     paper = outcome.paper
     if paper:
         told = paper.accuracies["ideal"]
@@ -62,9 +69,8 @@ def failed_words(method: Method) -> str:
     )
 
 
-def length_words(view: RunView) -> str | None:
-    """Say how short the formula is known to be."""
-    formula = view.formula
+def length_words(formula: LearnedFormula | None) -> str | None:
+    """Say how short a formula is known to be."""
     if formula is None or formula.status is None or formula.literals == 0:
         return None
     return {
@@ -75,25 +81,13 @@ def length_words(view: RunView) -> str | None:
     }.get(formula.status, formula.status)
 
 
-def interval_words() -> str:
-    """Say what the intervals beside the lines promise, and what not."""
+def interval_words(what: str, each: str = "of them") -> str:
+    """Say what the intervals beside the lines promise, and what not: those of what is counted, each formula's."""
     return (
-        "Rows are those learned from. An interval is for the share of positives among new cases that meet its line: "
-        f"with probability at least {100 * (1 - DELTA):g} % all of them hold, allowing for lines that were picked by "
+        f"Rows are those learned from. An interval is for the share of {what} among new cases that meet its line: "
+        f"with probability at least {100 * (1 - DELTA):g} % all {each} hold, allowing for lines that were picked by "
         "these rows, but not for attributes that were."
     )
-
-
-def certified_words(certificate: Mapping[str, Any]) -> list[str]:
-    """Say what a certificate promises of the types; rounding adds nothing to a promise."""
-    mass = math.floor(1000 * certificate["certified_mass_at_least"]) / 10
-    excess = math.ceil(1000 * certificate["excess_error_at_most"]) / 10
-    return [
-        f"Of the {count(certificate['types'], 'combination')} of attribute values {certificate['types_seen']:,} occur. "
-        f"For {certificate['types_certified']:,} of these, which hold {share(certificate['certified_share'])} of the "
-        f"rows and at least {mass:.1f} % of the population, the rows show that the answer is the best possible.",
-        f"Of all cases, the formula gets at most {excess:.1f} % more wrong than the best formula of these attributes.",
-    ]
 
 
 def suite_words(views: Sequence[RunView]) -> list[str]:
@@ -101,15 +95,15 @@ def suite_words(views: Sequence[RunView]) -> list[str]:
     words = []
     outcomes = [view.outcome for view in views]
     paired = [paired for outcome in outcomes for paired in outcome.comparisons]
-    comparisons = [each for each in paired if each.method == "ideal" and each.other != "majority"]
+    comparisons = [each for each in paired if each.method == "ideal" and each.other not in ("majority", BLACK_BOX)]
     for other in dict.fromkeys(paired.other for paired in comparisons):
         these = [paired for paired in comparisons if paired.other == other]
         better = sum(paired.low > 0 for paired in these)
         worse = sum(paired.high < 0 for paired in these)
-        words.append(
-            f"Formula against {_lowered(method_title(other))}, {count(len(these), 'run')}: no difference shown in "
-            f"{len(these) - better - worse}, the formula more accurate in {better}, the other in {worse}."
-        )
+        name, same = _lowered(method_title(other)), len(these) - better - worse
+        found = [("no difference shown", same), ("the formula more accurate", better), (f"{name} more accurate", worse)]
+        said = ", ".join(f"{result} in {n}" for result, n in found if n)
+        words.append(f"Formula against {name}, {count(len(these), 'run')}: {said}.")
     told = [(o.ideal.accuracy_mean, o.paper.accuracies["ideal"]) for o in outcomes if o.paper and o.ideal]
     known = [(100 * mean, paper) for mean, paper in told if mean is not None and paper.deviation is not None]
     if len(known) > 1:
@@ -137,6 +131,12 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+def extent(numbers: Sequence[int]) -> str:
+    """Write some numbers as the range they lie in."""
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
 def duration(seconds: float) -> str:
     """Write a time in few letters: 0.07 s, 12 s, 45 min, 2.5 h."""
     if seconds < 100:
@@ -158,6 +158,37 @@ def _tested_words(outcome: Outcome, ideal: Method) -> str:
         f"average ({count(len(accuracies), 'fold')}, from {share(min(accuracies))} to {share(max(accuracies))}, "
         f"standard deviation {100 * (ideal.accuracy_std or 0.0):.1f} points)."
     )
+
+
+def _fidelity_words(outcome: Outcome, ideal: Method) -> list[str]:
+    meaning = "This is the fidelity: how well the formula stands in for the classifier, right or wrong."
+    if ideal.fidelity_mean is None:
+        if ideal.training_accuracy is None:
+            return []
+        return [
+            f"The formula answers as the classifier does for {share(ideal.training_accuracy)} of the "
+            f"{outcome.rows:,} rows it was learned from. {meaning}",
+            "How it does on other rows was not measured.",
+        ]
+    found = [fold.fidelity for fold in ideal.folds if fold.fidelity is not None]
+    mean = ideal.fidelity_mean
+    if outcome.leaves_one_out or not found:
+        words = f"Formulas learned without a row answered as the classifier does for {share(mean)} of the rows."
+    else:
+        words = (
+            "Formulas learned this way, each tested on rows it had not seen, answered as the classifier does for "
+            f"{share(mean)} of them on average ({count(len(found), 'fold')}, from {share(min(found))} to "
+            f"{share(max(found))}, standard deviation {100 * (ideal.fidelity_std or 0.0):.1f} points)."
+        )
+    box = outcome.method(BLACK_BOX)
+    if ideal.accuracy_mean is None or box is None or box.accuracy_mean is None:
+        return [words, meaning, "How often either of them is right was not measured: the true answers are not known."]
+    return [
+        words,
+        meaning,
+        f"Against the truth, the formula is right for {share(ideal.accuracy_mean)} of these rows and the classifier "
+        f"for {share(box.accuracy_mean)}; if it was trained on some of them, it looks better here than it is.",
+    ]
 
 
 def _training_words(outcome: Outcome, ideal: Method) -> list[str]:

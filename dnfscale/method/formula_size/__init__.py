@@ -1,0 +1,31 @@
+"""The formula-size method: for each size, the formula with the fewest errors, found and proved by exact search.
+
+Size counts every node of a formula: symbols, not, and, or. The search runs compiled, and needs the extra
+dnfscale[formula-size]; to import this package does not.
+"""
+
+from dnfscale.method.formula_size.choice import Choice, choose
+from dnfscale.method.formula_size.sizes import Limits, SizeResult, errors_of, prepare, search
+from dnfscale.method.formula_size.table import TypeTable, tabulate
+from dnfscale.method.formula_size.tree import And, Formula, Not, Or, Symbol, evaluate, render, size, symbols
+
+__all__ = [
+    "And",
+    "Choice",
+    "Formula",
+    "Limits",
+    "Not",
+    "Or",
+    "SizeResult",
+    "Symbol",
+    "TypeTable",
+    "choose",
+    "errors_of",
+    "evaluate",
+    "prepare",
+    "render",
+    "search",
+    "size",
+    "symbols",
+    "tabulate",
+]

@@ -16,7 +16,7 @@ from dnfscale.core.arrays import Ints
 from dnfscale.method.formula_size.compiled import ONE, entry, part
 from dnfscale.method.formula_size.table import Literals, Words
 
-AND, OR, NOT, LITERAL = 1, 2, 3, 0
+AND, OR, NOT = 1, 2, 3
 
 _UNKNOWN = 1000
 
@@ -35,8 +35,8 @@ class Bank(NamedTuple):
     right: npt.NDArray[np.int32]
     slots: npt.NDArray[np.int32]
     """Entries by hash, -1 where there is none."""
-    count: Ints
-    """count[0]: the number of entries."""
+    n_entries: Ints
+    """n_entries[0]: the number of entries."""
 
 
 def bank_bytes(n_entries: int, n_words: int) -> int:
@@ -49,19 +49,19 @@ def bank_of(literals: Literals) -> Bank:
     bank = _empty(max(16, 2 * len(literals)), literals.n_words)
     bank.bits[: len(literals)] = literals.bits
     bank.size[: 2 * len(literals)] = np.where(literals.attributes >= 0, 1, 2)
-    bank.count[0] = len(literals)
+    bank.n_entries[0] = len(literals)
     rehash(bank)
     return bank
 
 
 def grown(bank: Bank) -> Bank:
     """Return the same bank with twice the room."""
-    n = int(bank.count[0])
+    n = int(bank.n_entries[0])
     larger = _empty(2 * len(bank.bits), bank.bits.shape[1])
     larger.bits[:n] = bank.bits[:n]
     for name in ("size", "tops", "made", "left", "right"):
         getattr(larger, name)[: 2 * n] = getattr(bank, name)[: 2 * n]
-    larger.count[0] = n
+    larger.n_entries[0] = n
     rehash(larger)
     return larger
 
@@ -79,7 +79,7 @@ def combine(bank: Bank, full: Words, xs: Ints, ys: Ints, size: int, start: int, 
     pair = start
     work = 0
     while pair < len(xs) * n_ys:
-        if bank.count[0] + 2 > len(bank.bits) or work > budget:
+        if bank.n_entries[0] + 2 > len(bank.bits) or work > budget:
             break
         i = pair // n_ys
         j = pair - i * n_ys
@@ -109,12 +109,13 @@ def combine(bank: Bank, full: Words, xs: Ints, ys: Ints, size: int, start: int, 
 def rehash(bank: Bank) -> None:
     """Fill the hash table."""
     last = np.uint64(len(bank.slots) - 1)
-    bank.slots[:] = -1
-    for place in range(bank.count[0]):
-        slot = _hash(bank.bits[place]) & last
-        while bank.slots[slot] >= 0:
-            slot = (slot + ONE) & last
-        bank.slots[slot] = place
+    for slot in range(len(bank.slots)):
+        bank.slots[slot] = -1
+    for place in range(bank.n_entries[0]):
+        free = _hash(bank.bits[place]) & last
+        while bank.slots[free] >= 0:
+            free = (free + ONE) & last
+        bank.slots[free] = place
 
 
 @part
@@ -134,10 +135,11 @@ def _enter(bank: Bank, full: Words, meaning: Words, size: int, top: int, x: int,
         slot = (slot + ONE) & last
     place = np.int64(bank.slots[slot])
     if place < 0:
-        place = bank.count[0]
-        bank.count[0] += 1
+        place = bank.n_entries[0]
+        bank.n_entries[0] += 1
         bank.slots[slot] = place
-        bank.bits[place] = meaning
+        for word in range(len(full)):
+            bank.bits[place, word] = meaning[word]
         bank.size[2 * place + side] = _UNKNOWN
         negation = 2 * place + 1 - side
         bank.size[negation] = size + 1
@@ -165,10 +167,10 @@ def _hash(words: Words) -> np.uint64:
 
 @part
 def _equal(a: Words, b: Words) -> bool:
-    for word in range(len(a)):
-        if a[word] != b[word]:
-            return False
-    return True
+    word = 0
+    while word < len(a) and a[word] == b[word]:
+        word += 1
+    return word == len(a)
 
 
 def _n_slots(n_entries: int) -> int:

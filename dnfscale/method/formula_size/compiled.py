@@ -8,16 +8,20 @@ the cache.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numba  # type: ignore[import-untyped, import-not-found, unused-ignore]
 import numpy as np
-from numba.extending import intrinsic  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from dnfscale.core.arrays import Ints
 from dnfscale.method.formula_size.table import Words
 
+# Numba is an extra, and mypy must come to the same result with and without it.
+numba: Any = importlib.import_module("numba")
+
+Number = int | np.int64
+"""A whole number in a kernel."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 ONE = np.uint64(1)
@@ -25,7 +29,12 @@ ONE = np.uint64(1)
 
 def entry(function: Kernel) -> Kernel:
     """Compile a function that Python calls; keep the result on disk, and let other threads run meanwhile."""
-    compiled: Kernel = numba.njit(cache=True, nogil=True)(function)
+    compiled: Kernel
+    try:
+        compiled = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        # There is no folder to keep it in: then each process compiles for itself.
+        compiled = numba.njit(nogil=True)(function)
     return compiled
 
 
@@ -41,18 +50,20 @@ def inlined(function: Kernel) -> Kernel:
     return compiled
 
 
-@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001 (numba passes it)
+def _popcount(typing_context: object, word: object) -> Any:  # noqa: ARG001 (numba passes both)
     """Count the bits of a word, with the instruction that the machine has for it, if any."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def generate(context: object, builder: Any, signature: object, arguments: Any) -> Any:  # noqa: ARG001
         return builder.ctpop(arguments[0])
 
     return numba.types.uint64(numba.types.uint64), generate
 
 
+popcount: Callable[[np.uint64], np.uint64] = numba.extending.intrinsic(_popcount)
+
+
 @inlined
-def weigh(a: Words, b: Words, low: int, middle: int, high: int, weights: Ints) -> int:
+def weigh(a: Words, b: Words, low: Number, middle: Number, high: Number, weights: Ints) -> int:
     """Weigh the bits that a and b share in words low to high; those before middle weigh one each.
 
     An unsigned index spares the compiler the case of a negative one, and the loop becomes four times as fast.

@@ -117,9 +117,9 @@ def literals(table: TypeTable) -> Literals:
     matters = net != 0
     columns, net = table.holds[matters].T, net[matters]
     bits, full, segments, weights, n_good = _planes(columns, net)
-    turned = (bits[:, :1] & np.uint64(1)).astype(np.bool_).any(axis=1)
+    turned: Bools = np.any(bits[:, :1] & np.uint64(1), axis=1)
     bits[turned] ^= full
-    varies = bits.any(axis=1)
+    varies: Bools = np.any(bits, axis=1)
     places: dict[bytes, int] = {}
     attributes: list[list[int]] = []
     for attribute in np.flatnonzero(varies).tolist():

@@ -78,7 +78,8 @@ def evaluate(formula: Formula, columns: Packed) -> Packed:
     """
     match formula:
         case Symbol(attribute):
-            return columns[attribute]
+            column: Packed = columns[attribute]
+            return column
         case Not(operand):
             return ~evaluate(operand, columns)
         case And(left, right):

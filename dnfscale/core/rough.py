@@ -1,0 +1,162 @@
+"""Rough rows: what one read of a table keeps, before the medians and the categories of the whole table are known.
+
+A number is below, inside or above the bracket around its column's medians; only the few inside keep their values. A
+category is a code into the partition's own list. When the cuts and the categories are known, rough rows become binned
+rows without the dataset being read again: below is code 0, above is the last, and those inside are looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core.arrays import Codes, Ints, Scalar, Values, narrowest
+from dnfscale.core.bins import BinnedTable, Bins, CategoryBins, NumberBins, changed_value, check_known
+from dnfscale.core.columns import Categories, classes_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoughNumbers:
+    """A column of numbers, by their side of the bracket."""
+
+    sides: Codes
+    rows: Ints
+    values: Values
+    """The rows inside the bracket, and their values."""
+
+    def encode(self, bins: NumberBins) -> Codes:
+        """Return the code of each value, given the cuts, all of which lie inside the bracket."""
+        codes = np.array([0, 0, len(bins.edges), bins.missing_code], dtype=narrowest(bins.missing_code))[self.sides]
+        codes[self.rows] = np.searchsorted(bins.edges, self.values, side="left")
+        return codes
+
+    @property
+    def nbytes(self) -> int:
+        return self.sides.nbytes + self.rows.nbytes + self.values.nbytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoughCategories:
+    """A column of few values, as codes into a list of this table's own."""
+
+    codes: Codes
+    """The place of the value, counted from 1; 0 where it is missing."""
+    values: tuple[Scalar, ...]
+
+    def encode(self, bins: CategoryBins) -> Codes:
+        """Return the code of each value among those of the whole table."""
+        return bins.encode(self._places())[self.codes]
+
+    def classes(self, classes: Sequence[Sequence[Scalar]]) -> Codes:
+        """Return the class of each label; the number of classes where none lists it."""
+        return classes_of(self._places(), classes)[self.codes]
+
+    def _places(self) -> Categories:
+        return Categories(np.arange(-1, len(self.values)), self.values)
+
+    @property
+    def nbytes(self) -> int:
+        return self.codes.nbytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoughTable:
+    """The rows of a partition, as one read leaves them."""
+
+    columns: tuple[RoughNumbers | RoughCategories, ...]
+    target: RoughCategories
+    arcs: Codes
+    weights: Ints | None
+
+    @property
+    def nbytes(self) -> int:
+        weights = 0 if self.weights is None else self.weights.nbytes
+        return sum(column.nbytes for column in self.columns) + self.target.nbytes + self.arcs.nbytes + weights
+
+    def binned(
+        self,
+        bins: Sequence[Bins],
+        classes: Sequence[Sequence[Scalar]],
+        *,
+        n_arcs: int,
+        only: Iterable[int] | None = None,
+    ) -> BinnedTable:
+        """Return the rows as binned rows, with all columns or only some."""
+        wanted = range(len(bins)) if only is None else sorted(set(only))
+        if not len(self.arcs):
+            # A partition without rows does not know what its columns are.
+            return BinnedTable({i: np.empty(0, dtype=np.uint8) for i in wanted}, np.empty(0, dtype=np.uint8))
+        columns = {i: self.columns[i].encode(bins[i]) for i in wanted}  # type: ignore[arg-type]
+        n_classes = len(classes)
+        labels = self.arcs.astype(narrowest(n_classes * n_arcs - 1))
+        np.multiply(labels, n_classes, out=labels, casting="unsafe")
+        codes = self.target.classes(classes)
+        if len(codes) and int(codes.max()) == n_classes:
+            raise changed_value()
+        np.add(labels, codes, out=labels, casting="unsafe")
+        table = BinnedTable(columns, labels, self.weights)
+        check_known(table, bins)
+        return table
+
+
+class Gathering:
+    """Collects the blocks of a partition into a rough table."""
+
+    def __init__(self, n_columns: int) -> None:
+        self._columns: list[list[Codes]] = [[] for _ in range(n_columns)]
+        self._inside: list[list[tuple[Ints, Values]]] = [[] for _ in range(n_columns)]
+        self._values: list[dict[Scalar, int]] = [{} for _ in range(n_columns + 1)]
+        self._target: list[Codes] = []
+        self._arcs: list[Codes] = []
+        self._weights: list[Ints] = []
+        self._n_rows = 0
+
+    def add_numbers(self, column: int, sides: Codes, inside: Ints, values: Values) -> None:
+        """Add a block's numbers: their sides, and what lies inside the bracket."""
+        self._columns[column].append(sides)
+        self._inside[column].append(((inside + self._n_rows).astype(np.int32), values))
+
+    def add_categories(self, column: int, data: Categories) -> None:
+        """Add a block's categories."""
+        self._columns[column].append(self._coded(column, data))
+
+    def add_rows(self, target: Categories, arcs: Codes, weights: Ints | None) -> None:
+        """Add the labels, arcs and weights of a block whose columns have been added."""
+        self._target.append(self._coded(len(self._columns), target))
+        self._arcs.append(arcs)
+        if weights is not None:
+            self._weights.append(weights)
+        self._n_rows += len(arcs)
+
+    def table(self) -> RoughTable:
+        """Return what was gathered."""
+        return RoughTable(
+            tuple(self._column(i) for i in range(len(self._columns))),
+            self._categories(len(self._columns), self._target),
+            _joined(self._arcs),
+            np.concatenate(self._weights) if self._weights else None,
+        )
+
+    def _coded(self, column: int, data: Categories) -> Codes:
+        """Return a block's codes as codes into the table's own list, with 0 for what is missing."""
+        known = self._values[column]
+        places = [known.setdefault(value, len(known) + 1) for value in data.values]
+        # The last entry is what the code -1, a missing value, picks.
+        return np.array([*places, 0], dtype=narrowest(len(known)))[data.codes]
+
+    def _column(self, column: int) -> RoughNumbers | RoughCategories:
+        if self._inside[column]:
+            rows, values = zip(*self._inside[column], strict=True)
+            return RoughNumbers(_joined(self._columns[column]), np.concatenate(rows), np.concatenate(values))
+        return self._categories(column, self._columns[column])
+
+    def _categories(self, column: int, parts: Sequence[Codes]) -> RoughCategories:
+        return RoughCategories(_joined(parts), tuple(self._values[column]))
+
+
+def _joined(parts: Sequence[Codes]) -> Codes:
+    if not parts:
+        return np.empty(0, dtype=np.uint8)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

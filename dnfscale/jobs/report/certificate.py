@@ -1,0 +1,215 @@
+"""How far rows support a formula: on rows put aside, what is promised; on the rows that chose it, what is seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+from dnfscale.experiment.formats import Cell, Figure, Table
+from dnfscale.experiment.outcome import Certified
+from dnfscale.jobs.report.markup import Html, element
+from dnfscale.jobs.report.parts import Place, Section, card, folded, table
+from dnfscale.jobs.report.run import FormulaView, RunView
+from dnfscale.jobs.report.shaded import shortened
+from dnfscale.jobs.report.wording import count, extent, share
+
+
+def certificate_card(place: Place, view: RunView) -> Section | None:
+    """Return what the rows show of the formulas of the folds and of the formula of all rows; None without either."""
+    tested = _tested(view)
+    pieces = [*(_of_folds(place, view, tested) if tested else []), *_of_all_rows(place, view)]
+    if not pieces:
+        return None
+    meaning = (
+        "Rows with the same values of the attributes get the same answer. That answer is certified where there are "
+        "enough such rows to show, beyond chance, that no other answer would be right more often."
+    )
+    if view.outcome.explains:
+        meaning += " Right means here: as the classifier answers."
+    return card(
+        place,
+        "certificate",
+        "How far do the rows support it?",
+        element("p", meaning),
+        *pieces,
+        short="Certificate",
+    )
+
+
+def certified_words(certified: Certified) -> list[str]:
+    """Say what a certificate shows; what is bounded from below is rounded down, what is from above, up."""
+    words = []
+    if certified.types is not None and certified.types_seen is not None and certified.certified_share is not None:
+        words.append(
+            f"Of the {count(certified.types, 'combination')} of attribute values {certified.types_seen:,} occur. The "
+            f"answer is certified for {certified.types_certified or 0:,} of these, which hold "
+            f"{share(certified.certified_share)} of the rows{_of_population(certified)}."
+        )
+    if certified.types_refuted:
+        words.append(f"For {certified.types_refuted:,} the opposite answer is certified to be better.")
+    if certified.excess_error is not None:
+        words.append(
+            "The rows are too few to say how much better another formula of the same attributes could be."
+            if certified.excess_error >= 1
+            else "Another formula of the same attributes could be right for at most "
+            f"{_up(certified.excess_error):.1f} % more of all cases."
+        )
+    return words
+
+
+def theorem_words(certified: Certified) -> str | None:
+    """Say what the paper's theorem promises of so many rows; None where it is not recorded."""
+    if certified.epsilon is None:
+        return None
+    return (
+        f"The paper's theorem on sample sizes: with {certified.rows:,} rows drawn independently and the attributes "
+        f"fixed beforehand, the answer is, with probability at least {100 * (1 - certified.delta):g} %, the best "
+        "possible for every combination of attribute values in which yes and no differ in probability by at least "
+        f"{certified.epsilon:.3f}."
+    )
+
+
+def _tested(view: RunView) -> list[tuple[FormulaView, list[Certified]]]:
+    """Return the certificates of each formula's folds, if all folds have them and their rows had no say before."""
+    found = []
+    for formula in view.formulas:
+        own = [fold.certificate for fold in formula.folds if fold.certificate]
+        whole = [each for each in own if not each.chosen_on_the_same_rows and each.certified_share is not None]
+        if whole and len(whole) == len(formula.folds):
+            found.append((formula, whole))
+    return found
+
+
+def _of_folds(place: Place, view: RunView, tested: Sequence[tuple[FormulaView, list[Certified]]]) -> list[Html]:
+    heading = element(f"h{place.level + 1}", "On rows put aside before choosing")
+    certificates = [each for _, own in tested for each in own]
+    rows = extent([each.rows for each in certificates])
+    intro = f"Each fold's formula was checked on its own test rows ({rows} a fold), which had no part in choosing it"
+    if not any(each.types_certified for each in certificates):
+        return [heading, element("p", f"{intro}. They are too few to certify any answer.")]
+    pieces = [heading, element("p", f"{intro}, so these figures are promises.")]
+    pieces += [table(_summary(formula, own)) for formula, own in tested]
+    refuted = sum(bool(each.types_refuted) for each in certificates)
+    if refuted:
+        pieces.append(
+            element(
+                "p", f"In {count(refuted, 'fold')} the opposite answer is certified for some combination of values."
+            )
+        )
+    level = f"{100 * (1 - max(each.delta for each in certificates)):g} %"
+    words = (
+        f"Each fold's figures hold with probability at least {level} by themselves, not those of all folds at once, "
+        "for the population that the rows were drawn from. A certified answer need not be right for a single case."
+    )
+    pieces.append(element("p", words, class_="note"))
+    if not view.has_labels and len(certificates) <= 20:
+        folds = view.outcome.ideal.folds if view.outcome.ideal else ()
+        numbers = [fold.number for fold in folds if fold.formulas]
+        pieces.append(folded("Fold by fold", table(_by_fold(numbers, certificates))))
+    return pieces
+
+
+def _summary(formula: FormulaView, certificates: Sequence[Certified]) -> Table:
+    of = "" if formula.label is None else f": {shortened(formula.label)}"
+    shares = [100 * (each.certified_share or 0.0) for each in certificates]
+    masses = [_down(each.certified_mass or 0.0) for each in certificates]
+    excess = [min(100.0, _up(1.0 if each.excess_error is None else each.excess_error)) for each in certificates]
+    rows = [
+        _spread("Test rows with a certified answer, %", shares),
+        _spread("All cases with a certified answer: at least, %", masses),
+        _spread("More cases right with another formula of the same attributes: at most, %", excess),
+    ]
+    title = f"What the test rows promise, over {count(len(certificates), 'fold')}{of}"
+    return Table(title, ("In a fold", "Lowest", "Median", "Highest"), tuple(rows))
+
+
+def _spread(name: str, values: Sequence[float]) -> tuple[Cell, ...]:
+    return (name, Figure(min(values)), Figure(median(values)), Figure(max(values)))
+
+
+def _by_fold(numbers: Sequence[int], certificates: Sequence[Certified]) -> Table:
+    header = (
+        "Fold",
+        "Test rows",
+        "Combinations seen",
+        "Certified",
+        "Rows, %",
+        "Cases: at least, %",
+        "More right: at most, %",
+    )
+    rows = tuple(
+        (
+            f"fold {number}",
+            each.rows,
+            each.types_seen,
+            each.types_certified,
+            Figure(100 * (each.certified_share or 0.0)),
+            Figure(_down(each.certified_mass or 0.0)),
+            Figure(min(100.0, _up(1.0 if each.excess_error is None else each.excess_error))),
+        )
+        for number, each in zip(numbers, certificates, strict=True)
+    )
+    return Table("Certified answers in each fold's test rows", header, rows)
+
+
+def _of_all_rows(place: Place, view: RunView) -> list[Html]:
+    known = [(formula, each) for formula in view.formulas if (each := formula.certificate) is not None]
+    if not known:
+        return []
+    several = view.has_labels
+    name = "The formulas" if several else "The formula"
+    heading = element(f"h{place.level + 1}", f"{name} of all rows")
+    rows = known[0][1].rows
+    warned = any(each.chosen_on_the_same_rows for _, each in known)
+    measure = "fidelity" if view.outcome.explains else "accuracy"
+    on_others = f"; what to expect of others is the {measure} in the test folds" if view.outcome.n_folds else ""
+    words = (
+        f"the attributes were chosen by looking at the same {count(rows, 'row')}, and choosing favours what looks "
+        f"better than it is. What follows describes these rows{on_others}."
+    )
+    warning = element("p", element("strong", "No promise: "), words, class_="warning")
+    said: list[Html] = [element("p", " ".join(told))] if not several and (told := certified_words(known[0][1])) else []
+    if several and any(each.certified_share is not None for _, each in known):
+        said = [table(_by_label(known), wrap=True)]
+    theorem = theorem_words(known[0][1]) if not several else None
+    more = folded("What the number of rows alone would promise", element("p", theorem)) if theorem else None
+    # Whatever is said of such a formula comes after the warning.
+    return [heading, *([warning] if warned else []), *said, *([more] if more else [])]
+
+
+def _by_label(known: Sequence[tuple[FormulaView, Certified]]) -> Table:
+    header = (
+        "Label",
+        "Combinations seen",
+        "Certified",
+        "Rows with a certified answer, %",
+        "More right with another formula: at most, %",
+    )
+    rows = tuple(
+        (
+            shortened(formula.label or ""),
+            each.types_seen,
+            each.types_certified,
+            None if each.certified_share is None else Figure(100 * each.certified_share),
+            None if each.excess_error is None else Figure(min(100.0, _up(each.excess_error))),
+        )
+        for formula, each in known
+    )
+    return Table("Certified answers of each label's formula, on the rows that chose it", header, rows)
+
+
+def _of_population(certified: Certified) -> str:
+    if certified.chosen_on_the_same_rows or certified.certified_mass is None:
+        return ""
+    return f", and at least {_down(certified.certified_mass):.1f} % of the population"
+
+
+def _down(share: float) -> float:
+    """Return a share in percent as it may be promised from below: one digit, rounded down."""
+    return math.floor(1000 * share) / 10
+
+
+def _up(share: float) -> float:
+    """Return a share in percent as it may be promised from above: one digit, rounded up."""
+    return math.ceil(1000 * share) / 10

@@ -1,0 +1,86 @@
+"""Tables of several labels whose cells are shaded by a share, and the names of labels in narrow places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dnfscale.experiment.formats import visible
+from dnfscale.jobs.report.markup import Html, element, join, name_of
+
+SHADES = 5
+"""Steps of a shade beyond none."""
+_LONGEST_NAME, _LONGEST_HEAD = 12, 32
+"""Letters of one name and of all for which columns are headed by the labels' names; else by their numbers."""
+_LONGEST_ROW = 40
+"""Letters of a name that the head of a row shows; the formula of the label has the whole of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell: what it says, and its shade."""
+
+    text: str
+    shade: str | None = None
+    """A class of the style sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labels that head the rows and columns of tables."""
+
+    names: tuple[str, ...]
+
+    @property
+    def are_numbered(self) -> bool:
+        lengths = [len(visible(name)) for name in self.names]
+        return max(lengths, default=0) > _LONGEST_NAME or sum(max(length, 2) for length in lengths) > _LONGEST_HEAD
+
+    def row(self, index: int) -> Html:
+        """Return the head of a label's row: its name, with its number where columns go by it."""
+        name = name_of(shortened(self.names[index]))
+        return join(element("span", f"{index + 1} ", class_="number"), name) if self.are_numbered else name
+
+    def column(self, index: int) -> Html:
+        """Return the head of a label's column; to those who listen it is the name in any case."""
+        if not self.are_numbered:
+            return name_of(self.names[index])
+        number = element("span", str(index + 1), class_="number", aria_hidden="true")
+        return join(number, element("span", name_of(shortened(self.names[index])), class_="unseen"))
+
+
+def shortened(name: str) -> str:
+    """Return a name that is not too long for the head of a row."""
+    shown = visible(name)
+    return shown if len(shown) <= _LONGEST_ROW else f"{shown[: _LONGEST_ROW - 1]}…"
+
+
+def shade(kind: str, share: float) -> str | None:
+    """Return the class of a share's shade: none for 0, the darkest for all."""
+    return f"{kind}-{math.ceil(SHADES * share)}" if share > 0 else None
+
+
+def shaded_table(title: str, head: Sequence[Html | str], rows: Sequence[tuple[Html, Sequence[Cell]]]) -> Html:
+    """Return a table of shaded cells, each row with its head, in a box that scrolls; row heads stay in sight."""
+    first, *others = head
+    heads = [
+        element("th", first, scope="col", class_="text"),
+        *(element("th", words, scope="col") for words in others),
+    ]
+    body = [
+        element(
+            "tr",
+            element("th", name, scope="row", class_="text wrap"),
+            *(element("td", cell.text, class_=cell.shade or "nought") for cell in cells),
+        )
+        for name, cells in rows
+    ]
+    content = element(
+        "table",
+        element("caption", element("span", title)),
+        element("thead", element("tr", *heads)),
+        element("tbody", *body),
+        class_="shaded",
+    )
+    return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=title)

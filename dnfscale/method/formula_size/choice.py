@@ -1,0 +1,48 @@
+"""Which size to take: the one whose formula is right on most rows that the search has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dnfscale.errors import DataError, SpecError
+from dnfscale.method.formula_size.sizes import SizeResult, errors_of
+from dnfscale.method.formula_size.table import TypeTable
+
+LEAST_PATIENCE = 4
+"""Training errors often fall only after two to four sizes that bring nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The sizes that were searched, how they do on validation rows, and the best of them."""
+
+    path: tuple[SizeResult, ...]
+    correct: tuple[int, ...]
+    """Validation rows that the formula of each size gets right."""
+    n_rows: int
+    """Validation rows."""
+    chosen: SizeResult
+    """The smallest of the sizes that get most validation rows right."""
+
+
+def choose(path: Iterable[SizeResult], validation: TypeTable, *, patience: int = LEAST_PATIENCE) -> Choice:
+    """Take results in order of size until so many in a row bring nothing on validation rows; choose the best size.
+
+    What is not taken from an iterator is not searched. validation has the attributes of the searched table.
+    """
+    if patience < LEAST_PATIENCE:
+        raise SpecError(f"patience must be at least {LEAST_PATIENCE} sizes, got {patience}")
+    taken: list[SizeResult] = []
+    correct: list[int] = []
+    best = 0
+    for result in path:
+        taken.append(result)
+        correct.append(validation.n_rows - errors_of(result.formula, validation))
+        if correct[-1] > correct[best]:
+            best = len(taken) - 1
+        if len(taken) - 1 - best >= patience:
+            break
+    if not taken:
+        raise DataError("expected the result of at least one size to choose from, got none")
+    return Choice(tuple(taken), tuple(correct), validation.n_rows, taken[best])

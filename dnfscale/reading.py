@@ -1,0 +1,200 @@
+"""The one full read of a dataset: from a source to rough rows on the workers, and the cuts of every fold.
+
+To read rows once, two things must be known before: their numbers, from which folds and splits follow, and a bracket
+around the medians of each number column. Where the footers show that no row will be dropped, numbers follow from them,
+and a look at the first rows of some partitions gives brackets. Where they do not, or where that turns out to be wrong
+(a nan in a column of floats, a bracket that misses), a scan of its own counts and samples the rows first. What is
+guessed decides how often the dataset is read, never the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from dnfscale.core import medians
+from dnfscale.core.arrays import Values
+from dnfscale.core.columns import Column, Reading, Role, TableSummary
+from dnfscale.core.medians import Bracket, Cut, Located
+from dnfscale.core.splits import TRAIN, VALIDATION, Splits
+from dnfscale.data.source import Source, number_dtype
+from dnfscale.engine.api import Engine
+from dnfscale.method.booleanize import FoldCuts
+from dnfscale.scans import ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead
+from dnfscale.table import LearnSpec, Table, check_kept, check_source, features, n_test_folds, settle
+
+_SMALL = 1 << 18
+"""Up to so many numbers in all, every one is kept: sampling would cost more."""
+_PIECES = 16
+"""Partitions whose first rows are looked at, at least; it takes a quarter as many to tell how they differ."""
+_PIECE_ROWS = 1 << 16
+_WIDEST = 0.1
+"""A share of rows that is too much to keep: partitions that differ so much need a sample of all rows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadTable:
+    """A table that has been read."""
+
+    table: Table
+    cuts: Mapping[str, FoldCuts]
+    rows: Sequence[object]
+    """The rough rows, where they were left."""
+
+
+@dataclass(slots=True, eq=False)
+class _Outlook:
+    """What is known, or guessed, before the read."""
+
+    row_numbers: Mapping[int, range]
+    samples: Mapping[int, Values]
+    """Of the number columns, by their place in the reading."""
+    spreads: Mapping[int, float]
+    counted: bool
+    widenings: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(numbers) for numbers in self.row_numbers.values())
+
+    def brackets(self) -> dict[int, Bracket]:
+        return {
+            i: medians.bracket(
+                sample, n_rows=self.n_rows, widening=self.widenings.get(i, 0), spread=self.spreads.get(i, 0.0)
+            )
+            for i, sample in self.samples.items()
+        }
+
+
+def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
+    """Read a dataset, and settle its rows, labels, splits and medians; data that cannot be learned from is an error."""
+    columns = features(source, spec)
+    check_source(source)
+    reading = Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight)
+    outlook = _guessed(source, reading, engine) or _counted(source, reading, spec, engine)
+    while True:
+        splits = Splits(outlook.n_rows, n_test_folds(outlook.n_rows, spec), spec.validation, spec.seed)
+        scan = ReadRows(reading, outlook.brackets(), outlook.row_numbers, splits, spec.max_categories, outlook.counted)
+        rows = engine.keep("read rows", source.partitions, scan)
+        gather = SummarizeRead(reading, spec.max_categories)
+        summary, located = engine.reduce("locate medians", rows, gather, gather.merge)
+        if not outlook.counted and summary.n_rows < outlook.n_rows:
+            outlook = _counted(source, reading, spec, engine)
+            continue
+        table = settle(source, reading, summary, splits, spec)
+        cuts, missed = _cuts(columns, located, splits)
+        if not missed:
+            return ReadTable(table, cuts, rows)
+        if not outlook.counted:
+            outlook = _counted(source, reading, spec, engine)
+        for i in missed:
+            outlook.widenings[i] = outlook.widenings.get(i, 0) + 2
+
+
+def _cuts(
+    columns: Sequence[Column], located: Sequence[Located], splits: Splits
+) -> tuple[dict[str, FoldCuts], list[int]]:
+    """Return the exact medians of every fold's W_train and W_0, and the columns whose bracket missed one."""
+    members = np.concatenate([splits.members([TRAIN]), splits.members([TRAIN, VALIDATION])])
+    numbers = [i for i, column in enumerate(columns) if column.role is Role.NUMBER]
+    cuts: dict[str, FoldCuts] = {}
+    missed: list[int] = []
+    for i, found in zip(numbers, located, strict=True):
+        parts = medians.cuts(found, members)
+        known: list[Cut] = [cut for cut in parts if cut is not None]
+        if len(known) < len(parts):
+            missed.append(i)
+        else:
+            cuts[columns[i].name] = FoldCuts(tuple(known[: splits.n_folds]), tuple(known[splits.n_folds :]))
+    return cuts, missed
+
+
+class Foreseen(Enum):
+    """What comes before the read of a dataset, as far as its footers tell."""
+
+    NOTHING = "nothing"
+    SAMPLE = "a look at some partitions"
+    COUNT = "a scan that counts the rows"
+
+
+def foresee(source: Source, reading: Reading) -> Foreseen:
+    """Say what will come before the read, unless the rows themselves show that more is needed."""
+    guarded = [reading.target] if reading.keep_missing else [reading.target, *(c.name for c in reading.columns)]
+    if any(source.null_counts.get(str(name)) != 0 for name in guarded):
+        return Foreseen.COUNT
+    n_numbers = sum(column.role is Role.NUMBER for column in reading.columns)
+    if source.n_rows * n_numbers <= _SMALL:
+        return Foreseen.NOTHING
+    return Foreseen.COUNT if len(source.partitions) < _PIECES // 4 else Foreseen.SAMPLE
+
+
+def sampled_pieces(source: Source, n_numbers: int) -> int:
+    """Return of how many partitions the first rows are looked at."""
+    wanted = _sampled_rows(source.n_rows, n_numbers)
+    return min(len(source.partitions), max(_PIECES, -(-wanted // _PIECE_ROWS)))
+
+
+def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | None:
+    """Return what the footers and the first rows of some partitions suggest; None where that is too little."""
+    foreseen = foresee(source, reading)
+    if foreseen is Foreseen.COUNT:
+        return None
+    numbers = {i: column for i, column in enumerate(reading.columns) if column.role is Role.NUMBER}
+    row_numbers: dict[int, range] = {}
+    start = 0
+    for partition in source.partitions:
+        row_numbers[partition.ordinal] = range(start, start + partition.n_rows)
+        start += partition.n_rows
+    if foreseen is Foreseen.NOTHING:
+        empty = {i: np.empty(0, dtype=number_dtype(source.types[column.name])) for i, column in numbers.items()}
+        return _Outlook(row_numbers, empty, {}, counted=False)
+    return _sampled(source, numbers, row_numbers, engine)
+
+
+def _sampled(
+    source: Source, numbers: Mapping[int, Column], row_numbers: Mapping[int, range], engine: Engine
+) -> _Outlook | None:
+    """Return an outlook from the first rows of partitions spread over the dataset; None where these differ too much."""
+    wanted = _sampled_rows(source.n_rows, len(numbers))
+    n_pieces = sampled_pieces(source, len(numbers))
+    places = np.linspace(0, len(source.partitions) - 1, n_pieces).round().astype(int).tolist()
+    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), -(-wanted // n_pieces))
+    pieces = [piece for piece in engine.map("sample columns", [source.partitions[i] for i in places], scan) if piece]
+    samples: dict[int, Values] = {}
+    spreads: dict[int, float] = {}
+    for place, i in enumerate(numbers):
+        parts = [piece[place].sample for piece in pieces if len(piece[place].sample)]
+        if len(parts) < len(pieces) / 2 or not parts:
+            return None
+        samples[i] = np.concatenate(parts)
+        middle = np.median(samples[i])
+        # Half of the values that equal the median count as below it: columns of few values have many of them.
+        shares = [((part < middle).mean() + (part <= middle).mean()) / 2 for part in parts]
+        spreads[i] = float(np.std(shares) / np.sqrt(len(shares)))
+    if max(spreads.values(), default=0.0) > _WIDEST / 8:
+        return None
+    return _Outlook(row_numbers, samples, spreads, counted=False)
+
+
+def _counted(source: Source, reading: Reading, spec: LearnSpec, engine: Engine) -> _Outlook:
+    """Count the rows that are kept, and sample them all."""
+    n_numbers = sum(column.role is Role.NUMBER for column in reading.columns)
+    share = min(1.0, _sampled_rows(source.n_rows, n_numbers) / source.n_rows)
+    scan = SummarizeColumns(reading, share, spec.max_categories)
+    summary: TableSummary = engine.reduce("summarize columns", source.partitions, scan, scan.merge)
+    check_kept(source, summary, reading.columns, spec)
+    samples = {
+        i: found.sample  # type: ignore[union-attr]
+        for i, (column, found) in enumerate(zip(reading.columns, summary.columns, strict=True))
+        if column.role is Role.NUMBER
+    }
+    return _Outlook(summary.row_numbers(), samples, {}, counted=True)
+
+
+def _sampled_rows(n_rows: int, n_numbers: int) -> int:
+    """Return how many rows to sample: enough for narrow brackets, at most 64 MiB over all columns."""
+    sampled = max(20_000.0, 4 * float(n_rows) ** (2 / 3))
+    return max(1, int(min(n_rows, sampled, (64 << 20) / (8 * max(1, n_numbers)))))

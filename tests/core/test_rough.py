@@ -1,0 +1,68 @@
+"""Rough rows become the binned rows that reading the values again would give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dnfscale.core import medians
+from dnfscale.core.bins import CategoryBins, NumberBins
+from dnfscale.core.columns import Categories, Numbers
+from dnfscale.core.medians import INSIDE, Bracket
+from dnfscale.core.rough import Gathering
+from dnfscale.errors import DataError
+
+ROWS = st.tuples(st.integers(-9, 9), st.booleans(), st.sampled_from("abcd"))
+BLOCKS = st.lists(st.lists(ROWS, max_size=6), max_size=4)
+
+
+@given(BLOCKS, st.integers(-9, 9), st.integers(0, 9), st.data())
+def test_rough_rows_are_binned_as_the_values_themselves(blocks, low, width, choice):
+    bracket = Bracket(np.float64(low), np.float64(low + width))
+    edges = choice.draw(st.lists(st.integers(low, low + width), unique=True, max_size=4).map(sorted))
+    number_bins = NumberBins(np.array(edges, dtype=np.float64), has_missing=True)
+    category_bins = CategoryBins(("a", "b", "c", "d"))
+    gathering = Gathering(2)
+    numbers: list[Numbers] = []
+    categories: list[Categories] = []
+    for arc, block in enumerate(blocks):
+        values = np.array([value for value, _, _ in block], dtype=np.float64)
+        data = Numbers(values, np.array([present for _, present, _ in block], dtype=np.bool_))
+        local = tuple(dict.fromkeys(letter for _, _, letter in block))
+        codes = np.array([local.index(letter) if present else -1 for _, present, letter in block], dtype=np.int64)
+        side = medians.sides(data, bracket)
+        inside = np.flatnonzero(side == INSIDE)
+        gathering.add_numbers(0, side, inside, values[inside])
+        gathering.add_categories(1, Categories(codes, local))
+        target = Categories(np.arange(len(block)) % 2, ("no", "yes"))
+        gathering.add_rows(target, np.full(len(block), arc % 3, dtype=np.uint8), None)
+        numbers.append(data)
+        categories.append(Categories(codes, local))
+    table = gathering.table().binned([number_bins, category_bins], (("no",), ("yes",)), n_arcs=3)
+    assert table.columns[0].tolist() == [code for data in numbers for code in number_bins.encode(data).tolist()]
+    assert table.columns[1].tolist() == [code for data in categories for code in category_bins.encode(data).tolist()]
+    assert table.labels.tolist() == [
+        2 * (i % 3) + row % 2 for i, block in enumerate(blocks) for row in range(len(block))
+    ]
+
+
+def one_row(letter: str, label: str) -> Gathering:
+    gathering = Gathering(1)
+    gathering.add_categories(0, Categories(np.zeros(1, dtype=np.int64), (letter,)))
+    gathering.add_rows(Categories(np.zeros(1, dtype=np.int64), (label,)), np.zeros(1, dtype=np.uint8), None)
+    return gathering
+
+
+@pytest.mark.parametrize(("letter", "label"), [("z", "no"), ("a", "maybe")])
+def test_a_value_or_label_that_the_whole_table_does_not_have_is_an_error(letter, label):
+    rough = one_row(letter, label).table()
+    with pytest.raises(DataError, match="got a value that was not there before"):
+        rough.binned([CategoryBins(("a", "b"))], (("no",), ("yes",)), n_arcs=1)
+
+
+def test_only_the_columns_that_are_wanted_are_binned():
+    rough = one_row("a", "yes").table()
+    table = rough.binned([CategoryBins(("a",))], (("no",), ("yes",)), n_arcs=1, only=())
+    assert (dict(table.columns), table.labels.tolist()) == ({}, [1])

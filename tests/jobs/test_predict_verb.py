@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dnfscale import IdealClassifier
+from tests.jobs.judging import accepts
+from tests.jobs.running import Desk, Ended, small_table, tidy
+
+
+def learned(desk: Desk, name: str = "m.json", **how: Any) -> dict[str, Any]:
+    """Learn a model of the small table, by a job, and put its file under a short name."""
+    desk.table(small_table(), "train/t.parquet")
+    spec = desk.spec(file="train/job.toml", **{"data": {"path": "t.parquet", "target": "y"}, **how})
+    ended = desk.here("run", spec, "--output", "runs", "--force")
+    assert ended.code == 0, ended.err
+    text = (desk.folder() / "model.json").read_text(encoding="utf-8")
+    (desk.path / name).write_text(text, encoding="utf-8")
+    record: dict[str, Any] = json.loads(text)
+    return record
+
+
+def fresh(n_rows: int = 90) -> pa.Table:
+    """Rows that the model has not seen: with gaps, other categories, and a column more."""
+    table = pa.table(small_table(n_rows, seed=11))
+    random = np.random.default_rng(12)
+    x = pa.array(table["x"].to_numpy(), mask=random.random(n_rows) < 0.2)
+    words = pa.array([word if i % 5 else "mauve" for i, word in enumerate(table["s"].to_pylist())])
+    return table.set_column(0, "x", x).set_column(2, "s", words).append_column("more", pa.nulls(n_rows))
+
+
+def answers(desk: Desk, name: str = "out") -> pd.DataFrame:
+    return pq.read_table(desk.path / name).to_pandas()
+
+
+def refused(ended: Ended, code: int, *parts: str) -> None:
+    """The command ended with the code and one line that says why."""
+    assert ended.code == code, ended.err
+    assert ended.message.startswith("dnfscale: ")
+    assert "Traceback" not in ended.err
+    for part in parts:
+        assert part in ended.message
+
+
+def nothing_left(desk: Desk) -> bool:
+    return not [name for name in os.listdir(desk.path) if name == "out" or name.startswith(".")]
+
+
+@pytest.mark.parametrize("missing", ["drop", "indicator"])
+def test_every_row_is_answered_in_its_order(desk, missing):
+    model = learned(desk, data={"path": "t.parquet", "target": "y", "missing": missing})
+    table = fresh()
+    desk.table(table, "new.parquet", row_group_size=13)
+    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out")
+    assert ended.code == 0, ended.err
+    expected = [accepts(model, row) for row in table.to_pylist()]
+    assert answers(desk)["prediction"].tolist() == expected
+    assert answers(desk)["term"].isna().tolist() == [not answer for answer in expected]
+    assert "90 rows in" in ended.out
+    used = {attribute["column"] for attribute in model["attributes"]}
+    gaps = sum(any(row[name] is None for name in used) for row in table.to_pylist())
+    assert f"  {gaps:,} rows lack a value that the model uses" in ended.out
+    assert ended.out.strip().endswith("files  out")
+
+
+def test_the_estimator_says_the_same(desk):
+    learned(desk)
+    model = IdealClassifier().fit(desk.path / "train" / "t.parquet", "y")
+    desk.table(fresh(), "new.parquet")
+    assert desk.here("predict", "m.json", "new.parquet", "--output", "out").code == 0
+    assert answers(desk)["prediction"].tolist() == model.predict(desk.path / "new.parquet").tolist()
+    assert answers(desk)["probability"].tolist() == model.predict_proba(desk.path / "new.parquet")[:, 1].tolist()
+
+
+def test_files_and_row_groups_change_nothing(desk):
+    learned(desk)
+    table = fresh()
+    desk.table(table, "one/all.parquet")
+    for i, (start, stop) in enumerate([(0, 1), (1, 1), (1, 50), (50, 90)]):
+        desk.table(table[start:stop], f"four/key={i}/{i}.parquet", row_group_size=7)
+    for folder in ("one", "four"):
+        assert desk.here("predict", "m.json", folder, "--output", f"out-{folder}").code == 0
+    assert answers(desk, "out-one").equals(answers(desk, "out-four"))
+    assert desk.here("predict", "m.json", "four/*/*.parquet", "--output", "out-glob").code == 0
+    assert answers(desk, "out-glob").equals(answers(desk, "out-one"))
+
+
+def test_processes_write_what_one_does(desk):
+    learned(desk)
+    for i in range(3):
+        desk.table(fresh(50 + i), f"data/{i}.parquet")
+    assert desk.here("predict", "m.json", "data", "--output", "alone", "--workers", "1").code == 0
+    ended = desk.apart("predict", "m.json", "data", "--output", "together", "--workers", "2")
+    assert ended.code == 0, ended.err
+    names = tidy(desk.path / "alone")
+    assert names == tidy(desk.path / "together")
+    for name in names:
+        assert (desk.path / "alone" / name).read_bytes() == (desk.path / "together" / name).read_bytes()
+
+
+def test_the_summary_is_json_if_that_is_wanted(desk):
+    model = learned(desk)
+    table = fresh()
+    desk.table(table, "new.parquet")
+    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out", "--json")
+    record = json.loads(ended.out)
+    yes = sum(accepts(model, row) for row in table.to_pylist())
+    assert record["rows"] == 90
+    assert record["answers"] == {"not True": 90 - yes, "True": yes}
+    assert set(record) == {"rows", "answers", "rows_with_missing_values", "rows_of_unseen_types", "elapsed_s"}
+
+
+def test_several_classes_are_answered_by_the_most_probable(desk):
+    desk.table(small_table(), "train/t.parquet")
+    whole = {"data": {"path": "t.parquet", "target": "s", "classes": "all"}}
+    assert desk.here("run", desk.spec(file="train/job.toml", **whole)).code == 0
+    model = IdealClassifier().fit(desk.path / "train" / "t.parquet", "s")
+    ended = desk.here("predict", desk.folder() / "model.json", "train/t.parquet", "--output", "out", "--json")
+    assert ended.code == 0, ended.err
+    found = answers(desk)
+    assert found["prediction"].tolist() == model.predict(desk.path / "train" / "t.parquet").tolist()
+    given = model.predict_proba(desk.path / "train" / "t.parquet")
+    assert found["probability"].tolist() == given.max(axis=1).tolist()
+    assert json.loads(ended.out)["answers"] == {
+        label: int((found["prediction"] == label).sum()) for label in ("blue", "green", "red")
+    }
+
+
+def test_an_empty_dataset_gives_an_empty_answer(desk):
+    learned(desk)
+    desk.table(fresh()[:0], "new.parquet")
+    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out")
+    assert ended.code == 0, ended.err
+    assert len(answers(desk)) == 0
+    assert list(answers(desk).columns) == ["prediction", "probability", "term"]
+
+
+def test_what_is_there_is_replaced_only_by_force(desk):
+    learned(desk)
+    desk.table(fresh(), "new.parquet")
+    (desk.path / "out").mkdir()
+    (desk.path / "out" / "old").write_text("old")
+    refused(desk.here("predict", "m.json", "new.parquet", "--output", "out"), 3, "out is already there", "--force")
+    assert tidy(desk.path / "out") == ["old"]
+    assert desk.here("predict", "m.json", "new.parquet", "--output", "out", "--force").code == 0
+    assert tidy(desk.path / "out") == ["part-00000.parquet"]
+
+
+@pytest.mark.parametrize("output", ["data", ".", "data/../data", "new"])
+def test_force_does_not_remove_the_data_or_the_model(desk, output):
+    learned(desk, name="m.json")
+    desk.table(fresh(), "data/new.parquet")
+    before = tidy(desk.path)
+    given = ("m.json", "data") if output != "new" else ("new/m.json", "data")
+    if output == "new":
+        (desk.path / "new").mkdir()
+        os.replace(desk.path / "m.json", desk.path / "new" / "m.json")
+        before = tidy(desk.path)
+    refused(desk.here("predict", *given, "--output", output, "--force"), 2, "--output must be a folder of its own")
+    assert tidy(desk.path) == before
+
+
+def test_missing_values_that_were_an_error_are_one_again(desk):
+    learned(desk, data={"path": "t.parquet", "target": "y", "missing": "error"})
+    desk.table(fresh(), "new.parquet")
+    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out")
+    refused(ended, 3, "missing = 'error', but column 'x' has some")
+    assert nothing_left(desk)
+
+
+def test_columns_that_are_absent_or_of_another_type_are_refused(desk):
+    learned(desk)
+    desk.table(fresh().drop_columns("s"), "absent.parquet")
+    refused(desk.here("predict", "m.json", "absent.parquet", "--output", "out"), 3, "'s' is not there", "'x'")
+    for name, column in {"x": ["1"] * 90, "s": [1] * 90}.items():
+        table = fresh()
+        desk.table(table.set_column(table.column_names.index(name), name, pa.array(column)), "wrong.parquet")
+        ended = desk.here("predict", "m.json", "wrong.parquet", "--output", "out")
+        refused(ended, 3, f"expected column {name!r} to hold")
+    assert nothing_left(desk)
+
+
+def damaged(file: Path) -> None:
+    """Spoil the pages of a Parquet file, but not its footer."""
+    content = bytearray(file.read_bytes())
+    content[4:-3000] = bytes(len(content) - 3004)
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_task_that_fails_leaves_nothing_behind(desk, apart):
+    learned(desk)
+    for i in range(4):
+        file = desk.table(fresh(70_000), f"data/{i}.parquet", compression="none")
+    damaged(file)
+    run = desk.apart if apart else desk.here
+    ended = run("predict", "m.json", "data", "--output", "out", "--workers", "2" if apart else "1")
+    refused(ended, 3, "3.parquet: expected to read its columns, but that failed")
+    assert nothing_left(desk)
+
+
+def test_a_truncated_file_is_refused_before_anything_is_written(desk):
+    learned(desk)
+    file = desk.table(fresh(), "data/0.parquet")
+    file.write_bytes(file.read_bytes()[:-20])
+    refused(desk.here("predict", "m.json", "data", "--output", "out"), 3, "0.parquet: expected a Parquet file")
+    assert nothing_left(desk)
+
+
+class Exploding:
+    def __reduce__(self) -> Any:
+        return os.system, ("touch exploded",)
+
+
+MODELS: dict[str, bytes] = {
+    "not JSON": b"{",
+    "other JSON": b'{"a": 1}',
+    "a list": b"[]",
+    "a pickle": pickle.dumps(Exploding()),
+    "nothing": b"",
+    "deep": b"[" * 100_000,
+    "a later version": b'{"schema": "dnfscale.model/2"}',
+}
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_a_file_that_is_no_model_is_refused(desk, case):
+    desk.table(fresh(), "new.parquet")
+    (desk.path / "m.json").write_bytes(MODELS[case])
+    refused(desk.here("predict", "m.json", "new.parquet", "--output", "out"), 3, "m.json: ")
+    assert nothing_left(desk)
+    assert not (desk.path / "exploded").exists()
+
+
+def test_a_model_of_classes_whose_labels_do_not_go_together_is_refused(desk):
+    record = learned(desk)
+    entries = [{**record, "positive": [1]}, {**record, "positive": ["a"]}]
+    text = json.dumps({"schema": "dnfscale.classes/1", "target": "y", "classes": entries})
+    (desk.path / "m.json").write_text(text)
+    desk.table(fresh(), "new.parquet")
+    refused(desk.here("predict", "m.json", "new.parquet", "--output", "out"), 3, "labels of one kind")
+
+
+def test_what_cannot_be_done_is_refused(desk):
+    learned(desk)
+    desk.table(fresh(), "new.parquet")
+    (desk.path / "file").write_text("")
+    refused(desk.here("predict", "none.json", "new.parquet", "--output", "out"), 3, "none.json: expected a model file")
+    refused(desk.here("predict", "m.json", "none.parquet", "--output", "out"), 3, "nothing at this path")
+    refused(desk.here("predict", "m.json", "new.parquet", "--output", "file/out"), 3, "can be written")
+    for workers in ("0", "-3"):
+        ended = desk.here("predict", "m.json", "new.parquet", "--output", "out", "--workers", workers)
+        refused(ended, 2, f"--workers must be at least 1, got {workers}")
+    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out", "--scheduler", "nowhere")
+    refused(ended, 4, "expected the address of a Dask scheduler")
+    assert desk.here("predict", "m.json", "new.parquet").code == 2
+    assert nothing_left(desk)

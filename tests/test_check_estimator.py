@@ -1,0 +1,52 @@
+"""scikit-learn's own idea of what a classifier has to do, asked of ours with several parameters: all of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from dnfscale import IdealClassifier
+from tests.jobs.running import surroundings
+
+VARIANTS = [
+    {},
+    {"missing": "indicator"},
+    {"missing": "error"},
+    {"class_weight": "balanced"},
+    {"threshold": 0.3},
+    {"max_ell": 2},
+    {"unseen": "dont_care", "minimize": "none"},
+    {"any_columns": True},
+]
+ARRAY_API = "check_array_api_input"
+"""The one check that runs only if SciPy was told, before it was imported, to take arrays of any library."""
+
+
+@pytest.mark.parametrize("parameters", VARIANTS, ids=lambda given: "-".join(map(str, given.values())) or "plain")
+def test_scikit_learn_finds_no_fault(parameters):
+    results = check_estimator(IdealClassifier(**parameters), on_skip=None, on_fail=None)
+    outcomes = {(found["check_name"], found["status"], str(found["exception"])) for found in results}
+    assert len(results) >= 60
+    assert {(name, status) for name, status, _ in outcomes if status != "passed"} <= {(ARRAY_API, "skipped")}
+    assert not any(found["expected_to_fail"] for found in results)
+
+
+def test_no_check_is_left_out():
+    code = (
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        "from dnfscale import IdealClassifier\n"
+        "results = check_estimator(IdealClassifier(), on_skip=None, on_fail='raise')\n"
+        f"print({{found['status'] for found in results}}, {ARRAY_API!r} in {{r['check_name'] for r in results}})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=surroundings(SCIPY_ARRAY_API="1"),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.stdout, done.stderr) == ("{'passed'} True\n", "")
