@@ -67,14 +67,13 @@ def grown(bank: Bank) -> Bank:
 
 
 @entry
-def combine(bank: Bank, full: Words, xs: Ints, ys: Ints, size: int, start: int, budget: int) -> int:
+def combine(bank: Bank, full: Words, meaning: Words, xs: Ints, ys: Ints, size: int, start: int, budget: int) -> int:
     """Enter x and y, x or y for all x and y, from the pair of number start on.
 
     Return the number of the first pair that was not entered: the room or the budget, in words, was not enough.
-    Where xs and ys are the same functions, each pair is taken once.
+    Where xs and ys are the same functions, each pair is taken once. meaning: words to write in.
     """
     n_words, n_ys = len(full), len(ys)
-    meaning = np.empty(n_words, np.uint64)
     same = len(xs) == n_ys and xs[0] == ys[0]
     pair = start
     work = 0

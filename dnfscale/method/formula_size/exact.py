@@ -108,6 +108,7 @@ class ExactSearch:
             n = 2 * int(self._bank.n_entries[0])
             sizes = self._bank.size[:n]
             level = len(self._up_to)
+            meaning = _words(self._literals.n_words)
             for small in range(1, (level - 1) // 2 + 1):
                 xs, ys = (np.flatnonzero(sizes == k) for k in (small, level - 1 - small))
                 done = 0
@@ -118,7 +119,7 @@ class ExactSearch:
                         self._bank = grown(self._bank)
                     if perf_counter() >= deadline:
                         return False
-                    done = combine(self._bank, self._literals.full, xs, ys, level, done, SLICE_WORDS)
+                    done = combine(self._bank, self._literals.full, meaning, xs, ys, level, done, SLICE_WORDS)
             self._up_to.append(int(self._bank.n_entries[0]))
         return True
 
