@@ -69,7 +69,7 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     learned = learn_targets(source, spec, engine)
     table, booleans = learned.targets[0].table, learned.binned.booleans
     n_folds = table.splits.n_folds
-    chosen = learned.binned.chosen
+    chosen = learned.chosen
     folds = range(table.splits.outer)
     scan = CountAnswers(
         bins=booleans.bins,
@@ -86,7 +86,7 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     n_classes = len(table.classes)
     confusion: Ints = np.zeros((0, n_classes, n_classes), dtype=np.int64)
     if folds:
-        confusion = engine.reduce("count answers", learned.binned.tables, scan, _merge)
+        confusion = engine.reduce("count answers", learned.binned.rows, scan, _merge)
     return LearnedClasses(tuple(labels[0] for labels in table.classes), learned.targets, confusion)
 
 

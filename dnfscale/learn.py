@@ -99,13 +99,14 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Binned:
-    """The binned rows that a study leaves on the workers, and what is needed to ask more of them."""
+class BinnedTargets:
+    """The rows that a read leaves on the workers, and what is needed to ask more of them."""
 
-    tables: Sequence[object]
+    table: Table
+    rows: Sequence[object]
     booleans: Booleanization
-    chosen: tuple[tuple[int, ...], ...]
-    """The attributes chosen for each target and fold; folds come round in order."""
+    associations: tuple[Associations, ...]
+    """Of the attributes with each target, on W_train of every fold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +114,9 @@ class LearnedTargets:
     """What was learned from a source."""
 
     targets: tuple[Learned, ...]
-    binned: Binned
+    binned: BinnedTargets
+    chosen: tuple[tuple[int, ...], ...]
+    """The attributes chosen for each target and fold; folds come round in order."""
 
 
 def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
@@ -124,16 +127,8 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
 
 def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTargets:
     """Learn the formulas of every target of a table, one or as many as it has classes, in the same scans."""
-    read = read_table(source, spec, engine)
-    table, rows = read.table, read.rows
-    booleans = booleanize(
-        table.columns,
-        table.summary.columns,
-        read.cuts,
-        n_folds=table.splits.n_folds,
-        keep_missing=table.reading.keep_missing,
-    )
-    associated = _associate(rows, table, booleans, engine)
+    binned = bin_targets(source, spec, engine)
+    table, rows, booleans, associated = binned.table, binned.rows, binned.booleans, binned.associations
     sweeps = _sweep(rows, [_ranked(tables, spec) for tables in associated], table, booleans, spec, engine)
     chosen = [step.chosen.attributes for step in sweeps]
     singles = [(single,) for tables in associated for single in best_single(tables).tolist()]
@@ -173,7 +168,26 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
         )
         for target, positive in enumerate(table.positives)
     )
-    return LearnedTargets(targets, Binned(rows, booleans, tuple(chosen)))
+    return LearnedTargets(targets, binned, tuple(chosen))
+
+
+def bin_targets(source: Source, spec: LearnSpec, engine: Engine) -> BinnedTargets:
+    """Read a source, lay out its attributes, and associate them with every target."""
+    read = read_table(source, spec, engine)
+    table = read.table
+    booleans = booleanize(
+        table.columns,
+        table.summary.columns,
+        read.cuts,
+        n_folds=table.splits.n_folds,
+        keep_missing=table.reading.keep_missing,
+    )
+    return BinnedTargets(table, read.rows, booleans, _associate(read.rows, table, booleans, engine))
+
+
+def rank_attributes(tables: Associations, rank: str, length: int) -> list[tuple[int, ...]]:
+    """Return the best attributes of each fold by a ranking, best first."""
+    return [tuple(order.tolist()) for order in rankings(SCORES[rank](tables), length)]
 
 
 def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
@@ -209,8 +223,8 @@ def _associate(
 
 def _ranked(tables: Associations, spec: LearnSpec) -> list[dict[str, tuple[int, ...]]]:
     """Return the best attributes of each fold, by each ranking."""
-    best = {rank: rankings(SCORES[rank](tables), spec.max_ell) for rank in spec.rank}
-    return [{rank: tuple(order[fold].tolist()) for rank, order in best.items()} for fold in range(len(tables.n))]
+    best = {rank: rank_attributes(tables, rank, spec.max_ell) for rank in spec.rank}
+    return [{rank: orders[fold] for rank, orders in best.items()} for fold in range(len(tables.n))]
 
 
 def _sweep(

@@ -26,6 +26,7 @@ LEVELS = {
     "weights": 3,
     "predict": 3,
     "distillation": 3,
+    "distinct": 3,
     "fidelity": 3,
     "readable": 3,
     "reading": 3,
