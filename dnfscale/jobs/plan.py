@@ -67,6 +67,9 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         Phase("count chosen types", "rough rows", tasks, 0),
         Phase("minimize formulas", "counts", n_folds, 0),
     ]
+    if spec.size_budget:
+        phases.append(Phase("count distinct rows", "rough rows", tasks, 0))
+        phases.append(Phase("search formulas by size", "distinct rows", 2 * n_folds, 0))
     if spec.baselines:
         fits = sum(spec.budget(name).trials + 1 for name in spec.baselines)
         phases.append(Phase("tune baselines", "Parquet, once a worker", (n_folds - 1) * fits, size(names + target)))

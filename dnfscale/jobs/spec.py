@@ -7,6 +7,7 @@ what the value must be.
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import math
 import os
 import re
@@ -19,8 +20,10 @@ from typing import Any
 
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.experiment.sizes import SizeBudget
 from dnfscale.experiment.tuning import PRUNERS, Budget
 from dnfscale.jobs.toml_text import key_lines, write_toml
+from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 from dnfscale.method.select import SCORES
 from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
 
@@ -29,9 +32,11 @@ Check = Callable[[Any], Any]
 _LEAST_WORKER_BYTES = 256 << 20
 """With less, Dask pauses or restarts a worker before it has read anything, for ever."""
 
-METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost")
+METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size")
 """What a study can run, in the order in which it is shown."""
 TUNED = ("random_forest", "xgboost")
+SIZED = "formula_size"
+_SIZED_KEYS = ("max_size", "time_limit_s", "patience", "max_types")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +92,10 @@ class JobSpec:
         if self["methods"] is not None:
             return tuple(dict.fromkeys(("ideal", *self["methods"])))
         tuned = tuple(name for name in TUNED if self[f"baselines.{name}.trials"] is not None)
+        sized = (SIZED,) if self[f"baselines.{SIZED}.max_size"] is not None else ()
         if self.kind == "distill":
             return ("ideal", "black_box")
-        return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned)
+        return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned, *sized)
 
     @property
     def baselines(self) -> tuple[str, ...]:
@@ -103,6 +109,13 @@ class JobSpec:
             self[f"baselines.{baseline}.timeout_s"],
             self[f"baselines.{baseline}.pruner"] or "none",
         )
+
+    @property
+    def size_budget(self) -> SizeBudget | None:
+        """How far the formula-size method searches; None where it is not to run."""
+        if SIZED not in self.methods:
+            return None
+        return SizeBudget(**{key: self[f"baselines.{SIZED}.{key}"] for key in _SIZED_KEYS})
 
     @property
     def run_folder(self) -> Path:
@@ -184,9 +197,20 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
         wanted = values["methods"] is not None and baseline in values["methods"]
         if values[f"baselines.{baseline}.trials"] is None and (wanted or f"baselines.{baseline}" in lines):
             values[f"baselines.{baseline}.trials"] = Budget().trials
+    _settle_sizes(values, lines)
     spec = JobSpec(file, lines, values)
     _check_together(spec)
     return spec
+
+
+def _settle_sizes(values: dict[str, Any], lines: Mapping[str, int]) -> None:
+    """Give the formula-size method its defaults, if it is listed or has a table."""
+    table = f"baselines.{SIZED}"
+    listed = values["methods"] is not None and SIZED in values["methods"]
+    if listed or table in lines or any(values[f"{table}.{key}"] is not None for key in _SIZED_KEYS):
+        for key in _SIZED_KEYS:
+            if values[f"{table}.{key}"] is None:
+                values[f"{table}.{key}"] = getattr(SizeBudget(), key)
 
 
 def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
@@ -310,7 +334,7 @@ def _check_together(spec: JobSpec) -> None:
         if spec.kind == "distill":
             fail("kind", 'kind = "distill" needs distill.model, a classifier that XGBoost saved as JSON; add it')
         fail("distill.model", f'distill.model is for kind = "distill", but kind is "{spec.kind}"; change one of them')
-    if spec.kind == "distill" and (spec.baselines or spec["data.classes"] == "all"):
+    if spec.kind == "distill" and (spec.baselines or spec.size_budget or spec["data.classes"] == "all"):
         fail("kind", 'kind = "distill" explains one classifier of two classes; leave out baselines and data.classes')
     if spec.kind != "distill" and not spec.knows_truth:
         fail("data", "expected the key data.target, the column to predict, but it is not there; add it")
@@ -318,8 +342,16 @@ def _check_together(spec: JobSpec) -> None:
         fail("cluster.kind", 'cluster.kind = "address" needs cluster.address, such as "tcp://10.0.0.5:8786"; add it')
     if spec["cluster.kind"] == "scheduler_file" and spec["cluster.scheduler_file"] is None:
         fail("cluster.kind", 'cluster.kind = "scheduler_file" needs cluster.scheduler_file, a path; add it')
-    if spec.kind == "fit" and spec.baselines:
-        fail("kind", f'kind = "fit" learns one formula, but {spec.baselines[0]} is to be compared; use kind = "study"')
+    compared = [*spec.baselines, *([SIZED] if spec.size_budget else [])]
+    if spec.kind == "fit" and compared:
+        fail("kind", f'kind = "fit" learns one formula, but {compared[0]} is to be compared; use kind = "study"')
+    if spec.size_budget and spec["data.classes"] == "all":
+        fail("data.classes", f'{SIZED} tells two classes apart, but data.classes = "all" asks for more; leave out one')
+    if spec.size_budget and importlib.util.find_spec("numba") is None:
+        fail(
+            f"baselines.{SIZED}",
+            f"{SIZED} needs numba, which is not installed; install it with: pip install 'dnfscale[formula-size]'",
+        )
 
 
 def _whole(low: int, high: int | None = None) -> Check:
@@ -476,6 +508,10 @@ FIELDS: Mapping[str, Field] = {
     "baselines.xgboost.trials": Field(_whole(1)),
     "baselines.xgboost.timeout_s": Field(_seconds),
     "baselines.xgboost.pruner": Field(_one_of(*PRUNERS)),
+    f"baselines.{SIZED}.max_size": Field(_whole(1, 100)),
+    f"baselines.{SIZED}.time_limit_s": Field(_seconds),
+    f"baselines.{SIZED}.patience": Field(_whole(LEAST_PATIENCE)),
+    f"baselines.{SIZED}.max_types": Field(_whole(2)),
     "cluster.kind": Field(_cluster_kind, "local"),
     "cluster.workers": Field(_whole(1), 2),
     "cluster.memory_limit": Field(_memory, "4GiB"),

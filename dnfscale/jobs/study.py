@@ -17,6 +17,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.splits import Splits
 from dnfscale.data.models import classes_record, model_record
 from dnfscale.data.source import Source
+from dnfscale.distinct import count_distinct
 from dnfscale.engine.api import Engine
 from dnfscale.errors import LimitError
 from dnfscale.experiment.baselines import FitAndScore
@@ -28,6 +29,7 @@ from dnfscale.experiment.many_classes import (
     classes_models,
 )
 from dnfscale.experiment.rows import RowsPlan
+from dnfscale.experiment.sizes import SizeBudget, Sized, size_folds, sized_record
 from dnfscale.experiment.study import (
     RESULT_SCHEMA,
     comparison_records,
@@ -40,8 +42,8 @@ from dnfscale.experiment.study import (
 )
 from dnfscale.experiment.tuning import Tuned, tune
 from dnfscale.jobs.notes import TaskNotes
-from dnfscale.jobs.spec import JobSpec
-from dnfscale.learn import Learned, learn
+from dnfscale.jobs.spec import SIZED, JobSpec
+from dnfscale.learn import BinnedTargets, Learned, bin_targets, learn_targets
 from dnfscale.table import LearnSpec, features
 
 
@@ -69,15 +71,23 @@ def run_study(
     """Carry out all methods of a job."""
     started = clock()
     noted = notes.recall("ideal")
+    binned: BinnedTargets | None = None
     if noted:
         facts = noted[0]
     else:
-        facts = _learned_facts(source, spec, to_learn, engine)
+        facts, binned = _learned_facts(source, spec, to_learn, engine)
         facts["seconds"] = round(clock() - started, 3)
         notes.note("ideal", facts)
     methods = {name: record for name, record in facts["methods"].items() if name in spec.methods}
     methods_s = {"ideal": facts["seconds"]}
     failed = 0
+    sized: dict[str, Any] | None = None
+    if spec.size_budget is not None:
+        binned = binned or bin_targets(source, to_learn, engine)
+        sized, methods_s[SIZED] = _sized(spec.size_budget, binned, to_learn, engine, notes)
+        failed += sized["failed_folds"]
+    # The rows on the workers are needed no more.
+    binned = None
     if spec.baselines:
         plan = _rows_plan(source, to_learn, facts, token)
         _check_memory(plan, engine)
@@ -85,6 +95,8 @@ def run_study(
             methods[name] = record
             methods_s[name] = seconds
             failed += record["failed_folds"]
+    if sized is not None:
+        methods[SIZED] = sized
     result = {
         "schema": RESULT_SCHEMA,
         "name": spec.name,
@@ -98,8 +110,13 @@ def run_study(
     return Outcome(result, facts["model"], methods_s, failed)
 
 
-def _learned_facts(source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine) -> dict[str, Any]:
-    """Learn, and return what was learned and what is needed to read the same rows again, as plain facts."""
+def _learned_facts(
+    source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine
+) -> tuple[dict[str, Any], BinnedTargets | None]:
+    """Learn, and return what was learned and what is needed to read the same rows again, as plain facts.
+
+    With two classes also the rows as they are kept on the workers.
+    """
     provenance = {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec["seed"]}
     if to_learn.classes == "all":
         classes = learn_classes(source, to_learn, engine)
@@ -111,8 +128,9 @@ def _learned_facts(source: Source, spec: JobSpec, to_learn: LearnSpec, engine: E
             | ({"majority": classes_majority_record(classes)} if first.folds else {}),
             "model": classes_record(classes_models(classes, to_learn, provenance=provenance)),
             "rows": _row_facts(first),
-        }
-    learned = learn(source, to_learn, engine)
+        }, None
+    found = learn_targets(source, to_learn, engine)
+    [learned] = found.targets
     provenance["rows"] = learned.rows
     methods = {"ideal": ideal_record(learned, to_learn)}
     if spec.kind == "distill":
@@ -124,7 +142,18 @@ def _learned_facts(source: Source, spec: JobSpec, to_learn: LearnSpec, engine: E
         "methods": methods,
         "model": model_record(_named(learned_model(learned, to_learn, provenance=provenance), spec)),
         "rows": _row_facts(learned),
-    }
+    }, found.binned
+
+
+def _sized(
+    budget: SizeBudget, binned: BinnedTargets, to_learn: LearnSpec, engine: Engine, notes: TaskNotes
+) -> tuple[dict[str, Any], float]:
+    """Carry out the formula-size method in all folds, and return its record and the seconds of its searches."""
+    types = count_distinct(binned, to_learn, engine, max_types=budget.max_types)
+    folds = size_folds(types, budget, engine, notes)
+    seconds = sum(fold.seconds for fold in folds if isinstance(fold, Sized))
+    names = [attribute.name for attribute in binned.booleans.attributes]
+    return sized_record(folds, names), round(seconds, 3)
 
 
 def _named(model: Model, spec: JobSpec) -> Model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dnfscale.errors import DataError, SpecError
@@ -35,14 +35,16 @@ def choose(path: Iterable[SizeResult], validation: TypeTable, *, patience: int =
         raise SpecError(f"patience must be at least {LEAST_PATIENCE} sizes, got {patience}")
     taken: list[SizeResult] = []
     correct: list[int] = []
-    best = 0
     for result in path:
         taken.append(result)
         correct.append(validation.n_rows - errors_of(result.formula, validation))
-        if correct[-1] > correct[best]:
-            best = len(taken) - 1
-        if len(taken) - 1 - best >= patience:
+        if is_enough(correct, patience):
             break
     if not taken:
         raise DataError("expected the result of at least one size to choose from, got none")
-    return Choice(tuple(taken), tuple(correct), validation.n_rows, taken[best])
+    return Choice(tuple(taken), tuple(correct), validation.n_rows, taken[correct.index(max(correct))])
+
+
+def is_enough(correct: Sequence[int], patience: int) -> bool:
+    """Say whether so many sizes in a row have brought nothing, given the validation rows that each gets right."""
+    return bool(correct) and len(correct) - 1 - correct.index(max(correct)) >= patience

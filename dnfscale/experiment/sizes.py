@@ -1,0 +1,219 @@
+"""The formula-size method in a study: a search in every fold, size by size, with notes of what is proved.
+
+Each fold is a chain: the sizes are searched upward on W_train until those that follow bring nothing on W_val; the best
+size is then searched on W_0, and its formula tested. A chain notes every size it has proved. When it runs again it goes
+on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dnfscale.core.distinct import PackedTypes
+from dnfscale.distinct import MAX_TYPES, FoldTypes, type_table
+from dnfscale.engine.api import Engine, Failure
+from dnfscale.experiment.metrics import deviation, mean
+from dnfscale.experiment.tuning import Notes
+from dnfscale.method.formula_size import (
+    Choice,
+    Limits,
+    SizeResult,
+    choose,
+    errors_of,
+    is_enough,
+    prepare,
+    render,
+    search,
+    symbols,
+)
+from dnfscale.method.formula_size.choice import LEAST_PATIENCE
+
+MAX_SIZE = 10
+_SLICE_S = 2.0
+"""A task searches size after size for about so long; what it has found is then noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeBudget:
+    """How far the sizes are searched in each fold."""
+
+    max_size: int = MAX_SIZE
+    time_limit_s: float | None = None
+    """For the search on W_train, and again for that on W_0."""
+    patience: int = LEAST_PATIENCE
+    """So many sizes in a row that bring nothing on validation rows end the search."""
+    max_types: int = MAX_TYPES
+    """The most distinct rows of a fold; above it, only the best attributes are searched."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchSizes:
+    """The next sizes to search on some rows."""
+
+    types: PackedTypes
+    validation: PackedTypes | None
+    """Rows on which patience is measured; None: all sizes are searched."""
+    start: tuple[SizeResult, ...]
+    """Sizes that are known."""
+    max_size: int
+    seconds: float | None
+    """What is left of the time limit."""
+    patience: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """The outcome of a fold."""
+
+    types: FoldTypes
+    choice: Choice
+    final: SizeResult
+    """The best formula of the chosen size on W_0."""
+    test_correct: int
+    seconds: float
+    """Time in searches, repeated or not."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether no limit cut a search short."""
+        return self.final.proved and all(result.proved for result in self.choice.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsized:
+    """A fold without an outcome: a search failed."""
+
+    fold: int
+    error: str
+
+
+def search_sizes(wanted: SearchSizes) -> list[SizeResult]:
+    """Search the next sizes, one at least, and stop after a while, or where the search is over."""
+    prepare()
+    begun = time.perf_counter()
+    found: list[SizeResult] = []
+    limits = Limits(wanted.max_size, wanted.seconds)
+    for result in search(type_table(wanted.types), limits, start=wanted.start):
+        found.append(result)
+        if time.perf_counter() - begun > _SLICE_S or _is_over([*wanted.start, *found], wanted):
+            break
+    return found
+
+
+def size_folds(folds: Sequence[FoldTypes], budget: SizeBudget, engine: Engine, notes: Notes) -> list[Sized | Unsized]:
+    """Search all folds side by side."""
+    chains = [size_fold(types, budget, notes=notes) for types in folds]
+    return engine.chain("search formulas by size", chains, search_sizes, expected=2 * len(chains))
+
+
+def size_fold(
+    types: FoldTypes, budget: SizeBudget, *, notes: Notes
+) -> Generator[SearchSizes, list[SizeResult] | Failure, Sized | Unsized]:
+    """Search the sizes on W_train, choose one on W_val, search it on W_0, and test its formula."""
+    name = f"formula_size-fold{types.fold}"
+    noted = notes.recall(name)
+    inner = SearchSizes(types.train, types.validation, (), budget.max_size, budget.time_limit_s, budget.patience)
+    path = yield from _searched(inner, "train", name, noted, notes)
+    if isinstance(path, Failure):
+        return Unsized(types.fold, path.message)
+    choice = choose(path, type_table(types.validation), patience=budget.patience)
+    outer = SearchSizes(types.whole, None, (), choice.chosen.size, budget.time_limit_s, budget.patience)
+    whole = yield from _searched(outer, "whole", name, noted, notes)
+    if isinstance(whole, Failure):
+        return Unsized(types.fold, whole.message)
+    test = type_table(types.test)
+    seconds = sum(result.seconds for result in (*path, *whole))
+    return Sized(types, choice, whole[-1], test.n_rows - errors_of(whole[-1].formula, test), seconds)
+
+
+def sized_record(folds: Sequence[Sized | Unsized], names: Sequence[str]) -> dict[str, Any]:
+    """Return what a result says of the formula-size method; the last fold is that of all rows."""
+    *tested, model = folds
+    done = [fold for fold in tested if isinstance(fold, Sized)]
+    accuracies = [Fraction(fold.test_correct, int(fold.types.test.n.sum())) for fold in done]
+    return {
+        "accuracy_mean": mean(accuracies),
+        "accuracy_std": deviation(accuracies),
+        "size_mean": sum(fold.final.formula_size for fold in done) / len(done) if done else None,
+        "failed_folds": len(tested) - len(done),
+        "folds": [_fold_record(fold, names) for fold in tested],
+        "model": _model_record(model, names),
+    }
+
+
+def _searched(
+    wanted: SearchSizes, part: str, chain: str, noted: Sequence[dict[str, Any]], notes: Notes
+) -> Generator[SearchSizes, list[SizeResult] | Failure, list[SizeResult] | Failure]:
+    """Return the results of all sizes: from the notes as far as they go, then by having them searched, and noted."""
+    path = [SizeResult.from_json(entry["result"]) for entry in noted if entry["part"] == part]
+    while not _is_over(path, wanted):
+        left = None if wanted.seconds is None else max(0.0, wanted.seconds - sum(result.seconds for result in path))
+        answer = yield SearchSizes(wanted.types, wanted.validation, tuple(path), wanted.max_size, left, wanted.patience)
+        if isinstance(answer, Failure):
+            return answer
+        for result in answer:
+            notes.note(chain, {"step": f"{part} {result.size}", "part": part, "result": result.to_json()})
+        path += answer
+    return path
+
+
+def _is_over(path: Sequence[SizeResult], wanted: SearchSizes) -> bool:
+    """Say whether a search has come to its end: all sizes, a limit, or nothing gained for too long."""
+    if len(path) >= wanted.max_size or (path and not path[-1].proved):
+        return True
+    if wanted.validation is None:
+        return False
+    validation = type_table(wanted.validation)
+    correct = [validation.n_rows - errors_of(result.formula, validation) for result in path]
+    return is_enough(correct, wanted.patience)
+
+
+def _fold_record(fold: Sized | Unsized, names: Sequence[str]) -> dict[str, Any]:
+    if isinstance(fold, Unsized):
+        return {"fold": fold.fold, "error": fold.error}
+    test_rows = int(fold.types.test.n.sum())
+    return {
+        "fold": fold.types.fold,
+        "train_rows": int(fold.types.train.n.sum()),
+        "validation_rows": fold.choice.n_rows,
+        "test_rows": test_rows,
+        "accuracy": fold.test_correct / test_rows,
+        **_formula_record(fold, names),
+    }
+
+
+def _model_record(fold: Sized | Unsized, names: Sequence[str]) -> dict[str, Any]:
+    if isinstance(fold, Unsized):
+        return {"error": fold.error}
+    rows = int(fold.types.whole.n.sum())
+    return {"rows": rows, "training_accuracy": 1 - fold.final.errors / rows, **_formula_record(fold, names)}
+
+
+def _formula_record(fold: Sized, names: Sequence[str]) -> dict[str, Any]:
+    searched = [names[attribute] for attribute in fold.types.attributes]
+    final, n_rows = fold.final, fold.choice.n_rows
+    return {
+        "formula": render(final.formula, searched),
+        "size": final.formula_size,
+        "attributes": [searched[place] for place in dict.fromkeys(symbols(final.formula))],
+        "errors": final.errors,
+        "chosen_size": fold.choice.chosen.size,
+        "proved": fold.proved,
+        "distinct_rows": len(fold.types.whole.n),
+        "attributes_searched": len(searched),
+        "exact_over_all_attributes": fold.types.exact,
+        "path": [
+            {
+                "size": result.size,
+                "formula_size": result.formula_size,
+                "errors": result.errors,
+                "validation_accuracy": correct / n_rows if n_rows else None,
+                "proved": result.proved,
+            }
+            for result, correct in zip(fold.choice.path, fold.choice.correct, strict=True)
+        ],
+    }
