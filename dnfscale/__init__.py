@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["IdealClassifier", "distill"]
+__all__ = ["FormulaSizeClassifier", "IdealClassifier", "distill"]
 
 
 def __getattr__(name: str) -> Any:
-    # The estimator brings scikit-learn, which a worker and a command line do without.
+    # The estimators bring scikit-learn, which a worker and a command line do without.
     if name == "IdealClassifier":
         from dnfscale.estimator import IdealClassifier
 
         return IdealClassifier
+    if name == "FormulaSizeClassifier":
+        from dnfscale.formula_size import FormulaSizeClassifier
+
+        return FormulaSizeClassifier
     if name == "distill":
         from dnfscale.distillation import distill
 

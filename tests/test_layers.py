@@ -28,6 +28,8 @@ LEVELS = {
     "distillation": 3,
     "distinct": 3,
     "fidelity": 3,
+    "formula_size": 3,
+    "labelled": 3,
     "readable": 3,
     "reading": 3,
     "estimator": 3,

@@ -8,7 +8,7 @@ import unicodedata
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
-from dnfscale.method.export.text import needs_note
+from dnfscale.method.export.text import Predicting, needs_note
 
 _PER_LINE = 3
 """Conditions on one line; a formula does not break by itself."""
@@ -79,7 +79,9 @@ _ACCENTS = {
 
 def export_latex(model: Model) -> str:
     """Return the formula as an align* environment: what it predicts, then a term a line."""
-    lines = [rf"{_predicted(model)} \iff {{}} & {first}" if i == 0 else first for i, first in enumerate(_lines(model))]
+    lines = [
+        rf"{latex_predicted(model)} \iff {{}} & {first}" if i == 0 else first for i, first in enumerate(_lines(model))
+    ]
     if needs_note(model):
         lines.append(r"& \text{(where a value is missing, $\le$, $\ne$ and $\lnot$ hold; $>$ and $=$ do not)}")
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
@@ -95,7 +97,8 @@ def escape(text: str) -> str:
     return "".join(spaced)
 
 
-def _predicted(model: Model) -> str:
+def latex_predicted(model: Predicting) -> str:
+    """Say what a formula predicts."""
     target = rf"\text{{{escape(model.target)}}}"
     labels = ", ".join(_value(label) for label in model.positive)
     return f"{target} = {labels}" if len(model.positive) == 1 else rf"{target} \in \{{{labels}\}}"
@@ -108,7 +111,7 @@ def _lines(model: Model) -> list[str]:
         return [r"\text{true}"]
     lines = []
     for number, term in enumerate(model.dnf.terms):
-        conditions = [_condition(model.tau.attributes[i], holds) for i, holds in term.literals]
+        conditions = [latex_condition(model.tau.attributes[i], holds) for i, holds in term.literals]
         for start in range(0, len(conditions), _PER_LINE):
             joined = r" \land ".join(conditions[start : start + _PER_LINE])
             if start:
@@ -118,7 +121,8 @@ def _lines(model: Model) -> list[str]:
     return lines
 
 
-def _condition(attribute: Attribute, holds: bool) -> str:
+def latex_condition(attribute: Attribute, holds: bool) -> str:
+    """Return an attribute, or its negation, in mathematics mode."""
     column = rf"\text{{{escape(attribute.column)}}}"
     if isinstance(attribute, IsMissing):
         return rf"{column} \text{{ is {'' if holds else 'not '}missing}}"

@@ -15,8 +15,8 @@ from dnfscale.method.conditions import value_text
 from dnfscale.method.export.kinds import Kind, kinds
 from dnfscale.method.export.text import export_text
 
-_TAKEN = ("row", "predict", "value", "column", "is_text", "bool", "float", "str", "isinstance", "KeyError", "TypeError")
-_READER = '''\
+TAKEN = ("row", "predict", "value", "column", "is_text", "bool", "float", "str", "isinstance", "KeyError", "TypeError")
+READER = '''\
 def _value(row, column, is_text):
     """Return a row's value, None where it is missing; a column that is absent or of another kind is an error."""
     if column not in row:
@@ -36,20 +36,20 @@ def export_python(model: Model) -> str:
     the other way round, a TypeError: a wrong answer would go unnoticed.
     """
     known = kinds(model.tau)
-    columns = _identifiers(model.columns, _TAKEN)
+    columns = identifiers(model.columns, TAKEN)
     care = _used(model.dnf.terms)
     attributes = [attribute for i, attribute in enumerate(model.tau.attributes) if care >> i & 1]
-    names = _identifiers([attribute.name for attribute in attributes], (*_TAKEN, *columns.values()), prefix="is_")
+    names = identifiers([attribute.name for attribute in attributes], (*TAKEN, *columns.values()), prefix="is_")
     body = [
-        *(f"{columns[c]} = _value(row, {c!r}, {_IS_TEXT[known[c]]})" for c in model.columns),
-        *(f"{names[a.name]} = {_test(a, columns[a.column])}" for a in attributes),
+        *(f"{columns[c]} = _value(row, {c!r}, {IS_TEXT[known[c]]})" for c in model.columns),
+        *(f"{names[a.name]} = {python_test(a, columns[a.column])}" for a in attributes),
         *_returned(model, names),
     ]
     listed = "".join(f"\n    {column!r}," for column in model.columns)
     parts = [
         _comments(model),
         f"COLUMNS = ({listed}{chr(10) if listed else ''})",
-        *([_READER] if model.columns else []),
+        *([READER] if model.columns else []),
         "\n".join(
             [
                 "def predict(row):",
@@ -61,7 +61,7 @@ def export_python(model: Model) -> str:
     return "\n\n\n".join(parts)
 
 
-_IS_TEXT = {Kind.TEXT: True, Kind.NUMBER: False, Kind.FLAG: False, Kind.UNKNOWN: None}
+IS_TEXT = {Kind.TEXT: True, Kind.NUMBER: False, Kind.FLAG: False, Kind.UNKNOWN: None}
 
 
 def _comments(model: Model) -> str:
@@ -91,7 +91,8 @@ def _returned(model: Model, names: dict[str, str]) -> list[str]:
     return ["return bool(", f"    {terms[0]}", *(f"    or {term}" for term in terms[1:]), ")"]
 
 
-def _test(attribute: Attribute, variable: str) -> str:
+def python_test(attribute: Attribute, variable: str) -> str:
+    """Return an attribute as an expression over the variable that holds its column's value."""
     if isinstance(attribute, IsMissing):
         return f"{variable} is None"
     if isinstance(attribute, Above):
@@ -117,7 +118,7 @@ def _used(terms: Iterable[Term]) -> int:
     return care
 
 
-def _identifiers(names: Iterable[str], taken: Iterable[str], *, prefix: str = "") -> dict[str, str]:
+def identifiers(names: Iterable[str], taken: Iterable[str], *, prefix: str = "") -> dict[str, str]:
     """Give each name a variable of its own that resembles it, in ASCII: Python takes some other letters as equal."""
     used = set(taken)
     chosen: dict[str, str] = {}

@@ -26,7 +26,7 @@ def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, 
     A table may be given with its schema, as in `sales.customers`; a part with a dot of its own in double quotes. For
     DuckDB it may also be a Parquet file or a glob. The SELECT has the column `probability` as well if asked for.
     """
-    spoken = _dialect(dialect)
+    spoken = dialect_of(dialect)
     prediction = _expression(model, spoken)
     if table is None:
         if probability:
@@ -36,10 +36,11 @@ def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, 
     if probability:
         columns.append(_named(_probability(model, spoken), "probability"))
     listed = ",\n".join("\n".join(f"  {line}" for line in lines) for lines in columns)
-    return f"SELECT\n{listed}\nFROM {_table(table, spoken)}"
+    return f"SELECT\n{listed}\nFROM {table_name(table, spoken)}"
 
 
-def _dialect(name: str) -> Dialect:
+def dialect_of(name: str) -> Dialect:
+    """Return a dialect by its name."""
     if name not in DIALECTS:
         raise SpecError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}")
     return DIALECTS[name]
@@ -47,7 +48,7 @@ def _dialect(name: str) -> Dialect:
 
 def _expression(model: Model, dialect: Dialect) -> list[str]:
     """Return the lines of the expression; a name may have line breaks of its own, so they are not one text yet."""
-    _check_names(model.columns, dialect)
+    check_names(model.columns, dialect)
     known = kinds(model.tau)
     if not model.dnf.terms:
         return ["FALSE"]
@@ -55,12 +56,12 @@ def _expression(model: Model, dialect: Dialect) -> list[str]:
         return ["TRUE"]
 
     def written(term: Term) -> str:
-        conditions = (_condition(model.tau.attributes[i], holds, dialect, known) for i, holds in term.literals)
+        conditions = (sql_condition(model.tau.attributes[i], holds, dialect, known) for i, holds in term.literals)
         return " AND ".join(conditions)
 
     terms = [written(term) for term in model.dnf.terms]
     may_be_null = any(
-        not holds_where_missing(model.tau.attributes[i], holds) and not _never_null(model.tau.attributes[i])
+        not holds_where_missing(model.tau.attributes[i], holds) and not never_null(model.tau.attributes[i])
         for term in model.dnf.terms
         for i, holds in term.literals
     )
@@ -70,14 +71,15 @@ def _expression(model: Model, dialect: Dialect) -> list[str]:
     return ["COALESCE(", *lines[:-1], f"{lines[-1]},", "  FALSE", ")"] if may_be_null else ["(", *lines, ")"]
 
 
-def _never_null(attribute: Attribute) -> bool:
+def never_null(attribute: Attribute) -> bool:
     """Say whether an attribute is spelled so that it is false where the value is missing."""
     if isinstance(attribute, IsMissing):
         return True
     return attribute.value is None or isinstance(attribute.value, bool)
 
 
-def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
+def sql_condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
+    """Say that an attribute holds, or that it does not: true, or NULL or false; its negation is never NULL."""
     column = dialect.name(attribute.column)
     if isinstance(attribute, IsMissing):
         return _missing(column, dialect, known[attribute.column], holds)
@@ -111,10 +113,10 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
 
     It needs the columns of all attributes, those that the formula does not mention too.
     """
-    _check_names((attribute.column for attribute in model.tau.attributes), dialect)
+    check_names((attribute.column for attribute in model.tau.attributes), dialect)
     known = kinds(model.tau)
     bits = [
-        f"CASE WHEN {_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"
+        f"CASE WHEN {sql_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"
         for i, attribute in enumerate(model.tau.attributes)
     ]
     probabilities = model.probabilities()
@@ -140,7 +142,7 @@ def _named(lines: list[str], name: str) -> list[str]:
     return [*lines[:-1], f"{lines[-1]} AS {name}"]
 
 
-def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
+def check_names(columns: Iterable[str], dialect: Dialect) -> None:
     """Make sure that the engine can have columns of these names side by side."""
     taken: dict[str, str] = {}
     for name in columns:
@@ -155,7 +157,8 @@ def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
             )
 
 
-def _table(name: str, dialect: Dialect) -> str:
+def table_name(name: str, dialect: Dialect) -> str:
+    """Return the name of a table, or of a file, as a query has it."""
     if dialect is DIALECTS["duckdb"] and ("/" in name or name.endswith(".parquet")):
         return dialect.text(name)
     parts = re.findall(r'(?:"((?:[^"]|"")+)"|([^".\0]+))(?:\.|$)', name)

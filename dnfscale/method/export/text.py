@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import IsMissing
@@ -27,7 +30,17 @@ def export_text(model: Model) -> str:
     return "\n".join(lines)
 
 
-def predicted(model: Model) -> str:
+class Predicting(Protocol):
+    """A formula of whatever form that predicts some labels of a target."""
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def positive(self) -> tuple[Scalar, ...]: ...
+
+
+def predicted(model: Predicting) -> str:
     """Say what the formula predicts, in a few words: the target and its positive labels."""
     labels = ", ".join(value_text(label) for label in model.positive)
     return (

@@ -99,9 +99,9 @@ def render(formula: Formula, names: Sequence[str]) -> str:
         case Not(operand):
             return f"not {_bracketed(operand, names)}"
         case And():
-            return " and ".join(_bracketed(part, names) for part in _chain(formula, And))
+            return " and ".join(_bracketed(part, names) for part in chain(formula, And))
         case Or():
-            return " or ".join(_bracketed(part, names) for part in _chain(formula, Or))
+            return " or ".join(_bracketed(part, names) for part in chain(formula, Or))
 
 
 def to_json(formula: Formula) -> Any:
@@ -131,11 +131,11 @@ def from_json(value: Any) -> Formula:
     raise ValueError(f"a formula is a symbol's number or a list that begins with not, and, or; got {value!r}")
 
 
-def _chain(formula: Formula, connective: type[And] | type[Or]) -> Iterator[Formula]:
+def chain(formula: Formula, connective: type[And] | type[Or]) -> Iterator[Formula]:
     """Yield the operands of a chain of equal connectives, however it is bracketed."""
     if isinstance(formula, connective):
-        yield from _chain(formula.left, connective)
-        yield from _chain(formula.right, connective)
+        yield from chain(formula.left, connective)
+        yield from chain(formula.right, connective)
     else:
         yield formula
 
