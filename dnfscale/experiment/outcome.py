@@ -16,6 +16,7 @@ from dnfscale.experiment.confusion import Confusion, summed_confusion
 from dnfscale.experiment.paper import PaperDataset, paper_dataset
 
 IDEAL = "ideal"
+FORMULA_SIZE = "formula_size"
 BLACK_BOX = "black_box"
 """The classifier that a formula was made to explain."""
 METHOD_TITLES: Mapping[str, str] = {
@@ -23,7 +24,7 @@ METHOD_TITLES: Mapping[str, str] = {
     BLACK_BOX: "Classifier explained",
     "random_forest": "Random forest",
     "xgboost": "XGBoost",
-    "formula_size": "Formula size",
+    FORMULA_SIZE: "Formula size",
     "one_rule": "One rule",
     "majority": "Majority",
 }
@@ -91,6 +92,35 @@ class LearnedFormula:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeStep:
+    """One size of a search: the errors of its best formula, and that formula's validation accuracy."""
+
+    size: int
+    errors: int
+    validation_accuracy: float | None
+    proved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SizedFormula:
+    """A formula of bounded size, and how its size came to be chosen."""
+
+    text: str
+    size: int
+    """Its own."""
+    chosen: int
+    """The bound that did best on validation rows."""
+    attributes: tuple[str, ...]
+    proved: bool
+    """Whether no formula of this size over the attributes searched has fewer errors."""
+    searched: int | None
+    """How many attributes were searched."""
+    exact: bool
+    """Whether these are all attributes."""
+    path: tuple[SizeStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fold:
     """What a method did in one fold."""
 
@@ -101,6 +131,8 @@ class Fold:
     test_rows: int | None
     formulas: tuple[LearnedFormula, ...]
     """One, or one for each of several labels; none where the method has no formulas."""
+    sized: SizedFormula | None
+    """What the formula-size method found."""
     confusion: Sequence[Sequence[int]] | None
     facts: Mapping[str, Any]
     """Whatever else is recorded, such as the parameters that were tuned."""
@@ -119,6 +151,9 @@ class Method:
     folds: tuple[Fold, ...]
     models: tuple[LearnedFormula, ...]
     """The formula of all rows, or one for each of several labels."""
+    sized_model: SizedFormula | None
+    """The formula of all rows that the formula-size method found."""
+    size_mean: float | None
     training_accuracy: float | None
 
     @property
@@ -304,7 +339,9 @@ def _method(name: str, record: Mapping[str, Any]) -> Method:
         fidelity_std=record.get("fidelity_std"),
         ell_mean=record.get("ell_mean"),
         folds=tuple(_fold(number, fold) for number, fold in enumerate(record.get("folds") or ())),
-        models=_formulas(model) if model else (),
+        models=_formulas(model) if model and not _is_sized(model) else (),
+        sized_model=_sized(model) if model and _is_sized(model) else None,
+        size_mean=record.get("size_mean"),
         training_accuracy=model.get("training_accuracy") if model else None,
     )
 
@@ -320,17 +357,41 @@ _FOLD_KEYS = ("fold", "accuracy")
 _LEARNED_KEYS = (*_FOLD_KEYS, *_FORMULA_KEYS, "fidelity", "certificate", "classes", "confusion")
 
 
+_SIZED_KEYS = (*_FOLD_KEYS, "formula", "size", "chosen_size", "attributes", "proved", "attributes_searched", "path")
+
+
 def _fold(number: int, record: Mapping[str, Any]) -> Fold:
     learned = "classes" in record or ("formula" in record and "terms" in record)
-    known = _LEARNED_KEYS if learned else _FOLD_KEYS
+    known = _LEARNED_KEYS if learned else _SIZED_KEYS if _is_sized(record) else _FOLD_KEYS
     return Fold(
         number=record.get("fold", number),
         accuracy=record.get("accuracy"),
         fidelity=record.get("fidelity"),
         test_rows=record.get("test_rows"),
         formulas=_formulas(record) if learned else (),
+        sized=_sized(record) if _is_sized(record) else None,
         confusion=record.get("confusion"),
         facts={key: value for key, value in record.items() if key not in known},
+    )
+
+
+def _is_sized(record: Mapping[str, Any]) -> bool:
+    return "formula" in record and "path" in record
+
+
+def _sized(record: Mapping[str, Any]) -> SizedFormula:
+    return SizedFormula(
+        text=str(record["formula"]),
+        size=record.get("size", 0),
+        chosen=record.get("chosen_size", record.get("size", 0)),
+        attributes=tuple(record.get("attributes") or ()),
+        proved=bool(record.get("proved")),
+        searched=record.get("attributes_searched"),
+        exact=bool(record.get("exact_over_all_attributes", True)),
+        path=tuple(
+            SizeStep(step["size"], step["errors"], step.get("validation_accuracy"), bool(step.get("proved")))
+            for step in record["path"]
+        ),
     )
 
 

@@ -8,10 +8,12 @@ from typing import Any
 from dnfscale.experiment.formats import Cell, Figure, Table
 from dnfscale.experiment.outcome import (
     BLACK_BOX,
+    FORMULA_SIZE,
     IDEAL,
     Fold,
     Outcome,
     Paired,
+    SizedFormula,
     labels,
     method_order,
     method_title,
@@ -149,6 +151,15 @@ def formula_table(outcomes: Sequence[Outcome]) -> Table:
     if any(formula.label is not None for *_, formula in first):
         columns.append(("Label", [formula.label for *_, formula in first]))
     columns.append(("Formula", [formula.text for *_, formula in first]))
+    sized = [_first_sized(outcome) for _, outcome, _, _ in first]
+    if any(sized):
+        columns.append((method_title(FORMULA_SIZE), [found and found[1].text for found in sized]))
+        columns.append(
+            (
+                f"{method_title(FORMULA_SIZE)}, test accuracy, %",
+                [found and _share(found[0].accuracy) for found in sized],
+            )
+        )
     if any(outcome.paper for _, outcome, _, _ in first):
         theirs = [outcome.paper.first_formula if outcome.paper else None for _, outcome, _, _ in first]
         columns.append((_papers("Formula"), theirs))
@@ -241,6 +252,13 @@ def _share(share: float | None) -> Figure | None:
 def _first_fold(outcome: Outcome) -> Fold | None:
     folds = outcome.ideal.folds if outcome.ideal else ()
     return folds[0] if folds and folds[0].formulas else None
+
+
+def _first_sized(outcome: Outcome) -> tuple[Fold, SizedFormula] | None:
+    """Return the first fold of the formula-size method, and its formula."""
+    method = outcome.method(FORMULA_SIZE)
+    fold = method.folds[0] if method and method.folds else None
+    return None if fold is None or fold.sized is None else (fold, fold.sized)
 
 
 def _seconds(seconds: float | None) -> Figure | None:

@@ -1,14 +1,17 @@
-"""The curve of a sweep: validation accuracy against ell, one line a ranking, and the ell that was chosen."""
+"""The curve of a sweep: validation accuracy against ell, one line a ranking, and the ell that was chosen.
+
+The formula-size method has one too, against the size.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dnfscale.experiment.formats import Figure, Table
-from dnfscale.experiment.outcome import RANK_TITLES, LearnedFormula
+from dnfscale.experiment.outcome import FORMULA_SIZE, RANK_TITLES, LearnedFormula, SizedFormula
 from dnfscale.jobs.report.charts import line, percent, round_step, svg, text
 from dnfscale.jobs.report.markup import Html, element
 from dnfscale.jobs.report.parts import sign
@@ -20,8 +23,22 @@ _TOP, _BOTTOM = 30.0, 250.0
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """What a curve goes along: the bound on formulas that grows to the right."""
+
+    sign: str
+    words: str
+    colour: int
+    """The first of its lines' colours."""
+
+
+ELL = Bound("ℓ", "number of attributes", 0)
+SIZE = Bound("size", "size of the formula", 3)
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
-    """A ranking's validation accuracy at one ell: mean and deviation over the formulas of a study."""
+    """A ranking's validation accuracy at one ell, or size: mean and deviation over the formulas of a study."""
 
     ell: int
     mean: float
@@ -37,20 +54,30 @@ class Curve:
     """ell of the formula of all rows."""
     choices: dict[int, int]
     """How many folds chose each ell."""
+    bound: Bound = ELL
 
 
 def curve_of(folds: Sequence[LearnedFormula], model: LearnedFormula | None) -> Curve:
     """Average the sweeps of the folds; without folds, take that of the model."""
     formulas = list(folds) or ([model] if model else [])
-    found: dict[str, dict[int, list[float]]] = {}
-    for formula in formulas:
-        for step in formula.sweep:
-            for rank, accuracy in step.by_rank.items():
-                if accuracy is not None:
-                    found.setdefault(rank, {}).setdefault(step.ell, []).append(accuracy)
-    ranks = {rank: tuple(_point(ell, found[rank][ell]) for ell in sorted(found[rank])) for rank in found}
+    ranks = _averaged(
+        (rank, step.ell, accuracy)
+        for formula in formulas
+        for step in formula.sweep
+        for rank, accuracy in step.by_rank.items()
+    )
     choices = dict(sorted(Counter(formula.ell for formula in folds).items()))
     return Curve(ranks, model.ell if model else None, choices)
+
+
+def size_curve_of(folds: Sequence[SizedFormula], model: SizedFormula | None) -> Curve:
+    """Average the paths of the folds over those that searched a size; without folds, take that of the model."""
+    formulas = list(folds) or ([model] if model else [])
+    ranks = _averaged(
+        (FORMULA_SIZE, step.size, step.validation_accuracy) for formula in formulas for step in formula.path
+    )
+    choices = dict(sorted(Counter(formula.chosen for formula in folds).items()))
+    return Curve(ranks, model.chosen if model else None, choices, SIZE)
 
 
 def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accuracy") -> Html:
@@ -74,15 +101,16 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
         drawn.append(line(x(curve.chosen), _TOP - 8, x(curve.chosen), _BOTTOM, class_="chosen"))
         anchor = "end" if curve.chosen > 0.55 * last else "start"
         nudge = -1 if anchor == "end" else 1
-        words = f"ℓ = {curve.chosen} chosen"
+        words = f"{curve.bound.sign} = {curve.chosen} chosen"
         drawn.append(text(words, x(curve.chosen) + nudge, _TOP + 2, anchor=anchor, class_="mark"))
-    inner = [_shape(curve.ranks[rank], number, last, y) for number, rank in enumerate(curve.ranks)]
+    numbered = list(enumerate(curve.ranks, start=curve.bound.colour))
+    inner = [_shape(curve.ranks[rank], number, last, y) for number, rank in numbered]
     drawn.append(_stretched(inner))
-    for number, rank in enumerate(curve.ranks):
+    for number, rank in numbered:
         drawn += [
             element(
                 "circle",
-                element("title", f"{rank_title(rank)}, ℓ = {point.ell}: {100 * point.mean:.1f} %"),
+                element("title", f"{rank_title(rank)}, {curve.bound.sign} = {point.ell}: {100 * point.mean:.1f} %"),
                 cx=percent(x(point.ell)),
                 cy=round(y(point.mean), 1),
                 r=3.5,
@@ -92,7 +120,7 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
         ]
     drawn += _choices(curve, last, x)
     height = _BOTTOM + (62 if curve.choices else 40)
-    return svg(key, f"Validation {measure} against the number of attributes", description, height, *drawn)
+    return svg(key, f"Validation {measure} against the {curve.bound.words}", description, height, *drawn)
 
 
 def sweep_table(curve: Curve, measure: str = "accuracy", label: str | None = None) -> Table:
@@ -107,9 +135,14 @@ def sweep_table(curve: Curve, measure: str = "accuracy", label: str | None = Non
         )
         for ell in ells
     )
-    header = ("ℓ", *(rank_title(rank) for rank in curve.ranks), *(["Folds that chose it"] if curve.choices else []))
+    header = (
+        curve.bound.sign,
+        *(rank_title(rank) for rank in curve.ranks),
+        *(["Folds that chose it"] if curve.choices else []),
+    )
     of = "" if label is None else f", for {label}"
-    return Table(f"Validation {measure}, %, by number of attributes ℓ and ranking{of}", header, rows)
+    by = "number of attributes ℓ and ranking" if curve.bound is ELL else curve.bound.words
+    return Table(f"Validation {measure}, %, by {by}{of}", header, rows)
 
 
 def sweep_signs(curve: Curve) -> list[tuple[Html, str]]:
@@ -129,6 +162,14 @@ def sweep_signs(curve: Curve) -> list[tuple[Html, str]]:
 def rank_title(rank: str) -> str:
     """Return what to call a ranking."""
     return RANK_TITLES.get(rank, rank.replace("_", " "))
+
+
+def _averaged(found: Iterable[tuple[str, int, float | None]]) -> dict[str, tuple[Point, ...]]:
+    by_rank: dict[str, dict[int, list[float]]] = {}
+    for rank, ell, accuracy in found:
+        if accuracy is not None:
+            by_rank.setdefault(rank, {}).setdefault(ell, []).append(accuracy)
+    return {rank: tuple(_point(ell, at[ell]) for ell in sorted(at)) for rank, at in by_rank.items()}
 
 
 def _point(ell: int, accuracies: Sequence[float]) -> Point:
@@ -182,7 +223,7 @@ def _stretched(shapes: Sequence[Html]) -> Html:
 
 def _choices(curve: Curve, last: int, x: Callable[[float], float]) -> list[Html]:
     """Write under each ell how many folds chose it."""
-    words = "number of attributes ℓ"
+    words = f"{curve.bound.words} ℓ" if curve.bound is ELL else curve.bound.words
     drawn = [text(words, (_LEFT + _RIGHT) / 2, _BOTTOM + 36, anchor="middle", class_="tick")]
     if curve.choices:
         drawn.append(text("folds", 0, _BOTTOM + 56, class_="tick"))

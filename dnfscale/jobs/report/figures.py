@@ -17,6 +17,7 @@ from dnfscale.jobs.report.curve import curve_of, sweep_chart, sweep_signs
 from dnfscale.jobs.report.labels import confusion_chart
 from dnfscale.jobs.report.markup import Html, element
 from dnfscale.jobs.report.run import ReportRun, RunView, view_runs
+from dnfscale.jobs.report.sizes import size_curve
 from dnfscale.jobs.report.style import FIGURE_STYLE
 
 _WIDTH, _MARGIN = 760, 14
@@ -52,6 +53,8 @@ def _run_figures(view: RunView) -> dict[str, str]:
         about = "One line a ranking." if formula.label is None else f"The label {formula.label}; one line a ranking."
         if curve.ranks:
             files[name] = _file(sweep_chart(name, curve, about, measure), sweep_signs(curve))
+    if sizes := size_curve(view.outcome):
+        files["sizes"] = _file(sweep_chart("sizes", sizes, "One line, the mean over folds."), [])
     if confusion := view.outcome.confusion:
         files["confusion"] = _file(confusion_chart("confusion", confusion), [])
     return files

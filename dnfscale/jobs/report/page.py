@@ -28,6 +28,7 @@ from dnfscale.jobs.report.sections import (
     stability_card,
     sweep_card,
 )
+from dnfscale.jobs.report.sizes import families_card
 from dnfscale.jobs.report.style import STYLE
 from dnfscale.jobs.report.wording import count
 
@@ -65,6 +66,7 @@ def _detail_cards(place: Place, view: RunView) -> list[Section]:
         difference_card(place, [view]),
         confusion_card(place, view),
         sweep_card(place, view),
+        families_card(place, view),
         folds_card(place, view),
         stability_card(place, view),
         baselines_card(place, view),

@@ -15,6 +15,7 @@ from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, facts, figure, folded, legend, table
 from dnfscale.jobs.report.run import FormulaView, RunView
 from dnfscale.jobs.report.shaded import shortened
+from dnfscale.jobs.report.sizes import size_figure
 from dnfscale.jobs.report.wording import count, extent, share
 
 _MOST_FOLDS = 20
@@ -42,12 +43,14 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     caption += f" Chosen is the smallest ℓ within the tolerance of the best validation {measure}."
     if view.has_labels:
         caption = f"One label against all others: how often its formula alone is right. {caption}"
+    drawn = _sweeps(place, curves, caption, measure)
+    beside = size_figure(place, view.outcome)
     return card(
         place,
         "sweep",
-        "How many attributes are enough?",
+        "How many attributes are enough?" if beside is None else "How many attributes, or what length, are enough?",
         legend(sweep_signs(curves[0][1])),
-        *_sweeps(place, curves, caption, measure),
+        *(drawn if beside is None else [element("div", element("div", *drawn), beside, class_="panels")]),
         short="Attributes",
     )
 

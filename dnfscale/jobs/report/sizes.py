@@ -1,0 +1,106 @@
+"""The formula-size method on the page: its curve beside the sweep, and the formulas of both families side by side."""
+
+from __future__ import annotations
+
+from dnfscale.experiment.formats import Figure, Table
+from dnfscale.experiment.outcome import FORMULA_SIZE, Fold, Method, Outcome, SizedFormula
+from dnfscale.jobs.report.curve import Curve, size_curve_of, sweep_chart, sweep_table
+from dnfscale.jobs.report.markup import Html, element, name_of
+from dnfscale.jobs.report.parts import Place, Section, card, figure, table
+from dnfscale.jobs.report.run import RunView
+from dnfscale.jobs.report.wording import count, share
+
+
+def size_curve(outcome: Outcome) -> Curve | None:
+    """Return validation accuracy against size; None where the method did not run, or had nothing to validate on."""
+    method = outcome.method(FORMULA_SIZE)
+    if method is None:
+        return None
+    curve = size_curve_of([fold.sized for fold in method.folds if fold.sized], method.sized_model)
+    return curve if curve.ranks else None
+
+
+def size_figure(place: Place, outcome: Outcome) -> Html | None:
+    """Return the curve of the formula-size method."""
+    curve = size_curve(outcome)
+    method = outcome.method(FORMULA_SIZE)
+    if curve is None or method is None:
+        return None
+    drawing = sweep_chart(place.id("sizes-chart"), curve, "One line. The table below holds the figures.")
+    caption = (
+        "The best formula of each size: symbols, «not», «and» and «or» count one each. Mean over the folds that "
+        "searched a size; a search ends when sizes bring nothing for long enough. Chosen is the size with the best "
+        f"validation accuracy. {_proof(method)}"
+    )
+    return element("div", figure(drawing, caption, sweep_table(curve)))
+
+
+def families_card(place: Place, view: RunView) -> Section | None:
+    """Return the formulas of a few attributes and those of bounded size, of all rows and of each fold, side by side."""
+    ideal, method = view.outcome.ideal, view.outcome.method(FORMULA_SIZE)
+    if ideal is None or method is None or not any(fold.sized for fold in method.folds):
+        return None
+    learned, sized = view.formulas[0].learned, method.sized_model
+    panels = []
+    if learned is not None:
+        told = f"{count(learned.ell, 'attribute')}, {count(learned.literals, 'condition')}"
+        panels.append(_panel(place, "The best function of a few attributes", learned.text, told))
+    if sized is not None:
+        told = f"size {sized.size}, {count(len(sized.attributes), 'attribute')}{_how_sure(sized)}"
+        panels.append(_panel(place, "The best formula of a size", sized.text, told))
+    by_number = {fold.number: fold for fold in method.folds}
+    rows = tuple(
+        (
+            f"fold {fold.number}",
+            _accuracy(fold),
+            " | ".join(formula.text for formula in fold.formulas),
+            *_sized_cells(by_number.get(fold.number)),
+        )
+        for fold in ideal.folds
+    )
+    header = ("Fold", "Formula, %", "Formula", "Formula size, %", "Formula size", "Size", "Proved")
+    return card(
+        place,
+        "families",
+        "Two families of formulas",
+        element(
+            "p", "Both from all rows; below, those of each fold with their accuracy on its test rows.", class_="note"
+        ),
+        element("div", *panels, class_="panels"),
+        table(Table("The formulas of each fold, and their accuracy on its test rows", header, rows)),
+        short="Two families",
+    )
+
+
+def _panel(place: Place, title: str, formula: str, told: str) -> Html:
+    return element(
+        "div",
+        element(f"h{place.level + 1}", title),
+        element("p", name_of(formula)),
+        element("p", told, class_="note"),
+    )
+
+
+def _how_sure(sized: SizedFormula) -> str:
+    proved = ", proved to have the fewest errors" if sized.proved else ", not proved: a limit was hit"
+    return proved if sized.exact else f"{proved}, over the best {sized.searched} attributes"
+
+
+def _proof(method: Method) -> str:
+    """Say how much of the search is proved."""
+    found = [fold.sized for fold in method.folds if fold.sized] or ([method.sized_model] if method.sized_model else [])
+    steps = [step for sized in found for step in sized.path]
+    proved = sum(step.proved for step in steps)
+    told = "All of them are proved." if proved == len(steps) else f"{share(proved / len(steps))} of them are proved."
+    narrowed = sum(not sized.exact for sized in found)
+    return f"{told} In {count(narrowed, 'fold')} only the best attributes were searched." if narrowed else told
+
+
+def _sized_cells(fold: Fold | None) -> tuple[Figure | None, str | None, int | None, str | None]:
+    if fold is None or fold.sized is None:
+        return None, None, None, None
+    return _accuracy(fold), fold.sized.text, fold.sized.size, "yes" if fold.sized.proved else "no"
+
+
+def _accuracy(fold: Fold) -> Figure | None:
+    return None if fold.accuracy is None else Figure(100 * fold.accuracy)

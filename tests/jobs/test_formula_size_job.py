@@ -1,0 +1,212 @@
+"""Studies with the formula-size method: the same as the library on plain columns, on any engine, and after a kill."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
+from dnfscale.method.formula_size import Limits, choose, errors_of, render, search, symbols, tabulate
+from tests.jobs.running import Desk, command, essence, small_table, surroundings
+from tests.test_distinct import booleans
+
+NAMES = ["x_above_median", "n_above_median", "s_blue", "s_green", "s_red", "b"]
+
+
+def study(desk: Desk, file: str = "job.toml", **keys: object) -> Path:
+    sized = {"max_size": 7, **keys}
+    return desk.spec(kind="study", file=file, folds={"outer": 3}, **{"baselines.formula_size": sized})
+
+
+def hard_table(n_rows: int = 300, n_columns: int = 40) -> dict[str, Any]:
+    """A table in which every size takes its time: nothing predicts the target."""
+    random = np.random.default_rng(1)
+    columns: dict[str, Any] = {f"a{number}": random.random(n_rows) < 0.5 for number in range(n_columns)}
+    return {**columns, "y": random.random(n_rows) < 0.5}
+
+
+def judged(table: dict[str, Any], *, max_size: int, outer: int) -> list[dict[str, Any]]:
+    """Carry out the method on a pandas table, fold by fold, with the library's search on plain matrices."""
+    frame = pd.DataFrame(table)
+    target, features = frame["y"].to_numpy(), frame.drop(columns="y")
+    splits = Splits(len(frame), outer, 0.3, 0)
+    parts = splits.parts[:, splits.arcs(0, len(frame))]
+    found = []
+    for part in parts:
+        train, validation, test = (part == kind for kind in (TRAIN, VALIDATION, TEST))
+        inner, whole = booleans(features, train), booleans(features, ~test)
+        validating = tabulate(inner[validation], target[validation])
+        choice = choose(search(tabulate(inner[train], target[train]), Limits(max_size)), validating)
+        *_, final = search(tabulate(whole[~test], target[~test]), Limits(choice.chosen.size))
+        wrong = errors_of(final.formula, tabulate(whole[test], target[test]))
+        found.append(
+            {
+                "accuracy": 1 - wrong / test.sum() if test.any() else None,
+                "formula": render(final.formula, NAMES),
+                "size": final.formula_size,
+                "attributes": [NAMES[place] for place in dict.fromkeys(symbols(final.formula))],
+                "errors": final.errors,
+                "chosen_size": choice.chosen.size,
+                "path": [
+                    {
+                        "size": result.size,
+                        "formula_size": result.formula_size,
+                        "errors": result.errors,
+                        "validation_accuracy": correct / validation.sum(),
+                        "proved": True,
+                    }
+                    for result, correct in zip(choice.path, choice.correct, strict=True)
+                ],
+            }
+        )
+    return found
+
+
+def test_a_study_finds_what_the_library_finds_on_plain_columns(laid_desk: Desk) -> None:
+    assert laid_desk.here("run", study(laid_desk)).code == 0
+    result = laid_desk.result()
+    assert list(result["methods"]) == ["ideal", "majority", "one_rule", "formula_size"]
+    method = result["methods"]["formula_size"]
+    *folds, model = judged(small_table(), max_size=7, outer=3)
+    for expected, fold in zip([*folds, model], [*method["folds"], method["model"]], strict=True):
+        accuracy = expected.pop("accuracy")
+        assert fold.get("accuracy") == (None if accuracy is None else pytest.approx(accuracy))
+        assert {key: fold[key] for key in expected} == expected
+        assert fold["proved"]
+        assert fold["exact_over_all_attributes"]
+        assert fold["attributes_searched"] == 6
+    assert method["accuracy_mean"] == pytest.approx(np.mean([fold["accuracy"] for fold in method["folds"]]))
+    assert method["size_mean"] == pytest.approx(np.mean([fold["size"] for fold in folds]))
+    assert method["failed_folds"] == 0
+    assert method["model"]["training_accuracy"] == 1 - method["model"]["errors"] / 240
+    assert result["timing"]["methods_s"]["formula_size"] > 0
+    assert "formula_size" in [pair["other"] for pair in result["comparisons"]]
+
+
+def test_a_study_on_a_cluster_searches_as_a_serial_one(laid_desk: Desk) -> None:
+    assert laid_desk.here("run", study(laid_desk)).code == 0
+    serial = essence(laid_desk.folder() / "result.json")
+    ended = laid_desk.apart(
+        "run", study(laid_desk), "--set", "cluster.kind=local", "--set", "cluster.workers=2", "--force"
+    )
+    assert ended.code == 0, ended.err
+    assert essence(laid_desk.folder() / "result.json") == serial
+
+
+def test_a_runner_killed_in_the_middle_of_a_search_keeps_the_proved_sizes(desk: Desk) -> None:
+    desk.table(hard_table())
+    spec = study(desk, max_size=8, patience=8)
+    note = desk.folder() / "tasks" / "formula_size-fold0.json"
+    running = subprocess.Popen(
+        command("run", spec), cwd=desk.path, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 120
+    while not note.exists() and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    assert not (desk.folder() / "result.json").exists(), "the run was over before it could be killed"
+    noted = json.loads(note.read_text())["entries"]
+    assert noted
+    assert all(entry["part"] == "train" and entry["result"]["proved"] for entry in noted)
+    assert desk.here("run", spec, "--resume").code == 0
+    after = json.loads(note.read_text())["entries"]
+    # The seconds of a size that was searched again would differ.
+    assert after[: len(noted)] == noted
+    assert len(after) > len(noted)
+    resumed = essence(desk.folder() / "result.json")
+    assert desk.here("run", spec).code == 0
+    assert essence(desk.folder() / "result.json") == resumed
+
+
+def test_a_time_limit_is_told_in_the_result(desk: Desk) -> None:
+    desk.table(hard_table())
+    assert desk.here("run", study(desk, max_size=30, patience=30, time_limit_s=0.1)).code == 0
+    for fold in desk.result()["methods"]["formula_size"]["folds"]:
+        *before, last = fold["path"]
+        assert not fold["proved"]
+        assert not last["proved"]
+        assert last["size"] < 30
+        assert all(step["proved"] for step in before)
+
+
+def test_too_many_distinct_rows_are_told_in_the_result(laid_desk: Desk) -> None:
+    assert laid_desk.here("run", study(laid_desk, max_types=10)).code == 0
+    for fold in laid_desk.result()["methods"]["formula_size"]["folds"]:
+        assert not fold["exact_over_all_attributes"]
+        assert fold["attributes_searched"] == 3
+        assert fold["distinct_rows"] <= 10
+
+
+def test_the_method_runs_only_if_it_is_asked_for(laid_desk: Desk) -> None:
+    plain = laid_desk.spec(kind="study", folds={"outer": 2})
+    assert laid_desk.here("run", plain).code == 0
+    assert "formula_size" not in laid_desk.result()["methods"]
+    assert laid_desk.here("run", plain, "--set", 'methods=["formula_size"]', "--force").code == 0
+    assert list(laid_desk.result()["methods"]) == ["ideal", "formula_size"]
+    empty = laid_desk.spec(kind="study", file="empty.toml", name="empty", **{"baselines.formula_size": {}})
+    shown = laid_desk.here("plan", empty)
+    assert shown.code == 0
+    assert "count distinct rows" in shown.out
+    assert "search formulas by size" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"max_size": 0}, "baselines.formula_size.max_size must be a whole number between 1 and 100, got 0"),
+        ({"patience": 3}, "baselines.formula_size.patience must be a whole number of at least 4, got 3"),
+        ({"time_limit_s": 0}, "baselines.formula_size.time_limit_s must be a number of seconds greater than 0, got 0"),
+        ({"max_types": 1}, "baselines.formula_size.max_types must be a whole number of at least 2, got 1"),
+        ({"size": 4}, "unknown key baselines.formula_size.size; did you mean baselines.formula_size.max_size?"),
+    ],
+)
+def test_a_bad_key_is_named(laid_desk: Desk, keys: dict[str, object], message: str) -> None:
+    ended = laid_desk.here("validate", study(laid_desk, **keys))
+    assert ended.code == 2
+    assert message in ended.message
+
+
+def test_what_cannot_be_combined_is_told(laid_desk: Desk) -> None:
+    table = {"baselines.formula_size": {"max_size": 3}}
+    ended = laid_desk.here("validate", laid_desk.spec(kind="fit", **table))
+    assert ended.code == 2
+    assert 'but formula_size is to be compared; use kind = "study"' in ended.message
+    ended = laid_desk.here("validate", laid_desk.spec(kind="study", data={"classes": "all"}, **table))
+    assert ended.code == 2
+    assert "formula_size tells two classes apart" in ended.message
+
+
+def test_without_numba_the_extra_is_named(laid_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "numba" else known(name))
+    ended = laid_desk.here("validate", study(laid_desk))
+    assert ended.code == 2
+    assert "job.toml:" in ended.message
+    assert "pip install 'dnfscale[formula-size]'" in ended.message
+
+
+def test_a_suite_runs_the_method_in_all_its_jobs(laid_desk: Desk) -> None:
+    laid_desk.spec(kind="study", name="one", file="one.toml", folds={"outer": 2})
+    laid_desk.spec(kind="study", name="two", file="two.toml", folds={"outer": 3})
+    suite = laid_desk.path / "suite.toml"
+    suite.write_text(
+        'schema_version = 1\nname = "suite"\nkind = "suite"\njobs = ["one.toml", "two.toml"]\n'
+        "[baselines.formula_size]\nmax_size = 4\n[cluster]\nkind = 'serial'\n"
+    )
+    ended = laid_desk.here("run", suite)
+    assert ended.code == 0, ended.err
+    assert "Formula size" in ended.out
+    for name, n_folds in (("one", 2), ("two", 3)):
+        result = json.loads((laid_desk.folder("suite") / "jobs" / name / "result.json").read_text())
+        assert len(result["methods"]["formula_size"]["folds"]) == n_folds
