@@ -339,7 +339,7 @@ def _method(name: str, record: Mapping[str, Any]) -> Method:
         fidelity_std=record.get("fidelity_std"),
         ell_mean=record.get("ell_mean"),
         folds=tuple(_fold(number, fold) for number, fold in enumerate(record.get("folds") or ())),
-        models=_formulas(model) if model and not _is_sized(model) else (),
+        models=_formulas(model) if model and not _is_sized(model) and "error" not in model else (),
         sized_model=_sized(model) if model and _is_sized(model) else None,
         size_mean=record.get("size_mean"),
         training_accuracy=model.get("training_accuracy") if model else None,

@@ -144,6 +144,50 @@ def with_baselines(result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def with_sizes(result: dict[str, Any], *, proved: bool = True, exact: bool = True) -> dict[str, Any]:
+    """Add the formula-size method to a study: formulas of size three over its first attributes."""
+    ideal = result["methods"]["ideal"]
+    names = ideal["model"]["attributes"]
+
+    def found(swing: float) -> dict[str, Any]:
+        return {
+            "formula": f"{Dnf((Term(0b11, 0b11),)).render(names)}",
+            "size": 3,
+            "attributes": names[:2],
+            "errors": 7,
+            "chosen_size": 4,
+            "proved": proved,
+            "distinct_rows": 55,
+            "attributes_searched": len(names),
+            "exact_over_all_attributes": exact,
+            "path": [
+                {
+                    "size": size,
+                    "formula_size": min(size, 3),
+                    "errors": 20 - size,
+                    "validation_accuracy": 0.7 + 0.03 * min(size, 4) + swing,
+                    "proved": proved or size < 6,
+                }
+                for size in range(1, 7)
+            ],
+        }
+
+    accuracies = [fold["accuracy"] for fold in ideal["folds"]]
+    folds = [
+        {"fold": fold, "test_rows": 20, "accuracy": accuracy, **found(0.01 * (fold % 3))}
+        for fold, accuracy in enumerate(accuracies)
+    ]
+    sized = {
+        "accuracy_mean": statistics.fmean(accuracies),
+        "accuracy_std": statistics.pstdev(accuracies),
+        "size_mean": 3.0,
+        "failed_folds": 0,
+        "folds": folds,
+        "model": {"rows": 100, "training_accuracy": 0.93, **found(0.0)},
+    }
+    return {**result, "methods": {**result["methods"], "formula_size": sized}}
+
+
 def from_paper(result: dict[str, Any], dataset: str) -> dict[str, Any]:
     """Say that a study was of one of the paper's datasets."""
     return {**result, "environment": {**result["environment"], "dataset": f"paper:{dataset}"}}
@@ -166,6 +210,13 @@ def paper_run(dataset: str = "heart_disease", name: str = "heart-disease") -> Re
     """A study with baselines of one of the paper's datasets."""
     attributes = ["caa_0", "thall_2", "oldpeak_above_median", "cp_0"]
     return ReportRun(name, from_paper(with_baselines(study(name, attributes)), dataset), model(attributes))
+
+
+def sized_run(attributes: Sequence[str] = ("caa_0", "thall_2", "cp_0"), **found: bool) -> ReportRun:
+    """A study with the formula-size method of one of the paper's datasets."""
+    names = list(attributes)
+    result = from_paper(with_sizes(study("heart-disease", names), **found), "heart_disease")
+    return ReportRun("heart-disease", result, model(names))
 
 
 def leave_one_out_run() -> ReportRun:

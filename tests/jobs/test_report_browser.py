@@ -30,6 +30,7 @@ from tests.jobs.report_runs import (
     leave_one_out_run,
     paper_run,
     plain_run,
+    sized_run,
     suite_runs,
 )
 
@@ -172,6 +173,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 RUNS = {
     "study": lambda: render_report([plain_run()]),
     "paper": lambda: render_report([paper_run()]),
+    "sized": lambda: render_report([sized_run()]),
+    "sized, hostile": lambda: render_report([sized_run(HOSTILE)]),
     "fit": lambda: render_report([fit_run()]),
     "leave-one-out": lambda: render_report([leave_one_out_run()]),
     "hostile": lambda: render_report([hostile_run()], [("<b>lost</b>", "x" * 500)], title="y" * 200),

@@ -6,9 +6,12 @@ from dnfscale.experiment.formats import Figure, Table
 from dnfscale.experiment.outcome import FORMULA_SIZE, Fold, Method, Outcome, SizedFormula
 from dnfscale.jobs.report.curve import Curve, size_curve_of, sweep_chart, sweep_table
 from dnfscale.jobs.report.markup import Html, element, name_of
-from dnfscale.jobs.report.parts import Place, Section, card, figure, table
+from dnfscale.jobs.report.parts import Place, Section, card, figure, folded, table
 from dnfscale.jobs.report.run import RunView
 from dnfscale.jobs.report.wording import count, share
+
+_MOST_ROWS = 20
+"""Folds that are listed without unfolding them."""
 
 
 def size_curve(outcome: Outcome) -> Curve | None:
@@ -51,7 +54,7 @@ def families_card(place: Place, view: RunView) -> Section | None:
     by_number = {fold.number: fold for fold in method.folds}
     rows = tuple(
         (
-            f"fold {fold.number}",
+            str(fold.number),
             _accuracy(fold),
             " | ".join(formula.text for formula in fold.formulas),
             *_sized_cells(by_number.get(fold.number)),
@@ -59,6 +62,7 @@ def families_card(place: Place, view: RunView) -> Section | None:
         for fold in ideal.folds
     )
     header = ("Fold", "Formula, %", "Formula", "Formula size, %", "Formula size", "Size", "Proved")
+    listed = Table("The formulas of each fold, and their accuracy on its test rows", header, rows)
     return card(
         place,
         "families",
@@ -67,7 +71,7 @@ def families_card(place: Place, view: RunView) -> Section | None:
             "p", "Both from all rows; below, those of each fold with their accuracy on its test rows.", class_="note"
         ),
         element("div", *panels, class_="panels"),
-        table(Table("The formulas of each fold, and their accuracy on its test rows", header, rows)),
+        folded("Fold by fold", table(listed), unfolded=len(rows) <= _MOST_ROWS),
         short="Two families",
     )
 
