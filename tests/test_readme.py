@@ -72,3 +72,8 @@ def test_the_first_page_shows_what_the_first_command_prints(desk):
 def test_the_python_examples_print_what_they_are_shown_to_print():
     [examples] = blocks("From Python", "pycon")
     run_examples(examples)
+
+
+def test_the_examples_of_both_families_print_what_they_are_shown_to_print():
+    [examples] = blocks("Two families", "pycon")
+    run_examples(examples)
