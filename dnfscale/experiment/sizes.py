@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,6 +33,8 @@ from dnfscale.method.formula_size import (
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 
 MAX_SIZE = 10
+_MOST_BYTES = 1 << 30
+"""What a search may hold, unless its worker has less than twice as much."""
 _SLICE_S = 0.2
 """A task searches size after size for about so long; what it has found is then noted. To go on costs nothing."""
 
@@ -63,6 +65,7 @@ class SearchSizes:
     seconds: float | None
     """What is left of the time limit."""
     patience: int
+    memory_bytes: int = _MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def search_sizes(wanted: SearchSizes) -> list[SizeResult]:
     prepare()
     begun = time.perf_counter()
     found: list[SizeResult] = []
-    limits = Limits(wanted.max_size, wanted.seconds)
+    limits = Limits(wanted.max_size, wanted.seconds, wanted.memory_bytes)
     for result in search(type_table(wanted.types), limits, start=wanted.start):
         found.append(result)
         if time.perf_counter() - begun > _SLICE_S or _is_over([*wanted.start, *found], wanted):
@@ -106,22 +109,25 @@ def search_sizes(wanted: SearchSizes) -> list[SizeResult]:
 
 def size_folds(folds: Sequence[FoldTypes], budget: SizeBudget, engine: Engine, notes: Notes) -> list[Sized | Unsized]:
     """Search all folds side by side."""
-    chains = [size_fold(types, budget, notes=notes) for types in folds]
+    memory_bytes = min(_MOST_BYTES, (engine.worker_bytes or 2 * _MOST_BYTES) // 2)
+    chains = [size_fold(types, budget, notes=notes, memory_bytes=memory_bytes) for types in folds]
     return engine.chain("search formulas by size", chains, search_sizes, expected=2 * len(chains))
 
 
 def size_fold(
-    types: FoldTypes, budget: SizeBudget, *, notes: Notes
+    types: FoldTypes, budget: SizeBudget, *, notes: Notes, memory_bytes: int = _MOST_BYTES
 ) -> Generator[SearchSizes, list[SizeResult] | Failure, Sized | Unsized]:
     """Search the sizes on W_train, choose one on W_val, search it on W_0, and test its formula."""
     name = f"formula_size-fold{types.fold}"
     noted = notes.recall(name)
-    inner = SearchSizes(types.train, types.validation, (), budget.max_size, budget.time_limit_s, budget.patience)
+    inner = SearchSizes(
+        types.train, types.validation, (), budget.max_size, budget.time_limit_s, budget.patience, memory_bytes
+    )
     path = yield from _searched(inner, "train", name, noted, notes)
     if isinstance(path, Failure):
         return Unsized(types.fold, path.message)
     choice = choose(path, type_table(types.validation), patience=budget.patience)
-    outer = SearchSizes(types.whole, None, (), choice.chosen.size, budget.time_limit_s, budget.patience)
+    outer = replace(inner, types=types.whole, validation=None, max_size=choice.chosen.size)
     whole = yield from _searched(outer, "whole", name, noted, notes)
     if isinstance(whole, Failure):
         return Unsized(types.fold, whole.message)
@@ -152,7 +158,7 @@ def _searched(
     path = [SizeResult.from_json(entry["result"]) for entry in noted if entry["part"] == part]
     while not _is_over(path, wanted):
         left = None if wanted.seconds is None else max(0.0, wanted.seconds - sum(result.seconds for result in path))
-        answer = yield SearchSizes(wanted.types, wanted.validation, tuple(path), wanted.max_size, left, wanted.patience)
+        answer = yield replace(wanted, start=tuple(path), seconds=left)
         if isinstance(answer, Failure):
             return answer
         for result in answer:

@@ -247,6 +247,18 @@ class Job:
                 for fold in method["folds"]
             ],
         )
+        sized = outcome.result["methods"].get("formula_size")
+        if sized is not None:
+            steps = ("size", "formula_size", "errors", "validation_accuracy", "proved")
+            self.folder.write_csv(
+                "tables/sizes.csv",
+                ("fold", *steps),
+                [
+                    [record.get("fold", "all"), *(step[key] for key in steps)]
+                    for record in (*sized["folds"], sized["model"])
+                    for step in record.get("path", ())
+                ],
+            )
         self.folder.write_json("result.json", {**outcome.result, "timing": timing, "environment": environment})
         write_report(self.folder)
 

@@ -34,9 +34,23 @@ def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: Pa
         frequent = "most" if "classes" in data else "more"
         print(f"majority   {100 * _majority(data):.1f} % for always giving the {frequent} frequent answer", file=out)
         print(f"attributes {ideal['ell_mean']:.1f} on average{' a class' * (len(formulas) > 1)}", file=out)
+        _write_sized(result["methods"].get("formula_size"), out)
     elif "training_accuracy" in model:
         print(f"\naccuracy   {100 * model['training_accuracy']:.1f} % on the rows it was learned from", file=out)
     print(f"\nfiles      {folder}", file=out)
+
+
+def _write_sized(method: dict[str, Any] | None, out: TextIO) -> None:
+    """Write what the formula-size method came to, if it ran."""
+    if method is None or method["accuracy_mean"] is None:
+        return
+    mean, deviation = 100 * method["accuracy_mean"], 100 * method["accuracy_std"]
+    print(
+        f"by size    {mean:.1f} % ± {deviation:.1f} with formulas of size {method['size_mean']:.1f} on average",
+        file=out,
+    )
+    if "formula" in method["model"]:
+        print(f"           of all rows: {method['model']['formula']}", file=out)
 
 
 def _write_fidelity(result: dict[str, Any], out: TextIO) -> None:

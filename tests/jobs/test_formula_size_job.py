@@ -17,7 +17,7 @@ import pytest
 
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.method.formula_size import Limits, choose, errors_of, render, search, symbols, tabulate
-from tests.jobs.running import Desk, command, essence, small_table, surroundings
+from tests.jobs.running import Desk, command, essence, small_table, surprising, surroundings
 from tests.test_distinct import booleans
 
 NAMES = ["x_above_median", "n_above_median", "s_blue", "s_green", "s_red", "b"]
@@ -73,7 +73,8 @@ def judged(table: dict[str, Any], *, max_size: int, outer: int) -> list[dict[str
 
 
 def test_a_study_finds_what_the_library_finds_on_plain_columns(laid_desk: Desk) -> None:
-    assert laid_desk.here("run", study(laid_desk)).code == 0
+    ended = laid_desk.here("run", study(laid_desk))
+    assert ended.code == 0
     result = laid_desk.result()
     assert list(result["methods"]) == ["ideal", "majority", "one_rule", "formula_size"]
     method = result["methods"]["formula_size"]
@@ -90,6 +91,11 @@ def test_a_study_finds_what_the_library_finds_on_plain_columns(laid_desk: Desk) 
     assert method["failed_folds"] == 0
     assert method["model"]["training_accuracy"] == 1 - method["model"]["errors"] / 240
     assert result["timing"]["methods_s"]["formula_size"] > 0
+    assert "by size " in ended.out
+    assert method["model"]["formula"] in ended.out
+    steps = pd.read_csv(laid_desk.folder() / "tables" / "sizes.csv")
+    assert len(steps) == sum(len(fold["path"]) for fold in [*method["folds"], method["model"]])
+    assert surprising(laid_desk.folder()) == []
     assert "formula_size" in [pair["other"] for pair in result["comparisons"]]
 
 
