@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -17,7 +21,7 @@ from dnfscale.errors import DataError, SpecError
 from dnfscale.method.export.trees import tree_to_latex, tree_to_python, tree_to_sql, tree_to_text, without_negations
 from dnfscale.method.formula_size import And, Formula, Limits, Not, Or, Symbol, evaluate, search, tabulate
 from dnfscale.method.formula_size.model import SizedModel, Support
-from tests.jobs.running import small_table
+from tests.jobs.running import Desk, keeping_signals, small_table, surroundings
 from tests.test_check_estimator import ARRAY_API
 
 VARIANTS: list[dict[str, Any]] = [{"max_size": 6}, {"missing": "indicator", "max_size": 4}, {"max_types": 4}]
@@ -37,6 +41,16 @@ TREES: list[Formula] = [
     And(Not(And(Symbol(1), Symbol(2))), Not(Not(Symbol(0)))),
     Not(Or(Symbol(3), And(Not(Symbol(0)), Not(Symbol(1))))),
 ]
+
+
+@pytest.fixture
+def laid_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+    """A folder with a small table in t.parquet, which is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    with keeping_signals():
+        desk = Desk(tmp_path, capsys)
+        desk.table(small_table())
+        yield desk
 
 
 def frame(n_rows: int = 240) -> tuple[pd.DataFrame, pd.Series]:
@@ -187,3 +201,32 @@ def test_text_and_latex_follow_the_tree() -> None:
         "\\begin{align*}\n\\text{y} = \\text{true} \\iff {} & \\lnot (\\text{age} > 38.5 \\land (\\text{town} = "
         "\\text{O\\textquotesingle{}Hara} \\lor \\lnot \\text{smoker}))\n\\end{align*}"
     )
+
+
+def test_a_path_gives_the_formula_of_all_rows_of_a_study(laid_desk: Desk) -> None:
+    spec = laid_desk.spec(kind="study", folds={"outer": 2}, **{"baselines.formula_size": {"max_size": 7}})
+    assert laid_desk.here("run", spec).code == 0
+    found = laid_desk.result()["methods"]["formula_size"]["model"]
+    model = FormulaSizeClassifier(max_size=7).fit(laid_desk.path / "t.parquet", "y")
+    assert model.formula_ == found["formula"]
+    assert [step["errors"] for step in model.path_] == [step["errors"] for step in found["path"]]
+    features, target = frame()
+    assert model.score(features, target) == found["training_accuracy"]
+    assert (model.predict(laid_desk.path / "t.parquet") == model.predict(features)).all()
+
+
+def test_without_numba_everything_else_works_and_the_extra_is_named() -> None:
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import dnfscale.jobs.cli\n"
+        "from dnfscale import FormulaSizeClassifier, IdealClassifier\n"
+        "from dnfscale.errors import SpecError\n"
+        "rows, labels = [[0], [1], [2], [3]] * 5, [0, 0, 1, 1] * 5\n"
+        "print(IdealClassifier().fit(rows, labels).formula_)\n"
+        "try:\n    FormulaSizeClassifier().fit(rows, labels)\n"
+        "except SpecError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=surroundings(), capture_output=True, text=True, check=True)
+    ideal, told = done.stdout.splitlines()
+    assert ideal == "x0_above_median"
+    assert "pip install 'dnfscale[formula-size]'" in told
