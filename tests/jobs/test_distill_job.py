@@ -176,7 +176,8 @@ def test_files_and_workers_change_nothing(boxed):
         ("workers", "four", {"kind": "local", "workers": 2}),
     ):
         data = {"path": path, "target": "y", "positive": ["good"]}
-        spec = boxed.spec(file=f"{folder}.toml", kind="distill", data=data, distill=DISTILL, cluster=cluster)
+        tables = {"data": data, "distill": DISTILL, "cluster": cluster, "folds": {"outer": 3}}
+        spec = boxed.spec(file=f"{folder}.toml", kind="distill", **tables)
         ended = (boxed.apart if folder == "workers" else boxed.here)("run", spec, "--output", folder)
         assert ended.code == 0, ended.err
     folders = ("one", "four", "workers")
