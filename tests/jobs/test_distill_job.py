@@ -251,7 +251,8 @@ def test_classifiers_of_other_kinds_are_bad_data(boxed):
         ({"distill": {}}, 'kind = "distill" needs distill.model'),
         ({"kind": "study", "distill": DISTILL}, 'distill.model is for kind = "distill"'),
         ({"distill": DISTILL, "data": {"positive": None}}, "data.positive must say which labels of 'y'"),
-        ({"distill": DISTILL, "data": {"classes": "all"}}, "leave out baselines and data.classes"),
+        ({"distill": DISTILL, "data": {"classes": "all"}}, "a classifier of two classes; leave out data.classes"),
+        ({"distill": DISTILL, "baselines.xgboost": {"trials": 2}}, "leave out baselines.xgboost.trials"),
         ({"distill": DISTILL, "data": {"target": "z"}}, "'z'"),
         (
             {"distill": {"model": "box.json", "threshold": 1.0}},
