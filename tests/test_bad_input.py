@@ -157,12 +157,15 @@ def test_an_empty_file_among_others_does_not_matter(desk):
     assert desk.result("one")["methods"] == desk.result("many")["methods"]
 
 
-@pytest.mark.parametrize("kind", ["fit", "study"])
-def test_one_row_has_one_class_only(desk, kind):
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [("fit", "expected two classes to tell apart"), ("study", "expected at least 2 rows to cross-validate, got 1")],
+)
+def test_one_row_is_too_few(desk, kind, message):
     desk.table(table()[:1])
     ended = desk.run(kind=kind)
     assert ended.code == 3
-    assert "expected two classes to tell apart" in ended.message
+    assert message in ended.message
 
 
 def test_two_rows_are_enough_for_a_fit(desk):

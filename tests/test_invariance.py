@@ -116,7 +116,7 @@ def test_a_shared_cluster_gives_the_same_again(layouts, cluster):
         learn(open_source(str(layouts[layout])), spec, engine)
         for layout, engine in (("one", SerialEngine()), ("seven", cluster), ("coded", cluster))
     ]
-    records = [(ideal_record(learned), data_record(learned)) for learned in found]
+    records = [(ideal_record(learned, spec), data_record(learned)) for learned in found]
     assert records[0] == records[1] == records[2]
 
 

@@ -35,6 +35,9 @@ class MeasuringEngine(SerialEngine):
     def map(self, phase: str, items: Sequence[Any], function: Any) -> Any:
         return super().map(phase, items, self._measured(phase, function))
 
+    def keep(self, phase: str, items: Sequence[Any], function: Any) -> Any:
+        return super().keep(phase, items, self._measured(phase, function))
+
     def _measured(self, phase: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def call(item: Any) -> Any:
             before, _ = tracemalloc.get_traced_memory()
@@ -49,8 +52,8 @@ class MeasuringEngine(SerialEngine):
 
 def test_a_task_of_four_times_the_dataset_takes_no_more_memory(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        small = pool.apply(_task_peaks, (tmp_path / "small", 2))
-        large = pool.apply(_task_peaks, (tmp_path / "large", 8))
+        small = pool.apply(_task_peaks, (tmp_path / "small", 4))
+        large = pool.apply(_task_peaks, (tmp_path / "large", 16))
     assert small.keys() == large.keys()
     grown = {phase: large[phase] / small[phase] for phase in small if large[phase] > 1.2 * small[phase]}
     assert not grown, "tasks that grow with the dataset: " + ", ".join(f"{p} x {r:.1f}" for p, r in grown.items())

@@ -89,7 +89,10 @@ class ClusterEngine:
             )
         except (OSError, RuntimeError, DaskTimeoutError) as error:
             started.close()
-            raise ClusterError(f"expected to start {workers} worker processes, but that failed: {error}") from error
+            raise ClusterError(
+                f"expected to start {workers} worker processes, but that failed: {error}; a script that starts some "
+                'needs its own lines under if __name__ == "__main__"'
+            ) from error
         except BaseException:
             started.close()
             raise

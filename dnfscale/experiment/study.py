@@ -18,7 +18,7 @@ from dnfscale.experiment.tuning import Tuned, Untuned
 from dnfscale.learn import Learned, LearnedFold, fold_model
 from dnfscale.method.certificate import certificate_of
 from dnfscale.method.explain import term_supports
-from dnfscale.method.ideal import ideal_errors
+from dnfscale.method.ideal import correct_rows
 from dnfscale.table import LearnSpec
 
 RESULT_SCHEMA = "dnfscale.result/1"
@@ -57,10 +57,15 @@ def ideal_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
         ],
         "model": {
             "rows": learned.model.whole.n_rows,
-            "training_accuracy": 1 - ideal_errors(learned.model.whole) / learned.model.whole.n_rows,
+            "training_accuracy": _training_accuracy(learned.model),
             **fold_formula(learned.model, learned),
         },
     }
+
+
+def _training_accuracy(fold: LearnedFold) -> float:
+    """Return the share of the rows it was learned from that a formula gets right."""
+    return correct_rows(fold.dnf.accepts(fold.whole.codes), fold.whole) / fold.whole.n_rows
 
 
 def majority_record(learned: Learned) -> dict[str, Any]:

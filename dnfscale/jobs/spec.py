@@ -89,12 +89,12 @@ class JobSpec:
     @property
     def methods(self) -> tuple[str, ...]:
         """What the job runs: what it lists, else the formula, what costs nothing, and every baseline with a table."""
+        if self.kind == "distill":
+            return ("ideal", "black_box")
         if self["methods"] is not None:
             return tuple(dict.fromkeys(("ideal", *self["methods"])))
         tuned = tuple(name for name in TUNED if self[f"baselines.{name}.trials"] is not None)
         sized = (SIZED,) if self[f"baselines.{SIZED}.max_size"] is not None else ()
-        if self.kind == "distill":
-            return ("ideal", "black_box")
         return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned, *sized)
 
     @property
@@ -334,8 +334,12 @@ def _check_together(spec: JobSpec) -> None:
         if spec.kind == "distill":
             fail("kind", 'kind = "distill" needs distill.model, a classifier that XGBoost saved as JSON; add it')
         fail("distill.model", f'distill.model is for kind = "distill", but kind is "{spec.kind}"; change one of them')
-    if spec.kind == "distill" and (spec.baselines or spec.size_budget or spec["data.classes"] == "all"):
-        fail("kind", 'kind = "distill" explains one classifier of two classes; leave out baselines and data.classes')
+    if spec.kind == "distill":
+        for key in ("methods", *(f"baselines.{name}.trials" for name in TUNED), f"baselines.{SIZED}.max_size"):
+            if spec[key] is not None:
+                fail(key, f'kind = "distill" explains one classifier and compares nothing else; leave out {key}')
+        if spec["data.classes"] == "all":
+            fail("data.classes", 'kind = "distill" explains a classifier of two classes; leave out data.classes')
     if spec.kind != "distill" and not spec.knows_truth:
         fail("data", "expected the key data.target, the column to predict, but it is not there; add it")
     if spec["cluster.kind"] == "address" and spec["cluster.address"] is None:

@@ -17,6 +17,7 @@ from dnfscale.experiment.study import ideal_record
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.spec import JobSpec, read_spec
 from dnfscale.learn import Learned, learn
+from dnfscale.table import LearnSpec
 from tests.bench.case import Outcome, timed
 from tests.bench.overseer import overseen
 from tests.bench.setting import ROOT, Setting
@@ -33,12 +34,12 @@ def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Ou
     try:
         with overseen(engine) as workers:
             clock.phases_s.clear()
-            (source, learned), wall_s, cpu_s = timed(lambda: _learned(spec, engine))
+            (source, to_learn, learned), wall_s, cpu_s = timed(lambda: _learned(spec, engine))
             log = workers()
     finally:
         engine.close()
     # Through JSON and back, so that it compares with what a result file says.
-    answer = json.loads(json.dumps(ideal_record(learned)))
+    answer = json.loads(json.dumps(ideal_record(learned, to_learn)))
     return Outcome(wall_s, cpu_s, learned.rows, answer, clock.phases_s, log, len(source.partitions))
 
 
@@ -74,9 +75,9 @@ class PhaseClock:
             self.phases_s[progress.phase] = self.phases_s.get(progress.phase, 0.0) + now - self._started
 
 
-def _learned(spec: JobSpec, engine: Engine) -> tuple[Source, Learned]:
+def _learned(spec: JobSpec, engine: Engine) -> tuple[Source, LearnSpec, Learned]:
     source, to_learn = open_data(spec)
-    return source, learn(source, to_learn, engine)
+    return source, to_learn, learn(source, to_learn, engine)
 
 
 def _run(command: list[str]) -> None:

@@ -105,7 +105,7 @@ def test_files_of_an_earlier_writer_get_what_was_meant_then():
 
 
 def test_several_classes_come_back(tmp_path):
-    models = [small(positive=(label,)) for label in ("a", "b", 3)]
+    models = [small(positive=(label,)) for label in ("a", "b", "3")]
     file = written(tmp_path, classes_text(models))
     assert [same(one, other) for one, other in zip(read_models(file), models, strict=True)] == [True] * 3
     assert same(read_model(file, "3"), models[2])

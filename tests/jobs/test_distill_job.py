@@ -176,7 +176,8 @@ def test_files_and_workers_change_nothing(boxed):
         ("workers", "four", {"kind": "local", "workers": 2}),
     ):
         data = {"path": path, "target": "y", "positive": ["good"]}
-        spec = boxed.spec(file=f"{folder}.toml", kind="distill", data=data, distill=DISTILL, cluster=cluster)
+        tables = {"data": data, "distill": DISTILL, "cluster": cluster, "folds": {"outer": 3}}
+        spec = boxed.spec(file=f"{folder}.toml", kind="distill", **tables)
         ended = (boxed.apart if folder == "workers" else boxed.here)("run", spec, "--output", folder)
         assert ended.code == 0, ended.err
     folders = ("one", "four", "workers")
@@ -250,7 +251,8 @@ def test_classifiers_of_other_kinds_are_bad_data(boxed):
         ({"distill": {}}, 'kind = "distill" needs distill.model'),
         ({"kind": "study", "distill": DISTILL}, 'distill.model is for kind = "distill"'),
         ({"distill": DISTILL, "data": {"positive": None}}, "data.positive must say which labels of 'y'"),
-        ({"distill": DISTILL, "data": {"classes": "all"}}, "leave out baselines and data.classes"),
+        ({"distill": DISTILL, "data": {"classes": "all"}}, "a classifier of two classes; leave out data.classes"),
+        ({"distill": DISTILL, "baselines.xgboost": {"trials": 2}}, "leave out baselines.xgboost.trials"),
         ({"distill": DISTILL, "data": {"target": "z"}}, "'z'"),
         (
             {"distill": {"model": "box.json", "threshold": 1.0}},

@@ -216,3 +216,10 @@ def test_a_suite_runs_the_method_in_all_its_jobs(laid_desk: Desk) -> None:
     for name, n_folds in (("one", 2), ("two", 3)):
         result = json.loads((laid_desk.folder("suite") / "jobs" / name / "result.json").read_text())
         assert len(result["methods"]["formula_size"]["folds"]) == n_folds
+
+
+def test_a_distillation_compares_nothing(laid_desk: Desk) -> None:
+    spec = laid_desk.spec(kind="distill", distill={"model": "m.json"}, **{"baselines.formula_size": {"max_size": 3}})
+    ended = laid_desk.here("validate", spec)
+    assert ended.code == 2
+    assert "leave out baselines.formula_size.max_size" in ended.message

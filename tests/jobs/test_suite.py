@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from dnfscale.errors import SpecError
 from dnfscale.jobs.suite_spec import read_suite
-from tests.jobs.running import Desk, essence, read_json, small_table
+from tests.jobs.running import Desk, command, essence, read_json, small_table, surroundings
 
 
 def suite(desk: Desk, jobs: str, more: str = "") -> Path:
@@ -75,6 +79,35 @@ def test_a_resumed_suite_leaves_finished_jobs_as_they_are(two_jobs: Desk) -> Non
     assert two_jobs.here("run", spec, "--resume").code == 0
     assert first.stat().st_mtime_ns == before
     assert (two_jobs.path / "runs" / "all" / "jobs" / "second" / "result.json").is_file()
+
+
+def test_a_suite_killed_while_tuning_is_resumed_to_the_same_table_without_repeating_a_trial(two_jobs: Desk) -> None:
+    two_jobs.spec(kind="study", name="first", file="first.toml", folds={"outer": 2})
+    two_jobs.spec(kind="study", name="second", file="second.toml", folds={"outer": 2}, data={"path": "u.parquet"})
+    tuned = "[baselines.random_forest]\ntrials = 2\n[baselines.xgboost]\ntrials = 2\n"
+    spec = suite(two_jobs, '["first.toml", "second.toml"]', tuned)
+    run = [*command("run", spec), "--set", "cluster.kind=local"]
+    subprocess.run([*run, "--output", "quiet"], cwd=two_jobs.path, env=surroundings(), check=True, capture_output=True)
+    running = subprocess.Popen(
+        run, cwd=two_jobs.path, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    folder = two_jobs.path / "runs" / "all"
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("jobs/*/tasks/*-fold*.json"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    assert not (folder / "result.json").exists(), "the suite was over before it could be killed"
+    noted = {file: read_json(file)["entries"] for file in folder.glob("jobs/*/tasks/*.json")}
+    assert len(noted) >= 2
+    ended = two_jobs.here("run", spec, "--resume")
+    assert ended.code == 0, ended.err
+    for file, entries in noted.items():
+        # The seconds of a trial that ran again would differ.
+        assert read_json(file)["entries"][: len(entries)] == entries
+    for table in ("accuracies.md", "accuracies.csv", "formulas.md"):
+        quiet = two_jobs.path / "quiet" / "all" / "tables" / table
+        assert (folder / "tables" / table).read_text(encoding="utf-8") == quiet.read_text(encoding="utf-8")
 
 
 def test_what_a_job_is_told_goes_before_the_suite_and_the_command_line_before_all(two_jobs: Desk) -> None:
