@@ -45,6 +45,9 @@ _LOCAL_SETTINGS = {
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.worker.preload": ["dnfscale.engine.quiet_worker"],
+    # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
+    # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
+    "distributed.scheduler.worker-saturation": float("inf"),
     # Binned rows beyond a tenth of a worker wait on disk, so that the peak does not grow with the rows; with workers of
     # 700 MiB the study of 10 million rows took 8.1 s instead of 8.0 s.
     "distributed.worker.memory.target": 0.1,
