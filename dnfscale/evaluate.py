@@ -57,17 +57,17 @@ def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], 
 def types_of(block: Block, columns: tuple[Column, ...], tau: Vocabulary) -> Ints:
     """Return the type of each row of a block that was read with these columns."""
     data = {column.name: values for column, values in zip(columns, block.columns, strict=True)}
-    codes = np.zeros(block.n_rows, dtype=np.int64)
+    # Eight attributes at a time as bytes, shifted where they are, and laid side by side as the bytes of an integer: a
+    # quarter of the time of shifting eight-byte integers.
+    planes = np.zeros((block.n_rows, 8), dtype=np.uint8)
     for place in range(0, len(tau), 8):
-        # Eight attributes at a time as bytes, shifted where they are: a third of the time of eight-byte integers.
         byte = np.zeros(block.n_rows, dtype=np.uint8)
         for bit, attribute in enumerate(tau.attributes[place : place + 8]):
             true = holds(attribute, data[attribute.column]).view(np.uint8)
             np.left_shift(true, bit, out=true)
             np.bitwise_or(byte, true, out=byte)
-        wide = byte.astype(np.int64)
-        np.left_shift(wide, place, out=wide)
-        np.bitwise_or(codes, wide, out=codes)
+        planes[:, place // 8] = byte
+    codes: Ints = planes.view("<i8").reshape(-1).astype(np.int64, copy=False)
     return codes
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dnfscale.core.arrays import Bools, Ints, Values
+from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Block, Column, Reading, Rows
 from dnfscale.core.counts import to_dense
 from dnfscale.core.model import NO_TERM, Model
@@ -131,10 +131,10 @@ class WritePredictions:
         for block in (block for partition in run.partitions for block in partition.blocks(reading)):
             missing += self._missing_rows(block, columns)
             types = [types_of(block, columns, model.tau) for model in self.models]
-            batch, answers, seen = answer(types)
+            batch, answers, n_unseen = answer(types)
             batches.append(batch)
-            totals += np.bincount(answers, minlength=len(totals))
-            unseen += len(seen) - int(seen.sum())
+            totals += answers
+            unseen += n_unseen
             rows += block.n_rows
         pq.write_table(pa.Table.from_batches(batches, answer.schema), self._file(run.number))
         return Predicted(rows, tuple(totals.tolist()), missing, unseen)
@@ -171,27 +171,33 @@ class _Answers:
     def __init__(self, models: Sequence[Model]) -> None:
         self._models = models
         self._probabilities = [model.probabilities() for model in models]
-        self._terms = [model.first_terms() for model in models]
-        self._seen = [to_dense(model.counts)[0] > 0 for model in models]
+        self._terms = [model.first_terms().astype(np.int32) for model in models]
+        self._unseen = [to_dense(model.counts)[0] == 0 for model in models]
         # NumPy finds a type for whole numbers of 64 bits, with or without a sign.
         labels = pa.array(np.array([model.positive[0] for model in models] if len(models) > 1 else [False, True]))
         self._labels = labels
         self.schema = pa.schema([("prediction", labels.type), ("probability", pa.float64()), ("term", pa.int32())])
 
-    def __call__(self, types: Sequence[Ints]) -> tuple[pa.RecordBatch, Values, Bools]:
-        """Return what to write, the answer of each row, and whether the answering formula has seen its type."""
+    def __call__(self, types: Sequence[Ints]) -> tuple[pa.RecordBatch, Ints, int]:
+        """Return what to write, the rows of each answer, and those of types that the answering formula has not seen."""
         if len(self._models) == 1:
             [codes] = types
-            terms, probability, seen = self._terms[0][codes], self._probabilities[0][codes], self._seen[0][codes]
-            answers = (terms != NO_TERM).view(np.uint8)
-            prediction = pa.array(answers.view(np.bool_))
+            terms = self._terms[0].take(codes)
+            probability = self._probabilities[0].take(codes)
+            rejected = terms == NO_TERM
+            prediction = pa.array(~rejected)
+            n_rejected = np.count_nonzero(rejected)
+            totals = np.array([n_rejected, len(codes) - n_rejected])
+            unseen = np.count_nonzero(self._unseen[0].take(codes)) if self._unseen[0].any() else 0
         else:
             given = np.array([table[codes] for table, codes in zip(self._probabilities, types, strict=True)])
             answers = given.argmax(axis=0)
             rows = np.arange(given.shape[1])
             probability = given[answers, rows] / given.sum(axis=0)
             terms = np.array([t[c] for t, c in zip(self._terms, types, strict=True)])[answers, rows]
-            seen = np.array([t[c] for t, c in zip(self._seen, types, strict=True)])[answers, rows]
+            unseen = int(np.array([t[c] for t, c in zip(self._unseen, types, strict=True)])[answers, rows].sum())
+            totals = np.bincount(answers, minlength=len(self._models))
+            rejected = terms == NO_TERM
             prediction = self._labels.take(pa.array(answers))
-        columns = [prediction, pa.array(probability), pa.array(terms.astype(np.int32), mask=terms == NO_TERM)]
-        return pa.record_batch(columns, schema=self.schema), answers, seen
+        columns = [prediction, pa.array(probability), pa.array(terms, mask=rejected)]
+        return pa.record_batch(columns, schema=self.schema), totals, int(unseen)

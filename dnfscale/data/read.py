@@ -194,10 +194,10 @@ def _numbers(array: pa.Array) -> Numbers:
         array = array.cast(pa.float32())
     present = _flags(array.is_valid()) if array.null_count else None
     values = _primitive(array.fill_null(0) if array.null_count else array)
-    if values.dtype.kind == "f":
+    # The least of values among which there is a nan is a nan, and finding it takes no memory.
+    if values.dtype.kind == "f" and len(values) and np.isnan(values.min()):
         nan = np.isnan(values)
-        if nan.any():
-            present = ~nan if present is None else present & ~nan
+        present = ~nan if present is None else present & ~nan
     return Numbers(values, present)
 
 
