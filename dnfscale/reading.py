@@ -29,7 +29,7 @@ from dnfscale.table import LearnSpec, Table, check_kept, check_source, features,
 _SMALL = 1 << 18
 """Up to so many numbers in all, every one is kept: sampling would cost more."""
 _PIECES = 16
-"""Partitions whose first rows are looked at, at least; it takes a quarter as many to tell how they differ."""
+"""Partitions whose first rows are looked at, at least; fewer would tell too little of how they differ."""
 _PIECE_ROWS = 1 << 16
 _WIDEST = 0.1
 """A share of rows that is too much to keep: partitions that differ so much need a sample of all rows."""
@@ -126,13 +126,11 @@ def foresee(source: Source, reading: Reading) -> Foreseen:
     if any(source.null_counts.get(str(name)) != 0 for name in guarded):
         return Foreseen.COUNT
     n_numbers = sum(column.role is Role.NUMBER for column in reading.columns)
-    if source.n_rows * n_numbers <= _SMALL:
-        return Foreseen.NOTHING
-    return Foreseen.COUNT if len(source.partitions) < _PIECES // 4 else Foreseen.SAMPLE
+    return Foreseen.NOTHING if source.n_rows * n_numbers <= _SMALL else Foreseen.SAMPLE
 
 
 def sampled_pieces(source: Source, n_numbers: int) -> int:
-    """Return of how many partitions the first rows are looked at."""
+    """Return of how many partitions the first rows are looked at; few partitions are looked at whole."""
     wanted = _sampled_rows(source.n_rows, n_numbers)
     return min(len(source.partitions), max(_PIECES, -(-wanted // _PIECE_ROWS)))
 
@@ -151,7 +149,9 @@ def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | Non
     if foreseen is Foreseen.NOTHING:
         empty = {i: np.empty(0, dtype=number_dtype(source.types[column.name])) for i, column in numbers.items()}
         return _Outlook(row_numbers, empty, {}, counted=False)
-    return _sampled(source, numbers, row_numbers, engine)
+    spread_out = len(source.partitions) >= _PIECES
+    looked = _sampled(source, numbers, row_numbers, engine) if spread_out else None
+    return looked or _sampled_whole(source, numbers, row_numbers, engine)
 
 
 def _sampled(
@@ -161,12 +161,13 @@ def _sampled(
     wanted = _sampled_rows(source.n_rows, len(numbers))
     n_pieces = sampled_pieces(source, len(numbers))
     places = np.linspace(0, len(source.partitions) - 1, n_pieces).round().astype(int).tolist()
-    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), -(-wanted // n_pieces))
+    share = min(1.0, wanted / (n_pieces * min(_PIECE_ROWS, source.n_rows / len(source.partitions))))
+    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), share, first_only=True)
     pieces = [piece for piece in engine.map("sample columns", [source.partitions[i] for i in places], scan) if piece]
     samples: dict[int, Values] = {}
     spreads: dict[int, float] = {}
     for place, i in enumerate(numbers):
-        parts = [piece[place].sample for piece in pieces if len(piece[place].sample)]
+        parts = [piece[place] for piece in pieces if len(piece[place])]
         if len(parts) < len(pieces) / 2 or not parts:
             return None
         samples[i] = np.concatenate(parts)
@@ -177,6 +178,17 @@ def _sampled(
     if max(spreads.values(), default=0.0) > _WIDEST / 8:
         return None
     return _Outlook(row_numbers, samples, spreads, counted=False)
+
+
+def _sampled_whole(
+    source: Source, numbers: Mapping[int, Column], row_numbers: Mapping[int, range], engine: Engine
+) -> _Outlook:
+    """Return an outlook from a sample of all rows: the number columns are read once for it, and nothing else."""
+    share = min(1.0, _sampled_rows(source.n_rows, len(numbers)) / source.n_rows)
+    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), share, first_only=False)
+    pieces = [piece for piece in engine.map("sample columns", source.partitions, scan) if piece]
+    samples = {i: np.concatenate([piece[place] for piece in pieces]) for place, i in enumerate(numbers)}
+    return _Outlook(row_numbers, samples, {}, counted=False)
 
 
 def _counted(source: Source, reading: Reading, spec: LearnSpec, engine: Engine) -> _Outlook:

@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from dnfscale.core import associations, columns, counts, medians
-from dnfscale.core.arrays import Bools, Codes, Scalar
+from dnfscale.core.arrays import Bools, Codes, Scalar, Values
 from dnfscale.core.associations import Associations
 from dnfscale.core.bins import BinnedTable, Bins, Spans
 from dnfscale.core.columns import Block, Numbers, Reading, Rows, TableSummary
@@ -40,21 +40,20 @@ class SummarizeColumns:
 
 @dataclass(frozen=True, slots=True)
 class SampleNumbers:
-    """A look at the first rows of some partitions: the values of the number columns."""
+    """A sample of the number columns, from the first rows of a partition or from all of them."""
 
     reading: Reading
-    most_rows: int
+    share: float
+    """How much of the rows that are looked at to draw."""
+    first_only: bool
 
-    def __call__(self, rows: Rows) -> tuple[columns.NumberSummary, ...]:
+    def __call__(self, rows: Rows) -> tuple[Values, ...]:
         random = np.random.default_rng([rows.ordinal, 20240208])
-        for block in islice(rows.blocks(self.reading), 1):
-            drawn = random.permutation(block.n_rows)[: self.most_rows]
-            return tuple(
-                columns.NumberSummary(missing, columns.sample(data, drawn))
-                for data, missing in zip(block.columns, block.missing, strict=True)
-                if isinstance(data, Numbers)
-            )
-        return ()
+        samples: list[tuple[Values, ...]] = []
+        for block in islice(rows.blocks(self.reading), 1 if self.first_only else None):
+            drawn = columns.draw(block.n_rows, self.share, random)
+            samples.append(tuple(columns.sample(data, drawn) for data in block.columns if isinstance(data, Numbers)))
+        return tuple(np.concatenate(parts) for parts in zip(*samples, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

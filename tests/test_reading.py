@@ -84,15 +84,15 @@ def test_partitions_that_differ_much_are_sampled_as_a_whole():
     table = mixed_table(4, 4000).sort_by("x")
     source = parts_of(table)
     found, phases = learned(source)
-    assert phases == ["sample columns", "summarize columns", "read rows"]
+    assert phases == ["sample columns", "sample columns", "read rows"]
     assert told(found) == told(learned(counted(source))[0])
 
 
 @pytest.mark.usefixtures("large")
-def test_few_partitions_tell_too_little_of_each_other():
+def test_few_partitions_are_sampled_as_a_whole():
     source = parts_of(mixed_table(5, 1000), 3)
     found, phases = learned(source)
-    assert phases == ["summarize columns", "read rows"]
+    assert phases == ["sample columns", "read rows"]
     assert told(found) == told(learned(counted(source))[0])
 
 

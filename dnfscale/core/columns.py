@@ -212,8 +212,7 @@ def summarize_block(
     max_values: int,
 ) -> TableSummary:
     """Summarize the columns of one block."""
-    n_sampled = min(block.n_rows, int(np.ceil(sampled_share * block.n_rows)))
-    drawn = np.arange(block.n_rows) if n_sampled == block.n_rows else random.integers(0, block.n_rows, n_sampled)
+    drawn = draw(block.n_rows, sampled_share, random)
     columns: list[NumberSummary | CategorySummary] = []
     for column, data, missing in zip(reading.columns, block.columns, block.missing, strict=True):
         if isinstance(data, Numbers):
@@ -224,6 +223,12 @@ def summarize_block(
     target = CategorySummary(block.missing_targets, labels)
     weight = 0 if block.weights is None else int(block.weights.sum())
     return TableSummary(block.n_read, ((ordinal, block.n_rows),), tuple(columns), target, weight)
+
+
+def draw(n_rows: int, share: float, random: np.random.Generator) -> Ints:
+    """Draw a share of some rows: with repetition, unless it is all of them."""
+    n_drawn = min(n_rows, int(np.ceil(share * n_rows)))
+    return np.arange(n_rows) if n_drawn == n_rows else random.integers(0, n_rows, n_drawn)
 
 
 def sample(data: Numbers, drawn: Ints) -> Values:
