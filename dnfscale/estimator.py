@@ -177,11 +177,6 @@ class IdealClassifier(Readable, TableClassifier):
         given = self._given(self._types(X))
         return np.asarray(given / given.sum(axis=1, keepdims=True))
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:  # noqa: ARG002
-        """Return the names of the attributes that the formulas use."""
-        check_is_fitted(self)
-        return np.array(self.attributes_, dtype=object)
-
     def learn_spec(self, target: str, **choices: Any) -> LearnSpec:
         """Return the parameters as what `learn` takes, with some choices of its own."""
         spec = LearnSpec(

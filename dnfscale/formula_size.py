@@ -205,11 +205,6 @@ class FormulaSizeClassifier(TableClassifier):
             raise DataError(f"expected label to be one of {list(known)!r}, got {label!r}")
         return known[label]
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:  # noqa: ARG002
-        """Return the names of the attributes that the formulas use."""
-        check_is_fitted(self)
-        return np.array(self.attributes_, dtype=object)
-
     def _searched(self, types: FoldTypes) -> tuple[Choice, SizeResult]:
         """Choose a size on the rows set aside, and search it on all rows."""
         path = search(type_table(types.train), Limits(self.max_size, self.time_limit_s))

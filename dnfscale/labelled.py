@@ -13,7 +13,7 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Block, Column, Reading
@@ -119,6 +119,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         order = order[times[order] > 0]
         table = table.take(pa.array(order)).append_column(names[1], pa.array(times[order]))
         return Labelled(table_source(table, "X"), names[0], name, classes, names[1], unit, weighted=True)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:  # noqa: ARG002
+        """Return the names of the attributes that the formulas use."""
+        check_is_fitted(self)
+        return np.array(self.attributes_, dtype=object)
 
     def _checked(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
         """Return rows as an Arrow table, making sure that they have the columns they should have."""

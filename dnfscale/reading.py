@@ -2,9 +2,10 @@
 
 To read rows once, two things must be known before: their numbers, from which folds and splits follow, and a bracket
 around the medians of each number column. Where the footers show that no row will be dropped, numbers follow from them,
-and a look at the first rows of some partitions gives brackets. Where they do not, or where that turns out to be wrong
-(a nan in a column of floats, a bracket that misses), a scan of its own counts and samples the rows first. What is
-guessed decides how often the dataset is read, never the result.
+and a look at the first rows of some partitions gives brackets; where partitions are few, or differ much, all rows of
+the number columns are looked at. Where the footers do not tell, or where that turns out to be wrong (a nan in a column
+of floats, a bracket that misses), a scan of its own counts and samples the rows first. What is guessed decides how
+often the dataset is read, never the result.
 """
 
 from __future__ import annotations
@@ -133,6 +134,13 @@ def sampled_pieces(source: Source, n_numbers: int) -> int:
     """Return of how many partitions the first rows are looked at; few partitions are looked at whole."""
     wanted = _sampled_rows(source.n_rows, n_numbers)
     return min(len(source.partitions), max(_PIECES, -(-wanted // _PIECE_ROWS)))
+
+
+def sampled_share(source: Source, n_numbers: int) -> float:
+    """Return the share of the number columns that is read for the sample, unless partitions turn out to differ much."""
+    if len(source.partitions) < _PIECES:
+        return 1.0
+    return min(1.0, sampled_pieces(source, n_numbers) * _PIECE_ROWS / source.n_rows)
 
 
 def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | None:

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from dnfscale.method.export.latex import SPECIAL
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -142,22 +144,8 @@ def _markdown(text: str) -> str:
 
 
 _LATEX: Mapping[str, str] = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
+    **SPECIAL,
     "_": r"\_\allowbreak{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\symbol{34}",
-    "'": r"\textquotesingle{}",
-    "`": r"\textasciigrave{}",
     "±": r"$\pm$",
     "−": "$-$",
     "χ": r"$\chi$",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.data.source import Source
 from dnfscale.jobs.spec import JobSpec
-from dnfscale.reading import Foreseen, foresee, sampled_pieces
+from dnfscale.reading import Foreseen, foresee, sampled_pieces, sampled_share
 from dnfscale.table import LearnSpec, features
 
 _PROCESS_BYTES = 200 << 20
@@ -57,8 +57,8 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         phases.append(Phase("summarize columns", "Parquet", tasks, size(names + target)))
     elif foreseen is Foreseen.SAMPLE:
         pieces = sampled_pieces(source, len(numbers))
-        share = min(1.0, pieces * (1 << 16) / max(1, source.n_rows))
-        phases.append(Phase("sample columns", "first rows of some", pieces, int(share * size(numbers))))
+        share = sampled_share(source, len(numbers))
+        phases.append(Phase("sample columns", "Parquet, some numbers", pieces, int(share * size(numbers))))
     phases += [
         Phase("read rows", "Parquet", partitions, size(names + target)),
         Phase("locate medians", "rough rows", tasks, 0),

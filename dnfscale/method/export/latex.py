@@ -12,7 +12,7 @@ from dnfscale.method.export.text import Predicting, needs_note
 
 _PER_LINE = 3
 """Conditions on one line; a formula does not break by itself."""
-_ESCAPES = {
+SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
@@ -29,6 +29,10 @@ _ESCAPES = {
     '"': r"\symbol{34}",
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
+}
+"""The characters that mean something to LaTeX, as text."""
+_ESCAPES = {
+    **SPECIAL,
     # Two of these in a row would become one other character.
     "-": "{-}",
     ",": "{,}",
