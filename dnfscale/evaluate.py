@@ -56,16 +56,15 @@ def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], 
 
 def types_of(block: Block, columns: tuple[Column, ...], tau: Vocabulary) -> Ints:
     """Return the type of each row of a block that was read with these columns."""
-    data = {column.name: values for column, values in zip(columns, block.columns, strict=True)}
-    # Eight attributes at a time as bytes, shifted where they are, and laid side by side as the bytes of an integer: a
-    # quarter of the time of shifting eight-byte integers.
+    places = {column.name: place for place, column in enumerate(columns)}
+    # Eight attributes at a time as bytes, and these laid side by side as the bytes of an integer: a quarter of the time
+    # of eight-byte integers. Doubling a byte takes a tenth of the time of shifting it.
     planes = np.zeros((block.n_rows, 8), dtype=np.uint8)
     for place in range(0, len(tau), 8):
         byte = np.zeros(block.n_rows, dtype=np.uint8)
-        for bit, attribute in enumerate(tau.attributes[place : place + 8]):
-            true = holds(attribute, data[attribute.column]).view(np.uint8)
-            np.left_shift(true, bit, out=true)
-            np.bitwise_or(byte, true, out=byte)
+        for attribute in reversed(tau.attributes[place : place + 8]):
+            np.add(byte, byte, out=byte)
+            np.bitwise_or(byte, holds(attribute, block.columns[places[attribute.column]]).view(np.uint8), out=byte)
         planes[:, place // 8] = byte
     codes: Ints = planes.view("<i8").reshape(-1).astype(np.int64, copy=False)
     return codes
@@ -86,7 +85,7 @@ def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
         return true if data.present is None else np.logical_and(true, data.present, out=true)
     assert isinstance(attribute, Equals | IsTrue)
     equal = np.array([value == attribute.value for value in data.values] + [False], dtype=np.bool_)
-    return equal[data.codes]
+    return equal.take(data.codes)
 
 
 def _in_precision_of(values: Values, cut: int | float) -> Any:

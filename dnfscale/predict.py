@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dnfscale.core.arrays import Ints
+from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Block, Column, Reading, Rows
 from dnfscale.core.counts import to_dense
 from dnfscale.core.model import NO_TERM, Model
@@ -184,10 +184,10 @@ class _Answers:
             [codes] = types
             terms = self._terms[0].take(codes)
             probability = self._probabilities[0].take(codes)
-            rejected = terms == NO_TERM
-            prediction = pa.array(~rejected)
-            n_rejected = np.count_nonzero(rejected)
-            totals = np.array([n_rejected, len(codes) - n_rejected])
+            accepted = _bits(terms != NO_TERM)
+            prediction = pa.Array.from_buffers(pa.bool_(), len(codes), [None, accepted])
+            n_accepted = int(np.bitwise_count(np.frombuffer(accepted, np.uint8)).sum())
+            totals = np.array([len(codes) - n_accepted, n_accepted])
             unseen = np.count_nonzero(self._unseen[0].take(codes)) if self._unseen[0].any() else 0
         else:
             given = np.array([table[codes] for table, codes in zip(self._probabilities, types, strict=True)])
@@ -197,7 +197,14 @@ class _Answers:
             terms = np.array([t[c] for t, c in zip(self._terms, types, strict=True)])[answers, rows]
             unseen = int(np.array([t[c] for t, c in zip(self._unseen, types, strict=True)])[answers, rows].sum())
             totals = np.bincount(answers, minlength=len(self._models))
-            rejected = terms == NO_TERM
+            accepted = _bits(terms != NO_TERM)
             prediction = self._labels.take(pa.array(answers))
-        columns = [prediction, pa.array(probability), pa.array(terms, mask=rejected)]
+        # A term is there exactly where the formula accepts.
+        term = pa.Array.from_buffers(pa.int32(), len(terms), [accepted, pa.py_buffer(terms)])
+        columns = [prediction, pa.array(probability), term]
         return pa.record_batch(columns, schema=self.schema), totals, int(unseen)
+
+
+def _bits(flags: Bools) -> pa.Buffer:
+    """Return flags as Arrow stores them: a bit each."""
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))

@@ -69,7 +69,7 @@ class CategoryBins:
         unknown = self.missing_code + 1
         # The last entry is what the code -1, a missing value, picks.
         codes = [place.get(value, unknown) for value in data.values] + [self.missing_code]
-        return np.array(codes, dtype=narrowest(self.n_codes - 1))[data.codes]
+        return np.array(codes, dtype=narrowest(self.n_codes - 1)).take(data.codes)
 
 
 Bins = NumberBins | CategoryBins

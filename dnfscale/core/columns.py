@@ -75,10 +75,10 @@ class Block:
     """Rows read, dropped ones included."""
     n_rows: int
     """Rows kept; every column has as many."""
-    columns: tuple[Numbers | Categories, ...]
+    columns: Sequence[Numbers | Categories]
     target: Categories
     """Empty where the reading names no target."""
-    missing: tuple[int, ...]
+    missing: Sequence[int]
     """Missing values of each column among the rows read."""
     missing_targets: int = 0
     """Rows read that have no target."""
@@ -168,7 +168,7 @@ def classes_of(target: Categories, classes: Sequence[Sequence[Scalar]]) -> Codes
     """Return the class of each row: the first that lists its label, or the number of classes where none does."""
     places = [next((i for i, labels in enumerate(classes) if value in labels), len(classes)) for value in target.values]
     # The last entry is what the code -1, a missing label, picks.
-    return np.array([*places, len(classes)], dtype=narrowest(len(classes)))[target.codes]
+    return np.array([*places, len(classes)], dtype=narrowest(len(classes))).take(target.codes)
 
 
 def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values: int) -> TableSummary:

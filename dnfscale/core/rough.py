@@ -15,6 +15,7 @@ import numpy as np
 from dnfscale.core.arrays import Codes, Ints, Scalar, Values, narrowest
 from dnfscale.core.bins import BinnedTable, Bins, CategoryBins, NumberBins, changed_value, check_known
 from dnfscale.core.columns import Categories, classes_of
+from dnfscale.core.medians import ABOVE, MISSING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +29,10 @@ class RoughNumbers:
 
     def encode(self, bins: NumberBins) -> Codes:
         """Return the code of each value, given the cuts, all of which lie inside the bracket."""
-        codes = np.array([0, 0, len(bins.edges), bins.missing_code], dtype=narrowest(bins.missing_code))[self.sides]
+        # A comparison and a product take a tenth of the time of looking up every side.
+        codes: Codes = np.multiply(self.sides >= ABOVE, narrowest(bins.missing_code).type(len(bins.edges)))
+        if bins.has_missing:
+            codes[self.sides == MISSING] = bins.missing_code
         codes[self.rows] = np.searchsorted(bins.edges, self.values, side="left")
         return codes
 
@@ -47,11 +51,11 @@ class RoughCategories:
 
     def encode(self, bins: CategoryBins) -> Codes:
         """Return the code of each value among those of the whole table."""
-        return bins.encode(self._places())[self.codes]
+        return bins.encode(self._places()).take(self.codes)
 
     def classes(self, classes: Sequence[Sequence[Scalar]]) -> Codes:
         """Return the class of each label; the number of classes where none lists it."""
-        return classes_of(self._places(), classes)[self.codes]
+        return classes_of(self._places(), classes).take(self.codes)
 
     def _places(self) -> Categories:
         return Categories(np.arange(-1, len(self.values)), self.values)
@@ -144,7 +148,7 @@ class Gathering:
         known = self._values[column]
         places = [known.setdefault(value, len(known) + 1) for value in data.values]
         # The last entry is what the code -1, a missing value, picks.
-        return np.array([*places, 0], dtype=narrowest(len(known)))[data.codes]
+        return np.array([*places, 0], dtype=narrowest(len(known))).take(data.codes)
 
     def _column(self, column: int) -> RoughNumbers | RoughCategories:
         if self._inside[column]:

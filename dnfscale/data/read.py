@@ -6,8 +6,9 @@ Strings are never decoded row by row: Parquet stores them as codes into a dictio
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -94,8 +95,35 @@ def _wanted(reading: Reading) -> tuple[list[str], list[str]]:
     return numbers, coded
 
 
+T = TypeVar("T")
+
+
+class _WhenAsked(Sequence[T]):
+    """Values that are each made when they are first asked for."""
+
+    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+        self._made: dict[int, T] = {}
+        self._length = length
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, place: Any) -> Any:
+        if not 0 <= place < self._length:
+            raise IndexError(place)
+        if place not in self._made:
+            self._made[place] = self._make(place)
+        return self._made[place]
+
+
 def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
     """Turn a batch into a block, without the rows that the reading does not want."""
+    if reading.keep_missing and reading.target is None and reading.weight is None:
+        # No row is dropped, so a column can wait until it is used, and is still in the cache when that is done.
+        columns = _WhenAsked(len(reading.columns), lambda place: _convert(batch, reading.columns[place]))
+        missing_values = _WhenAsked(len(columns), lambda place: _n_missing(columns[place]))
+        return Block(batch.num_rows, batch.num_rows, columns, _target(batch, None), missing_values)
     wanted = [_convert(batch, column) for column in reading.columns]
     guards = [_convert(batch, column) for column in reading.guards]
     target = _target(batch, reading.target)
