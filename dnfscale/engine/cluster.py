@@ -56,7 +56,9 @@ _LOCAL_SETTINGS = {
     "distributed.worker.profile.enabled": False,
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
-    "distributed.worker.preload": ["dnfscale.engine.quiet_worker"],
+    # What tasks use is loaded while workers start; SciPy's optimizers alone would delay the first formula by half a
+    # second.
+    "distributed.worker.preload": ["dnfscale.engine.quiet_worker", "dnfscale.learn", "scipy.optimize"],
     # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
     # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
     "distributed.scheduler.worker-saturation": float("inf"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import threading
 import time
 import tomllib
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from dnfscale.jobs.spec import JobSpec, learn_spec
 from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.study import Outcome, run_study
 from dnfscale.jobs.summary import write_summary
+from dnfscale.method.certificate import load_functions
 from dnfscale.table import LearnSpec, features
 
 
@@ -46,6 +48,7 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
     if not (options.resume and job.is_finished):
         started = time.monotonic()
         job.claim()
+        threading.Thread(target=load_functions, daemon=True).start()
         engine: Engine = launch(spec.cluster)
         try:
             job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)

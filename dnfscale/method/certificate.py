@@ -210,6 +210,11 @@ def certificate_of(model: Model, *, delta: float = 0.05, counts: TypeCounts | No
     return to_record(certificate, certify_terms(model.dnf, certificate, delta=delta, formed_on_these_rows=own))
 
 
+def load_functions() -> None:
+    """Load what certificates are computed with: 0.3 s that a run can spend while its cluster starts."""
+    import scipy.special  # noqa: F401
+
+
 def exact_interval(c: Ints, n: Ints, level: float) -> tuple[Floats, Floats]:
     """Return Clopper and Pearson's intervals for the chance behind c successes in n draws.
 
