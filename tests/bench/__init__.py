@@ -16,7 +16,8 @@ same answer, or the case fails.
     jobspecs.py     job specs, run in this process or as a command
     peers.py        the bare scan that all scans are measured by; careful_pandas.py: the method without dnfscale
     type_tables.py  type tables to minimize
-    cases.py        all cases; each is a module: type_counting, study, covertype, memory, minimization
+    cases.py        all cases, from modules: type_counting, exact_medians, study, prediction, covertype, memory,
+                    minimization; growth.py: rows, folds, ell, workers; shapes.py: wide, tiny, categories, files, groups
     report.py       Markdown tables; record.py: the same as JSON, and the change since an earlier record
 
 To add a case, write its module and list it in cases.py; test_bench.py then runs it at a tiny size with all others.

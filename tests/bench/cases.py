@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.bench import covertype, exact_medians, memory, minimization, prediction, study, type_counting
+from tests.bench import covertype, exact_medians, growth, memory, minimization, prediction, shapes, study, type_counting
 from tests.bench.case import Case
 
 CASES: tuple[Case, ...] = (
@@ -13,6 +13,8 @@ CASES: tuple[Case, ...] = (
     covertype.CASE,
     memory.CASE,
     minimization.CASE,
+    *growth.CASES,
+    *shapes.CASES,
 )
 
 

@@ -34,7 +34,7 @@ def measure_scan(setting: Setting) -> Outcome:
 
 def figures(measured: Mapping[str, Measured]) -> list[Figure]:
     """Count the study in bare scans."""
-    found = wall_ratio(measured, "learn", "bare scan", at_most=10.0) + wall_ratio(measured, "command", "bare scan")
+    found = wall_ratio(measured, "learn", "bare scan", at_most=5.0) + wall_ratio(measured, "command", "bare scan")
     if {"learn", "bare scan"} <= set(measured):
         first_pass_s = measured["bare scan"].outcome.parts_s[FIRST_PASS]
         found.append(Figure("learn / first bare scan, wall time", measured["learn"].outcome.wall_s / first_pass_s))

@@ -182,7 +182,7 @@ def test_a_case_that_is_not_there_is_told(capsys):
     with pytest.raises(SystemExit):
         command.main(["tpyes"])
     told = capsys.readouterr().err
-    assert "CASE must be one of types, medians, study, predict, covertype, memory, minimize, got 'tpyes'" in told
+    assert f"CASE must be one of {', '.join(case.name for case in CASES)}, got 'tpyes'" in told
 
 
 def test_a_case_without_its_data_is_skipped_with_a_reason(monkeypatch, capsys):
