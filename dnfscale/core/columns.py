@@ -238,7 +238,9 @@ def sample(data: Numbers, drawn: Ints) -> Values:
 
 
 def _value_counts(data: Categories, name: str, max_values: int, *, advice: str = _DROP_COLUMN) -> dict[Scalar, int]:
-    counts = np.bincount(data.codes[data.codes >= 0], minlength=len(data.values))
+    # A copy of the codes is made only where some are missing.
+    present = data.codes if data.codes.min(initial=0) >= 0 else data.codes[data.codes >= 0]
+    counts = np.bincount(present, minlength=len(data.values))
     totals: dict[Scalar, int] = {}
     for i in np.flatnonzero(counts).tolist():
         # A dictionary may list a value twice.

@@ -27,6 +27,9 @@ _DENSE_VALUES = 1 << 12
 BELOW, INSIDE, ABOVE, MISSING = range(4)
 """Where a value lies relative to its column's bracket."""
 
+_RUN = 1024
+"""Values in a row that are counted together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
@@ -117,8 +120,7 @@ def merge(parts: Sequence[Located]) -> Located:
 
 def cuts(located: Located, members: Bools) -> list[Cut | None]:
     """Return the median of each subset of arcs, members[subset, arc]; None where it lies outside the bracket."""
-    order = np.argsort(located.values, kind="stable")
-    values, arcs, counts = located.values[order], located.arcs[order], located.counts[order]
+    ordered = _Ordered(located)
     found: list[Cut | None] = []
     for member in members:
         n = int(located.present[member].sum())
@@ -126,15 +128,35 @@ def cuts(located: Located, members: Bools) -> list[Cut | None]:
             found.append(Cut(None, None))
             continue
         below = int(located.below[member].sum())
-        cumulative = np.cumsum(np.where(member[arcs], counts, 0))
-        inside = int(cumulative[-1]) if len(cumulative) else 0
-        ranks = np.array([(n - 1) // 2, n // 2]) - below
-        if ranks[0] < 0 or ranks[1] >= inside:
-            found.append(None)
-            continue
-        low, high = values[np.searchsorted(cumulative, ranks, side="right")]
-        found.append(midpoint(low, high))
+        low, high = (ordered.value(rank - below, member) for rank in ((n - 1) // 2, n // 2))
+        found.append(None if low is None or high is None else midpoint(low, high))
     return found
+
+
+class _Ordered:
+    """Values inside a bracket in their order, in which the value of a rank among some arcs is found by two looks.
+
+    Counts of each arc in every run of values tell which run the rank falls into; only that run is gone through.
+    """
+
+    def __init__(self, located: Located) -> None:
+        order = np.argsort(located.values, kind="stable")
+        self._values, self._arcs, self._counts = located.values[order], located.arcs[order], located.counts[order]
+        n_arcs = len(located.below)
+        cells = np.arange(len(order)) // _RUN * n_arcs + self._arcs
+        n_runs = -(-len(order) // _RUN)
+        self._runs = tally_cells(cells, self._counts, n_runs * n_arcs).reshape(n_runs, n_arcs)
+
+    def value(self, rank: int, member: Bools) -> Any:
+        """Return the value with so many values of the member arcs before it; None where it is not among them."""
+        before = np.concatenate([[0], np.cumsum(self._runs @ member)])
+        if not 0 <= rank < before[-1]:
+            return None
+        run = int(np.searchsorted(before, rank, side="right")) - 1
+        rows = slice(run * _RUN, (run + 1) * _RUN)
+        counts = np.where(member[self._arcs[rows]], self._counts[rows], 0)
+        place = np.searchsorted(np.cumsum(counts), rank - before[run], side="right")
+        return self._values[rows][place]
 
 
 def midpoint(low: Any, high: Any) -> Cut:

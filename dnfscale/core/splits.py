@@ -139,8 +139,8 @@ class Splits:
             stop = min(start + _BLOCK, n_rows)
             positions = permutation(np.arange(first_row + start, first_row + stop, dtype=np.uint64))
             cell = positions >> positions.dtype.type(shift)
-            arcs[start:stop] = cells[cell]
-            unsure = np.flatnonzero(crossed[cell])
+            arcs[start:stop] = cells.take(cell)
+            unsure = np.flatnonzero(crossed.take(cell))
             arcs[start + unsure] = np.searchsorted(self.ends, positions[unsure], side="right")
         return arcs
 
