@@ -143,6 +143,11 @@ def sampled_share(source: Source, n_numbers: int) -> float:
     return min(1.0, sampled_pieces(source, n_numbers) * _PIECE_ROWS / source.n_rows)
 
 
+def inside_rows(n_rows: int, n_numbers: int) -> int:
+    """Return about how many values of a number column lie inside its bracket, and are kept as they are."""
+    return int(min(1.0, medians.inside_share(_sampled_rows(n_rows, n_numbers), n_rows)) * n_rows)
+
+
 def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | None:
     """Return what the footers and the first rows of some partitions suggest; None where that is too little."""
     foreseen = foresee(source, reading)

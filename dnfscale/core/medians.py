@@ -9,6 +9,7 @@ again, wider, and scanned once more: the sample decides how much work there is, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,14 +74,19 @@ def bracket(sample: Values, *, n_rows: int, widening: int, spread: float = 0.0) 
     if not len(sample):
         return Bracket(dtype.type(lowest), dtype.type(highest))
     ordered = np.sort(sample)
-    deviation = max(0.5 / np.sqrt(len(sample)), spread) + 0.5 / np.sqrt(max(1, n_rows))
-    margin = _DEVIATIONS * deviation * 2.0**widening
+    margin = inside_share(len(sample), n_rows, spread=spread) / 2 * 2.0**widening
     low = int(np.floor((0.5 - margin) * len(ordered)))
     high = int(np.ceil((0.5 + margin) * len(ordered)))
     return Bracket(
         ordered[low] if low >= 0 else dtype.type(lowest),
         ordered[high] if high < len(ordered) else dtype.type(highest),
     )
+
+
+def inside_share(n_sample: int, n_rows: int, *, spread: float = 0.0) -> float:
+    """Return the share of the rows that a bracket from a sample of this size holds."""
+    deviation = max(0.5 / math.sqrt(max(1, n_sample)), spread) + 0.5 / math.sqrt(max(1, n_rows))
+    return 2 * _DEVIATIONS * deviation
 
 
 def sides(numbers: Numbers, bracket: Bracket) -> Codes:

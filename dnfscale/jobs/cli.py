@@ -16,7 +16,7 @@ from dnfscale.jobs.bounds_verb import add_bounds_verb
 from dnfscale.jobs.data_verbs import add_data_verbs
 from dnfscale.jobs.explain_verb import add_explain_verb
 from dnfscale.jobs.export_verb import add_export_verb
-from dnfscale.jobs.plan import plan, write_plan
+from dnfscale.jobs.plan import check_fits, plan, write_plan
 from dnfscale.jobs.predict_verb import add_predict_verb
 from dnfscale.jobs.reporting import write_joint_report, write_report
 from dnfscale.jobs.runner import Options, open_data, run
@@ -74,7 +74,9 @@ def _validate(options: argparse.Namespace) -> None:
 def _plan(options: argparse.Namespace) -> None:
     for number, spec in enumerate(_jobs(_read(options))):
         source, to_learn = open_data(spec)
-        print("\n" * (number > 0) + write_plan(plan(spec, source, to_learn), spec))
+        planned = plan(spec, source, to_learn)
+        print("\n" * (number > 0) + write_plan(planned, spec), flush=True)
+        check_fits(planned, spec)
 
 
 def _init(options: argparse.Namespace) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.data.source import Source
-from dnfscale.jobs.spec import JobSpec
-from dnfscale.reading import Foreseen, foresee, sampled_pieces, sampled_share
+from dnfscale.errors import LimitError
+from dnfscale.jobs import forecast
+from dnfscale.jobs.forecast import Work
+from dnfscale.jobs.spec import JobSpec, memory_bytes
+from dnfscale.reading import Foreseen, foresee, inside_rows, sampled_pieces, sampled_share
 from dnfscale.table import LearnSpec, features
-
-_PROCESS_BYTES = 200 << 20
-"""A worker with its libraries loaded, before it reads anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class Plan:
     columns: tuple[Column, ...]
     binned_bytes: int
     worker_bytes: int
+    seconds: float
+    """For the formula; how long baselines take is up to them."""
 
 
 def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
@@ -74,18 +76,40 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         fits = sum(spec.budget(name).trials + 1 for name in spec.baselines)
         phases.append(Phase("tune baselines", "Parquet, once a worker", (n_folds - 1) * fits, size(names + target)))
     binned = source.n_rows * (len(columns) + 1)
-    workers = 1 if spec["cluster.kind"] == "serial" else spec["cluster.workers"]
-    largest = max((partition.n_rows for partition in source.partitions), default=0)
-    tables = n_folds * len(to_learn.rank) * (8 * 6 << to_learn.max_ell)
-    in_hand = largest * (len(columns) + 1) * 3 + (1 << 16) * 16 * len(columns)
-    return Plan(
-        tuple(phases),
-        partitions,
-        source.n_rows,
-        columns,
-        binned,
-        _PROCESS_BYTES + binned // workers + in_hand + 2 * tables,
+    serial = spec["cluster.kind"] == "serial"
+    work = Work(
+        rows=source.n_rows,
+        numbers=len(numbers),
+        categories=len(columns) - len(numbers),
+        partitions=partitions,
+        tasks=sum(phase.tasks for phase in phases if phase.reads != "Parquet, once a worker"),
+        folds=n_folds,
+        rankings=len(to_learn.rank),
+        ell=to_learn.max_ell,
+        reads=sum(phase.read_bytes for phase in phases[:2]) / max(1, size(names + target)),
+        workers=1 if serial else spec["cluster.workers"],
+        local=not serial,
     )
+    needed = forecast.worker_bytes(
+        work,
+        largest_rows=max((partition.n_rows for partition in source.partitions), default=0),
+        rough_bytes=binned,
+        inside_bytes=16 * len(numbers) * inside_rows(source.n_rows, len(numbers)),
+        limit=None if serial else int(memory_bytes(spec["cluster.memory_limit"])),
+    )
+    return Plan(tuple(phases), partitions, source.n_rows, columns, binned, needed, forecast.seconds(work))
+
+
+def check_fits(plan: Plan, spec: JobSpec) -> None:
+    """Raise LimitError where a worker will need more than it may use."""
+    if spec["cluster.kind"] == "local" and plan.worker_bytes > memory_bytes(spec["cluster.memory_limit"]):
+        raise spec.located(
+            LimitError(
+                f"a worker will need about {_amount(plan.worker_bytes)}, but may use {spec['cluster.memory_limit']}; "
+                "raise cluster.memory_limit, or write the dataset with smaller row groups",
+                "cluster.memory_limit",
+            )
+        )
 
 
 def write_plan(plan: Plan, spec: JobSpec) -> str:
@@ -106,7 +130,9 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
         "",
         f"rough rows        {_amount(plan.binned_bytes)}, kept on the workers",
         f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}; "
-        "what does not fit is spilled to disk",
+        "rows beyond a tenth of it wait on disk",
+        f"time              about {_duration(plan.seconds)}"
+        + (", and the tuning of baselines" if spec.baselines else ""),
         f"cluster           {spec['cluster.kind']}"
         + (f", {spec['cluster.workers']} workers" if spec["cluster.kind"] == "local" else ""),
     ]
@@ -126,6 +152,12 @@ def _folds(to_learn: LearnSpec, n_rows: int) -> int:
     if isinstance(to_learn.outer, int):
         return to_learn.outer
     return 10 if to_learn.outer is None and n_rows >= 100 else n_rows
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _amount(n_bytes: int) -> str:

@@ -451,13 +451,17 @@ def _folds(value: Any) -> int | str:
         raise ValueError('a whole number of at least 2, or "leave-one-out"') from None
 
 
-def _memory(value: Any) -> str:
+def memory_bytes(value: Any) -> float:
+    """Return an amount of memory in bytes; ValueError says what was expected where it is none."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B", value) if isinstance(value, str) else None
     if match is None:
         raise ValueError('an amount of memory, such as "4GiB" or "700MiB"')
     power = ("", "k", "m", "g", "t").index(match[2].lower())
-    n_bytes = float(match[1]) * (1024.0 if match[3] else 1000.0) ** power
-    if n_bytes < _LEAST_WORKER_BYTES:
+    return float(match[1]) * (1024.0 if match[3] else 1000.0) ** power
+
+
+def _memory(value: Any) -> str:
+    if memory_bytes(value) < _LEAST_WORKER_BYTES:
         raise ValueError(f"at least {_LEAST_WORKER_BYTES >> 20} MiB, which a worker needs for its libraries alone")
     return str(value)
 

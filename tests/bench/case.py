@@ -47,6 +47,9 @@ class Outcome:
     """How long the parts of the work took, by name."""
     workers: WorkerLog | None = None
     partitions: int | None = None
+    planned_s: float | None = None
+    planned_worker_bytes: int | None = None
+    """What `plan` said before of a study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,8 @@ class Figure:
     @property
     def goal(self) -> str:
         if self.at_most is not None:
-            return f"at most {self.at_most:g}"
+            least = "" if self.at_least is None else f"{self.at_least:g} to "
+            return f"{least}{self.at_most:g}" if least else f"at most {self.at_most:g}"
         return "" if self.at_least is None else f"at least {self.at_least:g}"
 
     @property
@@ -159,6 +163,19 @@ def wall_ratio(
         return []
     value = measured[slower].outcome.wall_s / measured[faster].outcome.wall_s
     return [Figure(f"{slower} / {faster}, wall time", value, at_most=at_most, at_least=at_least)]
+
+
+def plan_figures(measured: Mapping[str, Measured]) -> list[Figure]:
+    """Compare what `plan` said with what happened: seconds within a factor of two, memory never above."""
+    found = []
+    for name, run in measured.items():
+        if run.outcome.planned_s is not None:
+            ratio = run.outcome.planned_s / run.outcome.wall_s
+            found.append(Figure(f"{name}, planned / measured seconds", ratio, at_least=0.5, at_most=2.0))
+        if run.outcome.planned_worker_bytes is not None:
+            ratio = run.outcome.planned_worker_bytes / max(1, run.worker_peak_bytes)
+            found.append(Figure(f"{name}, planned / measured memory of a worker", ratio, at_least=1.0, at_most=2.0))
+    return found
 
 
 def summarized(runs: Sequence[Measured]) -> Measured:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from tests.bench.case import Case, Contender, Figure, Measured, Outcome, wall_ratio
+from tests.bench.case import Case, Contender, Figure, Measured, Outcome, plan_figures, wall_ratio
 from tests.bench.datasets import NUMBERS, STRINGS, TARGET, make_synthetic, synthetic_folder
 from tests.bench.jobspecs import Overrides, measure_learn
 from tests.bench.memory import any_answers
@@ -50,14 +50,15 @@ def rows_figures(measured: Mapping[str, Measured]) -> list[Figure]:
     for name, run in measured.items():
         if run.outcome.workers is not None:
             found.append(Figure(f"{name}, workers restarted", run.outcome.workers.restarted, at_most=0))
-    return found
+    return found + plan_figures(measured)
 
 
 def ratios(*pairs: tuple[str, str, float]) -> Callable[[Mapping[str, Measured]], list[Figure]]:
     """Return figures that compare the times of some contenders; each ratio is to be at most so much."""
 
     def figures(measured: Mapping[str, Measured]) -> list[Figure]:
-        return [figure for slow, fast, goal in pairs for figure in wall_ratio(measured, slow, fast, at_most=goal)]
+        found = [figure for slow, fast, goal in pairs for figure in wall_ratio(measured, slow, fast, at_most=goal)]
+        return found + plan_figures(measured)
 
     return figures
 
@@ -67,6 +68,7 @@ def worker_figures(measured: Mapping[str, Measured]) -> list[Figure]:
     return [
         *wall_ratio(measured, "1 worker", "2 workers", at_least=1.8),
         *wall_ratio(measured, "serial", "1 worker"),
+        *plan_figures(measured),
     ]
 
 

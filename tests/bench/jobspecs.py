@@ -14,6 +14,8 @@ from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
 from dnfscale.experiment.study import ideal_record
+from dnfscale.jobs.forecast import LAUNCH_S
+from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.spec import JobSpec, read_spec
 from dnfscale.learn import Learned, learn
@@ -40,7 +42,20 @@ def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Ou
         engine.close()
     # Through JSON and back, so that it compares with what a result file says.
     answer = json.loads(json.dumps(ideal_record(learned, to_learn)))
-    return Outcome(wall_s, cpu_s, learned.rows, answer, clock.phases_s, log, len(source.partitions))
+    planned = plan(spec, source, to_learn)
+    # The cluster was up before the clock started.
+    planned_s = planned.seconds - (0.0 if spec.cluster.kind == "serial" else LAUNCH_S)
+    return Outcome(
+        wall_s,
+        cpu_s,
+        learned.rows,
+        answer,
+        clock.phases_s,
+        log,
+        len(source.partitions),
+        planned_s,
+        None if spec.cluster.kind == "serial" else planned.worker_bytes,
+    )
 
 
 def measure_command(spec_file: Path, setting: Setting, overrides: Overrides) -> Outcome:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
-from tests.bench.case import Case, Contender, Figure, Measured, Outcome, wall_ratio
+from tests.bench.case import Case, Contender, Figure, Measured, Outcome, plan_figures, wall_ratio
 from tests.bench.datasets import TARGET, make_synthetic, synthetic_folder
 from tests.bench.jobspecs import Overrides, measure_learn
 from tests.bench.peers import measure_bare_scan
@@ -135,10 +135,7 @@ def _parts(rows: int, parts: int) -> list[int]:
 
 
 def _figures(measured: Mapping[str, Measured]) -> list[Figure]:
-    found = wall_ratio(measured, "learn", "bare scan")
-    if "learn" in measured:
-        found.append(Figure("learn, peak memory of a worker in MiB", measured["learn"].worker_peak_bytes / 2**20))
-    return found
+    return wall_ratio(measured, "learn", "bare scan") + plan_figures(measured)
 
 
 SHAPES = (

@@ -90,3 +90,18 @@ def test_tuning_is_planned_with_all_its_fits(laid_desk):
     spec = laid_desk.spec(kind="study", folds={"outer": 4}, **{"baselines.xgboost": {"trials": 9}})
     [line] = [line for line in laid_desk.here("plan", spec).out.splitlines() if line.startswith("tune baselines")]
     assert " 40 " in line
+
+
+def test_more_work_is_planned_to_take_longer(laid_desk):
+    # The machine's own speed is measured each time; only large differences are sure.
+    short, long = (planned(laid_desk, kind="study", folds={"outer": k}, cluster={"kind": "serial"}) for k in (2, 200))
+    assert 2 * short.seconds < long.seconds
+
+
+def test_what_cannot_fit_is_refused_after_the_plan_is_printed(laid_desk):
+    spec = laid_desk.spec(kind="study", select={"max_ell": 20}, cluster={"kind": "local", "memory_limit": "600MiB"})
+    ended = laid_desk.here("plan", spec)
+    assert ended.code == 5
+    assert "memory per worker" in ended.out
+    assert "a worker will need about" in ended.err
+    assert "raise cluster.memory_limit" in ended.err

@@ -1,0 +1,100 @@
+"""How long a job will take and how much memory a worker will hold: a model of the scans, fitted to measured runs.
+
+The figures are nanoseconds on one core of the machine they were measured on; how fast this machine is beside that one
+is measured anew each time, by the work that scans consist of. `python -m tests.bench` compares what is forecast with
+what happens; a factor of two either way is what to expect.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+_READ_NUMBER_NS = 13.0
+_READ_CATEGORY_NS = 17.0
+_READ_ROW_NS = 60.0
+"""Reading a value, finding its side of the bracket or its code; and a row's label, fold and split."""
+_ASSOCIATE_NS = 4.0
+"""Binning a value and counting it in a 2 x 2 table."""
+_TYPE_NS = 1.2
+"""One attribute of one row's type, in one ranking."""
+_FOLD_NS = 6.0
+"""Rows whose type differs from fold to fold, counted for each of them and each ranking."""
+_CELL_NS = 3.0
+"""Merging one cell of the tables of types, from one partition."""
+_TASK_S = 0.004
+"""A task of ours, its messages included, on the core that the scheduler shares."""
+LAUNCH_S = 2.5
+"""Starting a local cluster and the program itself."""
+_REFERENCE_S = 0.0023
+"""What `_machine_s` gave where the figures above were measured."""
+
+_PROCESS_BYTES = 240 << 20
+"""A worker with its libraries loaded, before it reads anything."""
+_ALLOCATOR_BYTES = 96 << 20
+"""What allocators hold on to between two blocks."""
+_BLOCK_ROWS = 1 << 16
+KEPT_SHARE = 0.1
+"""Rows beyond this share of a worker's memory wait on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What decides how much there is to do."""
+
+    rows: int
+    numbers: int
+    categories: int
+    partitions: int
+    tasks: int
+    folds: int
+    rankings: int
+    ell: int
+    reads: float
+    """How often the dataset is read, a sample as its share."""
+    workers: int
+    local: bool
+    """Whether a cluster is started for it."""
+
+
+def seconds(work: Work) -> float:
+    """Return how long the formula will take, without the tuning of baselines."""
+    columns = work.numbers + work.categories
+    read_ns = work.numbers * _READ_NUMBER_NS + work.categories * _READ_CATEGORY_NS + _READ_ROW_NS
+    count_ns = work.rankings * (work.ell * _TYPE_NS + work.folds * _FOLD_NS * min(1.0, work.numbers / 4))
+    row_ns = work.reads * read_ns + columns * _ASSOCIATE_NS + 1.5 * count_ns
+    cells = work.partitions * work.folds * work.rankings * (6 << work.ell)
+    cpu_s = (work.rows * row_ns + cells * _CELL_NS) * 1e-9 * _machine_s() / _REFERENCE_S
+    overhead_s = work.tasks * _TASK_S + LAUNCH_S if work.local else 0.0
+    # Fewer partitions than workers leave workers idle.
+    return cpu_s / max(1, min(work.workers, work.partitions)) + overhead_s
+
+
+def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_bytes: int, limit: int | None) -> int:
+    """Return what a worker will hold at most.
+
+    The rough rows stay with it, up to a share of its memory; a partition is in hand as it is read and as it is binned;
+    what lies inside the brackets of the whole table is merged once, with a copy; so are the tables of types.
+    """
+    columns = work.numbers + work.categories
+    kept = rough_bytes // max(1, work.workers)
+    if limit is not None:
+        kept = min(kept, int(KEPT_SHARE * limit))
+    in_hand = largest_rows * (columns + 2) * 3 + _BLOCK_ROWS * 24 * (columns + 1)
+    tables = 3 * work.folds * work.rankings * (8 * 6 << work.ell)
+    return _PROCESS_BYTES + _ALLOCATOR_BYTES + kept + in_hand + tables + 3 * inside_bytes
+
+
+def _machine_s() -> float:
+    """Return how long this machine takes for a little of what scans do: comparisons, and counts of small numbers."""
+    values = np.arange(1 << 16, dtype=np.float32)
+    codes = np.arange(1 << 16, dtype=np.int64) % 1021
+    best = float("inf")
+    for _ in range(5):
+        started = time.perf_counter()
+        for cut in range(20):
+            np.bincount(codes + (values > cut), minlength=1024)
+        best = min(best, time.perf_counter() - started)
+    return best
