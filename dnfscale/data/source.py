@@ -226,9 +226,13 @@ def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
             raise DataError(
                 f"{footer.path}: column names must differ, but {twice[0]!r} occurs twice; rename one of them"
             )
+    known = set(first.schema.names)
     for footer in footers[1:]:
-        missing = [n for n in first.schema.names if n not in footer.schema.names]
-        extra = [n for n in footer.schema.names if n not in first.schema.names]
+        if footer.schema.equals(first.schema):
+            continue
+        theirs = set(footer.schema.names)
+        missing = [n for n in first.schema.names if n not in theirs]
+        extra = [n for n in footer.schema.names if n not in known]
         if missing or extra:
             name, has, lacks = (missing[0], first, footer) if missing else (extra[0], footer, first)
             raise DataError(
@@ -236,11 +240,11 @@ def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
                 "write the files with one schema"
             )
         for name in first.schema.names:
-            mine, theirs = first.schema.field(name).type, footer.schema.field(name).type
-            if _read_as(mine) != _read_as(theirs):
+            mine, its = first.schema.field(name).type, footer.schema.field(name).type
+            if _read_as(mine) != _read_as(its):
                 raise DataError(
                     f"{footer.path}: expected column {name!r} to have the type {mine} as in {first.path}, "
-                    f"got {theirs}; write the files with one schema"
+                    f"got {its}; write the files with one schema"
                 )
     return {field.name: field.type for field in first.schema}
 
