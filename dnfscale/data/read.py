@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
+from dnfscale.data.gathered import gathered
 from dnfscale.errors import DataError
 
 _BATCH_ROWS = 1 << 16
@@ -58,8 +59,8 @@ class ParquetPartition:
 
     def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read some columns as they are, and others as codes into a dictionary."""
-        for piece in self.pieces:
-            yield from _batches(piece, plain, coded)
+        batches = (batch for piece in self.pieces for batch in _batches(piece, plain, coded))
+        return gathered(batches, least_rows=_BATCH_ROWS // 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

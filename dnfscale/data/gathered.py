@@ -1,0 +1,34 @@
+"""Small batches as larger ones: most of what is done with a batch costs the same however few rows it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+
+def gathered(batches: Iterable[pa.RecordBatch], *, least_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in the same order, joining batches of one schema until they have so many rows."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        if waiting and not batch.schema.equals(waiting[0].schema):
+            yield from _as_one(waiting)
+            waiting = []
+        waiting.append(batch)
+        if sum(part.num_rows for part in waiting) >= least_rows:
+            yield from _as_one(waiting)
+            waiting = []
+    yield from _as_one(waiting)
+
+
+def _as_one(batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    if len(batches) < 2:
+        yield from batches
+        return
+    try:
+        # Each file has dictionaries of its own.
+        table = pa.Table.from_batches(batches).unify_dictionaries()
+    except pa.ArrowNotImplementedError:
+        yield from batches
+        return
+    yield from table.combine_chunks().to_batches()
