@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dnfscale.core.tree import MOST_SIZE
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.sizes import SizeBudget
@@ -512,7 +513,7 @@ FIELDS: Mapping[str, Field] = {
     "baselines.xgboost.trials": Field(_whole(1)),
     "baselines.xgboost.timeout_s": Field(_seconds),
     "baselines.xgboost.pruner": Field(_one_of(*PRUNERS)),
-    f"baselines.{SIZED}.max_size": Field(_whole(1, 100)),
+    f"baselines.{SIZED}.max_size": Field(_whole(1, MOST_SIZE)),
     f"baselines.{SIZED}.time_limit_s": Field(_seconds),
     f"baselines.{SIZED}.patience": Field(_whole(LEAST_PATIENCE)),
     f"baselines.{SIZED}.max_types": Field(_whole(2)),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.method.formula_size.tree import (
+from dnfscale.core.tree import (
     And,
     Formula,
     Not,
