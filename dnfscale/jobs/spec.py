@@ -350,8 +350,6 @@ def _check_together(spec: JobSpec) -> None:
     compared = [*spec.baselines, *([SIZED] if spec.size_budget else [])]
     if spec.kind == "fit" and compared:
         fail("kind", f'kind = "fit" learns one formula, but {compared[0]} is to be compared; use kind = "study"')
-    if spec.size_budget and spec["data.classes"] == "all":
-        fail("data.classes", f'{SIZED} tells two classes apart, but data.classes = "all" asks for more; leave out one')
     if spec.size_budget and importlib.util.find_spec("numba") is None:
         fail(
             f"baselines.{SIZED}",

@@ -80,8 +80,10 @@ def _reasons(model: Model, explanation: Explanation, values: Values | None) -> s
     if not model.dnf.n_literals:
         return "It says so of every row."
     if explanation.because is not None:
-        lines = ["This settles it, whatever else is the case:", f"  {_joined(model, explanation.because)}"]
-        return "\n".join([*formula_lines(model), "", *lines, *_here(model, explanation.because, values)])
+        [asked] = formula_lines(model)
+        lines = ["It asks for", f"  {asked}", "This settles it, whatever else is the case:"]
+        lines.append(f"  {_joined(model, explanation.because)}")
+        return "\n".join([*lines, *_here(model, explanation.because, values)])
     if explanation.accepted:
         lines = [f"{_lines_hold(explanation.terms, n_terms)}:"]
         for index in explanation.terms:
