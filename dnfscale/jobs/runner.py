@@ -108,12 +108,15 @@ def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source,
 
 
 def check_complete(result: dict[str, Any]) -> None:
-    """Raise TaskError where some fold of some method has failed."""
+    """Raise TaskError where some fold of some method has failed; all rows are a fold too."""
     failed = [
-        f"{name} fold {fold['fold']}: {fold['error']}"
+        f"{name} {part}: {record['error']}"
         for name, method in result["methods"].items()
-        for fold in method["folds"]
-        if "error" in fold
+        for part, record in (
+            *((f"fold {fold['fold']}", fold) for fold in method["folds"]),
+            ("of all rows", method.get("model", {})),
+        )
+        if "error" in record
     ]
     if failed:
         raise TaskError(f"{len(failed)} folds failed, the rest is done; the first was {failed[0]}")

@@ -12,10 +12,12 @@ import pytest
 from dnfscale.data.datasets import table_source
 from dnfscale.data.models import parse_models
 from dnfscale.engine.serial import SerialEngine
+from dnfscale.errors import TaskError
 from dnfscale.experiment import sizes
 from dnfscale.experiment.sized_study import SizedStudy, size_study
 from dnfscale.experiment.sizes import SearchSizes, SizeBudget
 from dnfscale.jobs.notes import TaskNotes
+from dnfscale.jobs.runner import check_complete
 from dnfscale.learn import bin_targets
 from dnfscale.method.formula_size import SizeResult
 from dnfscale.table import LearnSpec
@@ -76,4 +78,6 @@ def test_without_a_formula_of_all_rows_there_is_no_model(tmp_path: Path, failing
     assert "no room" in found.record["model"]["error"]
     assert found.model is None
     assert found.record["failed_folds"] == 0
+    with pytest.raises(TaskError, match=r"1 folds failed, the rest is done; the first was formula_size of all rows: "):
+        check_complete({"methods": {"formula_size": found.record}})
     assert found.record["accuracy_mean"] > 0.5
