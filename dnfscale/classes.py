@@ -6,7 +6,7 @@ type exactly when it gives it more than the threshold, so a class whose formula 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from dnfscale.core.counts import binned_types
 from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
-from dnfscale.learn import Learned, fold_model, learn_targets
+from dnfscale.learn import BinnedTargets, Learned, fold_model, learn_targets
 from dnfscale.scans import Read
 from dnfscale.table import LearnSpec
 
@@ -30,6 +30,18 @@ class LearnedClasses:
     classes: tuple[Learned, ...]
     confusion: Ints
     """confusion[fold, class, answer]: test rows of a class by the class they were given."""
+    binned: BinnedTargets
+    """The rows as they are kept on the workers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answering:
+    """A formula of one class in one fold, as far as it takes part in an answer."""
+
+    attributes: tuple[int, ...]
+    """Cut at the medians of W_0."""
+    probabilities: Floats
+    """Of each type over the attributes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,27 +79,39 @@ class CountAnswers:
 def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedClasses:
     """Learn a formula for every class, and count what they answer together."""
     learned = learn_targets(source, spec, engine)
-    table, booleans = learned.targets[0].table, learned.binned.booleans
-    n_folds = table.splits.n_folds
-    chosen = learned.chosen
-    folds = range(table.splits.outer)
+    n_folds = learned.binned.table.splits.n_folds
+    answering = {
+        fold: [
+            Answering(
+                learned.chosen[place * n_folds + fold],
+                fold_model(of_class.folds[fold], of_class, spec).probabilities(),
+            )
+            for place, of_class in enumerate(learned.targets)
+        ]
+        for fold in range(n_folds - 1)
+    }
+    confusion = count_answers(learned.binned, answering, engine)
+    labels = tuple(labels[0] for labels in learned.binned.table.classes)
+    return LearnedClasses(labels, learned.targets, confusion, learned.binned)
+
+
+def count_answers(binned: BinnedTargets, answering: Mapping[int, Sequence[Answering]], engine: Engine) -> Ints:
+    """Count what the formulas of all classes answer together in some folds: counts[fold, class, answer]."""
+    table, booleans = binned.table, binned.booleans
+    n_classes = len(table.classes)
+    if not answering:
+        return np.zeros((0, n_classes, n_classes), dtype=np.int64)
     scan = CountAnswers(
         bins=booleans.bins,
         classes=table.classes,
         spans=tuple(
-            tuple(booleans.whole.of(f, chosen[k * n_folds + f]) for k in range(len(learned.targets))) for f in folds
+            tuple(booleans.whole.of(fold, of_class.attributes) for of_class in classes)
+            for fold, classes in answering.items()
         ),
-        probabilities=tuple(
-            tuple(fold_model(of_class.folds[f], of_class, spec).probabilities() for of_class in learned.targets)
-            for f in folds
-        ),
-        tested=table.splits.members([TEST]),
+        probabilities=tuple(tuple(of_class.probabilities for of_class in classes) for classes in answering.values()),
+        tested=table.splits.members([TEST])[list(answering)],
     )
-    n_classes = len(table.classes)
-    confusion: Ints = np.zeros((0, n_classes, n_classes), dtype=np.int64)
-    if folds:
-        confusion = engine.reduce("count answers", learned.binned.rows, scan, _merge)
-    return LearnedClasses(tuple(labels[0] for labels in table.classes), learned.targets, confusion)
+    return engine.reduce("count answers", binned.rows, scan, _merge)
 
 
 def _merge(parts: Sequence[Ints]) -> Ints:

@@ -9,7 +9,8 @@ on its W_train, and is counted again, until its rows fit. What is then found is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.learn import BinnedTargets, rank_attributes
 from dnfscale.method.formula_size import TypeTable
+from dnfscale.method.ideal import weighed_rows
 from dnfscale.scans import Read
 from dnfscale.table import LearnSpec
 
@@ -98,6 +100,15 @@ def count_distinct(
 def type_table(types: PackedTypes) -> TypeTable:
     """Return distinct rows as what the search reads."""
     return TypeTable(types.holds(), types.n, types.c)
+
+
+def weighed(types: PackedTypes, threshold: Fraction) -> PackedTypes:
+    """Return distinct rows with weights by which the fewest errors cost the least: a wrong «no» 1 - threshold each.
+
+    With the threshold 1/2 they stay as they are. The weights are whole numbers, so that the search stays exact.
+    """
+    n, c = weighed_rows(types.n, types.c, threshold)
+    return replace(types, n=n, c=c)
 
 
 def _best(targets: BinnedTargets, spec: LearnSpec, target: int, fold: int, *, n: int) -> tuple[int, ...]:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
-from dnfscale.core.arrays import Ints
-from dnfscale.errors import SpecError
-from dnfscale.labelled import Labels, TableClassifier
 from dnfscale.learn import fold_model, learn_targets
-from dnfscale.method.certificate import certificate_of
 from dnfscale.readable import Readable
 from dnfscale.table import LearnSpec
+from dnfscale.weights import threshold_fraction
 
 
-class IdealClassifier(Readable, TableClassifier):
+class IdealClassifier(Readable):
     """Learns the shortest formula for the best Boolean function of a few attributes.
 
     The formula is that of the larger of two labels; with more labels there is one for each, and a row gets the label
@@ -113,69 +107,29 @@ class IdealClassifier(Readable, TableClassifier):
         X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame or the path of a
         Parquet dataset, with y the name of its target column (beside Dask also a series of labels).
         """
-        labelled = self._labelled(X, y, sample_weight, times=_fraction(self.threshold).denominator)
+        labelled = self._labelled(X, y, sample_weight, times=threshold_fraction(self.threshold).denominator)
         spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight)
         engine = self._engine(X)
         try:
             learned = learn_targets(labelled.source, spec, engine)
         finally:
             engine.close()
-        table = learned.targets[0].table
-        # Rows that were dropped for missing values may have taken a class with them.
-        values = np.array(table.summary.target.values)
-        found = values if labelled.classes is None else labelled.classes[values]
-        self.classes_ = found
-        if labelled.classes is None:
-            self.n_features_in_ = len(table.columns)
-            self.feature_names_in_ = np.array([column.name for column in table.columns], dtype=object)
-        labels = found[[1]] if len(learned.targets) == 1 else found
-        self.models_ = tuple(
-            replace(
-                fold_model(of_label.model, of_label, spec),
-                target=labelled.name,
-                positive=(label,),
-                unit=labelled.unit,
-                weighted=labelled.weighted,
-            )
-            for of_label, label in zip(learned.targets, labels.tolist(), strict=True)
-        )
-        sweeps = [
+        models = [fold_model(of_label.model, of_label, spec) for of_label in learned.targets]
+        self._take(models, learned.binned.table, labelled)
+        self.sweep_ = self._by_label(
             [
-                {
-                    "ell": step.ell,
-                    "rank": step.rank,
-                    "validation_accuracy": step.correct / max(1, of_label.model.sweep.validation_rows),
-                }
-                for step in of_label.model.sweep.steps
+                [
+                    {
+                        "ell": step.ell,
+                        "rank": step.rank,
+                        "validation_accuracy": step.correct / max(1, of_label.model.sweep.validation_rows),
+                    }
+                    for step in of_label.model.sweep.steps
+                ]
+                for of_label in learned.targets
             ]
-            for of_label in learned.targets
-        ]
-        formulas = [model.formula for model in self.models_]
-        self.formula_ = formulas[0] if len(formulas) == 1 else dict(zip(labels.tolist(), formulas, strict=True))
-        self.sweep_ = sweeps[0] if len(sweeps) == 1 else dict(zip(labels.tolist(), sweeps, strict=True))
-        certificates = [None if model.weighted else certificate_of(model) for model in self.models_]
-        self.certificate_ = (
-            certificates[0] if len(certificates) == 1 else dict(zip(labels.tolist(), certificates, strict=True))
         )
-        self.attributes_ = list(dict.fromkeys(name for model in self.models_ for name in model.tau.names))
         return self
-
-    def predict(self, X: Any) -> Labels:  # noqa: N803
-        """Return the label of each row."""
-        check_is_fitted(self)
-        types = self._types(X)
-        answers = self._given(types).argmax(axis=1) if len(types) > 1 else self.models_[0].accepted()[types[0]]
-        return np.asarray(self.classes_[answers.astype(np.intp)])
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
-        """Return the probability of each label, from (c_t + 1) / (n_t + 2) for the type t of each row.
-
-        Where smoothing would cross the threshold, it stops beside it, so that two labels get what `predict` says. The
-        probabilities of more labels are scaled to add up to one.
-        """
-        check_is_fitted(self)
-        given = self._given(self._types(X))
-        return np.asarray(given / given.sum(axis=1, keepdims=True))
 
     def learn_spec(self, target: str, **choices: Any) -> LearnSpec:
         """Return the parameters as what `learn` takes, with some choices of its own."""
@@ -188,21 +142,10 @@ class IdealClassifier(Readable, TableClassifier):
             max_ell=int(self.max_ell) if isinstance(self.max_ell, np.integer) else self.max_ell,
             validation=self.validation,
             tolerance=self.tolerance,
-            threshold=_fraction(self.threshold),
+            threshold=threshold_fraction(self.threshold),
             unseen=self.unseen,
             minimize=self.minimize,
             outer=0,
             seed=self._seed(),
         )
         return replace(spec, **choices)
-
-    def _types(self, X: Any) -> list[Ints]:  # noqa: N803
-        """Return the type of each row under each formula."""
-        return self._types_under(X, [model.tau for model in self.models_])
-
-
-def _fraction(threshold: Any) -> Fraction:
-    try:
-        return Fraction(str(threshold)).limit_denominator(1_000_000)
-    except (ValueError, ZeroDivisionError) as error:
-        raise SpecError(f"threshold must be a number above 0 and below 1, got {threshold!r}") from error

@@ -1,9 +1,11 @@
-"""What a fitted classifier of formulas has to say: why, in which languages, and how it looks in a notebook."""
+"""What a fitted classifier of formulas has to say: answers, why, in which languages, and its look in a notebook."""
 
 from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +19,35 @@ from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.data.models import classes_record, model_record
 from dnfscale.errors import DataError
+from dnfscale.labelled import Labelled, Labels, TableClassifier
 from dnfscale.method import narrate
+from dnfscale.method.certificate import certificate_of
 from dnfscale.method.explain import explain_types, to_record
 from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.table import Table
 
 
-class Readable:
+class Readable(TableClassifier):
     """A classifier whose answers come from formulas, one of two labels or one for each of more."""
 
     models_: tuple[Model, ...]
 
-    def _types(self, X: Any) -> list[Ints]:  # noqa: N803 (scikit-learn's name for a table)
-        """Return the type of each row under each formula."""
-        raise NotImplementedError
+    def predict(self, X: Any) -> Labels:  # noqa: N803 (scikit-learn's name for a table)
+        """Return the label of each row."""
+        check_is_fitted(self)
+        types = self._types(X)
+        answers = self._given(types).argmax(axis=1) if len(types) > 1 else self.models_[0].accepted()[types[0]]
+        return np.asarray(self.classes_[answers.astype(np.intp)])
 
-    def _given(self, types: Any) -> npt.NDArray[np.float64]:
-        given = [model.probabilities()[codes] for model, codes in zip(self.models_, types, strict=True)]
-        return np.column_stack(given if len(given) > 1 else [1 - given[0], given[0]])
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+        """Return the probability of each label, from (c_t + 1) / (n_t + 2) for the type t of each row.
+
+        Where smoothing would cross the threshold, it stops beside it, so that two labels get what `predict` says. The
+        probabilities of more labels are scaled to add up to one.
+        """
+        check_is_fitted(self)
+        given = self._given(self._types(X))
+        return np.asarray(given / given.sum(axis=1, keepdims=True))
 
     def decision(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
         """Return the type of each row, with its rows n and positive rows c in the learning, and the answer.
@@ -108,10 +122,42 @@ class Readable:
             raise DataError(f"expected label to be one of {list(known)!r}, got {label!r}")
         return known[label]
 
+    def _take(self, models: Sequence[Model], table: Table, labelled: Labelled) -> None:
+        """Take the formulas that were learned for one's own."""
+        # Rows that were dropped for missing values may have taken a class with them.
+        values = np.array(table.summary.target.values)
+        self.classes_ = values if labelled.classes is None else labelled.classes[values]
+        if labelled.classes is None:
+            self.n_features_in_ = len(table.columns)
+            self.feature_names_in_ = np.array([column.name for column in table.columns], dtype=object)
+        labels = (self.classes_[[1]] if len(models) == 1 else self.classes_).tolist()
+        self.models_ = tuple(
+            replace(model, target=labelled.name, positive=(label,), unit=labelled.unit, weighted=labelled.weighted)
+            for model, label in zip(models, labels, strict=True)
+        )
+        self.formula_ = self._by_label([model.formula for model in self.models_])
+        self.certificate_ = self._by_label(
+            [None if model.weighted else certificate_of(model) for model in self.models_]
+        )
+        self.attributes_ = list(dict.fromkeys(name for model in self.models_ for name in model.tau.names))
+
+    def _by_label(self, values: Sequence[Any]) -> Any:
+        """Return what is told of the one formula, or a dict of it by label."""
+        labels = (model.positive[0] for model in self.models_)
+        return values[0] if len(values) == 1 else dict(zip(labels, values, strict=True))
+
+    def _types(self, X: Any) -> list[Ints]:  # noqa: N803
+        """Return the type of each row under each formula."""
+        return self._types_under(X, [model.tau for model in self.models_])
+
+    def _given(self, types: Any) -> npt.NDArray[np.float64]:
+        given = [model.probabilities()[codes] for model, codes in zip(self.models_, types, strict=True)]
+        return np.column_stack(given if len(given) > 1 else [1 - given[0], given[0]])
+
     def _html_repr(self) -> str:
         """Show a fitted classifier as its formula, as a notebook does."""
         if not hasattr(self, "models_"):
-            return str(super()._html_repr())  # type: ignore[misc]
+            return str(super()._html_repr())
         return "".join(_formula_html(model) for model in self.models_)
 
     def _repr_latex_(self) -> str | None:
@@ -119,7 +165,7 @@ class Readable:
 
 
 def _formula_html(model: Model) -> str:
-    terms = [Dnf((term,)).render(model.tau.names) for term in model.dnf.terms] or [model.formula]
-    shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, terms))
+    terms = [Dnf((term,)).render(model.tau.names) for term in model.dnf.terms] if model.tree is None else []
+    shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, terms or [model.formula]))
     head = f"{html.escape(model.target)} = {html.escape(', '.join(map(str, model.positive)))}"
     return f"<div><b>{head}</b> if<br>&nbsp;&nbsp;<code>{shown}</code></div>"

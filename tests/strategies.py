@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dnfscale.core.arrays import Bools, Ints
+from dnfscale.core.tree import And, Formula, Not, Or, Symbol
 
 INTEGER_DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOAT_DTYPES = ("float32", "float64")
@@ -106,3 +107,19 @@ def _filled(column: pa.Array, rows: tuple[int, ...]) -> pa.Array:
         if values[row] is None or values[row] != values[row]:
             values[row] = some
     return pa.array(values, column.type)
+
+
+@st.composite
+def trees(draw: st.DrawFn, ell: int) -> Formula:
+    """A formula in which each of so many attributes occurs, some of them twice, with negations anywhere."""
+
+    def turned(formula: Formula) -> Formula:
+        return Not(formula) if draw(st.booleans()) else formula
+
+    again = draw(st.lists(st.integers(0, ell - 1), max_size=2))
+    parts = [turned(Symbol(i)) for i in draw(st.permutations([*range(ell), *again]))]
+    while len(parts) > 1:
+        place = draw(st.integers(0, len(parts) - 2))
+        connective = draw(st.sampled_from([And, Or]))
+        parts[place : place + 2] = [turned(connective(parts[place], parts[place + 1]))]
+    return parts[0]

@@ -1,45 +1,34 @@
-"""FormulaSizeClassifier: what scikit-learn asks of a classifier, and the same answers in every language."""
+"""FormulaSizeClassifier: what scikit-learn asks of a classifier, and what the other classifier of formulas can."""
 
 from __future__ import annotations
 
+import html
 import itertools
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from dnfscale import FormulaSizeClassifier
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.data.models import read_models
 from dnfscale.errors import DataError, SpecError
-from dnfscale.method.export.trees import tree_to_latex, tree_to_python, tree_to_sql, tree_to_text, without_negations
-from dnfscale.method.formula_size import And, Formula, Limits, Not, Or, Symbol, evaluate, search, tabulate
-from dnfscale.method.formula_size.model import SizedModel, Support
+from dnfscale.method.formula_size import Limits, search, tabulate
 from tests.jobs.running import Desk, keeping_signals, small_table, surroundings
+from tests.method.formula_size.judge import functions_by_size
 from tests.test_check_estimator import ARRAY_API
 
-VARIANTS: list[dict[str, Any]] = [{"max_size": 6}, {"missing": "indicator", "max_size": 4}, {"max_types": 4}]
-TAU = Vocabulary(
-    (
-        Above("age_above_median", "age", 38.5),
-        Equals("town_O'Hara", "town", "O'Hara"),
-        IsTrue("smoker", "smoker", True),
-        IsMissing("age_missing", "age"),
-    )
-)
-TREES: list[Formula] = [
-    Symbol(0),
-    Not(Symbol(0)),
-    Not(And(Symbol(0), Or(Symbol(1), Not(Symbol(2))))),
-    Or(Not(Or(Symbol(0), Symbol(1))), And(Symbol(2), Not(Symbol(3)))),
-    And(Not(And(Symbol(1), Symbol(2))), Not(Not(Symbol(0)))),
-    Not(Or(Symbol(3), And(Not(Symbol(0)), Not(Symbol(1))))),
+VARIANTS: list[dict[str, Any]] = [
+    {"max_size": 6},
+    {"missing": "indicator", "max_size": 4},
+    {"max_types": 4, "threshold": 0.3},
 ]
 
 
@@ -93,13 +82,20 @@ def test_the_formula_is_the_best_of_its_size_on_all_rows() -> None:
     assert best.formula_size == model.size_
 
 
-def test_probabilities_are_smoothed_shares_of_the_rows_with_the_same_answer() -> None:
+def test_probabilities_are_smoothed_shares_of_the_rows_of_the_same_type() -> None:
     features, target = frame()
     model = FormulaSizeClassifier().fit(features, target)
     answers, given = model.predict(features), model.predict_proba(features)[:, 1]
-    for answer in (False, True):
-        rows = answers == answer
-        assert given[rows] == pytest.approx((target[rows].sum() + 1) / (rows.sum() + 2))
+    told = model.decision(features)
+    assert told.dtype.names == ("type", "n", "c", "accepted")
+    assert (told["accepted"] == answers).all()
+    for code in np.unique(told["type"]):
+        rows = told["type"] == code
+        assert set(told["n"][rows]) == {rows.sum()}
+        assert set(told["c"][rows]) == {target[rows].sum()}
+        share = (target[rows].sum() + 1) / (rows.sum() + 2)
+        beside = np.nextafter(0.5, 1.0 if answers[rows].all() else 0.0)
+        assert set(given[rows]) == {max(share, beside) if answers[rows].all() else min(share, beside)}
     assert ((given > 0.5) == answers).all()
 
 
@@ -115,19 +111,103 @@ def test_several_labels_have_a_formula_each() -> None:
         model.to_sql()
 
 
-def test_an_explanation_names_the_fewest_attributes_that_decide() -> None:
+def test_an_explanation_names_the_fewest_attributes_that_decide_and_the_way_out() -> None:
     features, target = frame(1000)
     model = FormulaSizeClassifier().fit(features, target)
-    for row, told in zip(features.head(50).itertuples(), model.explain(features.head(50)), strict=True):
-        above, red = bool(row.x > np.median(features["x"])), row.s == "red"
-        assert told["holds"] == {"x_above_median": above, "s_red": red}
-        assert told["prediction"] == told["accepted"] == (above and red)
-        if above and red:
-            assert told["because"] == told["holds"]
-        else:
-            [(name, value)] = told["because"].items()
-            assert value is False
-            assert told["holds"][name] is False
+    names = model.models_[0].tau.names
+    explained = model.explain(features.head(50))
+    for row, told in zip(features.head(50).itertuples(), explained, strict=True):
+        truth = {"x_above_median": bool(row.x > np.median(features["x"])), "s_red": row.s == "red"}
+        assert dict(zip(names, told["type"], strict=True)) == truth
+        assert told["accepted"] == all(truth.values())
+        because = {names[literal["attribute"]]: literal["value"] for literal in told["because"]}
+        assert because == truth if told["accepted"] else [*because.values()] == [False]
+        assert because.items() <= truth.items()
+        flipped = {names[literal["attribute"]]: literal["value"] for literal in told["flip"]["changes"]}
+        assert len(flipped) == (1 if told["accepted"] else list(truth.values()).count(False))
+        assert all({**truth, **flipped}.values()) != told["accepted"]
+    [text] = model.explain(features.head(1), text=True)
+    assert "This settles it, whatever else is the case:" in text
+
+
+def test_a_fitted_classifier_has_a_certificate_a_look_and_exports() -> None:
+    features, target = frame(1000)
+    model = FormulaSizeClassifier().fit(features, target)
+    assert model.certificate_["rows"] == 1000
+    assert model.certificate_["chosen_on_the_same_rows"]
+    assert model.certificate_["types_certified"] == 4
+    assert model.formula_ in html.unescape(model._repr_html_())
+    assert "\\land" in model._repr_latex_()
+    for written in (model.to_sql(), model.to_python(), model.to_text(), model.to_pmml()):
+        assert "red" in written
+
+
+def test_a_saved_model_is_used_by_the_verbs(laid_desk: Desk) -> None:
+    features, target = frame()
+    model = FormulaSizeClassifier(threshold=0.3).fit(features, target)
+    model.save("m.json")
+    [again] = read_models(Path("m.json"))
+    assert (again.tree, again.dnf, again.threshold) == (model.models_[0].tree, model.models_[0].dnf, Fraction(3, 10))
+    assert laid_desk.here("predict", "m.json", "t.parquet", "--output", "answers").code == 0
+    written = pd.read_parquet("answers")
+    assert (written["prediction"] == model.predict(features)).all()
+    assert (written["probability"] == model.predict_proba(features)[:, 1]).all()
+    assert (written["term"].notna() == written["prediction"]).all()
+    ended = laid_desk.here("explain", "m.json", "t.parquet", "--row", "3", "--json")
+    told = json.loads(ended.out)
+    assert {key: told[key] for key in ("because", "flip", "accepted")} == {
+        key: model.explain(features.iloc[[3]])[0][key] for key in ("because", "flip", "accepted")
+    }
+    for language, expected in (("sql", model.to_sql()), ("text", model.to_text()), ("pmml", model.to_pmml())):
+        assert laid_desk.here("export", "m.json", "--to", language).out == expected + "\n"
+    assert laid_desk.here("export", "m.json", "--to", "json").out == Path("m.json").read_text()
+
+
+def test_several_labels_are_saved_together(laid_desk: Desk) -> None:
+    features, _ = frame(400)
+    target = np.where(features["x"] > np.median(features["x"]), np.where(features["s"] == "red", 2, 1), 0)
+    model = FormulaSizeClassifier().fit(features, target)
+    assert set(model.certificate_) == {0, 1, 2}
+    model.save("m.json")
+    pd.DataFrame(features).to_parquet("rows.parquet")
+    assert laid_desk.here("predict", "m.json", "rows.parquet", "--output", "answers").code == 0
+    assert (pd.read_parquet("answers")["prediction"] == model.predict(features)).all()
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.25, 1 / 3, 0.6, 0.9])
+def test_a_threshold_gives_the_least_cost_of_all_formulas_of_the_size(threshold: float) -> None:
+    random = np.random.default_rng(int(100 * threshold))
+    holds = random.random((90, 4)) < 0.5
+    target = (holds[:, 0] | holds[:, 1] & holds[:, 2]) ^ (random.random(90) < 0.25)
+    given = pd.DataFrame(holds, columns=list("abcd"))
+    model = FormulaSizeClassifier(threshold=threshold, max_size=7).fit(given, target)
+    exact = Fraction(str(threshold)).limit_denominator(1_000_000)
+    table = tabulate(holds, target)
+
+    def cost(accepted: np.ndarray, n: np.ndarray, c: np.ndarray) -> Fraction:
+        wrong_yes, wrong_no = int((n - c)[accepted].sum()), int(c[~accepted].sum())
+        return exact * wrong_yes + (1 - exact) * wrong_no
+
+    every = itertools.chain.from_iterable(functions_by_size(table, model.size_))
+    masks = (np.array([int(mask) >> t & 1 for t in range(len(table.n))], dtype=bool) for mask in every)
+    least = min(cost(mask, table.n, table.c) for mask in masks)
+    answers = model.predict(given)
+    ones = np.ones(len(target), dtype=np.int64)
+    assert cost(answers, ones, target.astype(np.int64)) == least
+    assert ((model.predict_proba(given)[:, 1] > float(exact)) == answers).all()
+    errors = {step["errors"] for step in model.path_}
+    assert all(step["cost"] >= 0 and step["proved"] for step in model.path_)
+    assert max(errors) <= 90
+
+
+def test_a_threshold_is_what_a_weight_of_the_positive_rows_is() -> None:
+    features, target = frame()
+    by_threshold = FormulaSizeClassifier(threshold=0.2, max_size=6).fit(features, target)
+    by_weight = FormulaSizeClassifier(class_weight={True: 4, False: 1}, max_size=6).fit(features, target)
+    assert by_threshold.formula_ == by_weight.formula_
+    assert by_weight.certificate_ is None
+    often = FormulaSizeClassifier(max_size=6).fit(features, target, sample_weight=np.full(len(target), 3))
+    assert often.models_[0].counts.n_rows == 3 * len(target)
 
 
 def test_a_time_limit_ends_the_path_with_a_size_that_is_not_proved() -> None:
@@ -144,63 +224,12 @@ def test_parameters_out_of_range_are_told() -> None:
     features, target = frame()
     with pytest.raises(SpecError, match="patience must be at least 4 sizes, got 1"):
         FormulaSizeClassifier(patience=1).fit(features, target)
-    with pytest.raises(SpecError, match="max_size must be at least 1, got 0"):
-        FormulaSizeClassifier(max_size=0).fit(features, target)
-
-
-def rows() -> list[dict[str, Any]]:
-    """Return every combination of values, missing ones too."""
-    ages, towns, flags = (None, 38.0, 38.5, 39.0), (None, "O'Hara", "Bonn"), (None, True, False)
-    return [{"age": age, "town": town, "smoker": flag} for age, town, flag in itertools.product(ages, towns, flags)]
-
-
-def truth(tree: Formula) -> list[bool]:
-    columns = np.array(
-        [
-            [row["age"] is not None and row["age"] > 38.5 for row in rows()],
-            [row["town"] == "O'Hara" for row in rows()],
-            [row["smoker"] is True for row in rows()],
-            [row["age"] is None for row in rows()],
-        ]
-    )
-    return list(evaluate(tree, columns).tolist())
-
-
-def model_of(tree: Formula) -> SizedModel:
-    return SizedModel("y", (True,), TAU, tree, Support(3, 2), Support(3, 1))
-
-
-@pytest.mark.parametrize("tree", TREES, ids=str)
-def test_python_says_what_the_tree_says(tree: Formula) -> None:
-    space: dict[str, Any] = {}
-    exec(tree_to_python(model_of(tree)), space)
-    assert [space["predict"](row) for row in rows()] == truth(tree)
-
-
-@pytest.mark.parametrize("tree", TREES, ids=str)
-def test_sql_says_what_the_tree_says(tree: Formula) -> None:
-    table = pd.DataFrame(rows()).astype({"smoker": "boolean"})
-    with duckdb.connect() as connection:
-        connection.register("people", table)
-        found = connection.sql(tree_to_sql(model_of(tree), table="people")).fetchall()
-        chosen = connection.sql(f"SELECT count(*) FROM people WHERE {tree_to_sql(model_of(tree))}").fetchall()
-    assert [row[-1] for row in found] == truth(tree)
-    assert chosen == [(sum(truth(tree)),)]
-
-
-@pytest.mark.parametrize("tree", TREES, ids=str)
-def test_moving_negations_down_changes_nothing(tree: Formula) -> None:
-    assert truth(without_negations(tree)) == truth(tree)
-    assert truth(without_negations(tree, holds=False)) == [not value for value in truth(tree)]
-
-
-def test_text_and_latex_follow_the_tree() -> None:
-    model = model_of(TREES[2])
-    assert tree_to_text(model) == 'y is true if\n   not (age > 38.5 and (town = "O\'Hara" or not smoker))'
-    assert tree_to_latex(model) == (
-        "\\begin{align*}\n\\text{y} = \\text{true} \\iff {} & \\lnot (\\text{age} > 38.5 \\land (\\text{town} = "
-        "\\text{O\\textquotesingle{}Hara} \\lor \\lnot \\text{smoker}))\n\\end{align*}"
-    )
+    for size in (0, 48):
+        with pytest.raises(SpecError, match=f"max_size must be between 1 and 47, got {size}"):
+            FormulaSizeClassifier(max_size=size).fit(features, target)
+    for threshold in (0, 1, 1e-9, float("nan"), "half", None):
+        with pytest.raises(SpecError, match="threshold must be a number above 0 and below 1"):
+            FormulaSizeClassifier(threshold=threshold).fit(features, target)
 
 
 def test_a_path_gives_the_formula_of_all_rows_of_a_study(laid_desk: Desk) -> None:

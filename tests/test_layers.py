@@ -32,6 +32,7 @@ LEVELS = {
     "labelled": 3,
     "readable": 3,
     "reading": 3,
+    "sized": 3,
     "estimator": 3,
     "": 3,
     "experiment": 4,

@@ -75,5 +75,4 @@ def test_the_python_examples_print_what_they_are_shown_to_print():
 
 
 def test_the_examples_of_both_families_print_what_they_are_shown_to_print():
-    [examples] = blocks("Two families", "pycon")
-    run_examples(examples)
+    run_examples("\n".join(blocks("Two families", "pycon")))

@@ -12,6 +12,7 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Floats, Ints, Scalar
 from dnfscale.core.counts import TypeCounts, to_dense
 from dnfscale.core.formula import Dnf
+from dnfscale.core.tree import Formula, render
 from dnfscale.core.vocabulary import Vocabulary
 
 HALF = Fraction(1, 2)
@@ -20,7 +21,7 @@ NO_TERM = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A formula over tau, which accepts the types with c_t / n_t >= threshold.
+    """A formula over tau. The ideal one accepts the types with c_t / n_t >= threshold; a short one, most of these.
 
     A missing value makes the tests of its column false, except the test whether it is missing. A type that no row had
     gets what the formula says of it.
@@ -43,15 +44,18 @@ class Model:
     """Whether rows had weights: then n_t and c_t are no numbers of rows, and nothing is certified from them."""
     certificate: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    tree: Formula | None = None
+    """The formula as it is to be read, if it is one of bounded size; every attribute of tau occurs in it. The terms of
+    dnf say the same, and serve wherever a formula is taken apart."""
 
     @property
     def formula(self) -> str:
-        return self.dnf.render(self.tau.names)
+        return self.dnf.render(self.tau.names) if self.tree is None else render(self.tree, self.tau.names)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the formula itself needs, each once, in rank order."""
-        care = 0
+        care = (1 << len(self.tau)) - 1 if self.tree is not None else 0
         for term in self.dnf.terms:
             care |= term.care
         used = (attribute.column for i, attribute in enumerate(self.tau.attributes) if care >> i & 1)

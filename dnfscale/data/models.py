@@ -17,6 +17,7 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import HALF, Model
+from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_dnf, to_json
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.errors import DataError
 
@@ -58,6 +59,7 @@ def model_record(model: Model) -> dict[str, Any]:
             for code, n, c in zip(counts.codes.tolist(), counts.n.tolist(), counts.c.tolist(), strict=True)
         ],
         "formula": model.formula,
+        **({} if model.tree is None else {"tree": to_json(model.tree)}),
         "certificate": dict(model.certificate),
         "provenance": dict(model.provenance),
     }
@@ -174,10 +176,14 @@ def parse_model(record: Any) -> Model:
         weighted=bool(_typed(table.get("weighted", False), bool, "weighted", "true or false")),
         certificate=_notes(table, "certificate"),
         provenance=_notes(table, "provenance"),
+        tree=_tree(table, ell),
     )
+    if model.tree is not None and model.dnf != to_dnf(model.tree):
+        raise DataError("terms must say what tree says, multiplied out, but they do not")
     written = _entry(table, "formula", str, "text")
     if written != model.formula:
-        raise DataError(f"formula must say what terms say, {_short(model.formula)}, got {_short(written)}")
+        said = "terms say" if model.tree is None else "tree says"
+        raise DataError(f"formula must say what {said}, {_short(model.formula)}, got {_short(written)}")
     return model
 
 
@@ -238,6 +244,22 @@ def _term(value: Any, place: str, ell: int) -> Term:
         care |= 1 << index
         holds |= _entry(table, "value", bool, "true or false", f"{place}[{i}]") << index
     return Term(care, holds)
+
+
+def _tree(table: Mapping[str, Any], ell: int) -> Formula | None:
+    """Return the formula as a tree, if it is one of bounded size."""
+    if "tree" not in table:
+        return None
+    try:
+        tree = from_json(table["tree"])
+        n_nodes, used = size(tree), sorted(set(symbols(tree)))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"tree must be a formula, but {error}") from error
+    if n_nodes > MOST_SIZE:
+        raise DataError(f"tree must have a size of at most {MOST_SIZE}, got {n_nodes:,}")
+    if used != list(range(ell)):
+        raise DataError(f"tree must speak of all attributes, 0 to {ell - 1}, and no other, got {_short(used)}")
+    return tree
 
 
 def _counts(table: Mapping[str, Any], ell: int) -> TypeCounts:

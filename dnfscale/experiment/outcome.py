@@ -118,6 +118,8 @@ class SizedFormula:
     exact: bool
     """Whether these are all attributes."""
     path: tuple[SizeStep, ...]
+    label: str | None = None
+    """The label that it tells from the others; None for the formula of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +133,8 @@ class Fold:
     test_rows: int | None
     formulas: tuple[LearnedFormula, ...]
     """One, or one for each of several labels; none where the method has no formulas."""
-    sized: SizedFormula | None
-    """What the formula-size method found."""
+    sized: tuple[SizedFormula, ...]
+    """What the formula-size method found: one, or one for each of several labels."""
     confusion: Sequence[Sequence[int]] | None
     facts: Mapping[str, Any]
     """Whatever else is recorded, such as the parameters that were tuned."""
@@ -151,8 +153,8 @@ class Method:
     folds: tuple[Fold, ...]
     models: tuple[LearnedFormula, ...]
     """The formula of all rows, or one for each of several labels."""
-    sized_model: SizedFormula | None
-    """The formula of all rows that the formula-size method found."""
+    sized_models: tuple[SizedFormula, ...]
+    """The formula of all rows that the formula-size method found, or one for each of several labels."""
     size_mean: float | None
     training_accuracy: float | None
 
@@ -340,7 +342,7 @@ def _method(name: str, record: Mapping[str, Any]) -> Method:
         ell_mean=record.get("ell_mean"),
         folds=tuple(_fold(number, fold) for number, fold in enumerate(record.get("folds") or ())),
         models=_formulas(model) if model and not _is_sized(model) and "error" not in model else (),
-        sized_model=_sized(model) if model and _is_sized(model) else None,
+        sized_models=_sized_formulas(model) if model else (),
         size_mean=record.get("size_mean"),
         training_accuracy=model.get("training_accuracy") if model else None,
     )
@@ -357,26 +359,36 @@ _FOLD_KEYS = ("fold", "accuracy")
 _LEARNED_KEYS = (*_FOLD_KEYS, *_FORMULA_KEYS, "fidelity", "certificate", "classes", "confusion")
 
 
-_SIZED_KEYS = (*_FOLD_KEYS, "formula", "size", "chosen_size", "attributes", "proved", "attributes_searched", "path")
+_SIZED_KEYS = (
+    *_FOLD_KEYS,
+    *("formula", "size", "chosen_size", "attributes", "proved", "attributes_searched", "path"),
+    *("certificate", "classes", "confusion"),
+)
 
 
 def _fold(number: int, record: Mapping[str, Any]) -> Fold:
-    learned = "classes" in record or ("formula" in record and "terms" in record)
-    known = _LEARNED_KEYS if learned else _SIZED_KEYS if _is_sized(record) else _FOLD_KEYS
+    sized = _is_sized(record)
+    learned = not sized and ("classes" in record or ("formula" in record and "terms" in record))
+    known = _LEARNED_KEYS if learned else _SIZED_KEYS if sized else _FOLD_KEYS
     return Fold(
         number=record.get("fold", number),
         accuracy=record.get("accuracy"),
         fidelity=record.get("fidelity"),
         test_rows=record.get("test_rows"),
         formulas=_formulas(record) if learned else (),
-        sized=_sized(record) if _is_sized(record) else None,
+        sized=_sized_formulas(record),
         confusion=record.get("confusion"),
         facts={key: value for key, value in record.items() if key not in known},
     )
 
 
 def _is_sized(record: Mapping[str, Any]) -> bool:
-    return "formula" in record and "path" in record
+    first = (record.get("classes") or [record])[0]
+    return "formula" in first and "path" in first
+
+
+def _sized_formulas(record: Mapping[str, Any]) -> tuple[SizedFormula, ...]:
+    return tuple(_sized(entry) for entry in record.get("classes") or (record,)) if _is_sized(record) else ()
 
 
 def _sized(record: Mapping[str, Any]) -> SizedFormula:
@@ -392,6 +404,7 @@ def _sized(record: Mapping[str, Any]) -> SizedFormula:
             SizeStep(step["size"], step["errors"], step.get("validation_accuracy"), bool(step.get("proved")))
             for step in record["path"]
         ),
+        label=label_text(record["label"]) if "label" in record else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 Each fold is a chain: the sizes are searched upward on W_train until those that follow bring nothing on W_val; the best
 size is then searched on W_0, and its formula tested. A chain notes every size it has proved. When it runs again it goes
-on from there.
+on from there. Of several classes each has a chain in every fold.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import Any
 
 from dnfscale.core.distinct import PackedTypes
-from dnfscale.distinct import MAX_TYPES, FoldTypes, type_table
+from dnfscale.core.model import HALF
+from dnfscale.distinct import MAX_TYPES, FoldTypes, type_table, weighed
 from dnfscale.engine.api import Engine, Failure
-from dnfscale.experiment.metrics import deviation, mean
 from dnfscale.experiment.tuning import Notes
 from dnfscale.method.formula_size import (
     Choice,
@@ -26,9 +26,7 @@ from dnfscale.method.formula_size import (
     errors_of,
     is_enough,
     prepare,
-    render,
     search,
-    symbols,
 )
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 
@@ -70,9 +68,10 @@ class SearchSizes:
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """The outcome of a fold."""
+    """The outcome of a fold. Its errors are those of rows that weigh what the threshold makes them."""
 
     types: FoldTypes
+    """With every row of weight one."""
     choice: Choice
     final: SizeResult
     """The best formula of the chosen size on W_0."""
@@ -90,7 +89,7 @@ class Sized:
 class Unsized:
     """A fold without an outcome: a search failed."""
 
-    fold: int
+    types: FoldTypes
     error: str
 
 
@@ -107,48 +106,50 @@ def search_sizes(wanted: SearchSizes) -> list[SizeResult]:
     return found
 
 
-def size_folds(folds: Sequence[FoldTypes], budget: SizeBudget, engine: Engine, notes: Notes) -> list[Sized | Unsized]:
+def size_folds(
+    folds: Sequence[FoldTypes], budget: SizeBudget, engine: Engine, notes: Notes, *, threshold: Fraction = HALF
+) -> list[Sized | Unsized]:
     """Search all folds side by side."""
     memory_bytes = min(_MOST_BYTES, (engine.worker_bytes or 2 * _MOST_BYTES) // 2)
-    chains = [size_fold(types, budget, notes=notes, memory_bytes=memory_bytes) for types in folds]
+    several = any(types.target for types in folds)
+    chains = [
+        size_fold(
+            types,
+            budget,
+            notes=notes,
+            name=f"formula_size-{f'class{types.target}-' if several else ''}fold{types.fold}",
+            threshold=threshold,
+            memory_bytes=memory_bytes,
+        )
+        for types in folds
+    ]
     return engine.chain("search formulas by size", chains, search_sizes, expected=2 * len(chains))
 
 
 def size_fold(
-    types: FoldTypes, budget: SizeBudget, *, notes: Notes, memory_bytes: int = _MOST_BYTES
+    types: FoldTypes,
+    budget: SizeBudget,
+    *,
+    notes: Notes,
+    name: str,
+    threshold: Fraction = HALF,
+    memory_bytes: int = _MOST_BYTES,
 ) -> Generator[SearchSizes, list[SizeResult] | Failure, Sized | Unsized]:
     """Search the sizes on W_train, choose one on W_val, search it on W_0, and test its formula."""
-    name = f"formula_size-fold{types.fold}"
     noted = notes.recall(name)
-    inner = SearchSizes(
-        types.train, types.validation, (), budget.max_size, budget.time_limit_s, budget.patience, memory_bytes
-    )
+    train, validation, whole_rows = (weighed(part, threshold) for part in (types.train, types.validation, types.whole))
+    inner = SearchSizes(train, validation, (), budget.max_size, budget.time_limit_s, budget.patience, memory_bytes)
     path = yield from _searched(inner, "train", name, noted, notes)
     if isinstance(path, Failure):
-        return Unsized(types.fold, path.message)
-    choice = choose(path, type_table(types.validation), patience=budget.patience)
-    outer = replace(inner, types=types.whole, validation=None, max_size=choice.chosen.size)
+        return Unsized(types, path.message)
+    choice = choose(path, type_table(validation), patience=budget.patience)
+    outer = replace(inner, types=whole_rows, validation=None, max_size=choice.chosen.size)
     whole = yield from _searched(outer, "whole", name, noted, notes)
     if isinstance(whole, Failure):
-        return Unsized(types.fold, whole.message)
+        return Unsized(types, whole.message)
     test = type_table(types.test)
     seconds = sum(result.seconds for result in (*path, *whole))
     return Sized(types, choice, whole[-1], test.n_rows - errors_of(whole[-1].formula, test), seconds)
-
-
-def sized_record(folds: Sequence[Sized | Unsized], names: Sequence[str]) -> dict[str, Any]:
-    """Return what a result says of the formula-size method; the last fold is that of all rows."""
-    *tested, model = folds
-    done = [fold for fold in tested if isinstance(fold, Sized)]
-    accuracies = [Fraction(fold.test_correct, int(fold.types.test.n.sum())) for fold in done]
-    return {
-        "accuracy_mean": mean(accuracies),
-        "accuracy_std": deviation(accuracies),
-        "size_mean": sum(fold.final.formula_size for fold in done) / len(done) if done else None,
-        "failed_folds": len(tested) - len(done),
-        "folds": [_fold_record(fold, names) for fold in tested],
-        "model": _model_record(model, names),
-    }
 
 
 def _searched(
@@ -176,50 +177,3 @@ def _is_over(path: Sequence[SizeResult], wanted: SearchSizes) -> bool:
     validation = type_table(wanted.validation)
     correct = [validation.n_rows - errors_of(result.formula, validation) for result in path]
     return is_enough(correct, wanted.patience)
-
-
-def _fold_record(fold: Sized | Unsized, names: Sequence[str]) -> dict[str, Any]:
-    if isinstance(fold, Unsized):
-        return {"fold": fold.fold, "error": fold.error}
-    test_rows = int(fold.types.test.n.sum())
-    return {
-        "fold": fold.types.fold,
-        "train_rows": int(fold.types.train.n.sum()),
-        "validation_rows": fold.choice.n_rows,
-        "test_rows": test_rows,
-        "accuracy": fold.test_correct / test_rows,
-        **_formula_record(fold, names),
-    }
-
-
-def _model_record(fold: Sized | Unsized, names: Sequence[str]) -> dict[str, Any]:
-    if isinstance(fold, Unsized):
-        return {"error": fold.error}
-    rows = int(fold.types.whole.n.sum())
-    return {"rows": rows, "training_accuracy": 1 - fold.final.errors / rows, **_formula_record(fold, names)}
-
-
-def _formula_record(fold: Sized, names: Sequence[str]) -> dict[str, Any]:
-    searched = [names[attribute] for attribute in fold.types.attributes]
-    final, n_rows = fold.final, fold.choice.n_rows
-    return {
-        "formula": render(final.formula, searched),
-        "size": final.formula_size,
-        "attributes": [searched[place] for place in dict.fromkeys(symbols(final.formula))],
-        "errors": final.errors,
-        "chosen_size": fold.choice.chosen.size,
-        "proved": fold.proved,
-        "distinct_rows": len(fold.types.whole.n),
-        "attributes_searched": len(searched),
-        "exact_over_all_attributes": fold.types.exact,
-        "path": [
-            {
-                "size": result.size,
-                "formula_size": result.formula_size,
-                "errors": result.errors,
-                "validation_accuracy": correct / n_rows if n_rows else None,
-                "proved": result.proved,
-            }
-            for result, correct in zip(fold.choice.path, fold.choice.correct, strict=True)
-        ],
-    }

@@ -151,7 +151,7 @@ def formula_table(outcomes: Sequence[Outcome]) -> Table:
     if any(formula.label is not None for *_, formula in first):
         columns.append(("Label", [formula.label for *_, formula in first]))
     columns.append(("Formula", [formula.text for *_, formula in first]))
-    sized = [_first_sized(outcome) for _, outcome, _, _ in first]
+    sized = [_first_sized(outcome, formula.label) for _, outcome, _, formula in first]
     if any(sized):
         columns.append((method_title(FORMULA_SIZE), [found and found[1].text for found in sized]))
         columns.append(
@@ -254,11 +254,11 @@ def _first_fold(outcome: Outcome) -> Fold | None:
     return folds[0] if folds and folds[0].formulas else None
 
 
-def _first_sized(outcome: Outcome) -> tuple[Fold, SizedFormula] | None:
-    """Return the first fold of the formula-size method, and its formula."""
+def _first_sized(outcome: Outcome, label: str | None) -> tuple[Fold, SizedFormula] | None:
+    """Return the first fold of the formula-size method, and its formula, that of a label if there are several."""
     method = outcome.method(FORMULA_SIZE)
-    fold = method.folds[0] if method and method.folds else None
-    return None if fold is None or fold.sized is None else (fold, fold.sized)
+    folds = method.folds[:1] if method else ()
+    return next(((fold, sized) for fold in folds for sized in fold.sized if sized.label == label), None)
 
 
 def _seconds(seconds: float | None) -> Figure | None:

@@ -26,7 +26,7 @@ from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.spec import JobSpec, learn_spec
-from dnfscale.jobs.store import Journal, RunFolder
+from dnfscale.jobs.store import SIZED_MODEL, Journal, RunFolder
 from dnfscale.jobs.study import Outcome, run_study
 from dnfscale.jobs.summary import write_summary
 from dnfscale.method.certificate import load_functions
@@ -111,12 +111,15 @@ def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source,
 
 
 def check_complete(result: dict[str, Any]) -> None:
-    """Raise TaskError where some fold of some method has failed."""
+    """Raise TaskError where some fold of some method has failed; all rows are a fold too."""
     failed = [
-        f"{name} fold {fold['fold']}: {fold['error']}"
+        f"{name} {part}: {record['error']}"
         for name, method in result["methods"].items()
-        for fold in method["folds"]
-        if "error" in fold
+        for part, record in (
+            *((f"fold {fold['fold']}", fold) for fold in method["folds"]),
+            ("of all rows", method.get("model", {})),
+        )
+        if "error" in record
     ]
     if failed:
         raise TaskError(f"{len(failed)} folds failed, the rest is done; the first was {failed[0]}")
@@ -217,7 +220,9 @@ class Job:
     def _write(self, outcome: Outcome, timing: dict[str, Any], environment: dict[str, Any]) -> None:
         """Write the run's files: result.json after what it stands for, and the report, which shows it, last."""
         ideal = outcome.result["methods"]["ideal"]
-        self.folder.write_json("model.json", outcome.model)
+        self.folder.remove(SIZED_MODEL)
+        for file, model in outcome.models.items():
+            self.folder.write_json(file, model)
         label = ("label",) if "classes" in ideal["model"] else ()
         sizes = ("fold", "train_rows", "validation_rows", "test_rows", "accuracy")
         formula = (*label, "ell", "rank", "terms", "literals", "formula")
@@ -255,11 +260,12 @@ class Job:
             steps = ("size", "formula_size", "errors", "validation_accuracy", "proved")
             self.folder.write_csv(
                 "tables/sizes.csv",
-                ("fold", *steps),
+                ("fold", *label, *steps),
                 [
-                    [record.get("fold", "all"), *(step[key] for key in steps)]
+                    [record.get("fold", "all"), *(found[key] for key in label), *(step[key] for key in steps)]
                     for record in (*sized["folds"], sized["model"])
-                    for step in record.get("path", ())
+                    for found in record.get("classes", [record])
+                    for step in found.get("path", ())
                 ],
             )
         self.folder.write_json("result.json", {**outcome.result, "timing": timing, "environment": environment})

@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dnfscale.core.tree import MOST_SIZE
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.sizes import SizeBudget
@@ -349,8 +350,6 @@ def _check_together(spec: JobSpec) -> None:
     compared = [*spec.baselines, *([SIZED] if spec.size_budget else [])]
     if spec.kind == "fit" and compared:
         fail("kind", f'kind = "fit" learns one formula, but {compared[0]} is to be compared; use kind = "study"')
-    if spec.size_budget and spec["data.classes"] == "all":
-        fail("data.classes", f'{SIZED} tells two classes apart, but data.classes = "all" asks for more; leave out one')
     if spec.size_budget and importlib.util.find_spec("numba") is None:
         fail(
             f"baselines.{SIZED}",
@@ -516,7 +515,7 @@ FIELDS: Mapping[str, Field] = {
     "baselines.xgboost.trials": Field(_whole(1)),
     "baselines.xgboost.timeout_s": Field(_seconds),
     "baselines.xgboost.pruner": Field(_one_of(*PRUNERS)),
-    f"baselines.{SIZED}.max_size": Field(_whole(1, 100)),
+    f"baselines.{SIZED}.max_size": Field(_whole(1, MOST_SIZE)),
     f"baselines.{SIZED}.time_limit_s": Field(_seconds),
     f"baselines.{SIZED}.patience": Field(_whole(LEAST_PATIENCE)),
     f"baselines.{SIZED}.max_types": Field(_whole(2)),

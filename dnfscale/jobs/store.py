@@ -18,6 +18,10 @@ from dnfscale.errors import SpecError
 _SAME_RESULT = ("cluster", "output")
 """Tables of a spec that change where and how fast a job runs, never its result."""
 
+SIZED_MODEL = "model_formula_size.json"
+"""The model of bounded size, beside model.json."""
+_FILES = ("result.json", "model.json", SIZED_MODEL, "report.html", "tables/*", "figures/*.svg", "tasks/*.json")
+
 
 class RunFolder:
     """The folder of one run."""
@@ -71,13 +75,17 @@ class RunFolder:
     def write_text(self, name: str, text: str) -> None:
         write_whole(self.path / name, text)
 
+    def remove(self, name: str) -> None:
+        """Remove a file that an earlier run may have left."""
+        (self.path / name).unlink(missing_ok=True)
+
     def _holds_work(self) -> bool:
         """Say whether there is something that would be lost."""
         return (self.path / "result.json").exists() or any((self.path / "tasks").glob("*.json"))
 
     def _clear(self) -> None:
         """Remove what a run of another spec has left, and nothing else."""
-        for pattern in ("result.json", "model.json", "report.html", "tables/*", "figures/*.svg", "tasks/*.json"):
+        for pattern in _FILES:
             for file in self.path.glob(pattern):
                 file.unlink()
 

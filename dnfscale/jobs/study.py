@@ -17,7 +17,6 @@ from dnfscale.core.model import Model
 from dnfscale.core.splits import Splits
 from dnfscale.data.models import classes_record, model_record
 from dnfscale.data.source import Source
-from dnfscale.distinct import count_distinct
 from dnfscale.engine.api import Engine
 from dnfscale.errors import LimitError
 from dnfscale.experiment.baselines import FitAndScore
@@ -29,7 +28,7 @@ from dnfscale.experiment.many_classes import (
     classes_models,
 )
 from dnfscale.experiment.rows import RowsPlan
-from dnfscale.experiment.sizes import SizeBudget, Sized, size_folds, sized_record
+from dnfscale.experiment.sized_study import size_study
 from dnfscale.experiment.study import (
     RESULT_SCHEMA,
     comparison_records,
@@ -43,6 +42,7 @@ from dnfscale.experiment.study import (
 from dnfscale.experiment.tuning import Tuned, tune
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.spec import SIZED, JobSpec
+from dnfscale.jobs.store import SIZED_MODEL
 from dnfscale.learn import BinnedTargets, Learned, bin_targets, learn_targets
 from dnfscale.table import LearnSpec, features
 
@@ -52,9 +52,10 @@ class Outcome:
     """What a job has to say: its result without timing and environment, its model, and what the parts took."""
 
     result: dict[str, Any]
-    model: dict[str, Any]
+    models: dict[str, dict[str, Any]]
+    """By the name of their file: the formula of all rows, and that of bounded size, if it was asked for."""
     methods_s: dict[str, float]
-    """Seconds of learning, and of fitting in all trials."""
+    """Seconds of learning, of fitting in all trials, of counting distinct rows and of searching them."""
     failed_folds: int
 
 
@@ -82,10 +83,15 @@ def run_study(
     methods_s = {"ideal": facts["seconds"]}
     failed = 0
     sized: dict[str, Any] | None = None
+    models = {"model.json": facts["model"]}
     if spec.size_budget is not None:
         binned = binned or bin_targets(source, to_learn, engine)
-        sized, methods_s[SIZED] = _sized(spec.size_budget, binned, to_learn, engine, notes)
+        provenance = {**_provenance(spec), "rows": binned.table.summary.n_rows, "method": SIZED}
+        found = size_study(binned, to_learn, spec.size_budget, engine, notes, provenance=provenance, clock=clock)
+        sized, methods_s[SIZED] = found.record, round(found.seconds, 3)
         failed += sized["failed_folds"]
+        if found.model is not None:
+            models[SIZED_MODEL] = found.model
     # The rows on the workers are needed no more.
     binned = None
     if spec.baselines:
@@ -107,17 +113,17 @@ def run_study(
     }
     if spec.kind == "study" or (spec.kind == "distill" and spec.knows_truth):
         result["comparisons"] = comparison_records(methods)
-    return Outcome(result, facts["model"], methods_s, failed)
+    return Outcome(result, models, methods_s, failed)
 
 
 def _learned_facts(
     source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine
-) -> tuple[dict[str, Any], BinnedTargets | None]:
+) -> tuple[dict[str, Any], BinnedTargets]:
     """Learn, and return what was learned and what is needed to read the same rows again, as plain facts.
 
-    With two classes also the rows as they are kept on the workers.
+    The rows as they are kept on the workers come with it.
     """
-    provenance = {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec["seed"]}
+    provenance = _provenance(spec)
     if to_learn.classes == "all":
         classes = learn_classes(source, to_learn, engine)
         first = classes.classes[0]
@@ -128,7 +134,7 @@ def _learned_facts(
             | ({"majority": classes_majority_record(classes)} if first.folds else {}),
             "model": classes_record(classes_models(classes, to_learn, provenance=provenance)),
             "rows": _row_facts(first),
-        }, None
+        }, classes.binned
     found = learn_targets(source, to_learn, engine)
     [learned] = found.targets
     provenance["rows"] = learned.rows
@@ -145,15 +151,8 @@ def _learned_facts(
     }, found.binned
 
 
-def _sized(
-    budget: SizeBudget, binned: BinnedTargets, to_learn: LearnSpec, engine: Engine, notes: TaskNotes
-) -> tuple[dict[str, Any], float]:
-    """Carry out the formula-size method in all folds, and return its record and the seconds of its searches."""
-    types = count_distinct(binned, to_learn, engine, max_types=budget.max_types)
-    folds = size_folds(types, budget, engine, notes)
-    seconds = sum(fold.seconds for fold in folds if isinstance(fold, Sized))
-    names = [attribute.name for attribute in binned.booleans.attributes]
-    return sized_record(folds, names), round(seconds, 3)
+def _provenance(spec: JobSpec) -> dict[str, Any]:
+    return {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec["seed"]}
 
 
 def _named(model: Model, spec: JobSpec) -> Model:

@@ -49,8 +49,10 @@ def _write_sized(method: dict[str, Any] | None, out: TextIO) -> None:
         f"by size    {mean:.1f} % ± {deviation:.1f} with formulas of size {method['size_mean']:.1f} on average",
         file=out,
     )
-    if "formula" in method["model"]:
-        print(f"           of all rows: {method['model']['formula']}", file=out)
+    for found in method["model"].get("classes", [method["model"]]):
+        if "formula" in found:
+            of_class = f", {found['label']}" if "label" in found else ""
+            print(f"           of all rows{of_class}: {found['formula']}", file=out)
 
 
 def _write_fidelity(result: dict[str, Any], out: TextIO) -> None:

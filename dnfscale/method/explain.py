@@ -18,6 +18,7 @@ from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.method.certificate import exact_interval
 from dnfscale.method.conditions import condition
+from dnfscale.method.deciding import deciding_literals
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.possible import (
     ColumnStates,
@@ -68,6 +69,8 @@ class Explanation:
     """For each term the first of its literals, in rank order, that does not hold; None for a term that holds."""
     flip: Flip | None
     """None where every possible type gets the same answer."""
+    because: tuple[Literal, ...] | None = None
+    """Of a tree: the fewest of the type's literals that settle the answer, whatever the others are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,11 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
             for index, literal in enumerate(explanation.clashes)
             if literal is not None
         ],
+        **(
+            {}
+            if explanation.because is None
+            else {"because": [_literal_record(model, literal) for literal in explanation.because]}
+        ),
         "flip": None
         if flip is None
         else {
@@ -237,7 +245,8 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
         changed = code ^ after
         literals = tuple((i, bool(after >> i & 1)) for i in range(len(model.tau)) if changed >> i & 1)
         flip = Flip(after, literals, *_rows_of(after, model.counts))
-    return Explanation(code, bool(terms), _probability(model, n, c, bool(terms)), n, c, terms, clashes, flip)
+    because = None if model.tree is None else deciding_literals(model.dnf, len(model.tau), code)
+    return Explanation(code, bool(terms), _probability(model, n, c, bool(terms)), n, c, terms, clashes, flip, because)
 
 
 def _probability(model: Model, n: int, c: int, accepted: bool) -> float:

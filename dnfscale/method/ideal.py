@@ -22,10 +22,13 @@ def weighed(counts: TypeCounts, threshold: Fraction) -> TypeCounts:
     weighed share is at least 1/2. So the ideal classifier of the weighed counts is the one of least expected cost,
     where a wrong «yes» costs a and a wrong «no» b - a, and everything decided from counts serves it unchanged.
     """
-    if threshold == Fraction(1, 2):
-        return counts
+    return TypeCounts(counts.ell, counts.codes, *weighed_rows(counts.n, counts.c, threshold))
+
+
+def weighed_rows(n: Ints, c: Ints, threshold: Fraction) -> tuple[Ints, Ints]:
+    """Return what n rows weigh, c of them positive, and what the positive ones do, by the threshold."""
     false, true = threshold.numerator, threshold.denominator - threshold.numerator
-    return TypeCounts(counts.ell, counts.codes, true * counts.c + false * (counts.n - counts.c), true * counts.c)
+    return true * c + false * (n - c), true * c
 
 
 def ideal_errors(counts: TypeCounts) -> int:

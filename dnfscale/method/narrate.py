@@ -1,6 +1,7 @@
 """Explanations in plain words, for people who must give reasons: why this answer, and what would turn it.
 
-A term is called a line, because that is how a formula is shown, and lines are counted from 1.
+A term is called a line, because that is how a formula is shown, and lines are counted from 1. A formula of bounded size
+is told as it is, and its answer by the fewest conditions that settle it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
 from dnfscale.method.conditions import condition
 from dnfscale.method.explain import DELTA, Explanation, Flip, Literal, ModelFacts, TermFacts
+from dnfscale.method.export.text import formula_lines
 from dnfscale.method.possible import telling_literals
 
 Values = Mapping[str, Scalar | None]
@@ -36,8 +38,11 @@ def write(model: Model, explanation: Explanation, values: Values | None = None) 
 def write_model(model: Model, facts: ModelFacts) -> str:
     """Write what a formula says, and what the rows it was learned from say of each of its lines."""
     pieces = [f"{answer_words(model, True)} when {_formula_words(facts)}"]
+    if model.tree is not None:
+        [told] = formula_lines(model)
+        pieces = [f"{answer_words(model, True)} when\n  {told}", f"That is, when {_formula_words(facts)}"]
     if facts.terms and all(term.literals for term in facts.terms):
-        pieces[0] += "\n" + "\n".join(_term_words(model, number, term) for number, term in enumerate(facts.terms, 1))
+        pieces[-1] += "\n" + "\n".join(_term_words(model, number, term) for number, term in enumerate(facts.terms, 1))
         pieces.append(_interval_words(model, facts))
     return "\n\n".join([*pieces, _coverage_words(model, facts), _type_words(model, facts)]) + "\n"
 
@@ -74,6 +79,11 @@ def _reasons(model: Model, explanation: Explanation, values: Values | None) -> s
     n_terms = len(explanation.clashes)
     if not model.dnf.n_literals:
         return "It says so of every row."
+    if explanation.because is not None:
+        [asked] = formula_lines(model)
+        lines = ["It asks for", f"  {asked}", "This settles it, whatever else is the case:"]
+        lines.append(f"  {_joined(model, explanation.because)}")
+        return "\n".join([*lines, *_here(model, explanation.because, values)])
     if explanation.accepted:
         lines = [f"{_lines_hold(explanation.terms, n_terms)}:"]
         for index in explanation.terms:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
+from dnfscale.core.tree import And, Not, Or, Symbol, to_dnf
 from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.models import classes_text, model_record, model_text, parse_model, read_model, read_models
 from dnfscale.errors import DataError
@@ -45,7 +46,7 @@ def written(tmp_path: Path, record: Any) -> Path:
 
 
 def same(one: Model, other: Model) -> bool:
-    fields = ("target", "positive", "tau", "dnf", "counts", "missing", "unseen", "threshold", "unit")
+    fields = ("target", "positive", "tau", "dnf", "counts", "missing", "unseen", "threshold", "unit", "tree")
     return all(getattr(one, name) == getattr(other, name) for name in fields) and model_text(one) == model_text(other)
 
 
@@ -63,6 +64,45 @@ def test_a_model_comes_back_from_its_file(tmp_path):
     again = read_model(written(tmp_path, model_text(model)))
     assert same(again, model)
     assert again.certificate == {"delta": 0.05, "types": [1, None, "ä"]}
+
+
+TREE = Or(And(Symbol(0), Not(Symbol(1))), Not(And(Symbol(2), Symbol(3))))
+
+
+def test_a_formula_of_bounded_size_comes_back_as_its_tree(tmp_path):
+    model = small(dnf=to_dnf(TREE), tree=TREE)
+    record = json.loads(model_text(model))
+    assert record["schema"] == "dnfscale.model/1"
+    assert record["tree"] == ["or", ["and", 0, ["not", 1]], ["not", ["and", 2, 3]]]
+    assert record["formula"] == '(age_above_median and not "colour_dark red") or not (smoker and age_missing)'
+    assert len(record["terms"]) == 3
+    assert same(read_model(written(tmp_path, record)), model)
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        (["xor", 0, 1], "tree must be a formula, but a formula is a symbol's number or a list that begins with not"),
+        (None, "tree must be a formula"),
+        (["and", 0, ["or", 1, 2]], r"tree must speak of all attributes, 0 to 3, and no other, got \[0, 1, 2\]"),
+        (["and", ["or", 0, 1], ["or", ["and", 2, 3], 4]], "tree must speak of all attributes, 0 to 3, and no other"),
+        (["and", ["and", 0, 1], ["and", 2, 3]], "terms must say what tree says, multiplied out, but they do not"),
+        (["or", ["and", 0, ["not", ["not", ["not", 1]]]], ["not", ["and", 2, 3]]], "formula must say what tree says"),
+    ],
+)
+def test_a_damaged_tree_is_refused(tmp_path, tree, message):
+    record = {**model_record(small(dnf=to_dnf(TREE), tree=TREE)), "tree": tree}
+    with pytest.raises(DataError, match=message):
+        read_model(written(tmp_path, record))
+
+
+@pytest.mark.parametrize("depth", [60, 5_000])
+def test_a_tree_that_is_too_deep_is_refused(tmp_path, depth):
+    record = model_record(small(dnf=to_dnf(TREE), tree=TREE))
+    deep = '["not", ' * depth + "0" + "]" * depth
+    text = json.dumps({**record, "tree": "here"}).replace('"here"', deep)
+    with pytest.raises(DataError, match=r"tree must have a size of at most 47, got 61|expected a model file in JSON"):
+        read_model(written(tmp_path, text))
 
 
 @given(made=examples.cases())

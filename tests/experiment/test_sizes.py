@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dnfscale.core.distinct import PackedTypes
+from dnfscale.core.tree import evaluate
 from dnfscale.distinct import FoldTypes
 from dnfscale.engine.api import Failure
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.experiment import sizes
-from dnfscale.experiment.sizes import SearchSizes, SizeBudget, Sized, Unsized, size_fold, size_folds, sized_record
+from dnfscale.experiment.sizes import SearchSizes, SizeBudget, Sized, Unsized, size_fold, size_folds
 from dnfscale.method.formula_size import tabulate
-
-NAMES = [f"a{number}" for number in range(8)]
 
 
 class KeptNotes:
@@ -44,15 +45,18 @@ def fold_types(fold: int = 0) -> FoldTypes:
     return FoldTypes(0, fold, tuple(range(8)), True, *parts)
 
 
-def record_of(fold: Sized | Unsized) -> dict[str, Any]:
-    return sized_record([fold, fold], NAMES)["folds"][0]
+def facts_of(fold: Sized | Unsized) -> Any:
+    """What a fold has found, without the time it took."""
+    assert isinstance(fold, Sized)
+    results = [replace(result, seconds=0.0) for result in (*fold.choice.path, fold.final)]
+    return results, fold.choice.correct, fold.choice.chosen.size, fold.test_correct
 
 
 def test_slices_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = size_folds([fold_types(0), fold_types(1)], SizeBudget(), SerialEngine(), KeptNotes())
     monkeypatch.setattr(sizes, "_SLICE_S", 0.0)
     sliced = size_folds([fold_types(0), fold_types(1)], SizeBudget(), SerialEngine(), KeptNotes())
-    assert [record_of(fold) for fold in sliced] == [record_of(fold) for fold in whole]
+    assert [facts_of(fold) for fold in sliced] == [facts_of(fold) for fold in whole]
 
 
 def test_a_chain_goes_on_where_its_notes_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,9 +74,9 @@ def test_a_chain_goes_on_where_its_notes_end(monkeypatch: pytest.MonkeyPatch) ->
             asked.append(wanted)
             return sizes.search_sizes(wanted)
 
-        chain = size_fold(fold_types(), SizeBudget(), notes=again)
+        chain = size_fold(fold_types(), SizeBudget(), notes=again, name=name)
         [found] = SerialEngine().chain("search", [chain], searched, expected=1)
-        assert record_of(found) == record_of(whole)
+        assert facts_of(found) == facts_of(whole)
         assert len(asked) == len(entries) - kept
 
 
@@ -84,14 +88,28 @@ def test_patience_ends_the_path() -> None:
     assert found.choice.chosen.size == best + 1
 
 
-def test_a_fold_that_fails_carries_its_error_and_does_not_count() -> None:
-    chain = size_fold(fold_types(), SizeBudget(), notes=KeptNotes())
+def test_a_fold_that_fails_carries_its_error() -> None:
+    types = fold_types()
+    chain = size_fold(types, SizeBudget(), notes=KeptNotes(), name="fold")
     next(chain)
     with pytest.raises(StopIteration) as stop:
         chain.send(Failure("MemoryError: out of memory"))
-    [good] = size_folds([fold_types(1)], SizeBudget(), SerialEngine(), KeptNotes())
-    record = sized_record([stop.value.value, good, good], NAMES)
-    assert record["folds"][0] == {"fold": 0, "error": "MemoryError: out of memory"}
-    assert record["failed_folds"] == 1
-    assert record["accuracy_mean"] == record["folds"][1]["accuracy"]
-    assert sized_record([good, stop.value.value], NAMES)["model"] == {"error": "MemoryError: out of memory"}
+    assert stop.value.value == Unsized(types, "MemoryError: out of memory")
+
+
+def test_folds_of_several_classes_have_notes_of_their_own() -> None:
+    notes = KeptNotes()
+    size_folds([replace(fold_types(), target=target) for target in (0, 1)], SizeBudget(4), SerialEngine(), notes)
+    assert list(notes.entries) == ["formula_size-class0-fold0", "formula_size-class1-fold0"]
+
+
+def test_a_threshold_weighs_the_errors_that_are_searched_and_validated() -> None:
+    threshold = Fraction(1, 5)
+    [found] = size_folds([fold_types()], SizeBudget(6), SerialEngine(), KeptNotes(), threshold=threshold)
+    assert isinstance(found, Sized)
+    assert found.types.whole.n.sum() == 160
+    for result in (*found.choice.path, found.final):
+        part = found.types.whole if result is found.final else found.types.train
+        accepted = evaluate(result.formula, part.holds().T)
+        assert result.errors == (part.n - part.c)[accepted].sum() + 4 * part.c[~accepted].sum()
+    assert found.choice.n_rows == (found.types.validation.n + 3 * found.types.validation.c).sum()

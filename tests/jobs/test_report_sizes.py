@@ -51,8 +51,8 @@ def test_the_curve_is_a_figure_of_its_own() -> None:
 def test_the_curve_averages_the_folds_that_searched_a_size() -> None:
     method = read_outcome(sized_run().result).method("formula_size")
     assert method is not None
-    sized = [fold.sized for fold in method.folds if fold.sized]
-    curve = size_curve_of(sized, method.sized_model)
+    sized = [sized for fold in method.folds for sized in fold.sized]
+    curve = size_curve_of(sized, method.sized_models)
     [points] = curve.ranks.values()
     assert [point.ell for point in points] == [1, 2, 3, 4, 5, 6]
     assert points[0].mean == pytest.approx(0.73 + sum(0.01 * (fold % 3) for fold in range(10)) / 10)

@@ -13,8 +13,10 @@ from dnfscale.core.columns import Categories, Numbers
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
+from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.evaluate import holds
+from tests.strategies import trees
 
 CUTS = (-np.inf, -1, 0, 0.5, 2, np.inf)
 COLOURS = ("red", "green", "blue")
@@ -49,7 +51,7 @@ def vocabularies(draw: st.DrawFn, *, max_attributes: int = 7) -> Vocabulary:
 
 @st.composite
 def models(draw: st.DrawFn, *, max_attributes: int = 7, max_terms: int = 5) -> Model:
-    """Any formula over any tau, with any counts: it need not be the best one."""
+    """Any formula over any tau, by its terms or as a tree, with any counts: it need not be the best one."""
     tau = draw(vocabularies(max_attributes=max_attributes))
     full = (1 << len(tau)) - 1
     cares = draw(st.lists(st.integers(0, full), max_size=max_terms))
@@ -58,7 +60,9 @@ def models(draw: st.DrawFn, *, max_attributes: int = 7, max_terms: int = 5) -> M
     n = [draw(st.integers(1, 50)) for _ in codes]
     c = [draw(st.integers(0, rows)) for rows in n]
     arrays = (np.array(column, dtype=np.int64) for column in (codes, n, c))
-    return Model("y", (True,), tau, Dnf(terms), TypeCounts(len(tau), *arrays))
+    tree = draw(st.none() | trees(len(tau)))
+    dnf = Dnf(terms) if tree is None else to_dnf(tree)
+    return Model("y", (True,), tau, dnf, TypeCounts(len(tau), *arrays), tree=tree)
 
 
 def possible_columns(tau: Vocabulary, seen: Iterable[int] = ()) -> list[tuple[int, set[int]]]:

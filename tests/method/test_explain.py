@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from dataclasses import replace
@@ -84,6 +85,28 @@ def test_the_possible_states_of_a_column_are_those_that_some_row_was_in(model):
     columns = column_states(model.tau, model.counts)
     judged = possible_columns(model.tau, model.counts.codes.tolist())
     assert [(column.mask, set(column.states)) for column in columns] == judged
+
+
+@given(models(), st.data())
+def test_the_reason_of_a_tree_is_the_fewest_literals_that_settle_its_answer(model, data):
+    ell = len(model.tau)
+    code = data.draw(st.integers(0, (1 << ell) - 1))
+    because = explain_type(model, code).because
+    assert (because is None) == (model.tree is None)
+    if because is None:
+        return
+    answer = accepts(model.dnf, code)
+    settling = next(
+        kept
+        for n in range(ell + 1)
+        for kept in itertools.combinations(range(ell), n)
+        if all(
+            accepts(model.dnf, other) == answer
+            for other in range(1 << ell)
+            if all((other ^ code) >> i & 1 == 0 for i in kept)
+        )
+    )
+    assert because == tuple((i, bool(code >> i & 1)) for i in settling)
 
 
 @given(models(), st.data())

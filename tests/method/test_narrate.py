@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
+from dnfscale.core.tree import And, Or, Symbol, to_dnf
 from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.method.explain import TermFacts, explain_model, explain_type
 from dnfscale.method.narrate import answer_words, type_words, value_words, write, write_model
@@ -46,6 +47,37 @@ def test_an_accepted_row_is_told_its_line_its_like_and_the_way_out():
         "  age ≤ 38, instead of age = 52\n"
         "Its type would then be that of\n"
         "  none of the 100 rows learned from; of types that it has not seen the formula says no\n"
+    )
+
+
+def test_a_row_is_told_what_settles_the_answer_of_a_formula_of_bounded_size():
+    tree = Or(And(Symbol(0), Symbol(1)), Symbol(3))
+    model = replace(MODEL, dnf=to_dnf(tree), tree=tree, unseen="dont_care")
+    assert write(model, explain_type(model, 0b0001), {"age": 52, "smoker": False, "colour": "green"}) == (
+        "The formula says no: risk ≠ high.\n"
+        "\n"
+        "It asks for\n"
+        "  (age > 38 and smoker) or colour = blue\n"
+        "This settles it, whatever else is the case:\n"
+        "  not smoker and colour ≠ blue\n"
+        "     here: not smoker, colour = green\n"
+        "\n"
+        "Its type: age > 38, not smoker, colour ≠ red, colour ≠ blue\n"
+        "  none of the 100 rows learned from; of types that it has not seen the formula says what makes it shortest\n"
+        "\n"
+        "The smallest change that turns the answer to yes:\n"
+        "  smoker, instead of not smoker\n"
+        "Its type would then be that of\n"
+        "  20 of the 100 rows learned from; 18 of them (90.0 %) had risk = high\n"
+    )
+    told = write_model(model, explain_model(model))
+    assert told.startswith(
+        "risk = high when\n"
+        "  (age > 38 and smoker) or colour = blue\n"
+        "\n"
+        "That is, when at least one of these 2 lines holds:\n"
+        "  1. age > 38 and smoker\n"
+        "     20 rows, 18 positive (90.0 %"
     )
 
 
@@ -187,6 +219,9 @@ def test_there_are_words_for_everything(model, data):
     code = data.draw(st.integers(0, (1 << len(model.tau)) - 1))
     explanation = explain_type(model, code)
     text = write(model, explanation)
-    assert text.count(". asks for ") == (0 if explanation.accepted else len(model.dnf.terms))
+    if model.tree is None:
+        assert text.count(". asks for ") == (0 if explanation.accepted else len(model.dnf.terms))
+    else:
+        assert ("This settles it" in text) == (model.dnf.n_literals > 0)
     assert ("No change would turn" in text) == (explanation.flip is None)
     assert f"Its {len(model.tau)} attribute" in write_model(model, explain_model(model))

@@ -70,14 +70,14 @@ def curve_of(folds: Sequence[LearnedFormula], model: LearnedFormula | None) -> C
     return Curve(ranks, model.ell if model else None, choices)
 
 
-def size_curve_of(folds: Sequence[SizedFormula], model: SizedFormula | None) -> Curve:
-    """Average the paths of the folds over those that searched a size; without folds, take that of the model."""
-    formulas = list(folds) or ([model] if model else [])
+def size_curve_of(folds: Sequence[SizedFormula], models: Sequence[SizedFormula]) -> Curve:
+    """Average the paths of the folds over those that searched a size; without folds, take those of all rows."""
+    formulas = folds or models
     ranks = _averaged(
         (FORMULA_SIZE, step.size, step.validation_accuracy) for formula in formulas for step in formula.path
     )
     choices = dict(sorted(Counter(formula.chosen for formula in folds).items()))
-    return Curve(ranks, model.chosen if model else None, choices, SIZE)
+    return Curve(ranks, models[0].chosen if len(models) == 1 else None, choices, SIZE)
 
 
 def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accuracy") -> Html:

@@ -19,7 +19,7 @@ def size_curve(outcome: Outcome) -> Curve | None:
     method = outcome.method(FORMULA_SIZE)
     if method is None:
         return None
-    curve = size_curve_of([fold.sized for fold in method.folds if fold.sized], method.sized_model)
+    curve = size_curve_of([sized for fold in method.folds for sized in fold.sized], method.sized_models)
     return curve if curve.ranks else None
 
 
@@ -35,6 +35,8 @@ def size_figure(place: Place, outcome: Outcome) -> Html | None:
         "searched a size; a search ends when sizes bring nothing for long enough. Chosen is the size with the best "
         f"validation accuracy. {_proof(method)}"
     )
+    if len(method.sized_models) > 1:
+        caption = f"One label against all others, and the mean over labels too. {caption}"
     return element("div", figure(drawing, caption, sweep_table(curve)))
 
 
@@ -43,14 +45,17 @@ def families_card(place: Place, view: RunView) -> Section | None:
     ideal, method = view.outcome.ideal, view.outcome.method(FORMULA_SIZE)
     if ideal is None or method is None or not any(fold.sized for fold in method.folds):
         return None
-    learned, sized = view.formulas[0].learned, method.sized_model
+    by_label = {sized.label: sized for sized in method.sized_models}
     panels = []
-    if learned is not None:
-        told = f"{count(learned.ell, 'attribute')}, {count(learned.literals, 'condition')}"
-        panels.append(_panel(place, "The best function of a few attributes", learned.text, told))
-    if sized is not None:
-        told = f"size {sized.size}, {count(len(sized.attributes), 'attribute')}{_how_sure(sized)}"
-        panels.append(_panel(place, "The best formula of a size", sized.text, told))
+    for formula in view.formulas:
+        learned, sized = formula.learned, by_label.get(formula.label)
+        of_label = f": {formula.label}" if formula.label is not None else ""
+        if learned is not None:
+            told = f"{count(learned.ell, 'attribute')}, {count(learned.literals, 'condition')}"
+            panels.append(_panel(place, f"The best function of a few attributes{of_label}", learned.text, told))
+        if sized is not None:
+            told = f"size {sized.size}, {count(len(sized.attributes), 'attribute')}{_how_sure(sized)}"
+            panels.append(_panel(place, f"The best formula of a size{of_label}", sized.text, told))
     by_number = {fold.number: fold for fold in method.folds}
     rows = tuple(
         (
@@ -92,18 +97,21 @@ def _how_sure(sized: SizedFormula) -> str:
 
 def _proof(method: Method) -> str:
     """Say how much of the search is proved."""
-    found = [fold.sized for fold in method.folds if fold.sized] or ([method.sized_model] if method.sized_model else [])
+    found = [sized for fold in method.folds for sized in fold.sized] or list(method.sized_models)
     steps = [step for sized in found for step in sized.path]
     proved = sum(step.proved for step in steps)
     told = "All of them are proved." if proved == len(steps) else f"{share(proved / len(steps))} of them are proved."
-    narrowed = sum(not sized.exact for sized in found)
+    narrowed = sum(any(not sized.exact for sized in fold.sized) for fold in method.folds)
     return f"{told} In {count(narrowed, 'fold')} only the best attributes were searched." if narrowed else told
 
 
 def _sized_cells(fold: Fold | None) -> tuple[Figure | None, str | None, int | None, str | None]:
-    if fold is None or fold.sized is None:
+    """Return the accuracy of a fold, its formulas, their size together, and whether all are proved."""
+    if fold is None or not fold.sized:
         return None, None, None, None
-    return _accuracy(fold), fold.sized.text, fold.sized.size, "yes" if fold.sized.proved else "no"
+    texts = " | ".join(sized.text for sized in fold.sized)
+    proved = all(sized.proved for sized in fold.sized)
+    return _accuracy(fold), texts, sum(sized.size for sized in fold.sized), "yes" if proved else "no"
 
 
 def _accuracy(fold: Fold) -> Figure | None:

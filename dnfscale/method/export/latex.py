@@ -8,7 +8,8 @@ import unicodedata
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
-from dnfscale.method.export.text import Predicting, needs_note
+from dnfscale.method.export.text import needs_note
+from dnfscale.method.export.trees import Spelling, spell
 
 _PER_LINE = 3
 """Conditions on one line; a formula does not break by itself."""
@@ -82,10 +83,8 @@ _ACCENTS = {
 
 
 def export_latex(model: Model) -> str:
-    """Return the formula as an align* environment: what it predicts, then a term a line."""
-    lines = [
-        rf"{latex_predicted(model)} \iff {{}} & {first}" if i == 0 else first for i, first in enumerate(_lines(model))
-    ]
+    """Return the formula as an align* environment: what it predicts, then a term a line, or the tree."""
+    lines = [rf"{_predicted(model)} \iff {{}} & {first}" if i == 0 else first for i, first in enumerate(_lines(model))]
     if needs_note(model):
         lines.append(r"& \text{(where a value is missing, $\le$, $\ne$ and $\lnot$ hold; $>$ and $=$ do not)}")
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
@@ -101,21 +100,25 @@ def escape(text: str) -> str:
     return "".join(spaced)
 
 
-def latex_predicted(model: Predicting) -> str:
-    """Say what a formula predicts."""
+def _predicted(model: Model) -> str:
     target = rf"\text{{{escape(model.target)}}}"
     labels = ", ".join(_value(label) for label in model.positive)
     return f"{target} = {labels}" if len(model.positive) == 1 else rf"{target} \in \{{{labels}\}}"
 
 
 def _lines(model: Model) -> list[str]:
+    def told(i: int, holds: bool) -> str:
+        return _condition(model.tau.attributes[i], holds)
+
+    if model.tree is not None:
+        return [spell(model.tree, Spelling(told, r" \land ", r" \lor ", lambda text: rf"\lnot {text}"))]
     if not model.dnf.terms:
         return [r"\text{false}"]
     if any(not term.care for term in model.dnf.terms):
         return [r"\text{true}"]
     lines = []
     for number, term in enumerate(model.dnf.terms):
-        conditions = [latex_condition(model.tau.attributes[i], holds) for i, holds in term.literals]
+        conditions = [told(i, holds) for i, holds in term.literals]
         for start in range(0, len(conditions), _PER_LINE):
             joined = r" \land ".join(conditions[start : start + _PER_LINE])
             if start:
@@ -125,7 +128,7 @@ def _lines(model: Model) -> list[str]:
     return lines
 
 
-def latex_condition(attribute: Attribute, holds: bool) -> str:
+def _condition(attribute: Attribute, holds: bool) -> str:
     """Return an attribute, or its negation, in mathematics mode."""
     column = rf"\text{{{escape(attribute.column)}}}"
     if isinstance(attribute, IsMissing):

@@ -1,4 +1,4 @@
-"""A model as PMML 4.4: a RuleSetModel with one rule a term."""
+"""A model as PMML 4.4: a RuleSetModel with one rule a term, or one whose predicate follows the tree."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import sys
 from xml.etree import ElementTree as ET
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.formula import Term
+from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
+from dnfscale.core.tree import And, Formula, Not, Or, Symbol, chain, without_negations
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 from dnfscale.errors import DataError
 from dnfscale.method.conditions import number_text
@@ -38,7 +39,11 @@ def export_pmml(model: Model) -> str:
     rule_model = ET.SubElement(
         root,
         "RuleSetModel",
-        {"modelName": "dnfscale", "functionName": "classification", "algorithmName": "ideal classifier"},
+        {
+            "modelName": "dnfscale",
+            "functionName": "classification",
+            "algorithmName": "ideal classifier" if model.tree is None else "formula size",
+        },
     )
     schema = ET.SubElement(rule_model, "MiningSchema")
     for column in model.columns:
@@ -48,8 +53,11 @@ def export_pmml(model: Model) -> str:
     ET.SubElement(output, "OutputField", {**prediction, "feature": "predictedValue"})
     rules = ET.SubElement(rule_model, "RuleSet", {"defaultScore": "false"})
     ET.SubElement(rules, "RuleSelectionMethod", {"criterion": "firstHit"})
-    for number, term in enumerate(model.dnf.terms):
-        _rule(rules, number, term, model)
+    if model.tree is not None:
+        _tree(_rule(rules, 0, model.dnf, model), without_negations(model.tree), model)
+    else:
+        for number, term in enumerate(model.dnf.terms):
+            _literals(_rule(rules, number, Dnf((term,)), model), term.literals, model)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
@@ -80,11 +88,12 @@ def _data_type(kind: Kind, attributes: list[Attribute]) -> str:
     return "integer" if whole else "double"
 
 
-def _rule(parent: ET.Element, number: int, term: Term, model: Model) -> None:
-    covered = term.accepts(model.counts.codes)
+def _rule(parent: ET.Element, number: int, rule: Dnf, model: Model) -> ET.Element:
+    """Add a rule without its predicate, with the rows that satisfy it."""
+    covered = rule.accepts(model.counts.codes)
     n, c = int(model.counts.n[covered].sum()), int(model.counts.c[covered].sum())
     confidence = {"confidence": number_text(c / n)} if n else {}
-    rule = ET.SubElement(
+    return ET.SubElement(
         parent,
         "SimpleRule",
         {
@@ -95,14 +104,29 @@ def _rule(parent: ET.Element, number: int, term: Term, model: Model) -> None:
             **confidence,
         },
     )
-    if not term.care:
-        ET.SubElement(rule, "True")
-        return
-    target = rule
-    if term.care.bit_count() > 1:
-        target = ET.SubElement(rule, "CompoundPredicate", {"booleanOperator": "and"})
-    for i, holds in term.literals:
-        _predicate(target, model.tau.attributes[i], holds)
+
+
+def _literals(parent: ET.Element, literals: tuple[tuple[int, bool], ...], model: Model) -> None:
+    if not literals:
+        ET.SubElement(parent, "True")
+    if len(literals) > 1:
+        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "and"})
+    for i, holds in literals:
+        _predicate(parent, model.tau.attributes[i], holds)
+
+
+def _tree(parent: ET.Element, tree: Formula, model: Model) -> None:
+    """Add a formula with negations at its symbols only: unknown and false then have the same effect."""
+    match tree:
+        case Symbol(attribute):
+            _predicate(parent, model.tau.attributes[attribute], True)
+        case Not(Symbol(attribute)):
+            _predicate(parent, model.tau.attributes[attribute], False)
+        case And() | Or():
+            operator = "and" if isinstance(tree, And) else "or"
+            together = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": operator})
+            for part in chain(tree, type(tree)):
+                _tree(together, part, model)
 
 
 def _predicate(parent: ET.Element, attribute: Attribute, holds: bool) -> None:

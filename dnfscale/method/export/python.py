@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.formula import Term
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 from dnfscale.method.conditions import value_text
 from dnfscale.method.export.kinds import Kind, kinds
-from dnfscale.method.export.text import export_text
+from dnfscale.method.export.text import export_text, literals_of
+from dnfscale.method.export.trees import Spelling, spell
 
 TAKEN = ("row", "predict", "value", "column", "is_text", "bool", "float", "str", "isinstance", "KeyError", "TypeError")
 READER = '''\
@@ -37,8 +37,8 @@ def export_python(model: Model) -> str:
     """
     known = kinds(model.tau)
     columns = identifiers(model.columns, TAKEN)
-    care = _used(model.dnf.terms)
-    attributes = [attribute for i, attribute in enumerate(model.tau.attributes) if care >> i & 1]
+    used = {i for i, _ in literals_of(model)}
+    attributes = [attribute for i, attribute in enumerate(model.tau.attributes) if i in used]
     names = identifiers([attribute.name for attribute in attributes], (*TAKEN, *columns.values()), prefix="is_")
     body = [
         *(f"{columns[c]} = _value(row, {c!r}, {IS_TEXT[known[c]]})" for c in model.columns),
@@ -79,15 +79,17 @@ def _shown(value: object) -> str:
 
 
 def _returned(model: Model, names: dict[str, str]) -> list[str]:
+    def told(i: int, holds: bool) -> str:
+        return ("" if holds else "not ") + names[model.tau.attributes[i].name]
+
+    # Values may be NumPy's, whose comparisons do not give Python's True and False.
+    if model.tree is not None:
+        return [f"return bool({spell(model.tree, Spelling(told, ' and ', ' or ', lambda text: f'not {text}'))})"]
     if not model.dnf.terms:
         return ["return False"]
     if any(not term.care for term in model.dnf.terms):
         return ["return True"]
-    terms = [
-        " and ".join(("" if holds else "not ") + names[model.tau.attributes[i].name] for i, holds in term.literals)
-        for term in model.dnf.terms
-    ]
-    # Values may be NumPy's, whose comparisons do not give Python's True and False.
+    terms = [" and ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms]
     return ["return bool(", f"    {terms[0]}", *(f"    or {term}" for term in terms[1:]), ")"]
 
 
@@ -109,13 +111,6 @@ def _literal(value: Scalar) -> str:
         # A whole number beyond 2**53 is compared exactly with a whole number only.
         return repr(int(value)) if value.is_integer() and abs(value) < 1 << 64 else repr(value)
     return repr(value)
-
-
-def _used(terms: Iterable[Term]) -> int:
-    care = 0
-    for term in terms:
-        care |= term.care
-    return care
 
 
 def identifiers(names: Iterable[str], taken: Iterable[str], *, prefix: str = "") -> dict[str, str]:

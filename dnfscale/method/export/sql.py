@@ -2,6 +2,7 @@
 
 The expression is never NULL: where a value is missing, NULL or NaN, it says what the model says. A condition that may
 be NULL stands only where NULL and false have the same effect, and one COALESCE around everything makes it false.
+Negations in a tree are therefore moved down to the attributes, whose negations are never NULL.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dnfscale.core.formula import Term
 from dnfscale.core.model import Model
+from dnfscale.core.tree import without_negations
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.conditions import holds_where_missing
 from dnfscale.method.export.dialects import DIALECTS, Dialect
 from dnfscale.method.export.kinds import Kind, kinds
+from dnfscale.method.export.text import literals_of
+from dnfscale.method.export.trees import Spelling, spell
 
 
 def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, *, probability: bool = False) -> str:
@@ -26,7 +29,7 @@ def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, 
     A table may be given with its schema, as in `sales.customers`; a part with a dot of its own in double quotes. For
     DuckDB it may also be a Parquet file or a glob. The SELECT has the column `probability` as well if asked for.
     """
-    spoken = dialect_of(dialect)
+    spoken = _dialect_of(dialect)
     prediction = _expression(model, spoken)
     if table is None:
         if probability:
@@ -36,11 +39,10 @@ def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, 
     if probability:
         columns.append(_named(_probability(model, spoken), "probability"))
     listed = ",\n".join("\n".join(f"  {line}" for line in lines) for lines in columns)
-    return f"SELECT\n{listed}\nFROM {table_name(table, spoken)}"
+    return f"SELECT\n{listed}\nFROM {_table_name(table, spoken)}"
 
 
-def dialect_of(name: str) -> Dialect:
-    """Return a dialect by its name."""
+def _dialect_of(name: str) -> Dialect:
     if name not in DIALECTS:
         raise SpecError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}")
     return DIALECTS[name]
@@ -48,22 +50,24 @@ def dialect_of(name: str) -> Dialect:
 
 def _expression(model: Model, dialect: Dialect) -> list[str]:
     """Return the lines of the expression; a name may have line breaks of its own, so they are not one text yet."""
-    check_names(model.columns, dialect)
+    _check_names(model.columns, dialect)
     known = kinds(model.tau)
     if not model.dnf.terms:
         return ["FALSE"]
     if any(not term.care for term in model.dnf.terms):
         return ["TRUE"]
 
-    def written(term: Term) -> str:
-        conditions = (sql_condition(model.tau.attributes[i], holds, dialect, known) for i, holds in term.literals)
-        return " AND ".join(conditions)
+    def told(i: int, holds: bool) -> str:
+        return _condition(model.tau.attributes[i], holds, dialect, known)
 
-    terms = [written(term) for term in model.dnf.terms]
+    if model.tree is not None:
+        spelling = Spelling(told, " AND ", " OR ", lambda text: f"NOT {text}")
+        terms = [spell(without_negations(model.tree), spelling)]
+    else:
+        terms = [" AND ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms]
     may_be_null = any(
-        not holds_where_missing(model.tau.attributes[i], holds) and not never_null(model.tau.attributes[i])
-        for term in model.dnf.terms
-        for i, holds in term.literals
+        not holds_where_missing(model.tau.attributes[i], holds) and not _never_null(model.tau.attributes[i])
+        for i, holds in literals_of(model)
     )
     if len(terms) == 1:
         return [f"COALESCE({terms[0]}, FALSE)" if may_be_null else f"({terms[0]})"]
@@ -71,14 +75,14 @@ def _expression(model: Model, dialect: Dialect) -> list[str]:
     return ["COALESCE(", *lines[:-1], f"{lines[-1]},", "  FALSE", ")"] if may_be_null else ["(", *lines, ")"]
 
 
-def never_null(attribute: Attribute) -> bool:
+def _never_null(attribute: Attribute) -> bool:
     """Say whether an attribute is spelled so that it is false where the value is missing."""
     if isinstance(attribute, IsMissing):
         return True
     return attribute.value is None or isinstance(attribute.value, bool)
 
 
-def sql_condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
+def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
     """Say that an attribute holds, or that it does not: true, or NULL or false; its negation is never NULL."""
     column = dialect.name(attribute.column)
     if isinstance(attribute, IsMissing):
@@ -113,10 +117,10 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
 
     It needs the columns of all attributes, those that the formula does not mention too.
     """
-    check_names((attribute.column for attribute in model.tau.attributes), dialect)
+    _check_names((attribute.column for attribute in model.tau.attributes), dialect)
     known = kinds(model.tau)
     bits = [
-        f"CASE WHEN {sql_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"
+        f"CASE WHEN {_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"
         for i, attribute in enumerate(model.tau.attributes)
     ]
     probabilities = model.probabilities()
@@ -142,7 +146,7 @@ def _named(lines: list[str], name: str) -> list[str]:
     return [*lines[:-1], f"{lines[-1]} AS {name}"]
 
 
-def check_names(columns: Iterable[str], dialect: Dialect) -> None:
+def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
     """Make sure that the engine can have columns of these names side by side."""
     taken: dict[str, str] = {}
     for name in columns:
@@ -157,7 +161,7 @@ def check_names(columns: Iterable[str], dialect: Dialect) -> None:
             )
 
 
-def table_name(name: str, dialect: Dialect) -> str:
+def _table_name(name: str, dialect: Dialect) -> str:
     """Return the name of a table, or of a file, as a query has it."""
     if dialect is DIALECTS["duckdb"] and ("/" in name or name.endswith(".parquet")):
         return dialect.text(name)

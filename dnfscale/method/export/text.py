@@ -1,14 +1,15 @@
-"""A model for people to read: one line a term, conditions spelled out with their values."""
+"""A model for people to read: one line a term, or the tree on one, conditions spelled out with their values."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
 
-from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
+from dnfscale.core.tree import literals
 from dnfscale.core.vocabulary import IsMissing
 from dnfscale.method.conditions import condition, value_text
+from dnfscale.method.export.trees import Spelling, spell
 
 MISSING_NOTE = "where a value is missing, a condition with ≤, ≠ or not holds, and one with > or = does not"
 
@@ -20,27 +21,25 @@ def export_text(model: Model) -> str:
         return f"{head} for no row"
     if any(not term.care for term in model.dnf.terms):
         return f"{head} for every row"
-    terms = [
-        " and ".join(condition(model.tau.attributes[i], holds) for i, holds in term.literals)
-        for term in model.dnf.terms
-    ]
-    lines = [f"{head} if", f"   {terms[0]}", *(f"or {term}" for term in terms[1:])]
+    first, *others = formula_lines(model)
+    lines = [f"{head} if", f"   {first}", *(f"or {line}" for line in others)]
     if needs_note(model):
         lines.append(f"note: {MISSING_NOTE}")
     return "\n".join(lines)
 
 
-class Predicting(Protocol):
-    """A formula of whatever form that predicts some labels of a target."""
+def formula_lines(model: Model) -> list[str]:
+    """Return the lines of a formula, of which one must hold, as conditions; a tree is one line."""
 
-    @property
-    def target(self) -> str: ...
+    def told(i: int, holds: bool) -> str:
+        return condition(model.tau.attributes[i], holds)
 
-    @property
-    def positive(self) -> tuple[Scalar, ...]: ...
+    if model.tree is not None:
+        return [spell(model.tree, Spelling(told, " and ", " or ", lambda text: f"not {text}"))]
+    return [" and ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms]
 
 
-def predicted(model: Predicting) -> str:
+def predicted(model: Model) -> str:
     """Say what the formula predicts, in a few words: the target and its positive labels."""
     labels = ", ".join(value_text(label) for label in model.positive)
     return (
@@ -53,7 +52,13 @@ def predicted(model: Predicting) -> str:
 def needs_note(model: Model) -> bool:
     """Say whether the model knows missing values, and its formula has a condition that they might be overlooked in."""
     return model.missing == "indicator" and any(
-        not holds and not isinstance(model.tau.attributes[i], IsMissing)
-        for term in model.dnf.terms
-        for i, holds in term.literals
+        not holds and not isinstance(model.tau.attributes[i], IsMissing) for i, holds in literals_of(model)
     )
+
+
+def literals_of(model: Model) -> Iterator[tuple[int, bool]]:
+    """Yield the literals of a formula as often as they occur, with negations moved down to them."""
+    if model.tree is not None:
+        yield from literals(model.tree)
+    else:
+        yield from (literal for term in model.dnf.terms for literal in term.literals)

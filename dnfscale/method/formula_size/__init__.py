@@ -4,10 +4,10 @@ Size counts every node of a formula: symbols, not, and, or. The search runs comp
 dnfscale[formula-size]; to import this package does not.
 """
 
+from dnfscale.core.tree import And, Formula, Not, Or, Symbol, evaluate, render, size, symbols
 from dnfscale.method.formula_size.choice import Choice, choose, is_enough
 from dnfscale.method.formula_size.sizes import Limits, SizeResult, errors_of, prepare, search
 from dnfscale.method.formula_size.table import TypeTable, tabulate
-from dnfscale.method.formula_size.tree import And, Formula, Not, Or, Symbol, evaluate, render, size, symbols
 
 __all__ = [
     "And",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.formula_size.sizes import SizeResult, errors_of
@@ -19,9 +21,9 @@ class Choice:
 
     path: tuple[SizeResult, ...]
     correct: tuple[int, ...]
-    """Validation rows that the formula of each size gets right."""
+    """Validation rows that the formula of each size gets right, by their weight."""
     n_rows: int
-    """Validation rows."""
+    """Validation rows, by their weight."""
     chosen: SizeResult
     """The smallest of the sizes that get most validation rows right."""
 
@@ -48,3 +50,26 @@ def choose(path: Iterable[SizeResult], validation: TypeTable, *, patience: int =
 def is_enough(correct: Sequence[int], patience: int) -> bool:
     """Say whether so many sizes in a row have brought nothing, given the validation rows that each gets right."""
     return bool(correct) and len(correct) - 1 - correct.index(max(correct)) >= patience
+
+
+def path_record(choice: Choice, searched: TypeTable, threshold: Fraction) -> list[dict[str, Any]]:
+    """Return the sizes that were searched as plain facts; searched are the rows, each of weight one.
+
+    Where errors do not all cost the same, cost says what the formula's errors do, in errors of average cost.
+    """
+    return [
+        {
+            "size": result.size,
+            "formula_size": result.formula_size,
+            "errors": errors_of(result.formula, searched),
+            **cost_record(result, threshold),
+            "validation_accuracy": correct / choice.n_rows if choice.n_rows else None,
+            "proved": result.proved,
+        }
+        for result, correct in zip(choice.path, choice.correct, strict=True)
+    ]
+
+
+def cost_record(result: SizeResult, threshold: Fraction) -> dict[str, float]:
+    """Return what a formula's errors cost, if that is not their number."""
+    return {} if threshold == Fraction(1, 2) else {"cost": 2 * result.errors / threshold.denominator}

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dnfscale.core.arrays import Ints
+from dnfscale.core.tree import And, Formula, Not, Or, Symbol, size
 from dnfscale.method.formula_size import descent as d
 from dnfscale.method.formula_size.bank import AND, NOT, Bank, bank_bytes, bank_of, combine, grown
 from dnfscale.method.formula_size.table import Literals, Words
-from dnfscale.method.formula_size.tree import And, Formula, Not, Or, Symbol, size
 
 SLICE_WORDS = 20_000_000
 """Words that are read, about, before the clock is looked at again: some hundredths of a second."""

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from dnfscale.core.tree import MOST_SIZE, Formula, evaluate, from_json, size, symbols, to_json
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.formula_size.table import TypeTable, literals, tabulate
-from dnfscale.method.formula_size.tree import Formula, evaluate, from_json, size, symbols, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class Limits:
     memory_bytes: int = 1 << 30
 
     def __post_init__(self) -> None:
-        if self.max_size < 1:
-            raise SpecError(f"max_size must be at least 1, got {self.max_size}")
+        if not 1 <= self.max_size <= MOST_SIZE:
+            raise SpecError(f"max_size must be between 1 and {MOST_SIZE}, got {self.max_size}")
         if self.seconds is not None and not self.seconds >= 0:
             raise SpecError(f"time_limit_s must be at least 0, got {self.seconds}")
 

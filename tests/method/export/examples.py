@@ -15,6 +15,7 @@ from dnfscale.core.columns import Reading
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
+from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.datasets import open_named, table_source
 from dnfscale.data.read import TablePartition
@@ -23,6 +24,7 @@ from dnfscale.engine.serial import SerialEngine
 from dnfscale.evaluate import columns_of, types_of
 from dnfscale.learn import fold_model, learn
 from dnfscale.table import LearnSpec
+from tests.strategies import trees
 from tests.test_adult_like import adult_like
 
 NAMES = (
@@ -254,7 +256,7 @@ def names(taken: frozenset[str] = frozenset()) -> st.SearchStrategy[str]:
 
 @st.composite
 def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
-    """Any formula over any attributes of any columns, and rows for it."""
+    """Any formula over any attributes of any columns, by its terms or as a tree, and rows for it."""
     n_rows = draw(st.integers(1, max_rows))
     columns: dict[str, pa.Array] = {}
     attributes: list[Attribute] = []
@@ -273,7 +275,9 @@ def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
     counts = TypeCounts(len(attributes), *(np.array(column, dtype=np.int64) for column in (codes, n, c)))
     named = tuple(_renamed(attribute, f"a{i}") for i, attribute in enumerate(attributes))
     missing = draw(st.sampled_from(["drop", "indicator"]))
-    model = Model("y", (True,), Vocabulary(named), Dnf(terms), counts, missing=missing)
+    tree = draw(st.none() | trees(len(attributes)))
+    dnf = Dnf(terms) if tree is None else to_dnf(tree)
+    model = Model("y", (True,), Vocabulary(named), dnf, counts, missing=missing, tree=tree)
     return Case(model, pa.table(columns))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from dnfscale.core.tree import MOST_SIZE
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.formula_size import Limits, SizeResult, TypeTable, errors_of, prepare, search, size, tabulate
 
@@ -120,7 +121,7 @@ def test_hundreds_of_millions_of_rows_count_exactly():
 
 def test_a_time_limit_leaves_proved_sizes_and_one_that_is_open():
     table = hard_table()
-    found = list(search(table, Limits(60, seconds=0.5)))
+    found = list(search(table, Limits(MOST_SIZE, seconds=0.5)))
     assert all(result.proved for result in found[:-1])
     last = found[-1]
     assert len(found) > 5
@@ -133,7 +134,7 @@ def test_a_time_limit_leaves_proved_sizes_and_one_that_is_open():
 @pytest.mark.parametrize("seconds", [0.01, 0.05, 0.2])
 def test_an_open_size_has_a_bound_that_holds(seconds):
     table = hard_table(7)
-    last = list(search(table, Limits(60, seconds=seconds)))[-1]
+    last = list(search(table, Limits(MOST_SIZE, seconds=seconds)))[-1]
     [*_, proved] = search(table, Limits(min(last.size, 13)))
     if proved.size == last.size:
         assert last.lower_bound <= proved.errors <= last.errors
@@ -150,7 +151,7 @@ def test_without_any_time_the_open_size_keeps_the_formula_of_the_one_before():
 
 def test_a_memory_limit_ends_the_search_without_a_proof():
     table = hard_table()
-    found = list(search(table, Limits(60, memory_bytes=400_000)))
+    found = list(search(table, Limits(MOST_SIZE, memory_bytes=400_000)))
     assert [result.proved for result in found] == [True] * (len(found) - 1) + [False]
     assert found[-1].errors == errors_of(found[-1].formula, table)
     assert len(found) > 4
@@ -186,8 +187,8 @@ def test_a_search_goes_on_from_kept_sizes_as_if_it_had_not_stopped():
 
 def test_a_kept_size_that_was_not_proved_is_searched_again():
     table = hard_table()
-    kept = list(search(table, Limits(60, seconds=0.3)))
-    assert next(iter(search(table, Limits(60), start=kept))).size == kept[-1].size
+    kept = list(search(table, Limits(MOST_SIZE, seconds=0.3)))
+    assert next(iter(search(table, Limits(MOST_SIZE), start=kept))).size == kept[-1].size
 
 
 def test_kept_sizes_of_other_rows_are_refused():
@@ -199,12 +200,12 @@ def test_kept_sizes_of_other_rows_are_refused():
 
 
 def test_sizes_come_one_by_one():
-    sizes = [result.size for result in itertools.islice(search(hard_table(), Limits(1000)), 5)]
+    sizes = [result.size for result in itertools.islice(search(hard_table(), Limits(MOST_SIZE)), 5)]
     assert sizes == [1, 2, 3, 4, 5]
 
 
 def test_limits_that_make_no_sense_are_refused():
-    with pytest.raises(SpecError, match="max_size must be at least 1, got 0"):
+    with pytest.raises(SpecError, match="max_size must be between 1 and 47, got 0"):
         Limits(0)
     with pytest.raises(SpecError, match="time_limit_s must be at least 0, got -1"):
         Limits(3, seconds=-1)

@@ -1,0 +1,232 @@
+"""The record of the formula-size method in a study, of two classes or of one formula for each of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dnfscale.classes import Answering, count_answers
+from dnfscale.core.arrays import Ints, Scalar
+from dnfscale.core.model import Model
+from dnfscale.data.models import classes_record, model_record
+from dnfscale.distinct import count_distinct, type_table
+from dnfscale.engine.api import Engine
+from dnfscale.experiment.metrics import deviation, mean
+from dnfscale.experiment.sizes import SizeBudget, Sized, Unsized, size_folds
+from dnfscale.experiment.tuning import Notes
+from dnfscale.learn import BinnedTargets
+from dnfscale.method.certificate import certificate_of
+from dnfscale.method.formula_size import errors_of
+from dnfscale.method.formula_size.choice import cost_record, path_record
+from dnfscale.sized import counts_over, sized_model, used_attributes
+from dnfscale.table import LearnSpec
+
+
+@dataclass(frozen=True, slots=True)
+class SizedStudy:
+    """What the formula-size method comes to."""
+
+    record: dict[str, Any]
+    """What a result says of it."""
+    model: dict[str, Any] | None
+    """The file of its model of all rows; None where the search for one failed."""
+    seconds: float
+    """Of counting distinct rows, and in the searches of all folds, repeated or not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """The formula of a class in a fold, and what it was found by."""
+
+    sized: Sized
+    model: Model
+
+
+def size_study(
+    binned: BinnedTargets,
+    spec: LearnSpec,
+    budget: SizeBudget,
+    engine: Engine,
+    notes: Notes,
+    *,
+    provenance: Mapping[str, Any],
+    clock: Callable[[], float],
+) -> SizedStudy:
+    """Carry out the formula-size method in all folds, for every class that has a formula."""
+    started = clock()
+    types = count_distinct(binned, spec, engine, max_types=budget.max_types)
+    counting_s = clock() - started
+    ends = size_folds(types, budget, engine, notes, threshold=spec.threshold)
+    positives = binned.table.positives
+    found = [
+        end
+        if isinstance(end, Unsized)
+        else _Found(end, sized_model(end.final.formula, end.types, binned, spec, positive=positives[end.types.target]))
+        for end in ends
+    ]
+    n_folds = binned.table.splits.n_folds
+    *folds, last = ([found[k * n_folds + fold] for k in range(len(positives))] for fold in range(n_folds))
+    several = len(positives) > 1
+    file = None
+    if all(isinstance(of_class, _Found) for of_class in last):
+        models = [
+            replace(f.model, certificate=certificate_of(f.model), provenance=dict(provenance))
+            for f in last
+            if isinstance(f, _Found)
+        ]
+        file = classes_record(models) if several else model_record(models[0])
+    record = _classes_record(folds, last, binned, engine) if several else _record(folds, last)
+    return SizedStudy(record, file, counting_s + sum(end.seconds for end in ends if isinstance(end, Sized)))
+
+
+def _record(folds: Sequence[Sequence[_Found | Unsized]], last: Sequence[_Found | Unsized]) -> dict[str, Any]:
+    """Return what a result says of two classes."""
+    records, accuracies, sizes = [], [], []
+    for number, [found] in enumerate(folds):
+        if isinstance(found, Unsized):
+            records.append({"fold": number, "error": found.error})
+            continue
+        test_rows = int(found.sized.types.test.n.sum())
+        accuracies.append(Fraction(found.sized.test_correct, test_rows))
+        sizes.append(found.sized.final.formula_size)
+        records.append(
+            {**_fold_sizes(found), "accuracy": float(accuracies[-1]), **_formula_record(found), **_held_out(found)}
+        )
+    [model] = last
+    return _summed(
+        records,
+        accuracies,
+        sizes,
+        {"error": model.error}
+        if isinstance(model, Unsized)
+        else {"rows": _rows(model), "training_accuracy": 1 - _errors(model) / _rows(model), **_formula_record(model)},
+    )
+
+
+def _classes_record(
+    folds: Sequence[Sequence[_Found | Unsized]],
+    last: Sequence[_Found | Unsized],
+    binned: BinnedTargets,
+    engine: Engine,
+) -> dict[str, Any]:
+    """Return what a result says of several classes; accuracies are those of their joint answers."""
+    labels = [labels[0] for labels in binned.table.classes]
+    whole = {number: found for number, of_fold in enumerate(folds) if (found := _all_found(of_fold))}
+    confusions = dict(zip(whole, _joint_answers(whole, binned, engine), strict=True))
+    records, accuracies, sizes = [], [], []
+    for number, of_fold in enumerate(folds):
+        if number not in whole:
+            records.append({"fold": number, "error": _first_error(of_fold, labels)})
+            continue
+        confusion = confusions[number]
+        accuracies.append(Fraction(int(confusion.trace()), int(confusion.sum())))
+        sizes += [found.sized.final.formula_size for found in whole[number]]
+        records.append(
+            {
+                **_fold_sizes(whole[number][0]),
+                "accuracy": float(accuracies[-1]),
+                "confusion": confusion.tolist(),
+                "classes": [
+                    {"label": label, **_formula_record(found), **_held_out(found)}
+                    for label, found in zip(labels, whole[number], strict=True)
+                ],
+            }
+        )
+    models = _all_found(last)
+    return _summed(
+        records,
+        accuracies,
+        sizes,
+        {"error": _first_error(last, labels)}
+        if models is None
+        else {
+            "rows": _rows(models[0]),
+            "classes": [
+                {"label": label, **_formula_record(found)} for label, found in zip(labels, models, strict=True)
+            ],
+        },
+    )
+
+
+def _summed(
+    folds: list[dict[str, Any]], accuracies: Sequence[Fraction], sizes: Sequence[int], model: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "accuracy_mean": mean(accuracies),
+        "accuracy_std": deviation(accuracies),
+        "size_mean": sum(sizes) / len(sizes) if sizes else None,
+        "failed_folds": len(folds) - len(accuracies),
+        "folds": folds,
+        "model": model,
+    }
+
+
+def _joint_answers(whole: Mapping[int, Sequence[_Found]], binned: BinnedTargets, engine: Engine) -> Ints:
+    """Count the joint answers of the formulas of all classes on the test rows of some folds."""
+    answering = {
+        number: [
+            Answering(
+                tuple(found.sized.types.attributes[place] for place in used_attributes(found.sized.final.formula)),
+                found.model.probabilities(),
+            )
+            for found in of_fold
+        ]
+        for number, of_fold in whole.items()
+    }
+    return count_answers(binned, answering, engine)
+
+
+def _all_found(of_fold: Sequence[_Found | Unsized]) -> list[_Found] | None:
+    """Return the formulas of all classes; None where one is not there."""
+    found = [of_class for of_class in of_fold if isinstance(of_class, _Found)]
+    return found if len(found) == len(of_fold) else None
+
+
+def _first_error(of_fold: Sequence[_Found | Unsized], labels: Sequence[Scalar]) -> str:
+    return next(
+        f"{label}: {found.error}" for label, found in zip(labels, of_fold, strict=True) if isinstance(found, Unsized)
+    )
+
+
+def _fold_sizes(found: _Found) -> dict[str, Any]:
+    types = found.sized.types
+    return {
+        "fold": types.fold,
+        "train_rows": int(types.train.n.sum()),
+        "validation_rows": int(types.validation.n.sum()),
+        "test_rows": int(types.test.n.sum()),
+    }
+
+
+def _formula_record(found: _Found) -> dict[str, Any]:
+    sized, model = found.sized, found.model
+    return {
+        "formula": model.formula,
+        "size": sized.final.formula_size,
+        "attributes": list(model.tau.names),
+        "errors": _errors(found),
+        **cost_record(sized.final, model.threshold),
+        "chosen_size": sized.choice.chosen.size,
+        "proved": sized.proved,
+        "distinct_rows": len(sized.types.whole.n),
+        "attributes_searched": len(sized.types.attributes),
+        "exact_over_all_attributes": sized.types.exact,
+        "path": path_record(sized.choice, type_table(sized.types.train), model.threshold),
+    }
+
+
+def _held_out(found: _Found) -> dict[str, Any]:
+    """Return what the test rows, which chose nothing, show of a formula."""
+    counts = counts_over(found.sized.types.test, used_attributes(found.sized.final.formula))
+    return {"certificate": certificate_of(found.model, counts=counts)}
+
+
+def _errors(found: _Found) -> int:
+    """Return the rows of W_0 that a formula gets wrong."""
+    return errors_of(found.sized.final.formula, type_table(found.sized.types.whole))
+
+
+def _rows(found: _Found) -> int:
+    return int(found.sized.types.whole.n.sum())

@@ -1,0 +1,83 @@
+"""The record of the formula-size method where a search fails: the fold carries its error and does not count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dnfscale.data.datasets import table_source
+from dnfscale.data.models import parse_models
+from dnfscale.engine.serial import SerialEngine
+from dnfscale.errors import TaskError
+from dnfscale.experiment import sizes
+from dnfscale.experiment.sized_study import SizedStudy, size_study
+from dnfscale.experiment.sizes import SearchSizes, SizeBudget
+from dnfscale.jobs.notes import TaskNotes
+from dnfscale.jobs.runner import check_complete
+from dnfscale.learn import bin_targets
+from dnfscale.method.formula_size import SizeResult
+from dnfscale.table import LearnSpec
+from tests.jobs.running import small_table
+
+FOLDS = 3
+
+
+def studied(tmp_path: Path, *, classes: str) -> SizedStudy:
+    table: dict[str, Any] = small_table(120)
+    if classes == "all":
+        table["y"] = np.where(table["x"] > 0, np.where(table["b"], "a", "b"), "c").tolist()
+    spec = LearnSpec(target="y", classes=classes, outer=FOLDS)
+    engine = SerialEngine()
+    binned = bin_targets(table_source(pa.table(table), "t"), spec, engine)
+    notes = TaskNotes(tmp_path, "print")
+    return size_study(binned, spec, SizeBudget(4), engine, notes, provenance={"name": "t"}, clock=lambda: 0.0)
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The numbers of the searches, in the order in which chains begin, that run out of memory."""
+    wanted: set[int] = set()
+    begun: list[SearchSizes] = []
+    searched = sizes.search_sizes
+
+    def search(given: SearchSizes) -> list[SizeResult]:
+        if given.validation is not None and not given.start:
+            begun.append(given)
+            if len(begun) - 1 in wanted:
+                raise MemoryError("no room")
+        return searched(given)
+
+    monkeypatch.setattr(sizes, "search_sizes", search)
+    return wanted
+
+
+@pytest.mark.parametrize("classes", ["two", "all"])
+def test_a_fold_that_fails_carries_its_error_and_does_not_count(
+    tmp_path: Path, failing: set[int], classes: str
+) -> None:
+    failing.add(1)
+    found = studied(tmp_path, classes=classes)
+    good, bad, other = found.record["folds"]
+    assert bad["fold"] == 1
+    assert "no room" in bad["error"]
+    assert bad["error"].startswith("a: ") == (classes == "all")
+    assert found.record["failed_folds"] == 1
+    assert found.record["accuracy_mean"] == pytest.approx((good["accuracy"] + other["accuracy"]) / 2)
+    assert found.model is not None
+    assert len(parse_models(found.model)) == (3 if classes == "all" else 1)
+
+
+@pytest.mark.parametrize("classes", ["two", "all"])
+def test_without_a_formula_of_all_rows_there_is_no_model(tmp_path: Path, failing: set[int], classes: str) -> None:
+    failing.add(FOLDS)
+    found = studied(tmp_path, classes=classes)
+    assert "no room" in found.record["model"]["error"]
+    assert found.model is None
+    assert found.record["failed_folds"] == 0
+    with pytest.raises(TaskError, match=r"1 folds failed, the rest is done; the first was formula_size of all rows: "):
+        check_complete({"methods": {"formula_size": found.record}})
+    assert found.record["accuracy_mean"] > 0.5
