@@ -311,7 +311,7 @@ def test_work_is_done_by_the_workers_not_here(cluster):
 def mortal_cluster(**settings: object) -> Iterator[ClusterEngine]:
     """A cluster of its own, with these settings of Dask, for a test that kills its workers."""
     chosen = dask.config.set({f"distributed.{name.replace('__', '.')}": value for name, value in settings.items()})
-    with chosen, closing(ClusterEngine.local(workers=2, memory_limit="1GiB", fan_in=3)) as engine:
+    with chosen, closing(ClusterEngine.local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3))) as engine:
         yield engine
 
 
