@@ -17,6 +17,7 @@ from typing import Any
 
 from dask.utils import parse_bytes
 from dask_jobqueue import PBSCluster, SLURMCluster
+from distributed.core import Status
 
 from dnfscale.engine.credentials import security_of, temporary_files
 from dnfscale.engine.kinds import ClusterSpec
@@ -100,7 +101,14 @@ class QueueJobs:
     async def _grow(self, workers: int) -> None:
         """Submit jobs, and raise what submitting says; scale alone would only log it."""
         self.cluster.scale(workers)
-        await self.cluster._correct_state()
+        try:
+            await self.cluster._correct_state()
+        except RuntimeError:
+            for job in self.cluster._created:
+                if job.job_id is None:
+                    # Otherwise closing the cluster fails too, over a job that never was.
+                    job.status = Status.closed
+            raise
 
     def _last_words(self) -> str:
         """Return the last line that a job wrote."""

@@ -19,8 +19,8 @@ _SHOULD_AGREE = ("numpy", "scipy", "pyarrow", "scikit-learn", "xgboost")
 def check_versions(client: Client) -> list[str]:
     """Raise ClusterError where the cluster has other software than we have, and return lesser differences."""
     found = client.get_versions(packages=[*_SHOULD_AGREE])
-    own = client.run(_own_version, on_error="return")
-    by_member = {worker: _versions(found["workers"].get(worker), version) for worker, version in own.items()}
+    own = client.run(_own_version, workers=list(found["workers"]), on_error="return")
+    by_member = {worker: _versions(report, own.get(worker)) for worker, report in found["workers"].items()}
     try:
         schedulers: Any = client.run_on_scheduler(_own_version)
     except Exception as error:
@@ -58,9 +58,7 @@ def _own_version() -> str:
     return dnfscale.__version__
 
 
-def _versions(report: Mapping[str, Any] | None, own: Any) -> dict[str, str | None]:
+def _versions(report: Mapping[str, Any], own: Any) -> dict[str, str | None]:
     """Flatten Dask's report; a member that could not say its own version has none."""
-    if report is None:
-        return {}
     python = ".".join(str(report["host"]["python"]).split(".")[:2])
     return {**report["packages"], "python": python, "dnfscale": own if isinstance(own, str) else None}

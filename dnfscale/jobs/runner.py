@@ -54,7 +54,7 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
         job.claim()
         engine = launched(spec, options, job.notice)
         try:
-            job.run(engine.watched_by(job.watch, job.notice), launch_s=time.monotonic() - started)
+            job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)
         finally:
             engine.close()
     result, model = job.folder.read_json("result.json"), job.folder.read_json("model.json")
