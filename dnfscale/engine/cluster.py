@@ -179,6 +179,7 @@ class ClusterEngine:
         expected: int,
     ) -> list[Result]:
         name = _task_name(phase)
+        self._topics.append(name)
         ends: dict[int, Result] = {}
         done = 0
         self._watch(Progress(phase, 0, expected))
@@ -236,6 +237,7 @@ class ClusterEngine:
 
     def _leaves(self, name: str, items: Sequence[Any], function: Callable[[Any], Any]) -> tuple[Graph, list[Any]]:
         """Return a graph that applies the function to each item, and the keys of its results."""
+        self._topics.append(name)
         shared = ("function", name)
         graph: Graph = {shared: DataNode(shared, function)}
         keys = [(name, number) for number in range(len(items))]
@@ -272,8 +274,8 @@ class ClusterEngine:
                 raise ClusterError(self._attendance.lost) from error
             if isinstance(error, CommClosedError | DaskTimeoutError | CancelledError):
                 raise ClusterError(
-                    "expected the scheduler to answer, but the connection to it was lost "
-                    f"({error or type(error).__name__}); look why it ended, start it again, and go on with --resume"
+                    "expected the scheduler to answer, but the connection to it was lost; look why it ended, start it "
+                    "again, and go on with --resume"
                 ) from error
             raise
 
@@ -292,7 +294,6 @@ class ClusterEngine:
                     self._watch(Progress(phase, done, total))
 
         self._watch(Progress(phase, 0, total))
-        self._topics.append(name)
         self.client.subscribe_topic(name, heard)
         try:
             yield

@@ -6,6 +6,7 @@ our phases is forgotten.
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typing import Any
 
 from distributed import Client
 from distributed.utils import TimeoutError as DaskTimeoutError
+from distributed.utils import silence_logging_cmgr
 from distributed.versions import VersionMismatchWarning
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
@@ -34,14 +36,17 @@ _TELL_S = 5.0
 def join(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
     """Run on a cluster that somebody else started; closing the engine leaves it as it was."""
     address = found_address(spec)
-    client = connected(address, spec.tls)
+    stack = ExitStack()
+    # What happens is told in our words; Dask's would be tracebacks in the middle of them.
+    stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
     try:
+        client = stack.enter_context(connected(address, spec.tls))
         wait_for_workers(client, spec, tell, f"the scheduler {address}", advice="start one")
         for difference in check_versions(client):
             tell(Notice("warning", f"warning: {difference}", {"message": difference}))
-        engine = ClusterEngine.opened(client, ExitStack(), spec, watch=watch, tell=tell)
+        engine = ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
     except BaseException:
-        client.close()
+        stack.close()
         raise
     engine.at_close(engine.forget_phases)
     return engine

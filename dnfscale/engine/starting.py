@@ -5,6 +5,7 @@ Whatever is started goes on one stack, so that an error, a signal and the end of
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 
 import dask
 from distributed import Client
+from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
 from dnfscale.engine.cluster import ClusterEngine
@@ -47,6 +49,7 @@ def start(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -
     """Start a cluster and run on it; closing the engine takes it down."""
     stack = ExitStack()
     stack.enter_context(dask.config.set(_SETTINGS))
+    stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
     try:
         started = _STARTERS[spec.kind](spec, stack)
         client = stack.enter_context(started.connect())

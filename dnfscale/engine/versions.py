@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from distributed import Client
 
-import dnfscale
 from dnfscale.errors import ClusterError
 
 _MUST_AGREE = ("dnfscale", "python", "dask", "distributed")
@@ -26,7 +26,7 @@ def check_versions(client: Client) -> list[str]:
     except Exception as error:
         schedulers = error
     by_member["scheduler"] = _versions(found["scheduler"], schedulers)
-    here = _versions(found["client"], dnfscale.__version__)
+    here = _versions(found["client"], _own_version())
     wrong = differences(here, by_member, _MUST_AGREE)
     if wrong:
         raise ClusterError(
@@ -55,7 +55,8 @@ def differences(
 
 
 def _own_version() -> str:
-    return dnfscale.__version__
+    # The package is loaded wherever this is, but a part of it does not import the whole.
+    return str(sys.modules[__name__.partition(".")[0]].__version__)
 
 
 def _versions(report: Mapping[str, Any], own: Any) -> dict[str, str | None]:

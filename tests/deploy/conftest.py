@@ -28,7 +28,9 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def quickstart(tmp_path: Path) -> Iterator[Quickstart]:
     with Processes(tmp_path) as processes:
 
-        def run(*options: str | Path, before: tuple[str, ...] = (), **environment: str) -> tuple[str, dict[str, object]]:
+        def run(
+            *options: str | Path, before: tuple[str, ...] = (), **environment: str
+        ) -> tuple[str, dict[str, object]]:
             job = processes.start("job", [*before, *command("run", QUICKSTART, *options)], **environment)
             processes.wait_for(lambda: job.poll() is not None, "the end of the job")
             said = (tmp_path / "job.log").read_text(encoding="utf-8")

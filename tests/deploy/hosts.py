@@ -59,7 +59,21 @@ def hosts(count: int) -> Iterator[list[Host]]:
             made.append(host.name)
             _ip("netns", "add", host.name)
             _ip("-n", host.name, "link", "set", "lo", "up")
-            _ip("-n", host.name, "link", "add", "name", "eth0", "type", "veth", "peer", "name", f"port{number}", "netns", switch)
+            _ip(
+                "-n",
+                host.name,
+                "link",
+                "add",
+                "name",
+                "eth0",
+                "type",
+                "veth",
+                "peer",
+                "name",
+                f"port{number}",
+                "netns",
+                switch,
+            )
             _ip("-n", host.name, "address", "add", f"{host.address}/24", "dev", "eth0")
             _ip("-n", host.name, "link", "set", "eth0", "up")
             _ip("-n", switch, "link", "set", f"port{number}", "master", "bridge", "up")

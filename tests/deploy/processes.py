@@ -70,7 +70,9 @@ class Processes:
             if found:
                 return found
             time.sleep(0.1)
-        logs = "\n".join(f"{file.name}: {file.read_text(errors='replace')[-800:]}" for file in self.folder.glob("*.log"))
+        logs = "\n".join(
+            f"{file.name}: {file.read_text(errors='replace')[-800:]}" for file in self.folder.glob("*.log")
+        )
         raise AssertionError(f"{what} did not happen within {PATIENCE_S} s\n{logs}")
 
 
@@ -94,24 +96,36 @@ def tls_table(certificates: Path) -> dict[str, str]:
 
 
 def start_scheduler(
-    processes: Processes, certificates: Path | None, *, host: str = "127.0.0.1", before: Sequence[str] = ()
+    processes: Processes,
+    certificates: Path | None,
+    *,
+    host: str = "127.0.0.1",
+    before: Sequence[str] = (),
+    **environment: str,
 ) -> str:
     """Start `dask scheduler` and return its address."""
     file = processes.folder / "scheduler.json"
     options = ["--protocol", "tls", *tls_options(certificates)] if certificates else []
     quiet = ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     dask = python("distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--scheduler-file", file)
-    processes.start("scheduler", [*before, *dask, *quiet, *options])
+    processes.start("scheduler", [*before, *dask, *quiet, *options], **environment)
     return str(processes.wait_for(lambda: _address(file), "the scheduler's start"))
 
 
 def start_worker(
-    processes: Processes, address: str, certificates: Path | None, *, name: str, before: Sequence[str] = ()
+    processes: Processes,
+    address: str,
+    certificates: Path | None,
+    *,
+    name: str,
+    before: Sequence[str] = (),
+    **environment: str,
 ) -> None:
     """Start `dask worker`."""
     options = tls_options(certificates) if certificates else []
     limits = ["--nthreads", "1", "--memory-limit", "1GiB", "--name", name, "--dashboard-address", "127.0.0.1:0"]
-    processes.start(name, [*before, *python("distributed.cli.dask_worker", address), *limits, *options])
+    worker = python("distributed.cli.dask_worker", address)
+    processes.start(name, [*before, *worker, *limits, *options], **environment)
 
 
 def make_certificates(folder: Path) -> Path:

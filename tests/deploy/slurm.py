@@ -48,7 +48,7 @@ PartitionName=main Nodes=node Default=YES MaxTime=INFINITE State=UP
 """
 
 
-class NoSlurm(Exception):
+class NoSlurmError(Exception):
     """Slurm cannot be started here, and why."""
 
 
@@ -57,9 +57,9 @@ def slurm() -> Iterator[dict[str, str]]:
     """Start Slurm, and return the environment in which its commands find it."""
     missing = [name for name in _COMMANDS if shutil.which(name) is None]
     if os.geteuid() != 0:
-        raise NoSlurm("munge and Slurm are started as root")
+        raise NoSlurmError("munge and Slurm are started as root")
     if missing:
-        raise NoSlurm(f"not installed: {', '.join(missing)} (Debian: munge, slurmctld, slurmd, slurm-client)")
+        raise NoSlurmError(f"not installed: {', '.join(missing)} (Debian: munge, slurmctld, slurmd, slurm-client)")
     # Munge wants a socket that everybody could reach, and pytest's own folders are closed to others.
     folder = Path(tempfile.mkdtemp(prefix="dnfscale-slurm-"))
     try:
@@ -97,7 +97,7 @@ def _wait(happened, what: str, folder: Path) -> None:
         if time.monotonic() > deadline:
             log = folder / f"{what}.log"
             words = log.read_text(errors="replace").strip().splitlines()[-3:] if log.exists() else []
-            raise NoSlurm(f"{what} does not start here: {' / '.join(words)}")
+            raise NoSlurmError(f"{what} does not start here: {' / '.join(words)}")
         time.sleep(0.2)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.deploy.conftest import QUICKSTART
 from tests.deploy.processes import Processes
-from tests.deploy.slurm import NoSlurm, slurm, told
+from tests.deploy.slurm import NoSlurmError, slurm, told
 from tests.jobs.running import command, surroundings
 
 BY_SLURM = ("--set", "cluster.kind=slurm")
@@ -28,7 +28,7 @@ def queue() -> Iterator[dict[str, str]]:
     try:
         with slurm() as environment:
             yield environment
-    except NoSlurm as reason:
+    except NoSlurmError as reason:
         pytest.skip(str(reason))
 
 
@@ -71,7 +71,12 @@ def test_a_queue_that_is_not_there_is_told_in_slurms_words_at_once(queue, tmp_pa
 def test_a_signal_while_jobs_wait_in_the_queue_takes_them_out_of_it(queue, tmp_path):
     with Processes(tmp_path) as processes:
         # No node is ever free for this, so that the jobs stay in the queue.
-        never = ("--set", 'cluster.slurm.directives=["--nodelist=node", "--nice=10"]', "--set", "cluster.memory_limit=7GB")
+        never = (
+            "--set",
+            'cluster.slurm.directives=["--nodelist=node", "--nice=10"]',
+            "--set",
+            "cluster.memory_limit=7GB",
+        )
         holding = ["sbatch", "--wrap=sleep 100", "--mem=5000", "--output=/dev/null"]
         told(queue, *holding)
         job = processes.start("job", command("run", QUICKSTART, *BY_SLURM, *never), **queue)
