@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.deploy.processes import Processes, make_certificates, start_scheduler, start_worker
+from tests.deploy.manifests import compose, compose_service
+from tests.deploy.processes import Processes, free_port, make_certificates, written_address
 from tests.jobs.running import ROOT, command, essence, read_json, surroundings
 
 QUICKSTART = ROOT / "jobs" / "quickstart.toml"
@@ -44,8 +48,6 @@ def quickstart(tmp_path: Path) -> Iterator[Quickstart]:
 @pytest.fixture(scope="session")
 def serially(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The result of the quickstart in one process."""
-    import subprocess
-
     folder = tmp_path_factory.mktemp("serial")
     serial = command("run", QUICKSTART, "--set", "cluster.kind=serial")
     subprocess.run(serial, cwd=folder, env=surroundings(), check=True, capture_output=True)
@@ -54,12 +56,41 @@ def serially(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def encrypted_cluster(tmp_path_factory: pytest.TempPathFactory, certificates: Path) -> Iterator[str]:
-    """The address of a scheduler with two workers, started by hand, over TLS."""
+    """The address of a scheduler with two workers over TLS, started by hand, as the Compose file starts them."""
     with Processes(tmp_path_factory.mktemp("plain")) as processes:
-        address = start_scheduler(processes, certificates)
-        for name in ("one", "two"):
-            start_worker(processes, address, certificates, name=name)
+        file, health = processes.folder / "scheduler.json", free_port()
+        options = {
+            "--port 8786": f"--host 127.0.0.1 --port 0 --scheduler-file {file}",
+            "127.0.0.1:8787": f"127.0.0.1:{health}",
+        }
+        command, environment = compose_service("scheduler", certificates, options)
+        processes.start("scheduler", [sys.executable, "-m", *command], **environment)
+        address = processes.wait_for(lambda: written_address(file), "the start of the scheduler")
+        is_well(processes, health)
+        for number in range(compose()["services"]["worker"]["deploy"]["replicas"]):
+            health = free_port()
+            options = {
+                "tls://scheduler:8786": address,
+                "/spill": str(processes.folder),
+                "127.0.0.1:8787": f"127.0.0.1:{health}",
+            }
+            command, environment = compose_service("worker", certificates, options)
+            processes.start(f"worker{number}", [sys.executable, "-m", *command], **environment)
+            is_well(processes, health)
         yield address
+
+
+def is_well(processes: Processes, port: int) -> None:
+    """Wait until what the image's health check asks is answered."""
+
+    def asked() -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=3) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    processes.wait_for(asked, "good health")
 
 
 def tls_settings(certificates: Path) -> list[str]:

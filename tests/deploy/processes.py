@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -109,7 +110,7 @@ def start_scheduler(
     quiet = ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     dask = python("distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--scheduler-file", file)
     processes.start("scheduler", [*before, *dask, *quiet, *options], **environment)
-    return str(processes.wait_for(lambda: _address(file), "the scheduler's start"))
+    return str(processes.wait_for(lambda: written_address(file), "the scheduler's start"))
 
 
 def start_worker(
@@ -134,8 +135,16 @@ def make_certificates(folder: Path) -> Path:
     return folder
 
 
-def _address(file: Path) -> str | None:
+def written_address(file: Path) -> str | None:
+    """The address in the file that a scheduler writes, once it has."""
     try:
         return str(json.loads(file.read_text(encoding="utf-8"))["address"])
     except (OSError, ValueError):
         return None
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.deploy.processes import Processes
+from tests.deploy.processes import Processes, free_port
 
 _COMMANDS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
 _START_S = 60
@@ -70,7 +69,7 @@ def slurm() -> Iterator[dict[str, str]]:
         key.write_bytes(secrets.token_bytes(1024))
         key.chmod(0o400)
         conf = folder / "slurm.conf"
-        conf.write_text(_CONFIGURATION.format(folder=folder, ports=_free_ports(2)), encoding="ascii")
+        conf.write_text(_CONFIGURATION.format(folder=folder, ports=[free_port(), free_port()]), encoding="ascii")
         environment = {"SLURM_CONF": str(conf)}
         with Processes(folder) as processes:
             socket_file = folder / "munge.socket"
@@ -99,14 +98,3 @@ def _wait(happened, what: str, folder: Path) -> None:
             words = log.read_text(errors="replace").strip().splitlines()[-3:] if log.exists() else []
             raise NoSlurmError(f"{what} does not start here: {' / '.join(words)}")
         time.sleep(0.2)
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.conftest import QUICKSTART, tls_settings
-from tests.deploy.processes import Processes
+from tests.deploy.processes import Processes, free_port
 from tests.jobs.running import ROOT, command, surroundings
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -33,9 +33,7 @@ def by_ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     for name in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
     shutil.copy(folder / "user.pub", folder / "authorized")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
     (folder / "config").write_text(
         f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
