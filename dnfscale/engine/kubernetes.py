@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Any
 
 import kr8s
+from dask.utils import parse_bytes
 from dask_kubernetes.operator import make_cluster_spec
 from kr8s.objects import Service, new_class
 
@@ -23,7 +24,10 @@ from dnfscale.errors import ClusterError
 _PORT = 8786
 _TLS_FOLDER = "/etc/dnfscale/tls"
 _GROUP = "kubernetes.dask.org/v1"
-_PAUSE_S = 1.0
+_PAUSE_S = 1
+_FORWARD_S = 30
+_HEADROOM = 5
+"""Quarters of a worker's memory that its pod gets: Dask spills at its limit, Kubernetes kills at the pod's."""
 
 
 class DaskPods:
@@ -41,10 +45,13 @@ class DaskPods:
             self._create("DaskCluster", dask_cluster(self.name, self._namespace, self._spec))
             if self._spec.adaptive is not None:
                 self._create("DaskAutoscaler", dask_autoscaler(self.name, self._spec))
-        except Exception as error:
+        except BaseException as error:
             self.__exit__(None, None, None)
+            if not isinstance(error, Exception):
+                raise
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise ClusterError(
-                f"expected to create a DaskCluster in Kubernetes, but that failed ({type(error).__name__}: {error}); "
+                f"expected to create a DaskCluster in Kubernetes, but that failed ({reason}); "
                 "look at the kubeconfig, the namespace, the rights, and whether the operator is installed"
             ) from error
         return self
@@ -53,7 +60,8 @@ class DaskPods:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         while self._resources:
-            self._resources.pop().delete()
+            with suppress(kr8s.NotFoundError):
+                self._resources.pop().delete()
 
     def address(self, stack: ExitStack) -> str:
         """Wait for the scheduler's pod and return where it is reached; a forwarded port lives as long as the stack."""
@@ -64,6 +72,12 @@ class DaskPods:
         forward = service.portforward(remote_port=_PORT, local_port="auto")
         forward.start()
         stack.callback(forward.stop)
+        # It starts in a thread of its own, and says that it has by what it listens with.
+        started = time.monotonic()
+        while not any(server.is_serving() for server in forward.servers):
+            if time.monotonic() - started > _FORWARD_S:
+                raise ClusterError(f"expected to forward a port to {service.name}, but that has not begun")
+            time.sleep(0.05)
         return f"{scheme}://127.0.0.1:{forward.local_port}"
 
     def _create(self, kind: str, resource: dict[str, Any]) -> None:
@@ -91,7 +105,7 @@ class DaskPods:
 def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]:
     """Return the DaskCluster resource that a spec describes."""
     pods = spec.kubernetes
-    amount = {"cpu": pods.cpu, "memory": _memory(spec.memory_limit)}
+    amount = {"cpu": pods.cpu, "memory": f"{parse_bytes(spec.memory_limit) * _HEADROOM >> 22}Mi"}
     environment = {"OMP_NUM_THREADS": "1", **({} if spec.tls is None else _tls_environment())}
     scheme = "tcp" if spec.tls is None else "tls"
     resource: dict[str, Any] = make_cluster_spec(
@@ -100,10 +114,13 @@ def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]
         n_workers=spec.adaptive.minimum if spec.adaptive else spec.workers,
         resources={"limits": amount, "requests": amount},
         env=environment,
-        worker_command=["dask", "worker", "--nthreads", "1", "--memory-limit", spec.memory_limit],
     )
     scheduler, worker = resource["spec"]["scheduler"]["spec"], resource["spec"]["worker"]["spec"]
     scheduler["containers"][0]["args"] = ["dask", "scheduler", "--no-dashboard"]
+    worker["containers"][0]["args"] = [
+        *("dask", "worker", "--name", "$(DASK_WORKER_NAME)", "--nthreads", "1", "--memory-limit", spec.memory_limit),
+        *("--dashboard-address", "127.0.0.1:8788"),
+    ]
     # The operator would tell workers to come without TLS.
     worker["containers"][0]["env"] = [
         *worker["containers"][0]["env"],
@@ -144,8 +161,3 @@ def _tls_environment() -> dict[str, str]:
         f"{prefix}TLS__CA_FILE": f"{_TLS_FOLDER}/ca.crt",
         **by_role,
     }
-
-
-def _memory(limit: str) -> str:
-    """Write an amount as Kubernetes does: 4Gi, 700M."""
-    return limit.replace(" ", "").removesuffix("B").replace("K", "k" if "Ki" not in limit else "K")

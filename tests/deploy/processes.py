@@ -33,8 +33,7 @@ class Processes:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        while self._running:
-            self.end(self._running[-1][0])
+        self.end_all()
 
     def start(self, name: str, command: Sequence[str | Path], **environment: str) -> subprocess.Popen[bytes]:
         """Start a process whose output goes to a file of its name."""
@@ -62,6 +61,11 @@ class Processes:
                 break
             except subprocess.TimeoutExpired:
                 continue
+
+    def end_all(self) -> None:
+        """End what still runs, the last one first."""
+        while self._running:
+            self.end(self._running[-1][0])
 
     def wait_for(self, happened: Callable[[], Any], what: str) -> Any:
         """Return what comes true in the end; fail with the last words of all processes."""

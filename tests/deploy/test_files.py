@@ -102,7 +102,7 @@ def test_the_cluster_that_a_job_asks_of_kubernetes_is_what_the_operator_expects(
     jsonschema.validate(resource, operator_schema("daskcluster"))
     worker = resource["spec"]["worker"]
     assert worker["replicas"] == 5
-    assert worker["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "1", "memory": "700M"}
+    assert worker["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "1", "memory": "834Mi"}
     environment = {entry["name"]: entry["value"] for entry in worker["spec"]["containers"][0]["env"]}
     scheme = "tls" if tls else "tcp"
     assert environment["DASK_SCHEDULER_ADDRESS"] == f"{scheme}://name-scheduler.space.svc:8786"
