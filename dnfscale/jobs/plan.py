@@ -9,8 +9,9 @@ from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.data.source import Source
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
+from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
-from dnfscale.jobs.spec import JobSpec, memory_bytes
+from dnfscale.jobs.spec import JobSpec
 from dnfscale.reading import Foreseen, foresee, inside_rows, sampled_pieces, sampled_share
 from dnfscale.table import LearnSpec, features
 

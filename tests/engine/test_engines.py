@@ -300,7 +300,14 @@ def test_the_progress_of_chains_ends_with_what_was_expected_and_never_exceeds_it
 
 def test_a_cluster_knows_the_memory_of_its_smallest_worker(cluster):
     assert cluster.worker_bytes == 2**30
-    assert cluster.describe() == {"engine": "dask", "workers": 2, "threads": 2, "worker_bytes": 2**30}
+    assert cluster.describe() == {
+        "engine": "dask",
+        "workers": 2,
+        "threads": 2,
+        "hosts": 1,
+        "worker_bytes": 2**30,
+        "memory_bytes": 2**31,
+    }
 
 
 def test_work_is_done_by_the_workers_not_here(cluster):
@@ -311,7 +318,7 @@ def test_work_is_done_by_the_workers_not_here(cluster):
 def mortal_cluster(**settings: object) -> Iterator[ClusterEngine]:
     """A cluster of its own, with these settings of Dask, for a test that kills its workers."""
     chosen = dask.config.set({f"distributed.{name.replace('__', '.')}": value for name, value in settings.items()})
-    with chosen, closing(ClusterEngine.local(workers=2, memory_limit="1GiB", fan_in=3)) as engine:
+    with chosen, closing(ClusterEngine.local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3))) as engine:
         yield engine
 
 
@@ -376,12 +383,6 @@ def test_a_thousand_items_make_few_tasks_beyond_one_each(cluster, monkeypatch):
     assert cluster.reduce("add", range(1000), square, add) == sum(i * i for i in range(1000))
     assert len(sizes) == 1
     assert 1000 < sizes[0] < 1300
-
-
-def test_no_scheduler_at_an_address_is_said_with_the_address(monkeypatch):
-    monkeypatch.setattr("dnfscale.engine.cluster._CONNECT_S", 1)
-    with pytest.raises(ClusterError, match=r"expected a Dask scheduler at tcp://127\.0\.0\.1:9, but none answers"):
-        ClusterEngine.connect(address="tcp://127.0.0.1:9", fan_in=8)
 
 
 # Launching and budgets.
