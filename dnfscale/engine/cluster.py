@@ -12,6 +12,7 @@ import logging
 import re
 import threading
 import uuid
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,8 +25,10 @@ from distributed.comm.core import CommClosedError
 from distributed.comm.registry import backends
 from distributed.scheduler import KilledWorker
 from distributed.utils import TimeoutError as DaskTimeoutError
+from distributed.versions import VersionMismatchWarning
 
 from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Watch, unwatched
+from dnfscale.engine.versions import check_software
 from dnfscale.errors import ClusterError, DnfscaleError
 
 Graph = dict[Any, GraphNode]
@@ -105,17 +108,17 @@ class ClusterEngine:
 
     @classmethod
     def connect(
-        cls, *, address: str | None = None, scheduler_file: str | None = None, fan_in: int, watch: Watch = unwatched
+        cls,
+        *,
+        address: str | None = None,
+        scheduler_file: str | None = None,
+        fan_in: int,
+        mixed_versions: bool = False,
+        watch: Watch = unwatched,
     ) -> ClusterEngine:
         """Run on a cluster that somebody else started; close() leaves it as it was."""
         place = address if address is not None else scheduler_file
-        if address is None:
-            address = _address_in(str(scheduler_file))
-        _check_address(address)
-        try:
-            client = Client(address=address, timeout=_CONNECT_S, set_as_default=False)
-        except (OSError, ValueError, DaskTimeoutError) as error:
-            raise ClusterError(f"expected a Dask scheduler at {place}, but none answers: {error}") from error
+        client = join(address=address, scheduler_file=scheduler_file)
         try:
             client.wait_for_workers(1, timeout=_START_S)
         except (DaskTimeoutError, TimeoutError) as error:
@@ -123,6 +126,12 @@ class ClusterEngine:
             raise ClusterError(
                 f"expected at least one worker at the scheduler {place} within {_START_S} s, but none came; start one"
             ) from error
+        try:
+            with told_as_ours():
+                check_software(client, mixed=mixed_versions)
+        except BaseException:
+            client.close()
+            raise
         return cls(client, fan_in=fan_in, watch=watch)
 
     @property
@@ -172,7 +181,7 @@ class ClusterEngine:
         ends: dict[int, Result] = {}
         done = 0
         self._watch(Progress(phase, 0, expected))
-        with _told_as_ours():
+        with told_as_ours():
             # A task that returns the function, rather than scattered data: it can be made again when a worker dies.
             shared = self._client.submit(_same, function, key=f"function-{name}")
             running: dict[Any, tuple[int, Future]] = {}
@@ -230,12 +239,12 @@ class ClusterEngine:
         return graph, keys
 
     def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
-        with _told_as_ours():
+        with told_as_ours():
             futures: list[Future] = self._client.get(graph, list(keys), sync=False)
         return futures
 
     def _gather(self, phase: str, total: int, graph: Graph, keys: Sequence[Any]) -> list[Any]:
-        with _told_as_ours(), self._watched(phase, keys[0], total):
+        with told_as_ours(), self._watched(phase, keys[0], total):
             futures = self._submit(graph, keys)
             gathered: list[Any] = self._client.gather(futures)
         return gathered
@@ -264,6 +273,21 @@ class ClusterEngine:
             if self._client.status == "running":
                 self._client.unsubscribe_topic(name)
         self._watch(Progress(phase, total, total))
+
+
+def join(*, address: str | None, scheduler_file: str | None) -> Client:
+    """Become a client of a scheduler that somebody else started."""
+    place = address if address is not None else scheduler_file
+    if address is None:
+        address = _address_in(str(scheduler_file))
+    _check_address(address)
+    try:
+        with warnings.catch_warnings():
+            # Versions are compared by engine/versions.py, which says what to do.
+            warnings.simplefilter("ignore", VersionMismatchWarning)
+            return Client(address=address, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, DaskTimeoutError) as error:
+        raise ClusterError(f"expected a Dask scheduler at {place}, but none answers: {error}") from error
 
 
 class _Guest(ClusterEngine):
@@ -322,7 +346,7 @@ def _task_name(phase: str) -> str:
 
 
 @contextmanager
-def _told_as_ours() -> Iterator[None]:
+def told_as_ours() -> Iterator[None]:
     """Raise the cluster's own failures as ours, saying what happened."""
     try:
         yield

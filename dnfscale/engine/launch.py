@@ -19,6 +19,8 @@ class ClusterSpec:
     fan_in: int = 8
     address: str | None = None
     scheduler_file: str | None = None
+    mixed_versions: bool = False
+    """Whether a cluster that was found may run other software than this machine."""
 
 
 def launch(spec: ClusterSpec, watch: Watch = unwatched) -> Engine:
@@ -33,5 +35,9 @@ def launch(spec: ClusterSpec, watch: Watch = unwatched) -> Engine:
             workers=spec.workers, memory_limit=spec.memory_limit, fan_in=spec.fan_in, watch=watch
         )
     return ClusterEngine.connect(
-        address=spec.address, scheduler_file=spec.scheduler_file, fan_in=spec.fan_in, watch=watch
+        address=spec.address,
+        scheduler_file=spec.scheduler_file,
+        fan_in=spec.fan_in,
+        mixed_versions=spec.mixed_versions,
+        watch=watch,
     )

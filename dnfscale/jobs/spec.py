@@ -163,6 +163,7 @@ def cluster_of(values: Mapping[str, Any]) -> ClusterSpec:
         fan_in=values["cluster.fan_in"],
         address=values["cluster.address"],
         scheduler_file=values["cluster.scheduler_file"],
+        mixed_versions=values["cluster.mixed_versions"],
     )
 
 
@@ -403,6 +404,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
 def _column(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("the name of a column")
@@ -522,6 +529,7 @@ FIELDS: Mapping[str, Field] = {
     "cluster.fan_in": Field(_whole(2, 1024), 8),
     "cluster.address": Field(_text),
     "cluster.scheduler_file": Field(_text),
+    "cluster.mixed_versions": Field(_truth, False),
     "output.dir": Field(_text, "runs"),
 }
 """Every key that a spec may have."""
