@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import threading
 import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -20,7 +19,7 @@ from typing import Any
 
 import dask
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
-from distributed import Client, Future, LocalCluster, as_completed, get_worker
+from distributed import Client, Future, LocalCluster, as_completed
 from distributed.comm.core import CommClosedError
 from distributed.comm.registry import backends
 from distributed.scheduler import KilledWorker
@@ -28,6 +27,7 @@ from distributed.utils import TimeoutError as DaskTimeoutError
 from distributed.versions import VersionMismatchWarning
 
 from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Watch, unwatched
+from dnfscale.engine.news import TaskNews, tell_done
 from dnfscale.engine.versions import check_software
 from dnfscale.errors import ClusterError, DnfscaleError
 
@@ -65,9 +65,12 @@ _LOCAL_SETTINGS = {
 class ClusterEngine:
     """Runs phases on the workers of a Dask client."""
 
-    def __init__(self, client: Client, *, fan_in: int = 8, watch: Watch = unwatched) -> None:
+    def __init__(
+        self, client: Client, *, fan_in: int = 8, watch: Watch = unwatched, news: TaskNews | None = None
+    ) -> None:
         self.fan_in = fan_in
         self._client = client
+        self._news = news or TaskNews(client)
         self._watch = watch
         self._started = ExitStack()
         """What close() takes down."""
@@ -194,7 +197,7 @@ class ClusterEngine:
                     ends[number] = stop.value
                     return
                 key = f"{name}-{uuid.uuid4().hex}"
-                future = self._client.submit(_apply, shared, item, name, key=key, pure=False, priority=_CHAIN_PRIORITY)
+                future = self._client.submit(_apply, shared, item, key=key, pure=False, priority=_CHAIN_PRIORITY)
                 running[key] = (number, future)
                 finished.add(future)
 
@@ -219,7 +222,7 @@ class ClusterEngine:
         }
 
     def watched_by(self, watch: Watch) -> Engine:
-        return _Guest(self._client, fan_in=self.fan_in, watch=watch)
+        return _Guest(self._client, fan_in=self.fan_in, watch=watch, news=self._news)
 
     def close(self) -> None:
         self._client.close()
@@ -235,7 +238,7 @@ class ClusterEngine:
         keys = [(name, number) for number in range(len(items))]
         for key, item in zip(keys, items, strict=True):
             argument = TaskRef(item.key) if isinstance(item, Future) else item
-            graph[key] = Task(key, _apply, TaskRef(shared), argument, name)
+            graph[key] = Task(key, _apply_and_tell, TaskRef(shared), argument, self._news.topic, name)
         return graph, keys
 
     def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
@@ -253,25 +256,18 @@ class ClusterEngine:
     def _watched(self, phase: str, key: Any, total: int) -> Iterator[None]:
         """Pass on, while the block runs, what workers say of finished leaves."""
         name = key[0].removeprefix("merge-")
-        done, lock = 0, threading.Lock()
+        done = 0
 
-        def heard(_event: Any) -> None:
+        def heard() -> None:
             nonlocal done
-            with lock:
-                # A task that ran twice is told of twice, perhaps after the end; the phase still has as many.
-                if done + 1 < total:
-                    done += 1
-                    self._watch(Progress(phase, done, total))
+            # A task that ran twice is told of twice; the phase still has as many.
+            if done + 1 < total:
+                done += 1
+                self._watch(Progress(phase, done, total))
 
         self._watch(Progress(phase, 0, total))
-        self._client.subscribe_topic(name, heard)
-        try:
+        with self._news.passed_on(name, heard):
             yield
-        finally:
-            with lock:
-                done = total
-            if self._client.status == "running":
-                self._client.unsubscribe_topic(name)
         self._watch(Progress(phase, total, total))
 
 
@@ -297,9 +293,13 @@ class _Guest(ClusterEngine):
         pass
 
 
-def _apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:
+def _apply(function: Callable[[Any], Any], item: Any) -> Any:
+    return function(item)
+
+
+def _apply_and_tell(function: Callable[[Any], Any], item: Any, topic: str, name: str) -> Any:
     result = function(item)
-    get_worker().log_event(topic, "done")
+    tell_done(topic, name)
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,6 +17,7 @@ from dnfscale.engine.api import Engine, Failure, Progress
 from dnfscale.engine.budget import check_merge
 from dnfscale.engine.cluster import ClusterEngine
 from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.news import TaskNews
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import ClusterError, DataError, LimitError
 
@@ -347,20 +348,38 @@ def test_a_task_that_a_worker_dies_of_is_a_lost_cluster_and_the_next_task_is_don
 
 
 def test_the_progress_of_a_finished_phase_is_not_set_back_by_a_late_event(cluster, monkeypatch):
-    handlers = []
+    phases: list[tuple[TaskNews, str]] = []
     heard: Heard = []
-    subscribe = distributed.Client.subscribe_topic
+    passed_on = TaskNews.passed_on
 
-    def remember(client: distributed.Client, topic: str, handler: Callable[[object], None]) -> None:
-        handlers.append(handler)
-        subscribe(client, topic, handler)
+    def remember(news: TaskNews, name: str, told: Callable[[], None]) -> AbstractContextManager[None]:
+        phases.append((news, name))
+        return passed_on(news, name, told)
 
-    monkeypatch.setattr(distributed.Client, "subscribe_topic", remember)
+    monkeypatch.setattr(TaskNews, "passed_on", remember)
     cluster.watched_by(heard.append).map("square", range(4), square)
     # A task that ran again after a death is told of again, perhaps when the phase is over.
-    for handler in handlers:
-        handler((0.0, "done"))
+    [(news, name)] = phases
+    news.hear((0.0, name))
     assert heard[-1] == Progress("square", 4, 4)
+
+
+def test_events_of_others_are_no_progress():
+    class Nobody:
+        id = "Client-1"
+        status = "closed"
+
+        def subscribe_topic(self, topic: str, _handler: object) -> None:
+            assert topic == self.id
+
+    news = TaskNews(Nobody())
+    heard: list[str] = []
+    with news.passed_on("mine", lambda: heard.append("mine")):
+        news.hear((0.0, {"action": "update-graph"}))
+        news.hear((0.0, "of another phase"))
+        news.hear((0.0, "mine"))
+    news.hear((0.0, "mine"))
+    assert heard == ["mine"]
 
 
 def test_a_thousand_items_make_few_tasks_beyond_one_each(cluster, monkeypatch):
