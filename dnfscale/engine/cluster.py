@@ -357,5 +357,12 @@ def told_as_ours() -> Iterator[None]:
             f"expected the workers to finish {error.task!r}, but {error.allowed_failures + 1} of them died on it, "
             "most likely for want of memory; raise cluster.memory_limit or lower cluster.workers"
         ) from error
+    except RuntimeError as error:
+        if "deserialization of the task graph" not in str(error):
+            raise
+        raise ClusterError(
+            f"expected the scheduler to know our tasks, but it does not: {error.__cause__ or 'unknown'}; "
+            "start it again with the software that is here"
+        ) from error
     except (CommClosedError, DaskTimeoutError) as error:
         raise ClusterError(f"expected the scheduler to answer, but the connection to it was lost: {error}") from error

@@ -213,6 +213,9 @@ class _Driver:
         elif code < 0 and self._stopped_at is None:
             why = ", most likely for want of memory; give its machine more" if code == -signal.SIGKILL else ""
             self.error = f"the driver was killed by {signal.Signals(-code).name}{why}"
+        elif code > 0 and self.error is None:
+            # A traceback: its last line says what it was.
+            self.error = next((line for line in reversed(self._lines) if line.strip()), None)
 
     def _hear(self, pipe: IO[bytes]) -> None:
         for line in pipe:
