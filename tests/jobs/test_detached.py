@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 
 from dnfscale.engine.detached.record import NOT_ENDED_CODE
 from tests.jobs.clusters import Found, awaited
-from tests.jobs.running import Desk, Ended, essence, tidy
+from tests.jobs.running import ROOT, Desk, Ended, essence, tidy
+from tests.test_readme import commands
 
 TUNED = {"select": {"max_ell": 2}, "baselines.random_forest": {"trials": 2}}
 """A study that goes on for some seconds, with a checkpoint for every trial."""
@@ -257,3 +259,27 @@ def test_a_scheduler_must_be_named(laid_desk):
     ended = laid_desk.here("list")
     assert ended.code == 2
     assert "expected a scheduler, but none is named; pass --scheduler, such as tcp://10.0.0.5:8786" in ended.message
+
+
+def test_the_page_on_walking_away_shows_what_its_commands_print(office):
+    shown = list(commands("Submit a job and walk away"))
+    assert [command.split()[1] for command, _ in shown] == ["submit", "status", "logs", "cancel", "list"]
+    actual = ""
+    for command, output in shown:
+        arguments = [argument.replace("be04", actual[:8]) for argument in command.split()[1:]]
+        ended = office.ask(
+            *(str(ROOT / argument) if argument.startswith("jobs/") else argument for argument in arguments)
+        )
+        assert ended.code == 0, ended.err
+        actual = actual or ended.out.strip()
+        lines = [line for line in ended.out.splitlines() if arguments[0] != "list" or line.startswith(("id", actual))]
+        assert [_masked(line) for line in lines] == [_masked(line) for line in output.splitlines()], command
+
+
+def _masked(line: str) -> str:
+    """Return a line without ids, times, speeds, names of machines and people, and without its padding."""
+    line = re.sub(r"\b[0-9a-f]{10}\b", "ID", line)
+    line = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", line)
+    line = re.sub(r"by \S+ on \S+|tcp://\S+|\S*/runs/", "SOMEWHERE", line)
+    line = re.sub(r"[\d.,]+ (s|MiB|rows/s)\b", r"N \1", line)
+    return re.sub(r" s\s+\S+\s+quickstart$", " s WHO quickstart", re.sub(r"\s+", " ", line)).strip()
