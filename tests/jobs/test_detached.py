@@ -17,7 +17,7 @@ from tests.jobs.clusters import Found, awaited
 from tests.jobs.running import ROOT, Desk, Ended, essence, tidy
 from tests.test_readme import commands
 
-TUNED = {"select": {"max_ell": 2}, "baselines.random_forest": {"trials": 2}}
+TUNED = {"select": {"max_ell": 2}, "folds": {"outer": 3}, "baselines.random_forest": {"trials": 2}}
 """A study that goes on for some seconds, with a checkpoint for every trial."""
 
 
