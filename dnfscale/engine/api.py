@@ -7,8 +7,8 @@ and pickle; `merge` must not care for the order or the grouping of its parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 Item = TypeVar("Item")
@@ -31,12 +31,31 @@ class Failure:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What happened to the cluster itself: workers that come and go, waiting, a warning."""
+
+    event: str
+    """waiting, worker_joined, worker_lost or warning."""
+    message: str
+    """For a person."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """For a program."""
+
+
 Watch = Callable[[Progress], None]
 """Called with a phase's progress: at its start, after each task, and at its end."""
+
+Tell = Callable[[Notice], None]
+"""Called with what happens to the cluster, from any thread."""
 
 
 def unwatched(progress: Progress) -> None:
     """Watch nothing."""
+
+
+def untold(notice: Notice) -> None:
+    """Tell nobody."""
 
 
 class Engine(Protocol):
@@ -92,8 +111,8 @@ class Engine(Protocol):
         """Say what the work runs on, for the record."""
         ...
 
-    def watched_by(self, watch: Watch) -> Engine:
-        """Return an engine on the same workers that tells another watcher; closing it closes nothing."""
+    def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
+        """Return an engine on the same workers that tells others; closing it closes nothing."""
         ...
 
     def close(self) -> None:

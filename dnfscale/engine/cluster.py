@@ -7,37 +7,31 @@ the workers as Dask futures: Dask spills them to disk, and makes them again when
 
 from __future__ import annotations
 
-import json
 import logging
-import re
+import threading
 import uuid
-import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 import dask
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
-from distributed import Client, Future, LocalCluster, as_completed
+from distributed import Client, Future, LocalCluster, as_completed, get_worker
 from distributed.comm.core import CommClosedError
-from distributed.comm.registry import backends
 from distributed.scheduler import KilledWorker
 from distributed.utils import TimeoutError as DaskTimeoutError
-from distributed.versions import VersionMismatchWarning
 
-from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Watch, unwatched
-from dnfscale.engine.news import TaskNews, tell_done
-from dnfscale.engine.versions import check_software
+from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Tell, Watch, untold, unwatched
+from dnfscale.engine.attendance import Attendance
+from dnfscale.engine.credentials import security_of
+from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.errors import ClusterError, DnfscaleError
 
 Graph = dict[Any, GraphNode]
 
 _START_S = 60
-"""How long a cluster may take to offer its first worker."""
-
-_CONNECT_S = 15
-"""How long a scheduler may take to answer."""
+"""How long a worker may take to meet its scheduler."""
 
 _CHAIN_PRIORITY = -1
 """Tasks of chains are long and many: whatever else is to be done on the cluster goes first."""
@@ -66,76 +60,80 @@ class ClusterEngine:
     """Runs phases on the workers of a Dask client."""
 
     def __init__(
-        self, client: Client, *, fan_in: int = 8, watch: Watch = unwatched, news: TaskNews | None = None
+        self,
+        client: Client,
+        *,
+        fan_in: int = 8,
+        watch: Watch = unwatched,
+        attendance: Attendance | None = None,
+        started: ExitStack | None = None,
     ) -> None:
         self.fan_in = fan_in
-        self._client = client
-        self._news = news or TaskNews(client)
+        self.client = client
         self._watch = watch
-        self._started = ExitStack()
-        """What close() takes down."""
+        self._attendance = attendance or Attendance(client, lost_timeout_s=ClusterSpec().lost_timeout_s)
+        self._started = started or ExitStack()
+        """What close() takes down, once the client has gone."""
+        self._leaving = ExitStack()
+        """What close() does while the client is still there."""
+        self._topics: list[str] = []
+        """Under what the scheduler has told us of progress."""
 
     @classmethod
-    def local(cls, *, workers: int, memory_limit: str, fan_in: int, watch: Watch = unwatched) -> ClusterEngine:
+    def opened(
+        cls, client: Client, started: ExitStack, spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold
+    ) -> ClusterEngine:
+        """Run on a client; close() takes down what was started for it, and nothing else."""
+        attendance = Attendance(client, lost_timeout_s=spec.lost_timeout_s)
+        attendance.listen(tell)
+        return cls(client, fan_in=spec.fan_in, watch=watch, attendance=attendance, started=started)
+
+    @classmethod
+    def local(cls, spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
         """Start worker processes on this machine and run on them; close() ends them."""
         started = ExitStack()
         # For as long as the cluster lives: some settings are read when a worker is lost.
         started.enter_context(dask.config.set(_LOCAL_SETTINGS))
+        security = security_of(spec.tls)
         try:
             cluster = started.enter_context(
                 LocalCluster(
-                    n_workers=workers,
+                    n_workers=spec.adaptive.minimum if spec.adaptive else spec.workers,
                     threads_per_worker=1,
                     processes=True,
-                    memory_limit=memory_limit,
+                    memory_limit=spec.memory_limit,
+                    local_directory=spec.local_directory,
                     host="127.0.0.1",
+                    protocol=None if security is None else "tls://",
+                    security=security,
                     # Any free port of this machine alone; without the dashboard's pages the start is a second shorter.
-                    dashboard_address="127.0.0.1:0",
+                    dashboard_address=spec.dashboard or "127.0.0.1:0",
                     worker_dashboard_address="127.0.0.1:0",
-                    scheduler_kwargs={"dashboard": False},
+                    scheduler_kwargs={"dashboard": spec.dashboard is not None},
                     silence_logs=logging.CRITICAL,
                 )
             )
+            if spec.adaptive is not None:
+                cluster.adapt(minimum=spec.adaptive.minimum, maximum=spec.adaptive.maximum)
         except (OSError, RuntimeError, DaskTimeoutError) as error:
             started.close()
             raise ClusterError(
-                f"expected to start {workers} worker processes, but that failed: {error}; a script that starts some "
-                'needs its own lines under if __name__ == "__main__"'
+                f"expected to start {spec.workers} worker processes, but that failed: {error}; a script that starts "
+                'some needs its own lines under if __name__ == "__main__"'
             ) from error
         except BaseException:
             started.close()
             raise
-        engine = cls(Client(cluster, set_as_default=False), fan_in=fan_in, watch=watch)
-        engine._started = started
-        return engine
+        return cls.opened(Client(cluster, set_as_default=False), started, spec, watch=watch, tell=tell)
 
-    @classmethod
-    def connect(
-        cls,
-        *,
-        address: str | None = None,
-        scheduler_file: str | None = None,
-        fan_in: int,
-        mixed_versions: bool = False,
-        watch: Watch = unwatched,
-    ) -> ClusterEngine:
-        """Run on a cluster that somebody else started; close() leaves it as it was."""
-        place = address if address is not None else scheduler_file
-        client = join(address=address, scheduler_file=scheduler_file)
-        try:
-            client.wait_for_workers(1, timeout=_START_S)
-        except (DaskTimeoutError, TimeoutError) as error:
-            client.close()
-            raise ClusterError(
-                f"expected at least one worker at the scheduler {place} within {_START_S} s, but none came; start one"
-            ) from error
-        try:
-            with told_as_ours():
-                check_software(client, mixed=mixed_versions)
-        except BaseException:
-            client.close()
-            raise
-        return cls(client, fan_in=fan_in, watch=watch)
+    def forget_phases(self) -> None:
+        """Have the scheduler forget what it remembers of our phases; results go with the client."""
+        if self.client.status == "running" and self._topics:
+            self.client.run_on_scheduler(_forget_topics, self._topics)
+
+    def at_close(self, leave: Callable[[], Any]) -> None:
+        """Have something done when the engine is closed, while the cluster is still there."""
+        self._leaving.callback(leave)
 
     @property
     def worker_bytes(self) -> int | None:
@@ -181,14 +179,15 @@ class ClusterEngine:
         expected: int,
     ) -> list[Result]:
         name = _task_name(phase)
+        self._topics.append(name)
         ends: dict[int, Result] = {}
         done = 0
         self._watch(Progress(phase, 0, expected))
-        with told_as_ours():
+        with self._told_as_ours():
             # A task that returns the function, rather than scattered data: it can be made again when a worker dies.
-            shared = self._client.submit(_same, function, key=f"function-{name}")
+            shared = self.client.submit(_same, function, key=f"function-{name}")
             running: dict[Any, tuple[int, Future]] = {}
-            finished = as_completed(loop=self._client.loop)
+            finished = as_completed(loop=self.client.loop)
 
             def advance(number: int, answer: Any) -> None:
                 try:
@@ -197,7 +196,7 @@ class ClusterEngine:
                     ends[number] = stop.value
                     return
                 key = f"{name}-{uuid.uuid4().hex}"
-                future = self._client.submit(_apply, shared, item, key=key, pure=False, priority=_CHAIN_PRIORITY)
+                future = self.client.submit(_apply, shared, item, name, key=key, pure=False, priority=_CHAIN_PRIORITY)
                 running[key] = (number, future)
                 finished.add(future)
 
@@ -218,72 +217,92 @@ class ClusterEngine:
             "engine": "dask",
             "workers": len(workers),
             "threads": sum(worker["nthreads"] for worker in workers),
+            "hosts": len({worker["host"] for worker in workers}),
             "worker_bytes": self.worker_bytes,
+            "memory_bytes": sum(worker["memory_limit"] for worker in workers),
         }
 
-    def watched_by(self, watch: Watch) -> Engine:
-        return _Guest(self._client, fan_in=self.fan_in, watch=watch, news=self._news)
+    def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
+        self._attendance.listen(tell)
+        guest = _Guest(self.client, fan_in=self.fan_in, watch=watch, attendance=self._attendance)
+        guest._topics = self._topics
+        return guest
 
     def close(self) -> None:
-        self._client.close()
-        self._started.close()
+        with self._started, self.client, self._leaving:
+            self._attendance.stop()
 
     def _workers(self) -> list[dict[str, Any]]:
-        return list(self._client.scheduler_info(n_workers=-1)["workers"].values())
+        return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
 
     def _leaves(self, name: str, items: Sequence[Any], function: Callable[[Any], Any]) -> tuple[Graph, list[Any]]:
         """Return a graph that applies the function to each item, and the keys of its results."""
+        self._topics.append(name)
         shared = ("function", name)
         graph: Graph = {shared: DataNode(shared, function)}
         keys = [(name, number) for number in range(len(items))]
         for key, item in zip(keys, items, strict=True):
             argument = TaskRef(item.key) if isinstance(item, Future) else item
-            graph[key] = Task(key, _apply_and_tell, TaskRef(shared), argument, self._news.topic, name)
+            graph[key] = Task(key, _apply, TaskRef(shared), argument, name)
         return graph, keys
 
     def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
-        with told_as_ours():
-            futures: list[Future] = self._client.get(graph, list(keys), sync=False)
+        with self._told_as_ours():
+            futures: list[Future] = self.client.get(graph, list(keys), sync=False)
         return futures
 
     def _gather(self, phase: str, total: int, graph: Graph, keys: Sequence[Any]) -> list[Any]:
-        with told_as_ours(), self._watched(phase, keys[0], total):
+        with self._told_as_ours(), self._watched(phase, keys[0], total):
             futures = self._submit(graph, keys)
-            gathered: list[Any] = self._client.gather(futures)
+            gathered: list[Any] = self.client.gather(futures)
         return gathered
+
+    @contextmanager
+    def _told_as_ours(self) -> Iterator[None]:
+        """Raise the cluster's own failures as ours, saying what happened."""
+        try:
+            yield
+        except DnfscaleError:
+            raise
+        except KilledWorker as error:
+            raise ClusterError(
+                f"expected the workers to finish {error.task!r}, but {error.allowed_failures + 1} of them died on it, "
+                "most likely for want of memory; raise cluster.memory_limit or lower cluster.workers"
+            ) from error
+        except Exception as error:
+            if self._attendance.lost is not None:
+                raise ClusterError(self._attendance.lost) from error
+            if isinstance(error, CommClosedError | DaskTimeoutError | CancelledError):
+                raise ClusterError(
+                    "expected the scheduler to answer, but the connection to it was lost; look why it ended, start it "
+                    "again, and go on with --resume"
+                ) from error
+            raise
 
     @contextmanager
     def _watched(self, phase: str, key: Any, total: int) -> Iterator[None]:
         """Pass on, while the block runs, what workers say of finished leaves."""
         name = key[0].removeprefix("merge-")
-        done = 0
+        done, lock = 0, threading.Lock()
 
-        def heard() -> None:
+        def heard(_event: Any) -> None:
             nonlocal done
-            # A task that ran twice is told of twice; the phase still has as many.
-            if done + 1 < total:
-                done += 1
-                self._watch(Progress(phase, done, total))
+            with lock:
+                # A task that ran twice is told of twice, perhaps after the end; the phase still has as many.
+                if done + 1 < total:
+                    done += 1
+                    self._watch(Progress(phase, done, total))
 
         self._watch(Progress(phase, 0, total))
-        with self._news.passed_on(name, heard):
+        self.client.subscribe_topic(name, heard)
+        try:
             yield
+        finally:
+            with lock:
+                done = total
+            if self.client.status == "running":
+                self.client.unsubscribe_topic(name)
         self._watch(Progress(phase, total, total))
-
-
-def join(*, address: str | None, scheduler_file: str | None) -> Client:
-    """Become a client of a scheduler that somebody else started."""
-    place = address if address is not None else scheduler_file
-    if address is None:
-        address = _address_in(str(scheduler_file))
-    _check_address(address)
-    try:
-        with warnings.catch_warnings():
-            # Versions are compared by engine/versions.py, which says what to do.
-            warnings.simplefilter("ignore", VersionMismatchWarning)
-            return Client(address=address, timeout=_CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, DaskTimeoutError) as error:
-        raise ClusterError(f"expected a Dask scheduler at {place}, but none answers: {error}") from error
 
 
 class _Guest(ClusterEngine):
@@ -293,13 +312,9 @@ class _Guest(ClusterEngine):
         pass
 
 
-def _apply(function: Callable[[Any], Any], item: Any) -> Any:
-    return function(item)
-
-
-def _apply_and_tell(function: Callable[[Any], Any], item: Any, topic: str, name: str) -> Any:
+def _apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:
     result = function(item)
-    tell_done(topic, name)
+    get_worker().log_event(topic, "done")
     return result
 
 
@@ -309,6 +324,8 @@ def _same(value: Any) -> Any:
 
 def _answer(future: Future) -> Any:
     """Return what a finished task has to say to its chain; an error of ours ends the job, any other only the task."""
+    if future.cancelled():
+        future.result()
     error = future.exception()
     if error is None:
         return future.result()
@@ -317,52 +334,15 @@ def _answer(future: Future) -> Any:
     return Failure(f"{type(error).__name__}: {error}")
 
 
+def _forget_topics(topics: list[str], dask_scheduler: Any) -> None:
+    for topic in topics:
+        dask_scheduler._broker._topics.pop(topic, None)
+
+
 def _merge(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:
     return merge(parts)
-
-
-def _address_in(scheduler_file: str) -> str:
-    """Return the address that a scheduler wrote into its file."""
-    try:
-        return str(json.loads(Path(scheduler_file).read_text(encoding="utf-8"))["address"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ClusterError(
-            f"expected the file that a Dask scheduler writes at {scheduler_file}, but it cannot be read "
-            f"({type(error).__name__}: {error}); start the scheduler with --scheduler-file"
-        ) from error
-
-
-def _check_address(address: str) -> None:
-    match = re.fullmatch(r"(?:([a-z]+)://)?(?:\[[^\]]+\]|[^\[\]:/]+):\d+", address)
-    if match is None or (match[1] is not None and match[1] not in backends):
-        raise ClusterError(
-            f"expected the address of a Dask scheduler, such as tcp://10.0.0.5:8786, got {address!r}; correct it"
-        )
 
 
 def _task_name(phase: str) -> str:
     """Return a key that the dashboard shows as the phase, and that no other call has."""
     return f"{phase.replace(' ', '-')}-{uuid.uuid4().hex}"
-
-
-@contextmanager
-def told_as_ours() -> Iterator[None]:
-    """Raise the cluster's own failures as ours, saying what happened."""
-    try:
-        yield
-    except DnfscaleError:
-        raise
-    except KilledWorker as error:
-        raise ClusterError(
-            f"expected the workers to finish {error.task!r}, but {error.allowed_failures + 1} of them died on it, "
-            "most likely for want of memory; raise cluster.memory_limit or lower cluster.workers"
-        ) from error
-    except RuntimeError as error:
-        if "deserialization of the task graph" not in str(error):
-            raise
-        raise ClusterError(
-            f"expected the scheduler to know our tasks, but it does not: {error.__cause__ or 'unknown'}; "
-            "start it again with the software that is here"
-        ) from error
-    except (CommClosedError, DaskTimeoutError) as error:
-        raise ClusterError(f"expected the scheduler to answer, but the connection to it was lost: {error}") from error

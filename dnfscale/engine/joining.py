@@ -1,43 +1,98 @@
-"""How this process joins a Dask scheduler that somebody else runs: which one, as whom, with which certificates.
+"""Joining a cluster: look who answers, connect, wait for workers, compare versions.
 
-Certificates go into Dask's own configuration for this process, so that every connection it makes has them.
+A cluster that somebody else started is left as it was: results go with the client, and what a scheduler remembers of
+our phases is forgotten.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from distributed import Client
+from distributed.utils import TimeoutError as DaskTimeoutError
+from distributed.utils import silence_logging_cmgr
+from distributed.versions import VersionMismatchWarning
+
+from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
+from dnfscale.engine.cluster import ClusterEngine
+from dnfscale.engine.credentials import context_of, security_of
+from dnfscale.engine.kinds import ClusterSpec, TlsFiles
+from dnfscale.engine.preflight import found_address
+from dnfscale.engine.probe import probe
+from dnfscale.engine.versions import check_versions
+from dnfscale.errors import ClusterError
+
+CONNECT_S = 15.0
+"""How long a scheduler may take to answer."""
+_TELL_S = 5.0
+"""How often waiting is told of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
-    """Where a client's certificates are; what is None is left to Dask's own configuration."""
-
-    ca_file: str | None = None
-    cert_file: str | None = None
-    key_file: str | None = None
-
-
-def use_tls(tls: Tls) -> None:
-    """Make all further connections of this process use these certificates."""
-    given = {"ca-file": tls.ca_file, "client.cert": tls.cert_file, "client.key": tls.key_file}
-    _configure({f"distributed.comm.tls.{key}": value for key, value in given.items() if value is not None})
-
-
-def use_client_name(name: str) -> None:
-    """Make this process known to schedulers under a name."""
-    _configure({"client-name": name})
-
-
-def configured_scheduler() -> str | None:
-    """Return the address that Dask's own configuration names, such as DASK_SCHEDULER_ADDRESS."""
-    import dask
-
-    address = dask.config.get("scheduler-address", None)
-    return None if address is None else str(address)
+def join(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
+    """Run on a cluster that somebody else started; closing the engine leaves it as it was."""
+    address = found_address(spec)
+    stack = ExitStack()
+    # What happens is told in our words; Dask's would be tracebacks in the middle of them.
+    stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
+    try:
+        client = stack.enter_context(connected(address, spec.tls))
+        wait_for_workers(client, spec, tell, f"the scheduler {address}", advice="start one")
+        for difference in check_versions(client):
+            tell(Notice("warning", f"warning: {difference}", {"message": difference}))
+        engine = ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
+    except BaseException:
+        stack.close()
+        raise
+    engine.at_close(engine.forget_phases)
+    return engine
 
 
-def _configure(settings: dict[str, str]) -> None:
-    # Dask is imported where it is needed: it takes half a second, which most verbs do without.
-    import dask
+def connected(address: str, tls: TlsFiles | None) -> Client:
+    """Return a client of the scheduler at an address with its scheme, or say why there is none."""
+    security = security_of(tls)
+    probe(address, context_of(security) if address.startswith("tls://") else None, timeout_s=CONNECT_S)
+    try:
+        with warnings.catch_warnings():
+            # check_versions says it in words that help.
+            warnings.simplefilter("ignore", VersionMismatchWarning)
+            return Client(address=address, timeout=CONNECT_S, set_as_default=False, security=security)
+    except (OSError, ValueError, DaskTimeoutError) as error:
+        raise ClusterError(f"expected a Dask scheduler at {address}, but none answers: {error}") from error
 
-    dask.config.set(settings)
+
+def wait_for_workers(
+    client: Client,
+    spec: ClusterSpec,
+    tell: Tell,
+    where: str,
+    *,
+    advice: str,
+    look: Callable[[], Any] = lambda: None,
+) -> None:
+    """Wait until there is a worker, telling of it; look may raise what makes waiting futile."""
+    started = time.monotonic()
+    while True:
+        left_s = spec.start_limit_s - (time.monotonic() - started)
+        try:
+            client.wait_for_workers(1, timeout=max(0.01, min(_TELL_S, left_s)))
+            return
+        except (DaskTimeoutError, TimeoutError) as error:
+            elapsed_s = time.monotonic() - started
+            if elapsed_s >= spec.start_limit_s:
+                raise ClusterError(
+                    f"expected at least one worker at {where} within {spec.start_limit_s:.0f} s, but none came; "
+                    f"{advice}, or raise cluster.start_timeout_s"
+                ) from error
+        tell(
+            Notice(
+                "waiting",
+                f"waiting for a worker at {where}: {elapsed_s:.0f} of {spec.start_limit_s:.0f} s",
+                {"elapsed_s": round(elapsed_s, 1), "limit_s": spec.start_limit_s},
+            )
+        )
+        look()

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dnfscale.engine.api import Engine, Watch, unwatched
+from dnfscale.engine.api import Engine, Notice, Tell, Watch, untold, unwatched
+from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.preflight import check_cluster, check_performance_report
 from dnfscale.engine.serial import SerialEngine
 
+if TYPE_CHECKING:
+    from dnfscale.engine.cluster import ClusterEngine
 
-@dataclass(frozen=True, slots=True)
-class ClusterSpec:
-    """Where a job runs."""
-
-    kind: str = "local"
-    """serial, local, address or scheduler_file."""
-    workers: int = 2
-    memory_limit: str = "4GiB"
-    fan_in: int = 8
-    address: str | None = None
-    scheduler_file: str | None = None
-    mixed_versions: bool = False
-    """Whether a cluster that was found may run other software than this machine."""
+__all__ = ["ClusterSpec", "check_cluster", "check_performance_report", "launch"]
 
 
-def launch(spec: ClusterSpec, watch: Watch = unwatched) -> Engine:
-    """Start or join the cluster that the spec describes."""
+def launch(
+    spec: ClusterSpec, watch: Watch = unwatched, tell: Tell = untold, *, performance_report: str | None = None
+) -> Engine:
+    """Start or join the cluster that the spec describes; Dask's report of the whole is written when it is closed."""
+    for warning in check_cluster(spec):
+        tell(Notice("warning", f"warning: {warning}", {"message": warning}))
     if spec.kind == "serial":
         return SerialEngine(watch)
     # Dask takes half a second to import, which a serial run, a plan and a validation do without.
-    from dnfscale.engine.cluster import ClusterEngine
+    engine = _opened(spec, watch, tell)
+    if performance_report is not None:
+        from dnfscale.engine.performance import record_performance
 
+        try:
+            record_performance(engine, Path(performance_report))
+        except BaseException:
+            engine.close()
+            raise
+    return engine
+
+
+def _opened(spec: ClusterSpec, watch: Watch, tell: Tell) -> ClusterEngine:
+    """Start or join a cluster of Dask."""
     if spec.kind == "local":
-        return ClusterEngine.local(
-            workers=spec.workers, memory_limit=spec.memory_limit, fan_in=spec.fan_in, watch=watch
-        )
-    return ClusterEngine.connect(
-        address=spec.address,
-        scheduler_file=spec.scheduler_file,
-        fan_in=spec.fan_in,
-        mixed_versions=spec.mixed_versions,
-        watch=watch,
-    )
+        from dnfscale.engine.cluster import ClusterEngine
+
+        return ClusterEngine.local(spec, watch=watch, tell=tell)
+    if spec.kind in ("address", "scheduler_file"):
+        from dnfscale.engine.joining import join
+
+        return join(spec, watch=watch, tell=tell)
+    from dnfscale.engine.starting import start
+
+    return start(spec, watch=watch, tell=tell)

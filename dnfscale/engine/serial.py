@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Watch, unwatched
+from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Tell, Watch, untold, unwatched
 from dnfscale.errors import DnfscaleError
 
 
@@ -78,7 +78,7 @@ class SerialEngine:
     def describe(self) -> dict[str, Any]:
         return {"engine": "serial", "workers": 1}
 
-    def watched_by(self, watch: Watch) -> Engine:
+    def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:  # noqa: ARG002
         return SerialEngine(watch)
 
     def close(self) -> None:

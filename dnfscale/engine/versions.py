@@ -1,118 +1,65 @@
-"""Whether this machine, the scheduler and the workers run the same software, and what to do where they do not.
-
-Tasks travel as pickles that name our functions, so Python, Dask and dnfscale must be the same everywhere; what computes
-must be the same on all workers, where it computes.
-"""
+"""Whether client, scheduler and workers have the same software; what differs is explained before it breaks a job."""
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 from distributed import Client
 
 from dnfscale.errors import ClusterError
 
-_EVERYWHERE = ("python", "dnfscale", "dask", "distributed", "cloudpickle", "msgpack")
-_ON_WORKERS = ("numpy", "pyarrow", "scipy", "scikit-learn", "sympy", "xgboost", "optuna", "pandas", "numba")
-_NEEDED = ("numpy", "pyarrow", "scipy", "scikit-learn", "sympy", "xgboost", "optuna")
-_MISSING = "missing"
-_MOST_NAMED = 3
-"""So many workers with another version are named; more are counted."""
-
-Versions = Mapping[str, str]
+_MUST_AGREE = ("dnfscale", "python", "dask", "distributed")
+"""Otherwise tasks do not arrive, or mean something else."""
+_SHOULD_AGREE = ("numpy", "scipy", "pyarrow", "scikit-learn", "xgboost")
+"""Otherwise the last digit of a score may depend on who computes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Software:
-    """The versions of packages here, on the scheduler and on every worker."""
-
-    here: Versions
-    scheduler: Versions
-    workers: Mapping[str, Versions]
-
-    def differences(self) -> tuple[list[str], list[str]]:
-        """Return the packages whose versions forbid a job, and those that only differ from this machine's."""
-        forbidding, differing = [], []
-        for package in (*_EVERYWHERE, *_ON_WORKERS):
-            here, at_work = self.here[package], {versions[package] for versions in self.workers.values()}
-            if package in _EVERYWHERE:
-                fits = {here, self.scheduler[package], *at_work} == {here}
-            else:
-                fits = len(at_work) < 2 and not (package in _NEEDED and _MISSING in at_work)
-            if not fits:
-                forbidding.append(package)
-            elif at_work - {here}:
-                differing.append(package)
-        return forbidding, differing
-
-    def table(self, packages: Sequence[str]) -> str:
-        """Show the versions of some packages side by side."""
-        rows = [("", "here", "scheduler", "workers")]
-        rows += [(package, self.here[package], self.scheduler[package], self._at_work(package)) for package in packages]
-        widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        return "\n".join(
-            "  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]).rstrip()
-            for row in rows
-        )
-
-    def _at_work(self, package: str) -> str:
-        found = Counter(versions[package] for versions in self.workers.values())
-        if len(found) < 2:
-            return "".join(found)
-        told = []
-        for version, n_workers in found.most_common():
-            names = [name for name, versions in self.workers.items() if versions[package] == version]
-            where = ", ".join(names) if n_workers <= _MOST_NAMED else f"{n_workers} workers"
-            told.append(f"{version} on {where}")
-        return "; ".join(told)
-
-
-def software_of(client: Client) -> Software:
-    """Ask a cluster for its versions, in Dask's own way; only our own package is asked for by name."""
-    packages = [package for package in (*_EVERYWHERE, *_ON_WORKERS) if package not in ("python", "dnfscale")]
-    asked = client.get_versions(packages=packages)
-    ours = client.run(_our_version, on_error="return")
+def check_versions(client: Client) -> list[str]:
+    """Raise ClusterError where the cluster has other software than we have, and return lesser differences."""
+    found = client.get_versions(packages=[*_SHOULD_AGREE])
+    own = client.run(_own_version, workers=list(found["workers"]), on_error="return")
+    by_member = {worker: _versions(report, own.get(worker)) for worker, report in found["workers"].items()}
     try:
-        scheduler = client.run_on_scheduler(_our_version)
+        schedulers: Any = client.run_on_scheduler(_own_version)
     except Exception as error:
-        # Whatever keeps it from saying so: what it has is not what is here.
-        scheduler = error
-    return Software(
-        here=_versions(asked["client"]["packages"], _our_version()),
-        scheduler=_versions(asked["scheduler"]["packages"], scheduler),
-        workers={
-            name: _versions(found["packages"], ours.get(name)) for name, found in sorted(asked["workers"].items())
-        },
-    )
-
-
-def check_software(client: Client, *, mixed: bool = False) -> str | None:
-    """Raise ClusterError where versions forbid a job, unless they may be mixed; return what is to be told of them."""
-    software = software_of(client)
-    forbidding, differing = software.differences()
-    if forbidding and not mixed:
+        schedulers = error
+    by_member["scheduler"] = _versions(found["scheduler"], schedulers)
+    here = _versions(found["client"], _own_version())
+    wrong = differences(here, by_member, _MUST_AGREE)
+    if wrong:
         raise ClusterError(
-            "expected the same software here, on the scheduler and on all workers, but it differs:\n"
-            f"{software.table(forbidding)}\n"
-            "install the same versions everywhere, or set cluster.mixed_versions = true to go on all the same"
+            "expected the same software here and on the cluster, but "
+            + "; ".join(wrong)
+            + "; install the same versions on both sides"
         )
-    told = [*forbidding, *differing]
-    if not told:
-        return None
-    return f"versions differ; the job runs with those of the workers:\n{software.table(told)}"
+    return differences(here, by_member, _SHOULD_AGREE)
 
 
-def _versions(packages: Mapping[str, str | None], ours: object) -> Versions:
-    """Settle what one process has said; a last number of Python does not matter."""
-    known = {name: version or _MISSING for name, version in packages.items()}
-    known["python"] = ".".join(str(packages.get("python")).split(".")[:2])
-    known["dnfscale"] = ours if isinstance(ours, str) else _MISSING
-    return known
+def differences(
+    here: Mapping[str, str | None], by_member: Mapping[str, Mapping[str, str | None]], packages: tuple[str, ...]
+) -> list[str]:
+    """Say for each package where it is not as here: on how many members, and which is the first."""
+    told = []
+    for package in packages:
+        others: dict[str | None, list[str]] = {}
+        for member, versions in sorted(by_member.items()):
+            if versions.get(package) != here.get(package):
+                others.setdefault(versions.get(package), []).append(member)
+        for version, members in others.items():
+            more = f" and {len(members) - 1} more" if len(members) > 1 else ""
+            what = f"{package} {version}" if version else f"no {package}"
+            told.append(f"{members[0]}{more} has {what}, here is {here.get(package) or 'none'}")
+    return told
 
 
-def _our_version() -> str:
-    # The package around this layer: it is there, but importing it would point up.
+def _own_version() -> str:
+    # The package is loaded wherever this is, but a part of it does not import the whole.
     return str(sys.modules[__name__.partition(".")[0]].__version__)
+
+
+def _versions(report: Mapping[str, Any], own: Any) -> dict[str, str | None]:
+    """Flatten Dask's report; a member that could not say its own version has none."""
+    python = ".".join(str(report["host"]["python"]).split(".")[:2])
+    return {**report["packages"], "python": python, "dnfscale": own if isinstance(own, str) else None}

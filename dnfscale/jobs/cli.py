@@ -21,7 +21,7 @@ from dnfscale.jobs.export_verb import add_export_verb
 from dnfscale.jobs.plan import plan, write_plan
 from dnfscale.jobs.predict_verb import add_predict_verb
 from dnfscale.jobs.reporting import write_joint_report, write_report
-from dnfscale.jobs.runner import Options, open_data, run
+from dnfscale.jobs.runner import Options, check_place, open_data, run
 from dnfscale.jobs.spec import JobSpec, parse_override, read_spec
 from dnfscale.jobs.starter import starter_spec
 from dnfscale.jobs.store import RunFolder
@@ -63,7 +63,7 @@ def exit_code_of(action: Callable[[], int | None]) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    how = Options(force=options.force, resume=options.resume, json=options.json)
+    how = Options(options.force, options.resume, options.json, options.performance_report)
     spec = _read(options)
     if isinstance(spec, SuiteSpec):
         run_suite(spec, how, out=sys.stdout, err=sys.stderr)
@@ -72,7 +72,9 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _validate(options: argparse.Namespace) -> None:
-    for spec in _jobs(_read(options)):
+    read = _read(options)
+    check_place(read, Options())
+    for spec in _jobs(read):
         source, _ = open_data(spec)
         size = f"{source.n_rows:,} rows, {len(source.types):,} columns, {len(source.partitions):,} partitions"
         print(f"{spec.file}: valid; {size}")
@@ -138,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     run_verb.add_argument("--resume", action="store_true", help="do nothing if this run has already finished")
     run_verb.add_argument("--force", action="store_true", help="replace the run of another spec in the same folder")
     run_verb.add_argument("--json", action="store_true", help="result on stdout and events on stderr as JSON")
+    run_verb.add_argument("--performance-report", metavar="FILE", help="write Dask's own report of the run here")
 
     _add_spec(verbs.add_parser("validate", help="check a spec and the footers of its data"), _validate)
     _add_spec(verbs.add_parser("plan", help="say what a job would read and hold; runs nothing"), _plan)

@@ -9,13 +9,16 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dnfscale.engine.detached.access import configured_scheduler
 from dnfscale.engine.detached.record import NOT_ENDED_CODE, JobRecord
-from dnfscale.engine.joining import Tls, configured_scheduler, use_tls
+from dnfscale.engine.kinds import ClusterSpec, TlsFiles
+from dnfscale.engine.launch import check_cluster
 from dnfscale.errors import SpecError
 from dnfscale.jobs.order import order_for, run_folder_of
 from dnfscale.jobs.runner import Options
@@ -74,14 +77,14 @@ def _add_access(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tls-ca-file", metavar="PEM", help="the authority that signed the scheduler's certificate")
     parser.add_argument("--tls-cert", metavar="PEM", help="the certificate to show to the scheduler")
     parser.add_argument("--tls-key", metavar="PEM", help="the key of the certificate")
+    parser.add_argument("--insecure", action="store_true", help="let a scheduler that others reach go without TLS")
 
 
 def _submit(options: argparse.Namespace, spec: JobSpec | SuiteSpec) -> None:
     _tell_of_absent_data(spec)
-    with _board(options, spec.values) as board:
-        told = board.check_software(mixed=spec.cluster.mixed_versions)
-        if told is not None:
-            print(f"dnfscale: {told}", file=sys.stderr)
+    with _board(options, spec.cluster) as board:
+        for difference in board.check_versions():
+            print(f"dnfscale: warning: {difference}", file=sys.stderr)
         job = board.submit(
             order_for(spec, Options(force=options.force, resume=options.resume)),
             name=spec.name,
@@ -166,35 +169,42 @@ def _list(options: argparse.Namespace) -> None:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _board(options: argparse.Namespace, spec: Mapping[str, Any] | None = None) -> JobBoard:
+def _board(options: argparse.Namespace, spec: ClusterSpec | None = None) -> JobBoard:
     """Reach the scheduler that the options name, else the spec, else Dask's own configuration."""
     # Dask takes half a second to import, which other verbs do without.
     from dnfscale.engine.detached.board import JobBoard
 
-    use_tls(_tls(options, spec or {}))
-    address, file = options.scheduler, options.scheduler_file
-    if address is not None and file is not None:
+    cluster = _access(options, spec or ClusterSpec())
+    for warning in check_cluster(cluster):
+        print(f"dnfscale: warning: {warning}", file=sys.stderr)
+    return JobBoard(cluster)
+
+
+def _access(options: argparse.Namespace, cluster: ClusterSpec) -> ClusterSpec:
+    """Return how the scheduler is reached: as a spec says, unless the options say otherwise."""
+    cluster = replace(cluster, insecure=cluster.insecure or options.insecure, tls=_tls(options) or cluster.tls)
+    if options.scheduler is not None and options.scheduler_file is not None:
         raise SpecError("--scheduler and --scheduler-file both name a scheduler; leave out one")
-    if address is None and file is None and spec is not None:
-        address = spec["cluster.address"] if spec["cluster.kind"] == "address" else None
-        file = spec["cluster.scheduler_file"] if spec["cluster.kind"] == "scheduler_file" else None
-    if address is None and file is None:
-        address = configured_scheduler()
-    if address is None and file is None:
+    if options.scheduler_file is not None:
+        return replace(cluster, kind="scheduler_file", scheduler_file=options.scheduler_file)
+    if options.scheduler is None and cluster.kind in ("address", "scheduler_file"):
+        return cluster
+    address = options.scheduler or configured_scheduler()
+    if address is None:
         raise SpecError(
-            "expected a scheduler, but none is named; pass --scheduler, such as tcp://10.0.0.5:8786, or "
+            "expected a scheduler, but none is named; pass --scheduler, such as tls://10.0.0.5:8786, or "
             "--scheduler-file, or set DASK_SCHEDULER_ADDRESS"
         )
-    return JobBoard(address=address, scheduler_file=file)
+    return replace(cluster, kind="address", address=address)
 
 
-def _tls(options: argparse.Namespace, spec: Mapping[str, Any]) -> Tls:
-    """Return the certificates that the options name, else the spec's [cluster.tls]."""
-    return Tls(
-        ca_file=options.tls_ca_file or spec.get("cluster.tls.ca_file"),
-        cert_file=options.tls_cert or spec.get("cluster.tls.cert_file"),
-        key_file=options.tls_key or spec.get("cluster.tls.key_file"),
-    )
+def _tls(options: argparse.Namespace) -> TlsFiles | None:
+    files = (options.tls_ca_file, options.tls_cert, options.tls_key)
+    if all(file is None for file in files):
+        return None
+    if any(file is None for file in files):
+        raise SpecError("--tls-ca-file, --tls-cert and --tls-key belong together; give all three, or none")
+    return TlsFiles(*files)
 
 
 def _tell_of_absent_data(spec: JobSpec | SuiteSpec) -> None:

@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from dnfscale.engine.joining import Tls, use_client_name, use_tls
+from dnfscale.engine.detached.access import use_client_name
 from dnfscale.jobs import signals
 from dnfscale.jobs.cli import exit_code_of
 from dnfscale.jobs.order import options_in, run_folder_of, spec_in, use_data_folder
@@ -35,10 +35,9 @@ def main() -> None:
 
 
 def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> None:
-    use_tls(Tls(**connection["tls"]))
     use_client_name(connection["client_name"])
     use_data_folder(order)
-    spec = spec_in(order, {"cluster.kind": "address", "cluster.address": connection["address"]})
+    spec = spec_in(order, _cluster(connection))
     if attempt > 1:
         _tell_of_resuming(run_folder_of(spec), attempt)
     options = options_in(order, attempt=attempt)
@@ -46,6 +45,12 @@ def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> N
         run_suite(spec, options, out=sys.stdout, err=sys.stderr)
     else:
         run(spec, options, out=sys.stdout, err=sys.stderr)
+
+
+def _cluster(connection: dict[str, Any]) -> dict[str, Any]:
+    """Return the cluster as a spec has it: that of the worker, which has met it as it is."""
+    tls = {f"cluster.tls.{name}": file for name, file in connection["tls"].items()}
+    return {"cluster.kind": "address", "cluster.address": connection["address"], "cluster.insecure": True, **tls}
 
 
 def _tell_of_resuming(folder: str, attempt: int) -> None:

@@ -21,7 +21,7 @@ from dnfscale.jobs.spec import JobSpec, read_spec
 from dnfscale.jobs.suite_spec import SuiteSpec, read_suite
 from dnfscale.jobs.toml_text import write_toml
 
-_KEPT_OF_CLUSTER = ("fan_in", "mixed_versions")
+_KEPT_OF_CLUSTER = ("fan_in", "start_timeout_s", "lost_timeout_s")
 
 
 def order_for(spec: JobSpec | SuiteSpec, options: Options) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def add_predict_verb(verbs: Any) -> None:
     verb.add_argument("--output", metavar="DIR", required=True, help="the folder for the Parquet files of answers")
     verb.add_argument("--workers", metavar="N", type=int, help="processes (default: by the number of rows)")
     verb.add_argument("--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler")
+    verb.add_argument("--insecure", action="store_true", help="let that be another machine's, without TLS")
     verb.add_argument("--force", action="store_true", help="replace the folder if it is there")
     verb.add_argument("--json", action="store_true", help="the summary as JSON")
     verb.set_defaults(verb=_predict)
@@ -70,7 +71,10 @@ def _launched(options: argparse.Namespace, source: Source) -> Engine:
     if options.workers is not None and options.workers < 1:
         raise SpecError(f"--workers must be at least 1, got {options.workers}")
     if options.scheduler is not None:
-        return launch(ClusterSpec(kind="address", address=options.scheduler))
+        return launch(
+            ClusterSpec(kind="address", address=options.scheduler, insecure=options.insecure),
+            tell=lambda notice: print(f"  {notice.message}", file=sys.stderr),
+        )
     workers = options.workers
     if workers is None:
         workers = 1 if source.n_rows <= _SERIAL_ROWS else len(os.sched_getaffinity(0))

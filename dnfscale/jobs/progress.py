@@ -51,6 +51,11 @@ class ProgressLines:
                 else:
                     self._line(line)
 
+    def notice(self, text: str) -> None:
+        """Say what happened to the cluster."""
+        with self._lock:
+            self._line(f"  {text}")
+
     def _described(self, job: str, progress: Progress, elapsed_s: float) -> str:
         share = progress.done / progress.total
         name = progress.phase if len(self._rows) < 2 else f"{job}: {progress.phase}"
@@ -80,6 +85,10 @@ class Watcher:
     def progress(self, job: str, progress: Progress) -> None:
         if self._lines is not None:
             self._lines.progress(job, progress)
+
+    def notice(self, text: str) -> None:
+        if self._lines is not None:
+            self._lines.notice(text)
 
     def event(self, event: dict[str, Any]) -> None:
         if self._json_stream is not None:

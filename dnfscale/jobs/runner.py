@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import json
-import platform
+import threading
 import time
 import tomllib
 from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
-import numpy as np
 import pyarrow as pa
 
 import dnfscale
 from dnfscale.data.datasets import is_named, open_named
 from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source, open_source
-from dnfscale.engine.api import Engine, Progress
-from dnfscale.engine.launch import launch
+from dnfscale.engine.api import Engine, Notice, Progress, Tell
+from dnfscale.engine.launch import check_cluster, check_performance_report, launch
 from dnfscale.errors import DnfscaleError, LimitError, SpecError, TaskError
 from dnfscale.fidelity import READINGS
 from dnfscale.jobs import signals
+from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.notes import TaskNotes, fingerprint
+from dnfscale.jobs.phases import Phases
+from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.spec import JobSpec, learn_spec
 from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.study import Outcome, run_study
+from dnfscale.jobs.suite_spec import SuiteSpec
 from dnfscale.jobs.summary import write_summary
 from dnfscale.table import LearnSpec, features
 
@@ -38,15 +41,18 @@ class Options:
     force: bool = False
     resume: bool = False
     json: bool = False
+    performance_report: str | None = None
+    """Where Dask's own report of the run goes, if anywhere."""
 
 
 def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
     """Run a job and write its files; the summary goes to out, progress to err."""
     job = Job.open(spec, options, _shown(options, err))
+    check_place(spec, options)
     if not (options.resume and job.is_finished):
         started = time.monotonic()
         job.claim()
-        engine: Engine = launch(spec.cluster)
+        engine = launched(spec, options, job.notice)
         try:
             job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)
         finally:
@@ -57,6 +63,24 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
     else:
         write_summary(result, model, job.folder.path, out)
     check_complete(result)
+
+
+def check_place(spec: JobSpec | SuiteSpec, options: Options) -> None:
+    """Raise where the job could not run as described; nothing is started."""
+    try:
+        check_cluster(spec.cluster)
+        if options.performance_report is not None:
+            check_performance_report(spec.cluster)
+    except DnfscaleError as error:
+        raise spec.located(error) from error
+
+
+def launched(spec: JobSpec | SuiteSpec, options: Options, tell: Tell) -> Engine:
+    """Start or join the cluster of a job or a suite."""
+    try:
+        return launch(spec.cluster, tell=tell, performance_report=options.performance_report)
+    except DnfscaleError as error:
+        raise spec.located(error) from error
 
 
 def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
@@ -132,8 +156,9 @@ class Job:
         self._notes = TaskNotes(self.folder.path / "tasks", token)
         self._shown = shown
         self._journal = Journal(self.folder.path / "events.jsonl")
-        self._phases: dict[str, float] = {}
-        self._started: dict[str, float] = {}
+        self._telling = threading.Lock()
+        """Workers come and go in a thread of their own."""
+        self._phases = Phases(plan(spec, source, to_learn))
 
     @classmethod
     def open(cls, spec: JobSpec, options: Options, shown: Watcher) -> Job:
@@ -181,7 +206,7 @@ class Job:
             "learn_s": round(learn_s, 3),
             "total_s": round(launch_s + learn_s, 3),
             "methods_s": outcome.methods_s,
-            "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.items()},
+            "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()},
         }
         signals.check()
         environment = {**environment_of(engine), "dataset": self.spec["data.path"]}
@@ -195,21 +220,25 @@ class Job:
         self._tell("finished", elapsed_s=timing["total_s"])
 
     def watch(self, progress: Progress) -> None:
-        """Journal the beginning and the end of a phase, and show all of it."""
+        """Journal the beginning, the course and the end of a phase, and show all of it."""
         signals.check()
-        now = time.monotonic()
-        if progress.done == 0:
-            self._started[progress.phase] = now
-            self._tell("phase", phase=progress.phase, done=0, total=progress.total)
-        elif progress.done == progress.total:
-            elapsed = now - self._started.get(progress.phase, now)
-            self._phases[progress.phase] = self._phases.get(progress.phase, 0.0) + elapsed
-            facts = {"phase": progress.phase, "done": progress.done, "total": progress.total}
-            self._tell("phase", **facts, elapsed_s=round(elapsed, 3))
+        facts = self._phases.facts(progress, time.monotonic())
+        if facts is not None:
+            self._tell("phase", **facts)
         self._shown.progress(self.spec.name, progress)
 
+    def notice(self, notice: Notice) -> None:
+        """Journal and show what happens to the cluster."""
+        self.journal(notice)
+        self._shown.notice(notice.message)
+
+    def journal(self, notice: Notice) -> None:
+        """Journal what happens to the cluster; a suite shows it itself, once for all jobs."""
+        self._tell(notice.event, **notice.facts)
+
     def _tell(self, event: str, **facts: Any) -> None:
-        self._shown.event({**self._journal.record(event, **facts), "job": self.spec.name})
+        with self._telling:
+            self._shown.event({**self._journal.record(event, **facts), "job": self.spec.name})
 
     def _write(self, outcome: Outcome, timing: dict[str, Any], environment: dict[str, Any]) -> None:
         """Write the run's files: result.json after what it stands for, and the report, which shows it, last."""
@@ -265,15 +294,3 @@ class Job:
 
 def _shown(options: Options, err: TextIO) -> Watcher:
     return Watcher(None if options.json else ProgressLines(err), err if options.json else None)
-
-
-def environment_of(engine: Engine) -> dict[str, Any]:
-    """Return what a run depended on besides its spec and data, for the record."""
-    return {
-        **engine.describe(),
-        "dnfscale": dnfscale.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "pyarrow": pa.__version__,
-        "machine": platform.machine(),
-    }

@@ -22,30 +22,23 @@ from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.sizes import SizeBudget
 from dnfscale.experiment.tuning import PRUNERS, Budget
+from dnfscale.jobs.checks import Check, Field
+from dnfscale.jobs.checks import one_of as _one_of
+from dnfscale.jobs.checks import seconds as _seconds
+from dnfscale.jobs.checks import text as _text
+from dnfscale.jobs.checks import texts as _texts
+from dnfscale.jobs.checks import whole as _whole
+from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS, check_cluster_keys, cluster_of
 from dnfscale.jobs.toml_text import key_lines, write_toml
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 from dnfscale.method.select import SCORES
 from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
-
-Check = Callable[[Any], Any]
-
-_LEAST_WORKER_BYTES = 256 << 20
-"""With less, Dask pauses or restarts a worker before it has read anything, for ever."""
 
 METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size")
 """What a study can run, in the order in which it is shown."""
 TUNED = ("random_forest", "xgboost")
 SIZED = "formula_size"
 _SIZED_KEYS = ("max_size", "time_limit_s", "patience", "max_types")
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A key of the spec: how its value is checked, and what it is when it is not given."""
-
-    check: Check
-    default: Any = None
-    required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +120,7 @@ class JobSpec:
 
     def located(self, error: DnfscaleError) -> DnfscaleError:
         """Return the error with the file and the line of the key that it speaks of."""
-        if error.key is None:
-            return error
-        return type(error)(f"{self.place(error.key)}: {error.message}")
+        return located_in(error, self.file, self.lines)
 
     def place(self, key: str) -> str:
         """Return the file and, if it is known, the line on which a key stands."""
@@ -152,19 +143,6 @@ class JobSpec:
             path = os.path.abspath(path)
         model = self.distilled_file
         return {**self.values, "data.path": path, "distill.model": None if model is None else os.path.abspath(model)}
-
-
-def cluster_of(values: Mapping[str, Any]) -> ClusterSpec:
-    """Return the cluster that checked values describe."""
-    return ClusterSpec(
-        kind=values["cluster.kind"],
-        workers=values["cluster.workers"],
-        memory_limit=values["cluster.memory_limit"],
-        fan_in=values["cluster.fan_in"],
-        address=values["cluster.address"],
-        scheduler_file=values["cluster.scheduler_file"],
-        mixed_versions=values["cluster.mixed_versions"],
-    )
 
 
 def resolved_toml(values: Mapping[str, Any]) -> str:
@@ -317,6 +295,13 @@ def unknown(key: str, fields: Mapping[str, Field]) -> str:
     return f"unknown key {key}" + (f"; did you mean {near[0]}?" if near else "")
 
 
+def located_in(error: DnfscaleError, file: Path, lines: Mapping[str, int]) -> DnfscaleError:
+    """Return an error with the file and the line of the key that it speaks of, if it speaks of one."""
+    if error.key is None:
+        return error
+    return type(error)(f"{place_of(file, lines, error.key)}: {error.message}")
+
+
 def place_of(file: Path, lines: Mapping[str, int], key: str) -> str:
     while key:
         if key in lines:
@@ -343,10 +328,7 @@ def _check_together(spec: JobSpec) -> None:
             fail("data.classes", 'kind = "distill" explains a classifier of two classes; leave out data.classes')
     if spec.kind != "distill" and not spec.knows_truth:
         fail("data", "expected the key data.target, the column to predict, but it is not there; add it")
-    if spec["cluster.kind"] == "address" and spec["cluster.address"] is None:
-        fail("cluster.kind", 'cluster.kind = "address" needs cluster.address, such as "tcp://10.0.0.5:8786"; add it')
-    if spec["cluster.kind"] == "scheduler_file" and spec["cluster.scheduler_file"] is None:
-        fail("cluster.kind", 'cluster.kind = "scheduler_file" needs cluster.scheduler_file, a path; add it')
+    check_cluster_keys(spec.values, fail)
     compared = [*spec.baselines, *([SIZED] if spec.size_budget else [])]
     if spec.kind == "fit" and compared:
         fail("kind", f'kind = "fit" learns one formula, but {compared[0]} is to be compared; use kind = "study"')
@@ -357,17 +339,6 @@ def _check_together(spec: JobSpec) -> None:
             f"baselines.{SIZED}",
             f"{SIZED} needs numba, which is not installed; install it with: pip install 'dnfscale[formula-size]'",
         )
-
-
-def _whole(low: int, high: int | None = None) -> Check:
-    bounds = f"a whole number of at least {low}" if high is None else f"a whole number between {low} and {high}"
-
-    def check(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < low or (high is not None and value > high):
-            raise ValueError(bounds)
-        return value
-
-    return check
 
 
 def _share(low: float, high: float) -> Check:
@@ -386,40 +357,10 @@ def _threshold(value: Any) -> float:
     return float(value)
 
 
-def _one_of(*choices: str) -> Check:
-    def check(value: Any) -> str:
-        if value not in choices or not isinstance(value, str):
-            near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
-            raise ValueError(
-                "one of " + ", ".join(map(repr, choices)) + (f" (did you mean {near[0]!r}?)" if near else "")
-            )
-        return value
-
-    return check
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("a string that is not empty")
-    return value
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
 def _column(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("the name of a column")
     return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError("a list of strings")
-    return tuple(value)
 
 
 def _labels(value: Any) -> tuple[Any, ...]:
@@ -458,33 +399,10 @@ def _folds(value: Any) -> int | str:
         raise ValueError('a whole number of at least 2, or "leave-one-out"') from None
 
 
-def _memory(value: Any) -> str:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B", value) if isinstance(value, str) else None
-    if match is None:
-        raise ValueError('an amount of memory, such as "4GiB" or "700MiB"')
-    power = ("", "k", "m", "g", "t").index(match[2].lower())
-    n_bytes = float(match[1]) * (1024.0 if match[3] else 1000.0) ** power
-    if n_bytes < _LEAST_WORKER_BYTES:
-        raise ValueError(f"at least {_LEAST_WORKER_BYTES >> 20} MiB, which a worker needs for its libraries alone")
-    return str(value)
-
-
 def _methods(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not value or not all(item in METHODS for item in value):
         raise ValueError("a list of methods out of " + ", ".join(map(repr, METHODS)))
     return tuple(method for method in METHODS if method in value)
-
-
-def _seconds(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
-        raise ValueError("a number of seconds greater than 0")
-    return float(value)
-
-
-def _cluster_kind(value: Any) -> str:
-    if value in ("slurm", "kubernetes"):
-        raise ValueError("'serial', 'local', 'address' or 'scheduler_file' (start the cluster and give its address)")
-    return str(_one_of("serial", "local", "address", "scheduler_file")(value))
 
 
 FIELDS: Mapping[str, Field] = {
@@ -523,13 +441,7 @@ FIELDS: Mapping[str, Field] = {
     f"baselines.{SIZED}.time_limit_s": Field(_seconds),
     f"baselines.{SIZED}.patience": Field(_whole(LEAST_PATIENCE)),
     f"baselines.{SIZED}.max_types": Field(_whole(2)),
-    "cluster.kind": Field(_cluster_kind, "local"),
-    "cluster.workers": Field(_whole(1), 2),
-    "cluster.memory_limit": Field(_memory, "4GiB"),
-    "cluster.fan_in": Field(_whole(2, 1024), 8),
-    "cluster.address": Field(_text),
-    "cluster.scheduler_file": Field(_text),
-    "cluster.mixed_versions": Field(_truth, False),
+    **CLUSTER_FIELDS,
     "output.dir": Field(_text, "runs"),
 }
 """Every key that a spec may have."""

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from dnfscale.engine.api import Engine
-from dnfscale.engine.launch import launch
 from dnfscale.errors import ClusterError, DnfscaleError, TaskError
 from dnfscale.experiment.formats import to_csv, to_latex, to_markdown
 from dnfscale.experiment.tables import study_tables
+from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
-from dnfscale.jobs.runner import Job, Options, environment_of
+from dnfscale.jobs.runner import Job, Options, check_place, launched
 from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.store import RunFolder
 from dnfscale.jobs.suite_spec import SuiteSpec
@@ -44,6 +44,7 @@ class _Row:
 def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
     """Run all jobs of a suite, write its tables, and print the accuracies."""
     started = time.monotonic()
+    check_place(suite, options)
     folder = RunFolder(suite.run_folder)
     resolved = suite.resolved()
     folder.claim(tomllib.loads(resolved), resolved, force=options.force)
@@ -52,7 +53,7 @@ def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -
     waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
     environment: dict[str, Any] = {}
     if waiting:
-        engine = launch(suite.cluster)
+        engine = launched(suite, options, lambda notice: shown.notice(notice.message))
         try:
             environment = environment_of(engine)
             _run_all(waiting, engine, at_once=1 if suite.cluster.kind == "serial" else len(waiting))
@@ -106,7 +107,7 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
             if row.job is None or lost.is_set():
                 return
             try:
-                row.job.run(engine.watched_by(row.job.watch), launch_s=0.0)
+                row.job.run(engine.watched_by(row.job.watch, row.job.journal), launch_s=0.0)
             except DnfscaleError as error:
                 row.error = error
                 if isinstance(error, ClusterError):

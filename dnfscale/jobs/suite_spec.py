@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from dnfscale.engine.launch import ClusterSpec
-from dnfscale.errors import SpecError
+from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.jobs.checks import Field
+from dnfscale.jobs.cluster_spec import cluster_of
 from dnfscale.jobs.spec import (
     FIELDS,
-    Field,
     JobSpec,
     checked,
-    cluster_of,
     flattened,
+    located_in,
     name_from,
     place_of,
     read_spec,
@@ -61,6 +62,10 @@ class SuiteSpec:
     def cluster(self) -> ClusterSpec:
         return cluster_of(self.values)
 
+    def located(self, error: DnfscaleError) -> DnfscaleError:
+        """Return the error with the file and the line of the key that it speaks of."""
+        return located_in(error, self.file, self.lines)
+
     def resolved(self) -> str:
         """Return the suite as TOML with every default written out."""
         return resolved_toml({**self.values, "kind": "suite", "jobs": [str(job.file) for job in self.jobs]})
@@ -98,7 +103,7 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
     for entry in listed:
         path, own = _entry(entry, place("jobs"))
         shared = {key: values[key] for key in _SHARED if values[key] is not None}
-        settings = {**shared, **_raw(for_all), **own, **first, "output.dir": str(folder / "jobs")}
+        settings = {**_raw(shared), **_raw(for_all), **own, **first, "output.dir": str(folder / "jobs")}
         jobs.append(read_spec(file.parent / path, settings))
     _check_names(jobs, place("jobs"))
     return SuiteSpec(file, lines, values, tuple(jobs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,7 +17,6 @@ from dnfscale.engine.api import Engine, Failure, Progress
 from dnfscale.engine.budget import check_merge
 from dnfscale.engine.cluster import ClusterEngine
 from dnfscale.engine.launch import ClusterSpec, launch
-from dnfscale.engine.news import TaskNews
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import ClusterError, DataError, LimitError
 
@@ -301,7 +300,14 @@ def test_the_progress_of_chains_ends_with_what_was_expected_and_never_exceeds_it
 
 def test_a_cluster_knows_the_memory_of_its_smallest_worker(cluster):
     assert cluster.worker_bytes == 2**30
-    assert cluster.describe() == {"engine": "dask", "workers": 2, "threads": 2, "worker_bytes": 2**30}
+    assert cluster.describe() == {
+        "engine": "dask",
+        "workers": 2,
+        "threads": 2,
+        "hosts": 1,
+        "worker_bytes": 2**30,
+        "memory_bytes": 2**31,
+    }
 
 
 def test_work_is_done_by_the_workers_not_here(cluster):
@@ -312,7 +318,7 @@ def test_work_is_done_by_the_workers_not_here(cluster):
 def mortal_cluster(**settings: object) -> Iterator[ClusterEngine]:
     """A cluster of its own, with these settings of Dask, for a test that kills its workers."""
     chosen = dask.config.set({f"distributed.{name.replace('__', '.')}": value for name, value in settings.items()})
-    with chosen, closing(ClusterEngine.local(workers=2, memory_limit="1GiB", fan_in=3)) as engine:
+    with chosen, closing(ClusterEngine.local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3))) as engine:
         yield engine
 
 
@@ -348,38 +354,20 @@ def test_a_task_that_a_worker_dies_of_is_a_lost_cluster_and_the_next_task_is_don
 
 
 def test_the_progress_of_a_finished_phase_is_not_set_back_by_a_late_event(cluster, monkeypatch):
-    phases: list[tuple[TaskNews, str]] = []
+    handlers = []
     heard: Heard = []
-    passed_on = TaskNews.passed_on
+    subscribe = distributed.Client.subscribe_topic
 
-    def remember(news: TaskNews, name: str, told: Callable[[], None]) -> AbstractContextManager[None]:
-        phases.append((news, name))
-        return passed_on(news, name, told)
+    def remember(client: distributed.Client, topic: str, handler: Callable[[object], None]) -> None:
+        handlers.append(handler)
+        subscribe(client, topic, handler)
 
-    monkeypatch.setattr(TaskNews, "passed_on", remember)
+    monkeypatch.setattr(distributed.Client, "subscribe_topic", remember)
     cluster.watched_by(heard.append).map("square", range(4), square)
     # A task that ran again after a death is told of again, perhaps when the phase is over.
-    [(news, name)] = phases
-    news.hear((0.0, name))
+    for handler in handlers:
+        handler((0.0, "done"))
     assert heard[-1] == Progress("square", 4, 4)
-
-
-def test_events_of_others_are_no_progress():
-    class Nobody:
-        id = "Client-1"
-        status = "closed"
-
-        def subscribe_topic(self, topic: str, _handler: object) -> None:
-            assert topic == self.id
-
-    news = TaskNews(Nobody())
-    heard: list[str] = []
-    with news.passed_on("mine", lambda: heard.append("mine")):
-        news.hear((0.0, {"action": "update-graph"}))
-        news.hear((0.0, "of another phase"))
-        news.hear((0.0, "mine"))
-    news.hear((0.0, "mine"))
-    assert heard == ["mine"]
 
 
 def test_a_thousand_items_make_few_tasks_beyond_one_each(cluster, monkeypatch):
@@ -395,12 +383,6 @@ def test_a_thousand_items_make_few_tasks_beyond_one_each(cluster, monkeypatch):
     assert cluster.reduce("add", range(1000), square, add) == sum(i * i for i in range(1000))
     assert len(sizes) == 1
     assert 1000 < sizes[0] < 1300
-
-
-def test_no_scheduler_at_an_address_is_said_with_the_address(monkeypatch):
-    monkeypatch.setattr("dnfscale.engine.cluster._CONNECT_S", 1)
-    with pytest.raises(ClusterError, match=r"expected a Dask scheduler at tcp://127\.0\.0\.1:9, but none answers"):
-        ClusterEngine.connect(address="tcp://127.0.0.1:9", fan_in=8)
 
 
 # Launching and budgets.

@@ -6,14 +6,15 @@ import json
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dnfscale.engine.detached.record import NOT_ENDED_CODE
-from tests.jobs.clusters import Found, awaited
+from tests.deploy.processes import Processes, make_certificates, tls_options
+from tests.jobs.clusters import Found
 from tests.jobs.running import ROOT, Desk, Ended, essence, tidy
 from tests.test_readme import commands
 
@@ -24,13 +25,11 @@ TUNED = {"select": {"max_ell": 2}, "folds": {"outer": 3}, "baselines.random_fore
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     """A scheduler and two workers with one thread each."""
-    cluster = Found(tmp_path_factory.mktemp("cluster"), ())
-    try:
+    with Processes(tmp_path_factory.mktemp("cluster")) as processes:
+        cluster = Found(processes)
         for _ in range(2):
             cluster.add_worker()
         yield cluster
-    finally:
-        cluster.close()
 
 
 class Office:
@@ -52,6 +51,9 @@ class Office:
     def status(self, job: str) -> dict[str, Any]:
         record: dict[str, Any] = json.loads(self.ask("status", job, "--json").out)
         return record
+
+    def wait_for(self, happened: Callable[[], Any], what: str) -> None:
+        self.cluster.processes.wait_for(happened, what)
 
     def has_begun_tuning(self, name: str) -> bool:
         return any((self.desk.folder(name) / "tasks").glob("random_forest*"))
@@ -96,7 +98,7 @@ def test_a_job_goes_on_when_its_submitter_has_left_and_ends_as_if_it_had_run_her
 def test_a_driver_whose_worker_is_killed_goes_on_elsewhere_with_the_same_result(office):
     spec = office.desk.spec(kind="study", **TUNED)
     job = office.submit(spec)
-    awaited(lambda: office.has_begun_tuning("job"), "the first trial")
+    office.wait_for(lambda: office.has_begun_tuning("job"), "the first trial")
     record = office.status(job)
     assert record["state"] == "running"
     os.kill(office.cluster.workers()[record["worker"]], signal.SIGKILL)
@@ -105,14 +107,14 @@ def test_a_driver_whose_worker_is_killed_goes_on_elsewhere_with_the_same_result(
     assert office.status(job)["attempts"] == 2
     assert "driver 2 goes on: the worker of the one before it is gone\n" in office.ask("logs", job).out
     assert essence(office.desk.folder() / "result.json") == office.alone(spec, "job")
-    awaited(lambda: len(office.cluster.workers()) == 2, "the worker that was killed")
+    office.wait_for(lambda: len(office.cluster.workers()) == 2, "the worker that was killed")
 
 
 def test_cancelling_one_of_two_jobs_leaves_the_other_and_keeps_what_is_finished(office):
     cancelled = office.desk.spec(file="cancelled.toml", name="cancelled", kind="study", **TUNED)
     other = office.desk.spec(file="other.toml", name="other", kind="study", **TUNED)
     first, second = office.submit(cancelled, "--set", "baselines.random_forest.trials=200"), office.submit(other)
-    awaited(lambda: office.has_begun_tuning("cancelled"), "the first trial")
+    office.wait_for(lambda: office.has_begun_tuning("cancelled"), "the first trial")
     assert office.ask("status", first).code == NOT_ENDED_CODE
     assert office.ask("cancel", first).out == f"{first}  cancelled: cancelled\n"
     ended = office.ask("status", first)
@@ -123,7 +125,7 @@ def test_cancelling_one_of_two_jobs_leaves_the_other_and_keeps_what_is_finished(
     assert office.ask("status", second, "--wait").code == 0
     assert essence(office.desk.folder("other") / "result.json") == office.alone(other, "other")
     with office.cluster.client() as client:
-        assert awaited(lambda: not client.run_on_scheduler(_task_names) and "none", "the end of all tasks")
+        office.wait_for(lambda: not client.run_on_scheduler(_task_names), "the end of all tasks")
 
 
 def _task_names(dask_scheduler: Any) -> list[str]:
@@ -170,10 +172,10 @@ def test_a_bad_spec_is_refused_before_anything_is_submitted(office):
 
 
 def test_workers_with_other_versions_are_named_before_a_job_starts(office, tmp_path):
-    other = tmp_path / "other" / "numpy-0.1.dist-info"
+    other = tmp_path / "other" / "dask-0.1.dist-info"
     other.mkdir(parents=True)
-    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 0.1\n")
-    odd = office.cluster.add_worker(PYTHONPATH=str(other.parent))
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: dask\nVersion: 0.1\n")
+    odd = office.cluster.add_worker(PYTHONPATH=os.pathsep.join([str(other.parent), str(ROOT)]))
     try:
         for verb in ("submit", "run"):
             ended = office.ask(verb, office.desk.spec())
@@ -186,7 +188,7 @@ def test_workers_with_other_versions_are_named_before_a_job_starts(office, tmp_p
         job = office.submit(office.desk.spec(cluster={"mixed_versions": True}))
         assert office.ask("status", job, "--wait").code == 0
     finally:
-        office.cluster.end_worker(odd)
+        office.cluster.end_last_worker()
 
 
 def test_a_run_on_a_found_cluster_leaves_nothing_behind(office):
@@ -198,7 +200,7 @@ def test_a_run_on_a_found_cluster_leaves_nothing_behind(office):
 def _state_of(cluster: Found) -> dict[str, Any]:
     with cluster.client() as client:
         workers = client.run(_worker_state)
-        awaited(lambda: client.run_on_scheduler(_clients) == [client.id], "the end of other clients")
+        cluster.processes.wait_for(lambda: client.run_on_scheduler(_clients) == [client.id], "the end of other clients")
         return {"scheduler": client.run_on_scheduler(_scheduler_state), "workers": workers}
 
 
@@ -232,9 +234,9 @@ def _worker_state(dask_worker: Any) -> dict[str, Any]:
     }
 
 
-def test_without_workers_a_job_waits_and_without_a_scheduler_nothing_is_known(desk, tmp_path_factory, monkeypatch):
-    cluster = Found(tmp_path_factory.mktemp("lonely"), ())
-    try:
+def test_without_workers_a_job_waits_and_without_a_scheduler_nothing_is_known(desk, tmp_path_factory):
+    with Processes(tmp_path_factory.mktemp("lonely")) as processes:
+        cluster = Found(processes)
         office = Office(desk, cluster)
         assert office.ask("list").out.splitlines() == ["id  state  code  submitted  ran  by  name"]
         spec = desk.spec(data={"path": "builtin:breast_cancer", "target": None})
@@ -246,9 +248,6 @@ def test_without_workers_a_job_waits_and_without_a_scheduler_nothing_is_known(de
         assert office.ask("cancel", job).out == f"{job}  job: cancelled\n"
         assert office.ask("status", job).code == 143
         assert tidy(desk.path) == ["job.toml"]
-    finally:
-        cluster.close()
-    monkeypatch.setattr("dnfscale.engine.cluster._CONNECT_S", 1)
     for command in (["status", job], ["logs", job, "--follow"], ["cancel", job], ["list"], ["submit", spec]):
         ended = office.ask(*command)
         assert ended.code == 4
@@ -258,7 +257,7 @@ def test_without_workers_a_job_waits_and_without_a_scheduler_nothing_is_known(de
 def test_a_scheduler_must_be_named(laid_desk):
     ended = laid_desk.here("list")
     assert ended.code == 2
-    assert "expected a scheduler, but none is named; pass --scheduler, such as tcp://10.0.0.5:8786" in ended.message
+    assert "expected a scheduler, but none is named; pass --scheduler, such as tls://10.0.0.5:8786" in ended.message
 
 
 def test_the_page_on_walking_away_shows_what_its_commands_print(office):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dnfscale.engine.cluster import join, told_as_ours
+from distributed.utils import silence_logging_cmgr
+
 from dnfscale.engine.detached.record import JobRecord
 from dnfscale.engine.detached.registry import REGISTRY, Registry, task_key
 from dnfscale.engine.detached.supervisor import supervise
-from dnfscale.engine.versions import check_software
+from dnfscale.engine.joining import connected
+from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.preflight import found_address
+from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, SpecError
 
 _ID_BYTES = 5
@@ -35,14 +41,21 @@ class Line:
 class JobBoard:
     """The detached jobs of one scheduler."""
 
-    def __init__(self, *, address: str | None, scheduler_file: str | None) -> None:
-        self.place = str(address if address is not None else scheduler_file)
-        self._client = join(address=address, scheduler_file=scheduler_file)
+    def __init__(self, cluster: ClusterSpec) -> None:
+        self.place = found_address(cluster)
+        self._open = ExitStack()
+        # What happens is told in our words; Dask's would be tracebacks in the middle of them.
+        self._open.enter_context(silence_logging_cmgr(logging.CRITICAL))
+        try:
+            self._client = self._open.enter_context(connected(self.place, cluster.tls))
+        except BaseException:
+            self._open.close()
+            raise
 
-    def check_software(self, *, mixed: bool) -> str | None:
-        """Raise ClusterError where the cluster's software does not fit; return what else is to be told of it."""
+    def check_versions(self) -> list[str]:
+        """Raise ClusterError where the cluster's software does not fit ours; return lesser differences."""
         with self._answering():
-            return check_software(self._client, mixed=mixed)
+            return check_versions(self._client)
 
     @property
     def has_workers(self) -> bool:
@@ -101,7 +114,7 @@ class JobBoard:
             return JobRecord(**self._known(job, self._ask("cancel", job=job)))
 
     def close(self) -> None:
-        self._client.close()
+        self._open.close()
 
     def __enter__(self) -> JobBoard:
         return self
@@ -121,7 +134,6 @@ class JobBoard:
     def _answering(self) -> Iterator[None]:
         """Raise ClusterError where the scheduler does not answer."""
         try:
-            with told_as_ours():
-                yield
-        except OSError as error:
+            yield
+        except (OSError, CancelledError) as error:
             raise ClusterError(f"expected the scheduler {self.place} to answer, but it does not: {error}") from error

@@ -131,11 +131,7 @@ class _Driver:
         )
         self._heard = threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True)
         self._heard.start()
-        connection = {
-            "address": worker.scheduler.address,
-            "client_name": driver_name(job),
-            "tls": _tls_of(worker),
-        }
+        connection = {"address": worker.scheduler.address, "client_name": driver_name(job), "tls": _tls_of(worker)}
         self._say(json.dumps(sys.path))
         self._say(json.dumps({"order": order, "attempt": attempt, "connection": connection}))
 
@@ -239,11 +235,12 @@ class _Driver:
             pass
 
 
-def _tls_of(worker: Worker) -> dict[str, str | None]:
+def _tls_of(worker: Worker) -> dict[str, str]:
     """Return the certificates with which a process beside a worker may connect to its scheduler."""
     security = worker.security
-    return {
+    files = {
         "ca_file": security.tls_ca_file,
-        "cert_file": security.tls_client_cert or security.tls_worker_cert,
-        "key_file": security.tls_client_key or security.tls_worker_key,
+        "cert_file": security.tls_worker_cert or security.tls_client_cert,
+        "key_file": security.tls_worker_key or security.tls_client_key,
     }
+    return {name: os.path.abspath(file) for name, file in files.items() if file is not None}

@@ -1,0 +1,99 @@
+"""Who is at work: tells of workers that come and go, and gives a cluster up that has had none for too long.
+
+Dask waits for ever for a worker. A job does not: when the last one is lost, a clock starts, and unless another comes in
+time the client is closed, so that whoever waits for a result hears of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from distributed import Client
+
+from dnfscale.engine.api import Notice, Tell
+
+_EVERYTHING = "all"
+"""The topic under which a scheduler tells of its workers."""
+
+
+class Attendance:
+    """Listens to the scheduler for as long as an engine is open."""
+
+    def __init__(self, client: Client, *, lost_timeout_s: float) -> None:
+        self._client = client
+        self._limit_s = lost_timeout_s
+        self._listeners: list[Tell] = []
+        self._lock = threading.Lock()
+        self._clock: threading.Timer | None = None
+        self._lost: str | None = None
+        client.subscribe_topic(_EVERYTHING, self._heard)
+        self._present = set(client.scheduler_info(n_workers=-1)["workers"])
+
+    @property
+    def lost(self) -> str | None:
+        """Why the cluster was given up, if it was."""
+        return self._lost
+
+    def listen(self, tell: Tell) -> None:
+        """From now on, tell somebody else too."""
+        self._listeners.append(tell)
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        with self._lock:
+            self._listeners.clear()
+            self._stop_clock()
+        if self._client.status == "running":
+            self._client.unsubscribe_topic(_EVERYTHING)
+
+    def _heard(self, event: Any) -> None:
+        _, message = event
+        action = message.get("action") if isinstance(message, dict) else None
+        if action not in ("add-worker", "remove-worker"):
+            return
+        worker = message["worker"]
+        with self._lock:
+            # A worker that came before we knew who is there is told of again.
+            known = worker in self._present
+            if known == (action == "add-worker"):
+                return
+            if action == "add-worker":
+                self._present.add(worker)
+                self._stop_clock()
+            else:
+                self._present.discard(worker)
+                if not self._present:
+                    self._start_clock()
+            here = len(self._present)
+        if action == "add-worker":
+            notice = Notice("worker_joined", f"worker {worker} joined; {here} at work", {})
+        else:
+            again = len(message.get("processing-tasks", ())) + len(message.get("lost-computed-tasks", ()))
+            fate = f"; {again} tasks are done again" if again else ""
+            wait = "" if here else f"; waiting up to {self._limit_s:.0f} s for another"
+            notice = Notice("worker_lost", f"worker {worker} lost; {here} at work{fate}{wait}", {"retries": again})
+        notice = Notice(notice.event, notice.message, {"worker": worker, "workers": here, **notice.facts})
+        for tell in list(self._listeners):
+            tell(notice)
+
+    def _start_clock(self) -> None:
+        self._clock = threading.Timer(self._limit_s, self._give_up)
+        self._clock.daemon = True
+        self._clock.start()
+
+    def _stop_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
+
+    def _give_up(self) -> None:
+        with self._lock:
+            if self._clock is None or self._present:
+                return
+            self._lost = (
+                f"expected workers, but the cluster has had none for {self._limit_s:.0f} s; start some, or look why "
+                "they ended (memory, the queue's time limit); what is finished is kept for --resume; "
+                "cluster.lost_timeout_s is how long to wait"
+            )
+        self._client.close()

@@ -1,0 +1,51 @@
+"""The certificates that a cluster talks with: those of the spec, of Dask's configuration, or made for one run."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from pathlib import Path
+
+from distributed.security import Security
+
+from dnfscale.engine.kinds import TlsFiles
+from dnfscale.errors import ClusterError, SpecError
+
+
+def security_of(tls: TlsFiles | None) -> Security | None:
+    """Return what Dask needs to talk TLS with these files; without, Dask's own configuration holds."""
+    if tls is None:
+        return None
+    roles = {f"tls_{role}_{part}": getattr(tls, f"{part}_file") for role in _ROLES for part in ("cert", "key")}
+    return Security(tls_ca_file=tls.ca_file, require_encryption=True, **roles)
+
+
+def context_of(security: Security | None) -> ssl.SSLContext:
+    """Return how a client meets a scheduler with TLS."""
+    try:
+        context = (security or Security()).get_connection_args("client")["ssl_context"]
+    except (OSError, ssl.SSLError) as error:
+        raise SpecError(
+            f"the files of [cluster.tls] must fit together, but they do not: {error}; cert_file must be the "
+            "certificate of key_file",
+            "cluster.tls",
+        ) from error
+    if context is None:
+        raise ClusterError("expected files for TLS, but neither [cluster.tls] nor Dask's configuration names any")
+    assert isinstance(context, ssl.SSLContext)
+    return context
+
+
+def temporary_files(folder: Path) -> TlsFiles:
+    """Make an authority and a certificate for one run, and write them where only this user can read them."""
+    made = Security.temporary()
+    files = TlsFiles(*(str(folder / name) for name in ("ca.pem", "cert.pem", "key.pem")))
+    contents = (made.tls_ca_file, made.tls_client_cert, made.tls_client_key)
+    for path, content in zip((files.ca_file, files.cert_file, files.key_file), contents, strict=True):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(str(content))
+    return files
+
+
+_ROLES = ("client", "scheduler", "worker")

@@ -1,0 +1,37 @@
+"""Dask's own report of a run: the task stream, profiles of workers and scheduler, bandwidths, as one page."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from dnfscale.engine.cluster import ClusterEngine
+
+_PLUGIN = "task-stream"
+
+
+def record_performance(engine: ClusterEngine, file: Path) -> None:
+    """Record from now on; the report is written when the engine is closed, and the scheduler is left as it was."""
+    started = time.time()
+    client = engine.client
+    count, had_plugin = client.run_on_scheduler(_state)
+    client.get_task_stream(start=0, stop=0)
+
+    def write() -> None:
+        if client.status != "running":
+            return  # A cluster that is gone has no report.
+        page = client.sync(client.scheduler.performance_report, start=started, last_count=count, code="", mode="inline")
+        file.write_text(page, encoding="utf-8")
+        if not had_plugin:
+            client.run_on_scheduler(_remove_plugin)
+
+    engine.at_close(write)
+
+
+def _state(dask_scheduler: Any) -> tuple[int, bool]:
+    return dask_scheduler.monitor.count, _PLUGIN in dask_scheduler.plugins
+
+
+def _remove_plugin(dask_scheduler: Any) -> None:
+    dask_scheduler.remove_plugin(name=_PLUGIN)

@@ -1,0 +1,117 @@
+"""Workers as jobs of a batch system, Slurm or PBS, with the scheduler in this process.
+
+Nodes are other machines, so traffic is encrypted: with the certificates of the spec, or with ones made for this run.
+They lie, with the logs of the jobs, in a folder that the nodes see and that is removed at the end.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from dask.utils import parse_bytes
+from dask_jobqueue import PBSCluster, SLURMCluster
+from distributed.core import Status
+
+from dnfscale.engine.credentials import security_of, temporary_files
+from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.errors import ClusterError
+
+_CLUSTERS = {"slurm": SLURMCluster, "pbs": PBSCluster}
+_SUBMIT = {"slurm": "sbatch", "pbs": "qsub"}
+
+_WORKER_ENVIRONMENT = {
+    "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET": "0.1",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__SPILL": "0.55",
+    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+    "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
+    # Each worker is one thread; libraries that start some of their own would take cores that the job does not have.
+    "OMP_NUM_THREADS": "1",
+}
+
+
+class QueueJobs:
+    """The jobs of one cluster; they go with the stack that they are put on."""
+
+    def __init__(self, spec: ClusterSpec, stack: ExitStack) -> None:
+        self._kind = spec.kind
+        queue = spec.slurm if spec.kind == "slurm" else spec.pbs
+        if shutil.which(_SUBMIT[spec.kind]) is None:
+            raise ClusterError(
+                f"expected the command {_SUBMIT[spec.kind]} of {spec.kind}, but it is not on the PATH; "
+                "run this on a machine that may submit jobs"
+            )
+        self._folder = Path(tempfile.mkdtemp(prefix=".dnfscale-", dir=os.path.abspath(queue.shared_directory or ".")))
+        stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
+        tls = spec.tls
+        if tls is None and not spec.insecure:
+            tls = temporary_files(self._folder)
+        per_job = min(queue.workers_per_job, spec.workers)
+        self.cluster: Any = stack.enter_context(
+            _CLUSTERS[spec.kind](
+                cores=per_job,
+                processes=per_job,
+                memory=f"{per_job * parse_bytes(spec.memory_limit)}B",
+                queue=queue.queue,
+                account=queue.account,
+                walltime=queue.walltime,
+                job_extra_directives=list(queue.directives),
+                interface=queue.interface,
+                job_name="dnfscale",
+                local_directory=spec.local_directory,
+                log_directory=str(self._folder),
+                security=security_of(tls),
+                worker_extra_args=["--dashboard-address", "127.0.0.1:0"],
+                job_script_prologue=[f"export {name}={value}" for name, value in _WORKER_ENVIRONMENT.items()],
+                scheduler_options={
+                    "dashboard_address": spec.dashboard or "127.0.0.1:0",
+                    "dashboard": spec.dashboard is not None,
+                },
+                silence_logs=logging.CRITICAL,
+            )
+        )
+        self.cluster.sync(self._grow, spec.adaptive.minimum if spec.adaptive else spec.workers)
+        if spec.adaptive is not None:
+            self.cluster.adapt(minimum=spec.adaptive.minimum, maximum=spec.adaptive.maximum)
+
+    @property
+    def advice(self) -> str:
+        """What to do when no worker comes."""
+        said = self._last_words()
+        return f"the last of its logs says: {said}" if said else "look at the queue"
+
+    def check_alive(self) -> None:
+        """Raise ClusterError when none of the jobs is waiting or running any more."""
+        ids = [job.job_id for job in self.cluster.workers.values() if job.job_id]
+        ask = ["squeue", "--noheader", f"--jobs={','.join(ids)}"] if self._kind == "slurm" else ["qstat", *ids]
+        # Both write a line for each job that is still in the queue, and nothing but errors for others.
+        answer = subprocess.run(ask, capture_output=True, text=True, check=False)
+        if ids and not answer.stdout.strip():
+            raise ClusterError(
+                f"expected the jobs {', '.join(ids)} of {self._kind} to wait or to run, but they have ended; "
+                + self.advice
+            )
+
+    async def _grow(self, workers: int) -> None:
+        """Submit jobs, and raise what submitting says; scale alone would only log it."""
+        self.cluster.scale(workers)
+        try:
+            await self.cluster._correct_state()
+        except RuntimeError:
+            for job in self.cluster._created:
+                if job.job_id is None:
+                    # Otherwise closing the cluster fails too, over a job that never was.
+                    job.status = Status.closed
+            raise
+
+    def _last_words(self) -> str:
+        """Return the last line that a job wrote."""
+        files = sorted(self._folder.glob("dnfscale-*"), key=lambda file: file.stat().st_mtime)
+        lines = [line for file in files for line in file.read_text("utf-8", "replace").splitlines() if line.strip()]
+        return lines[-1].strip() if lines else ""

@@ -1,0 +1,76 @@
+"""Checks of single values: each returns the value as the job uses it, or says what the value must be."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Check = Callable[[Any], Any]
+
+_LEAST_WORKER_BYTES = 256 << 20
+"""With less, Dask pauses or restarts a worker before it has read anything, for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A key of the spec: how its value is checked, and what it is when it is not given."""
+
+    check: Check
+    default: Any = None
+    required: bool = False
+
+
+def whole(low: int, high: int | None = None) -> Check:
+    bounds = f"a whole number of at least {low}" if high is None else f"a whole number between {low} and {high}"
+
+    def check(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or value < low or (high is not None and value > high):
+            raise ValueError(bounds)
+        return value
+
+    return check
+
+
+def one_of(*choices: str) -> Check:
+    def check(value: Any) -> str:
+        if value not in choices or not isinstance(value, str):
+            near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+            raise ValueError(
+                "one of " + ", ".join(map(repr, choices)) + (f" (did you mean {near[0]!r}?)" if near else "")
+            )
+        return value
+
+    return check
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("a string that is not empty")
+    return value
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("a list of strings")
+    return tuple(value)
+
+
+def memory(value: Any) -> str:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B", value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError('an amount of memory, such as "4GiB" or "700MiB"')
+    power = ("", "k", "m", "g", "t").index(match[2].lower())
+    n_bytes = float(match[1]) * (1024.0 if match[3] else 1000.0) ** power
+    if n_bytes < _LEAST_WORKER_BYTES:
+        raise ValueError(f"at least {_LEAST_WORKER_BYTES >> 20} MiB, which a worker needs for its libraries alone")
+    return str(value)
+
+
+def seconds(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
+        raise ValueError("a number of seconds greater than 0")
+    return float(value)

@@ -1,0 +1,53 @@
+"""What the journal says of a phase: when it began, how it goes, and what it has read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dnfscale.engine.api import Progress
+from dnfscale.jobs.plan import Plan
+
+_AGAIN_S = 5.0
+"""How often a phase that goes on is told of."""
+
+
+class Phases:
+    """Knows which phase goes over rows and which reads files, and how long each has taken."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._rows = plan.rows
+        scans = [phase for phase in plan.phases if phase.reads.startswith(("Parquet", "rough rows"))]
+        self._order = [phase.name for phase in scans]
+        self._whole = {phase.name for phase in scans if phase.reads in ("Parquet", "rough rows")}
+        """Phases that go over every row; a sample does not, and tuning reads rows once a worker, not once a trial."""
+        self._unread = {phase.name: phase.read_bytes for phase in scans}
+        self._started: dict[str, float] = {}
+        self._told: dict[str, float] = {}
+        self.elapsed_s: dict[str, float] = {}
+
+    def facts(self, progress: Progress, now: float) -> dict[str, Any] | None:
+        """Return what is worth an entry of the journal: the beginning, the end, and a word now and then."""
+        phase = progress.phase
+        facts: dict[str, Any] = {"phase": phase, "done": progress.done, "total": progress.total}
+        if progress.done == 0:
+            self._started[phase] = self._told[phase] = now
+            return facts
+        elapsed_s = now - self._started.get(phase, now)
+        if progress.done == progress.total:
+            self.elapsed_s[phase] = self.elapsed_s.get(phase, 0.0) + elapsed_s
+            if phase in self._whole:
+                facts["rows"] = self._rows
+            if phase in self._order:
+                facts["bytes"] = self._read_by(phase)
+        elif now - self._told.get(phase, now) < _AGAIN_S:
+            return None
+        self._told[phase] = now
+        return {**facts, "elapsed_s": round(elapsed_s, 3)}
+
+    def _read_by(self, phase: str) -> int:
+        """Return the bytes of Parquet that were to be read up to the end of this phase, and by none before it.
+
+        Rows that a cluster keeps are read when the first phase asks for them, so that reading has no end of its own.
+        """
+        upto = self._order[: self._order.index(phase) + 1]
+        return sum(self._unread.pop(name, 0) for name in upto)

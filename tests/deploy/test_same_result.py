@@ -1,0 +1,56 @@
+"""The quickstart's spec, unchanged, gives the same result on every kind of cluster that can be had here."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.deploy.conftest import tls_settings
+from tests.deploy.hosts import hosts, why_no_hosts
+from tests.deploy.processes import Processes, start_scheduler, start_worker
+
+
+def test_on_local_processes(quickstart, serially):
+    result, environment = quickstart()
+    assert result == serially
+    assert (environment["engine"], environment["workers"], environment["hosts"]) == ("dask", 2, 1)
+
+
+def test_on_local_processes_over_tls_that_come_as_there_is_work(quickstart, serially, certificates):
+    moving = ["--set", "cluster.adaptive.minimum=1", "--set", "cluster.adaptive.maximum=2"]
+    result, environment = quickstart(*tls_settings(certificates), *moving)
+    assert result == serially
+    assert environment["workers"] in (1, 2)
+
+
+def test_on_a_scheduler_and_two_workers_over_tls(quickstart, serially, certificates, encrypted_cluster):
+    result, environment = quickstart("--scheduler", encrypted_cluster, *tls_settings(certificates))
+    assert result == serially
+    assert environment["workers"] == 2
+
+
+def test_on_the_same_with_certificates_of_dasks_own_configuration(
+    quickstart, serially, certificates, encrypted_cluster
+):
+    prefix = "DASK_DISTRIBUTED__COMM__TLS__"
+    configured = {
+        f"{prefix}CA_FILE": str(certificates / "ca.pem"),
+        f"{prefix}CLIENT__CERT": str(certificates / "cert.pem"),
+        f"{prefix}CLIENT__KEY": str(certificates / "key.pem"),
+    }
+    result, _ = quickstart("--scheduler", encrypted_cluster, **configured)
+    assert result == serially
+
+
+def test_on_three_hosts_over_tls(quickstart, serially, certificates, tmp_path):
+    reason = why_no_hosts()
+    if reason:
+        pytest.skip(reason)
+    (tmp_path / "cluster").mkdir()
+    with hosts(3) as (first, *others), Processes(tmp_path / "cluster") as processes:
+        address = start_scheduler(processes, certificates, host=first.address, before=first.inside)
+        assert address.startswith(f"tls://{first.address}:")
+        for host in others:
+            start_worker(processes, address, certificates, name=host.name, before=host.inside)
+        result, environment = quickstart("--scheduler", address, *tls_settings(certificates), before=first.inside)
+    assert result == serially
+    assert environment["hosts"] == environment["workers"] == 2
