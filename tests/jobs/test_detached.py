@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -175,18 +176,16 @@ def test_workers_with_other_versions_are_named_before_a_job_starts(office, tmp_p
     other = tmp_path / "other" / "dask-0.1.dist-info"
     other.mkdir(parents=True)
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: dask\nVersion: 0.1\n")
+    before = office.ask("list").out
     odd = office.cluster.add_worker(PYTHONPATH=os.pathsep.join([str(other.parent), str(ROOT)]))
     try:
         for verb in ("submit", "run"):
             ended = office.ask(verb, office.desk.spec())
             assert ended.code == 4
-            assert (
-                "expected the same software here, on the scheduler and on all workers, but it differs:\n" in ended.err
-            )
-            assert f"0.1 on {odd}" in ended.err
-            assert ended.err.endswith("set cluster.mixed_versions = true to go on all the same\n")
-        job = office.submit(office.desk.spec(cluster={"mixed_versions": True}))
-        assert office.ask("status", job, "--wait").code == 0
+            assert "expected the same software here and on the cluster, but " in ended.message
+            assert f"{odd} has dask 0.1, here is " in ended.message
+            assert ended.message.endswith("; install the same versions on both sides")
+        assert office.ask("list").out == before
     finally:
         office.cluster.end_last_worker()
 
@@ -282,3 +281,20 @@ def _masked(line: str) -> str:
     line = re.sub(r"by \S+ on \S+|tcp://\S+|\S*/runs/", "SOMEWHERE", line)
     line = re.sub(r"[\d.,]+ (s|MiB|rows/s)\b", r"N \1", line)
     return re.sub(r" s\s+\S+\s+quickstart$", " s WHO quickstart", re.sub(r"\s+", " ", line)).strip()
+
+
+def test_over_tls_a_driver_connects_as_its_worker_does_and_nobody_without_a_certificate(desk, tmp_path_factory):
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed, which makes certificates")
+    certificates = make_certificates(tmp_path_factory.mktemp("tls") / "certificates")
+    with Processes(tmp_path_factory.mktemp("encrypted")) as processes:
+        cluster = Found(processes, certificates)
+        cluster.add_worker()
+        office = Office(desk, cluster)
+        spec = desk.spec(data={"path": "builtin:breast_cancer", "target": None}, select={"max_ell": 1})
+        assert office.ask("submit", spec).code == 2
+        job = office.submit(spec, *map(str, tls_options(certificates)))
+        assert office.ask("status", job, "--wait", *tls_options(certificates)).code == 0
+        assert office.ask("status", job).code == 2
+        ended = office.ask("list", "--tls-ca-file", certificates / "ca.pem")
+        assert (ended.code, "belong together" in ended.message) == (2, True)
