@@ -50,7 +50,11 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
         main.write_text(write_toml(document), encoding="utf-8")
         if files:
             suite = read_suite(main, cluster)
-            jobs = tuple(_named(job, sent) for job, sent in zip(suite.jobs, order["jobs"], strict=True))
+            # What the suite says of all jobs is already in each of them, and so is what goes before that.
+            jobs = tuple(
+                _named(read_spec(Path(folder, file), cluster), job)
+                for file, job in zip(files, order["jobs"], strict=True)
+            )
             return replace(suite, file=Path(order["spec"]["file"]), lines=order["spec"]["lines"], jobs=jobs)
         return _named(read_spec(main, cluster), order["spec"])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from distributed import Client
 
-from dnfscale.engine.credentials import security_of
+from dnfscale.engine.joining import connected
 from dnfscale.engine.kinds import TlsFiles
 from tests.deploy.processes import Processes, start_scheduler, start_worker, tls_table
 
@@ -46,5 +46,5 @@ class Found:
     @contextmanager
     def client(self) -> Iterator[Client]:
         tls = None if self.certificates is None else TlsFiles(**tls_table(self.certificates))
-        with Client(self.address, security=security_of(tls), set_as_default=False) as client:
+        with connected(self.address, tls) as client:
             yield client

@@ -13,7 +13,7 @@ from typing import Any
 
 from distributed.utils import silence_logging_cmgr
 
-from dnfscale.engine.detached.record import JobRecord
+from dnfscale.engine.detached.record import JobRecord, job_beginning
 from dnfscale.engine.detached.registry import REGISTRY, Registry, task_key
 from dnfscale.engine.detached.supervisor import supervise
 from dnfscale.engine.joining import connected
@@ -88,19 +88,7 @@ class JobBoard:
 
     def find(self, prefix: str) -> JobRecord:
         """Return the job whose id begins so."""
-        jobs = self.jobs()
-        found = [job for job in jobs if job.id.startswith(prefix.lower())] if prefix else []
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise SpecError(
-                f"expected the beginning of one id, but {prefix!r} is that of {', '.join(job.id for job in found)}; "
-                "give more of it"
-            )
-        raise SpecError(
-            f"expected the id of a job at {self.place}, but none begins with {prefix!r}; list shows all "
-            f"{len(jobs):,} that it knows, and a scheduler that was started again knows none"
-        )
+        return job_beginning(self.jobs(), prefix, place=self.place)
 
     def lines(self, job: str, *, after: int) -> tuple[list[Line], JobRecord]:
         """Return the kept lines of a job beyond a number, and what is known of the job."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from dnfscale.errors import SpecError
 
 WAITING, RUNNING, CANCELLING = "waiting", "running", "cancelling"
 FINISHED, FAILED, CANCELLED, LOST = "finished", "failed", "cancelled", "lost"
@@ -50,3 +53,19 @@ class JobRecord:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def job_beginning(jobs: Sequence[JobRecord], prefix: str, *, place: str) -> JobRecord:
+    """Return the job whose id begins so, of those of a place, if it is the only one."""
+    found = [job for job in jobs if job.id.startswith(prefix.lower())] if prefix else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SpecError(
+            f"expected the beginning of one id, but {prefix!r} is that of {', '.join(job.id for job in found)}; "
+            "give more of it"
+        )
+    raise SpecError(
+        f"expected the id of a job at {place}, but none begins with {prefix!r}; list shows all {len(jobs):,} that it "
+        "knows, and a scheduler that was started again knows none"
+    )
