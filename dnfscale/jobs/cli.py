@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import dnfscale
@@ -14,6 +15,7 @@ from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs import signals
 from dnfscale.jobs.bounds_verb import add_bounds_verb
 from dnfscale.jobs.data_verbs import add_data_verbs
+from dnfscale.jobs.detached_verbs import add_detached_verbs
 from dnfscale.jobs.explain_verb import add_explain_verb
 from dnfscale.jobs.export_verb import add_export_verb
 from dnfscale.jobs.plan import check_fits, plan, write_plan
@@ -39,8 +41,13 @@ def main(arguments: list[str] | None = None) -> int:
             # A name that the terminal cannot show is spelled out; it must not lose a run.
             stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
+    return exit_code_of(lambda: options.verb(options))
+
+
+def exit_code_of(action: Callable[[], int | None]) -> int:
+    """Do something, tell of what ends it early, and return the exit code that says so."""
     try:
-        options.verb(options)
+        code = action()
         sys.stdout.flush()
     except DnfscaleError as error:
         print(f"dnfscale: {error}", file=sys.stderr)
@@ -52,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         # Whoever read the output has gone; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
-    return 0
+    return code or 0
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -152,6 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     report_verb.add_argument("--output", metavar="FILE", help="the page to write (default: in the run's folder)")
     report_verb.set_defaults(verb=_report)
 
+    add_detached_verbs(verbs, add_spec=_add_spec, read=_read)
     add_bounds_verb(verbs)
     add_predict_verb(verbs)
     add_data_verbs(verbs)

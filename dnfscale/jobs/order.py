@@ -1,0 +1,93 @@
+"""What is sent to a driver: a spec that means the same on every machine, as plain text, and how to run it.
+
+Paths are made absolute where the job is submitted, as `run` would understand them there: on a file system that all
+machines share, they mean the same to the driver. Of the cluster only what holds on any cluster is kept: the driver runs
+on the one that it was submitted to.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dnfscale.data.datasets import FOLDER_VARIABLE
+from dnfscale.jobs.runner import Options
+from dnfscale.jobs.spec import JobSpec, read_spec
+from dnfscale.jobs.suite_spec import SuiteSpec, read_suite
+from dnfscale.jobs.toml_text import write_toml
+
+_KEPT_OF_CLUSTER = ("fan_in", "start_timeout_s", "lost_timeout_s")
+
+
+def order_for(spec: JobSpec | SuiteSpec, options: Options) -> dict[str, Any]:
+    """Return all that a driver needs to know, in values that JSON has."""
+    jobs = spec.jobs if isinstance(spec, SuiteSpec) else ()
+    return {
+        "spec": _packed(spec),
+        "jobs": [_packed(job) for job in jobs],
+        "force": options.force,
+        "resume": options.resume,
+        "data_folder": _absolute(os.environ.get(FOLDER_VARIABLE)),
+    }
+
+
+def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | SuiteSpec:
+    """Check an order's spec as any other, and return it for a cluster."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for number, job in enumerate(order["jobs"]):
+            files.append(f"{number}.toml")
+            Path(folder, files[-1]).write_text(job["text"], encoding="utf-8")
+        main = Path(folder, "spec.toml")
+        document = tomllib.loads(order["spec"]["text"])
+        if files:
+            document["jobs"] = files
+        main.write_text(write_toml(document), encoding="utf-8")
+        if files:
+            suite = read_suite(main, cluster)
+            # What the suite says of all jobs is already in each of them, and so is what goes before that.
+            jobs = tuple(
+                _named(read_spec(Path(folder, file), cluster), job)
+                for file, job in zip(files, order["jobs"], strict=True)
+            )
+            return replace(suite, file=Path(order["spec"]["file"]), lines=order["spec"]["lines"], jobs=jobs)
+        return _named(read_spec(main, cluster), order["spec"])
+
+
+def options_in(order: Mapping[str, Any], *, attempt: int) -> Options:
+    """Return how to run an order; a driver that is not the first goes on where the one before it stopped."""
+    return Options(force=order["force"], resume=order["resume"] or attempt > 1)
+
+
+def use_data_folder(order: Mapping[str, Any]) -> None:
+    """Look for named datasets where the submitter looks, if that folder is here too."""
+    folder = order["data_folder"]
+    if folder is not None and Path(folder).is_dir():
+        os.environ[FOLDER_VARIABLE] = folder
+
+
+def run_folder_of(spec: JobSpec | SuiteSpec) -> str:
+    """Return the folder of a run as any machine is told of it."""
+    return str(_absolute(str(spec.run_folder)))
+
+
+def _packed(spec: JobSpec | SuiteSpec) -> dict[str, Any]:
+    document = tomllib.loads(spec.resolved())
+    cluster = document.get("cluster", {})
+    document["cluster"] = {key: cluster[key] for key in _KEPT_OF_CLUSTER if key in cluster}
+    document["output"]["dir"] = _absolute(document["output"]["dir"])
+    return {"text": write_toml(document), "file": str(spec.file), "lines": dict(spec.lines)}
+
+
+def _named(spec: JobSpec, sent: Mapping[str, Any]) -> JobSpec:
+    """Return the spec with the names and lines of the submitter's file, for messages."""
+    return replace(spec, file=Path(sent["file"]), lines=sent["lines"])
+
+
+def _absolute(path: str | None) -> str | None:
+    return path if path is None or "://" in path else os.path.abspath(path)
