@@ -79,9 +79,7 @@ def check_path(path: str) -> str:
         raise CredentialError(_without("the URL holds a key or a signature", scheme))
     if not authority:
         raise ValueError(f"an URL that names a bucket, such as {scheme}://bucket/folder")
-    if scheme.startswith("abfs") and not (authority.partition("@")[2] or os.environ.get("AZURE_STORAGE_ACCOUNT")):
-        raise ValueError("an URL that names container and account, such as abfs://container@account/folder")
-    if any(part in ("", ".", "..") for part in rest.strip("/").split("/")) and rest.strip("/"):
+    if rest and any(part in ("", ".", "..") for part in rest.removesuffix("/").split("/")):
         raise ValueError("an URL without empty, . or .. folders")
     return path
 
@@ -160,12 +158,14 @@ def told(error: BaseException, path: str = "") -> str:
             return "there is nothing of this name"
         if re.search(r"NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound", text):
             return "there is no such bucket"
-        if re.search(r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|FORBIDDEN|HTTP 40[13]|40[13] \(|Auth", text, re.I):
+        if re.search(
+            r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|FORBIDDEN|HTTP 40[13]|40[13] \(|Authenti|OAuth", text, re.I
+        ):
             return f"access is denied: expected credentials that may do this, from {known}"
-        if re.search(r"NETWORK_CONNECTION|REQUEST_TIMEOUT|SLOW_DOWN|SERVICE_UNAVAILABLE|Could not connect", text):
+        if re.search(r"NETWORK_CONNECTION|REQUEST_TIMEOUT|SLOW_DOWN|UNAVAILABLE|CURL error|connect", text):
             detail = re.search(r"Details: (.*)", text)
             reason = f" ({detail[1].strip(' .)')})" if detail else ""
-            return f"the store did not answer in {_ATTEMPTS} attempts, or the connection broke{reason}"
+            return f"the store does not answer, or the connection broke each time it was tried{reason}"
     elif isinstance(error, OSError) and error.strerror:
         text = error.strerror
     for variable in _SECRETS:
@@ -218,13 +218,15 @@ def _s3(access: Access) -> Any:
 def _gcs(access: Access) -> Any:
     scheme, server = _server(access.endpoint)
     options = {} if server is None else {"scheme": scheme, "endpoint_override": server}
-    return pafs.GcsFileSystem(
-        anonymous=access.anonymous, retry_time_limit=timedelta(seconds=_ATTEMPTS * _REQUEST_S), **options
-    )
+    return pafs.GcsFileSystem(anonymous=access.anonymous, retry_time_limit=timedelta(seconds=_REQUEST_S), **options)
 
 
 def _azure(account: str, access: Access) -> Any:
     account = account or os.environ.get("AZURE_STORAGE_ACCOUNT", "")
+    if not account:
+        raise OSError(
+            "the URL names no account, as abfs://container@account/folder does, nor does AZURE_STORAGE_ACCOUNT"
+        )
     scheme, server = _server(access.endpoint)
     if access.anonymous and server is None:
         host = account if "." in account else f"{account}.dfs.core.windows.net"

@@ -21,8 +21,12 @@ from dnfscale.jobs.exact import DamagedError, NotExactError, from_bytes, to_byte
 from dnfscale.method.minimize import Minimized, Status
 
 DTYPES = ("<i8", "<i4", "|u1", "|b1", "<f8", "<f4", "<f2", "<u2", ">i8")
-arrays = st.sampled_from(DTYPES).flatmap(lambda d: npst.arrays(d, npst.array_shapes(min_dims=0, max_dims=3, min_side=0)))
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None)) | st.just("\ud800")
+arrays = st.sampled_from(DTYPES).flatmap(
+    lambda d: npst.arrays(d, npst.array_shapes(min_dims=0, max_dims=3, min_side=0))
+)
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None)) | st.just("\ud800")
+)
 keys = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
     scalars | arrays,

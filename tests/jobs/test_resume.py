@@ -66,7 +66,7 @@ def test_a_study_killed_in_every_phase_ends_as_one_that_was_not(laid_desk, quiet
     laid_desk.spec(kind="study")
     for number, phase in enumerate(["read rows", *SCANS]):
         die(laid_desk, f"start {phase}", "run", "job.toml", "--resume")
-        assert recalled(laid_desk.folder()) == SCANS[: max(0, number - 1)]
+        assert recalled(laid_desk.folder()) == SCANS[: max(0, number - 2)]
     die(laid_desk, "report", "run", "job.toml", "--resume")
     assert (laid_desk.folder() / "result.json").is_file()
     ended = laid_desk.here("run", "job.toml", "--resume")
@@ -238,10 +238,10 @@ def test_a_second_runner_is_refused_and_a_dead_one_is_followed(laid_desk):
             ended = laid_desk.here("run", "job.toml", *options)
             assert ended.code == 2
             assert f"expected runs/job to be free, but process {first.pid} on " in ended.message
-        assert [event["event"] for event in events(laid_desk.folder())][0] == "started", "the first run was disturbed"
+        assert events(laid_desk.folder())[0]["event"] == "started", "the first run was disturbed"
     finally:
         first.kill()
-        first.wait()
+        first.communicate()
     assert (laid_desk.folder() / "lock.json").is_file()
     assert laid_desk.here("run", "job.toml", "--resume").code == 0
     assert recalled(laid_desk.folder()) == SCANS[:2]
