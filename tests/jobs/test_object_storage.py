@@ -18,25 +18,16 @@ from dnfscale.data.source import open_source
 from dnfscale.data.storage import Access
 from dnfscale.errors import DataError
 from tests.jobs.running import PATIENCE_S, Desk, Ended, essence, small_table, surroundings, tidy
-from tests.object_store import BUCKET, Keys, Store, Wire, serving
+from tests.object_store import BUCKET, Keys, Store, Wire
 
-pytest.importorskip("moto.server", reason="the S3 server of these tests, moto, is not installed")
 DATA = f"s3://{BUCKET}/data/t.parquet"
 RUNS = f"s3://{BUCKET}/runs"
 
 
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    with serving() as server:
-        yield server
-
-
 @pytest.fixture
-def far(laid_desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def far(laid_desk: Desk, store: Store, store_keys: None) -> Iterator[Desk]:  # noqa: ARG001
     """A folder whose table is in the store too, and an environment that may use the store."""
     store.put_table("data/t.parquet", pa.table(small_table()), row_group_size=60)
-    for name, value in store.keys.environment.items():
-        monkeypatch.setenv(name, value)
     yield laid_desk
     store.remove("runs")
     store.remove("data")
