@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Block, Column, Reading, Rows
 from dnfscale.core.counts import to_dense
 from dnfscale.core.model import NO_TERM, Model
+from dnfscale.data.outputs import new_folder, write_parquet
 from dnfscale.data.source import Source
+from dnfscale.data.storage import DEFAULT_ACCESS, Access
 from dnfscale.engine.api import Engine
-from dnfscale.errors import DataError, LimitError
+from dnfscale.errors import DataError
 from dnfscale.evaluate import check_columns, columns_of, types_of
 
 _FILE_ROWS = 1_000_000
@@ -47,32 +45,26 @@ class _Run:
     partitions: tuple[Rows, ...]
 
 
-def predict(models: Sequence[Model], source: Source, engine: Engine, output: Path, *, force: bool = False) -> Predicted:
+def predict(
+    models: Sequence[Model],
+    source: Source,
+    engine: Engine,
+    output: str | os.PathLike[str],
+    *,
+    access: Access = DEFAULT_ACCESS,
+    force: bool = False,
+) -> Predicted:
     """Write a prediction for every row, in the order of the rows, as Parquet files in a folder.
 
     The folder appears when all of it is written. One model answers yes or no; several, one for each label, answer with
     the label whose formula finds the row most probable.
     """
     check_columns([model.tau for model in models], source.types, source.path)
-    # Workers may have another working directory.
-    output = Path(os.path.abspath(output))
-    if os.path.lexists(output) and not force:
-        raise DataError(f"{output} is already there; choose another --output, or pass --force to replace it")
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
-    except OSError as error:
-        raise DataError(f"{output}: expected a folder that can be written, but {error.strerror}") from error
-    try:
-        write = WritePredictions(tuple(models), str(draft))
+    with new_folder(os.fspath(output), access, force=force) as folder:
+        write = WritePredictions(tuple(models), folder, access)
         parts = engine.map("predict", _runs(source.partitions), write) if source.partitions else []
         if not parts:
             write.write_empty()
-        _move(draft, output)
-    except OSError as error:
-        raise LimitError(f"{output}: expected to write predictions, but {error.strerror}; make room") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     n_answers = max(2, len(models))
     return Predicted(
         rows=sum(part.rows for part in parts),
@@ -93,33 +85,13 @@ def _runs(partitions: Sequence[Rows]) -> list[_Run]:
     return runs
 
 
-def _move(draft: Path, output: Path) -> None:
-    """Put a finished folder in its place; what was there is removed only when the new one is whole."""
-    os.chmod(draft, 0o755)
-    if not os.path.lexists(output):
-        os.replace(draft, output)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{output.name}.old.", dir=output.parent))
-    try:
-        os.replace(output, old / "was")
-    except OSError:
-        old.rmdir()
-        raise
-    try:
-        os.replace(draft, output)
-    except OSError:
-        os.replace(old / "was", output)
-        old.rmdir()
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class WritePredictions:
     """The task of one file: read, look up, write."""
 
     models: tuple[Model, ...]
     folder: str
+    access: Access
 
     def __call__(self, run: _Run) -> Predicted:
         columns = self._columns()
@@ -136,15 +108,15 @@ class WritePredictions:
             totals += answers
             unseen += n_unseen
             rows += block.n_rows
-        pq.write_table(pa.Table.from_batches(batches, answer.schema), self._file(run.number))
+        self._write(pa.Table.from_batches(batches, answer.schema), run.number)
         return Predicted(rows, tuple(totals.tolist()), missing, unseen)
 
     def write_empty(self) -> None:
         """Write the file of a dataset without rows."""
-        pq.write_table(_Answers(self.models).schema.empty_table(), self._file(0))
+        self._write(_Answers(self.models).schema.empty_table(), 0)
 
-    def _file(self, number: int) -> str:
-        return os.path.join(self.folder, f"part-{number:05d}.parquet")
+    def _write(self, table: pa.Table, number: int) -> None:
+        write_parquet(table, self.folder, f"part-{number:05d}.parquet", self.access)
 
     def _columns(self) -> tuple[Column, ...]:
         return columns_of(*(model.tau for model in self.models))

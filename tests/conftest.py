@@ -19,6 +19,9 @@ settings.register_profile("here", deadline=None, max_examples=30)
 settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
+# pytest-xdist tells its processes how wide the terminal is, and what they start would break its lines there.
+os.environ.pop("COLUMNS", None)
+
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[ClusterEngine]:

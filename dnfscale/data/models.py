@@ -19,6 +19,7 @@ from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import HALF, Model
 from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_dnf, to_json
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.data.storage import DEFAULT_ACCESS, Access, CredentialError, read_bytes, told
 from dnfscale.errors import DataError
 
 MODEL_SCHEMA = "dnfscale.model/1"
@@ -84,9 +85,9 @@ def classes_text(models: Sequence[Model]) -> str:
     return json.dumps(classes_record(models), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def read_model(file: Path, label: str | None = None) -> Model:
+def read_model(file: str | Path, label: str | None = None, access: Access = DEFAULT_ACCESS) -> Model:
     """Read the model of two classes, or, by its label, that of one of several."""
-    models = read_models(file)
+    models = read_models(file, access)
     if label is None and len(models) == 1:
         return models[0]
     labels = [str(model.positive[0]) for model in models]
@@ -96,17 +97,21 @@ def read_model(file: Path, label: str | None = None) -> Model:
     return models[labels.index(label)]
 
 
-def read_models(file: Path) -> tuple[Model, ...]:
+def read_models(file: str | Path, access: Access = DEFAULT_ACCESS) -> tuple[Model, ...]:
     """Read the models of a file: one, or one for each of several classes.
 
     A file that is damaged, of a later version or no model at all is an error that says where.
     """
     try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise DataError(f"{file}: expected a model file, got one of {file.stat().st_size:,} bytes, over 1 GiB")
-        text = file.read_text(encoding="utf-8")
+        size, content = read_bytes(str(file), access, most=_MOST_BYTES)
+        if content is None:
+            raise DataError(f"{file}: expected a model file, got one of {size:,} bytes, over 1 GiB")
+        text = content.decode("utf-8")
+    except CredentialError as error:
+        raise DataError(f"the path of a model {error}") from error
     except OSError as error:
-        raise DataError(f"{file}: expected a model file, but {error.strerror}; give the model.json of a run") from error
+        why = told(error, str(file))
+        raise DataError(f"{file}: expected a model file, but {why}; give the model.json of a run") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{file}: expected JSON in UTF-8, but byte {error.start:,} is not; write it again") from error
     try:

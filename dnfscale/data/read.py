@@ -5,7 +5,6 @@ Strings are never decoded row by row: Parquet stores them as codes into a dictio
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -18,6 +17,8 @@ import pyarrow.parquet as pq
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
 from dnfscale.data.gathered import gathered
+from dnfscale.data.listing import KnownFile, opened
+from dnfscale.data.storage import is_remote, told
 from dnfscale.errors import DataError
 
 _BATCH_ROWS = 1 << 16
@@ -27,10 +28,7 @@ _BATCH_ROWS = 1 << 16
 class FileRows:
     """Some row groups of one file."""
 
-    path: str
-    file_bytes: int
-    modified_ns: int
-    """Size and time of the file when its footer was read; others later mean that it was rewritten."""
+    file: KnownFile
     groups: tuple[int, ...]
     n_rows: int
     constants: tuple[tuple[str, pa.Scalar], ...] = ()
@@ -172,27 +170,28 @@ def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str]) -> Ite
     constants = dict(piece.constants)
     plain = [name for name in plain if name not in constants]
     coded = [name for name in coded if name not in constants]
+    file = piece.file
     try:
-        _check_unchanged(piece)
-        with pq.ParquetFile(piece.path, read_dictionary=coded, memory_map=False, pre_buffer=False) as parquet:
+        # What a store sends is asked for in few large pieces; a local file is read as it goes, which takes less memory.
+        ahead = is_remote(file.path)
+        with (
+            opened(file.path, file.access) as handle,
+            pq.ParquetFile(handle, read_dictionary=coded, pre_buffer=ahead) as parquet,
+        ):
+            file.check(handle)
+            file.check_footer(parquet.metadata)
             # Without any column of its own a batch would not know its length.
             names = [*plain, *coded] or parquet.schema_arrow.names[:1]
             batches = parquet.iter_batches(_BATCH_ROWS, row_groups=list(piece.groups), columns=names, use_threads=False)
             yield from _with_constants(batches, constants)
     except (pa.ArrowException, OSError) as error:
-        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        file.check()
         raise DataError(
-            f"{piece.path}: expected to read its columns, but that failed ({first_line}); write the file again"
+            f"{file.path}: expected to read its columns, but that failed ({told(error, file.path)}); "
+            + ("try again, or look after the store" if ahead else "write the file again")
         ) from error
-
-
-def _check_unchanged(piece: FileRows) -> None:
-    now = os.stat(piece.path)
-    if (now.st_size, now.st_mtime_ns) != (piece.file_bytes, piece.modified_ns):
-        raise DataError(
-            f"{piece.path}: expected the file that the job began with, of {piece.file_bytes:,} bytes, got one of "
-            f"{now.st_size:,} bytes that was written since; run again on data that does not change meanwhile"
-        )
+    # A file that was rewritten in place while it was read may have given some of its old rows and some of its new.
+    file.check()
 
 
 def _with_constants(batches: Iterable[pa.RecordBatch], constants: dict[str, pa.Scalar]) -> Iterator[pa.RecordBatch]:

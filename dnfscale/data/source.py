@@ -1,13 +1,12 @@
 """A dataset seen through its Parquet footers: columns, partitions, sizes; no row is read.
 
-A path may be a file, a directory (with hive-style `key=value` folders), or a glob. Files are taken in the order of
-their paths; rows keep the order of files, row groups and rows. Partitions are runs of row groups of about as many rows
-each, so that neither one huge file nor thousands of small ones decides how many tasks there are.
+Files are taken in the order of their paths; rows keep the order of files, row groups and rows. Partitions are runs of
+row groups of about as many rows each, so that neither one huge file nor thousands of small ones decides how many tasks
+there are.
 """
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
 import re
@@ -15,32 +14,28 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from dnfscale.core.columns import Column, Role, Rows
+from dnfscale.data.listing import KnownFile, footer_digest, hive_keys, list_files, opened, stamp_of
 from dnfscale.data.read import FileRows, ParquetPartition
+from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, told
 from dnfscale.errors import DataError
 
 _PARTITION_ROWS = 1 << 16
 _PARTITION_BYTES = 32 << 20
 """A partition is closed when it has so many rows, or so many bytes before compression."""
-_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True, slots=True)
 class Footer:
     """What the footer of one file says."""
 
-    path: str
-    file_bytes: int
-    modified_ns: int
+    file: KnownFile
     schema: pa.Schema
     group_rows: tuple[int, ...]
     group_bytes: tuple[int, ...]
@@ -50,6 +45,10 @@ class Footer:
     """Nulls of each column whose chunks all say how many they have."""
     keys: dict[str, str | None]
     """The hive keys in the file's path."""
+
+    @property
+    def path(self) -> str:
+        return self.file.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +65,34 @@ class Source:
     """Compressed bytes of each column, over all files."""
     null_counts: dict[str, int] = field(default_factory=dict)
     """Nulls of each column, as far as the footers tell; a nan is none."""
+    files: tuple[KnownFile, ...] = ()
+    """The files as they were when their footers were read; none for a table in memory."""
 
     @property
     def identity(self) -> str:
-        """A text that changes when the files do: their paths, sizes and times, and how they are partitioned."""
-        described = repr((self.n_rows, self.column_bytes, self.partitions))
+        """A text that changes when the files do: their paths, sizes, times or etags, footers, and partitions."""
+        described = repr((self.n_rows, self.column_bytes, self.files, self.partitions))
         return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
 
+    def check_unchanged(self) -> None:
+        """Raise DataError if some file is gone or was written since, or if there are others by now."""
+        with ThreadPoolExecutor(max_workers=8) as pool:
+            list(pool.map(KnownFile.check, self.files))
+        if self.files:
+            now = set(list_files(self.path, self.files[0].access)) ^ {file.path for file in self.files}
+            if now:
+                raise DataError(
+                    f"{min(now)}: expected the files that the job began with, but this one has come or gone since; "
+                    "run again on data that does not change meanwhile"
+                )
 
-def open_source(path: str) -> Source:
+
+def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
     """Read the footers of a dataset and lay out its partitions."""
-    if "://" in path:
-        raise DataError(f"{path}: expected the path of a file or directory, got a URL; copy the data to this machine")
-    filesystem = pafs.LocalFileSystem()
-    # Workers may have another working directory.
-    root = os.path.abspath(path)
-    files = _list_files(root, filesystem)
+    root = path if is_remote(path) else os.path.abspath(path)
+    files = list_files(path, access)
     with ThreadPoolExecutor(max_workers=8) as pool:
-        footers = list(pool.map(lambda file: _read_footer(file, root, filesystem), files))
+        footers = list(pool.map(lambda file: _read_footer(file, root, access), files))
     types = _common_types(footers)
     keys = _typed_keys(footers)
     column_bytes: dict[str, int] = {}
@@ -105,6 +114,7 @@ def open_source(path: str) -> Source:
             },
             **{name: sum(value is None for value in values) for name, (_, values) in keys.items()},
         },
+        files=tuple(footer.file for footer in footers),
     )
 
 
@@ -150,38 +160,14 @@ def feature_columns(
     return tuple(columns)
 
 
-def _list_files(path: str, filesystem: pafs.FileSystem) -> list[pafs.FileInfo]:
-    if any(c in path for c in "*?[") and not os.path.exists(path):
-        found = [name for name in sorted(glob.glob(path, recursive=True)) if os.path.isfile(name)]
-        if not found:
-            raise DataError(f"{path}: expected at least one Parquet file, but the pattern matches none")
-        return list(filesystem.get_file_info(found))
-    info = filesystem.get_file_info(path)
-    if info.type == pafs.FileType.NotFound:
-        raise DataError(f"{path}: expected a Parquet file or a directory of them, but there is nothing at this path")
-    if info.type == pafs.FileType.File:
-        return [info]
-    entries = filesystem.get_file_info(pafs.FileSelector(path, recursive=True))
-    files = [e for e in entries if e.type == pafs.FileType.File and _is_data(e.path, path)]
-    if not files:
-        raise DataError(f"{path}: expected at least one file that ends in .parquet, but the directory has none")
-    return sorted(files, key=lambda entry: str(entry.path))
-
-
-def _is_data(file: str, root: str) -> bool:
-    """Tell data from the side files that other tools leave: names that begin with _ or a dot."""
-    parts = PurePosixPath(os.path.relpath(file, root)).parts
-    hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
-    return not hidden and parts[-1].endswith((".parquet", ".pq"))
-
-
-def _read_footer(file: pafs.FileInfo, root: str, filesystem: pafs.FileSystem) -> Footer:
+def _read_footer(file: str, root: str, access: Access) -> Footer:
+    stamp = stamp_of(file, access)
     try:
-        with filesystem.open_input_file(file.path) as handle, pq.ParquetFile(handle) as parquet:
+        with opened(file, access) as handle, pq.ParquetFile(handle) as parquet:
             metadata, schema = parquet.metadata, parquet.schema_arrow
     except (pa.ArrowException, OSError) as error:
         raise DataError(
-            f"{file.path}: expected a Parquet file, but it cannot be read ({_first_line(error)}); "
+            f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); "
             "write it again, or leave it out"
         ) from error
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
@@ -199,22 +185,14 @@ def _read_footer(file: pafs.FileInfo, root: str, filesystem: pafs.FileSystem) ->
             elif name in null_counts:
                 null_counts[name] += statistics.null_count
     return Footer(
-        path=file.path,
-        file_bytes=file.size,
-        modified_ns=file.mtime_ns,
+        file=KnownFile(file, access, stamp, footer_digest(metadata)),
         schema=schema,
         group_rows=tuple(group.num_rows for group in groups),
         group_bytes=tuple(group.total_byte_size for group in groups),
         column_bytes=column_bytes,
         null_counts=null_counts,
-        keys=_hive_keys(file.path, root),
+        keys=hive_keys(file, root),
     )
-
-
-def _hive_keys(file: str, root: str) -> dict[str, str | None]:
-    folders = PurePosixPath(os.path.relpath(file, root) if os.path.isdir(root) else file).parts[:-1]
-    pairs = (folder.split("=", 1) for folder in folders if "=" in folder)
-    return {unquote(key): None if value == _HIVE_NULL else unquote(value) for key, value in pairs}
 
 
 def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
@@ -294,12 +272,10 @@ def _partitions(
         for group, (group_rows, group_bytes) in enumerate(zip(footer.group_rows, footer.group_bytes, strict=True)):
             if not group_rows:
                 continue
-            if pieces and pieces[-1].path == footer.path:
+            if pieces and pieces[-1].file is footer.file:
                 pieces[-1] = pieces[-1].with_group(group, group_rows)
             else:
-                pieces.append(
-                    FileRows(footer.path, footer.file_bytes, footer.modified_ns, (group,), group_rows, constants)
-                )
+                pieces.append(FileRows(footer.file, (group,), group_rows, constants))
             rows, size = rows + group_rows, size + group_bytes
             if rows >= _PARTITION_ROWS or size >= _PARTITION_BYTES:
                 partitions.append(ParquetPartition(len(partitions), tuple(pieces)))
@@ -307,7 +283,3 @@ def _partitions(
     if pieces:
         partitions.append(ParquetPartition(len(partitions), tuple(pieces)))
     return tuple(partitions)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

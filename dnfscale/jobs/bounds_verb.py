@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.data.models import read_model
 from dnfscale.errors import DataError, SpecError
+from dnfscale.jobs.storage_options import access_from, add_storage_options
 from dnfscale.method.bounds import (
     class_error,
     class_rows,
@@ -47,6 +47,7 @@ def add_bounds_verb(subparsers: Subparsers) -> None:
     verb.add_argument("--model", metavar="FILE", help="a model.json, instead of the numbers")
     verb.add_argument("--label", metavar="LABEL", help="which class, if the model is of several")
     verb.add_argument("--json", action="store_true", help="as JSON")
+    add_storage_options(verb)
     verb.set_defaults(verb=_bounds)
 
 
@@ -185,7 +186,7 @@ def _model(options: argparse.Namespace) -> None:
     for name in ("attributes", "epsilon", "rows"):
         if getattr(options, name) is not None:
             raise SpecError(f"--model brings its own attributes and rows, got --{name} as well; leave one of them out")
-    model = read_model(Path(options.model), options.label)
+    model = read_model(options.model, options.label, access_from(options))
     if model.weighted:
         raise DataError(f"{options.model} must have counts of plain rows, got weighted ones; learn without weights")
     certificate = certify(

@@ -8,9 +8,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import dnfscale
+from dnfscale.data.storage import joined
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs import signals
 from dnfscale.jobs.bounds_verb import add_bounds_verb
@@ -18,12 +19,14 @@ from dnfscale.jobs.data_verbs import add_data_verbs
 from dnfscale.jobs.detached_verbs import add_detached_verbs
 from dnfscale.jobs.explain_verb import add_explain_verb
 from dnfscale.jobs.export_verb import add_export_verb
+from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.plan import check_fits, plan, write_plan
 from dnfscale.jobs.predict_verb import add_predict_verb
 from dnfscale.jobs.reporting import write_joint_report, write_report
 from dnfscale.jobs.runner import Options, check_place, open_data, run
 from dnfscale.jobs.spec import JobSpec, parse_override, read_spec
 from dnfscale.jobs.starter import starter_spec
+from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.jobs.store import RunFolder
 from dnfscale.jobs.suite import run_suite
 from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
@@ -89,10 +92,11 @@ def _plan(options: argparse.Namespace) -> None:
 
 
 def _init(options: argparse.Namespace) -> None:
-    target = Path(options.output or Path(options.data).stem + ".toml")
+    data, access = place_from("DATA", options.data), access_from(options)
+    target = Path(options.output or PurePosixPath(data).stem + ".toml")
     if target.exists() and not options.force:
         raise SpecError(f"{target} is already there; choose another --output, or pass --force to replace it")
-    text = starter_spec(options.data, options.target, target.parent)
+    text = starter_spec(data, options.target, target.parent, access)
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -101,13 +105,19 @@ def _init(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    folders = [Path(folder) for folder in options.dirs]
+    access = access_from(options)
+    folders = [place_from("DIR", folder) for folder in options.dirs]
     if len(folders) == 1 and options.output is None:
-        write_report(RunFolder(folders[0]))
-        target = folders[0] / "report.html"
+        target = joined(folders[0], "report.html")
     else:
-        target = Path(options.output or "report.html")
-        write_joint_report(folders, target)
+        target = place_from("--output", options.output or "report.html")
+    try:
+        if len(folders) == 1 and options.output is None:
+            write_report(RunFolder(folders[0], access))
+        else:
+            write_joint_report(folders, target, access)
+    except FolderError as error:
+        raise SpecError(f"{target} cannot be written: {error.strerror}; choose another --output") from error
     print(f"{target}: written")
 
 
@@ -139,8 +149,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_spec(run_verb, _run)
     run_verb.add_argument("--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler")
     run_verb.add_argument("--output", metavar="DIR", help="put the run's folder here instead of output.dir")
-    run_verb.add_argument("--resume", action="store_true", help="do nothing if this run has already finished")
-    run_verb.add_argument("--force", action="store_true", help="replace the run of another spec in the same folder")
+    run_verb.add_argument(
+        "--resume", action="store_true", help="go on with an interrupted run; a finished one is left as it is"
+    )
+    run_verb.add_argument(
+        "--force", action="store_true", help="replace the run of another spec or other data in the same folder"
+    )
     run_verb.add_argument("--json", action="store_true", help="result on stdout and events on stderr as JSON")
     run_verb.add_argument("--performance-report", metavar="FILE", help="write Dask's own report of the run here")
 
@@ -148,15 +162,17 @@ def _parser() -> argparse.ArgumentParser:
     _add_spec(verbs.add_parser("plan", help="say what a job would read and hold; runs nothing"), _plan)
 
     init_verb = verbs.add_parser("init", help="write a starter spec for a Parquet dataset")
-    init_verb.add_argument("data", metavar="DATA", help="a Parquet file or directory")
+    init_verb.add_argument("data", metavar="DATA", help="a Parquet file, directory or URL")
     init_verb.add_argument("--target", metavar="COLUMN", required=True, help="the column to predict")
     init_verb.add_argument("--output", metavar="FILE", help="the spec to write (default: the data's name with .toml)")
     init_verb.add_argument("--force", action="store_true", help="replace the spec if it is there")
+    add_storage_options(init_verb)
     init_verb.set_defaults(verb=_init)
 
     report_verb = verbs.add_parser("report", help="render report.html again; several runs side by side")
     report_verb.add_argument("dirs", metavar="DIR", nargs="+", help="the folder of a run or of a suite")
     report_verb.add_argument("--output", metavar="FILE", help="the page to write (default: in the run's folder)")
+    add_storage_options(report_verb)
     report_verb.set_defaults(verb=_report)
 
     add_detached_verbs(verbs, add_spec=_add_spec, read=_read)

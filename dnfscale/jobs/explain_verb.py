@@ -8,7 +8,6 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +19,14 @@ from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.datasets import is_named, open_named
 from dnfscale.data.models import read_model
 from dnfscale.data.source import Source, open_source
+from dnfscale.data.storage import Access
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
 from dnfscale.evaluate import check_columns, columns_of, types_of
 from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
+from dnfscale.jobs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import Explanation, explain_model, explain_type, explain_types, model_to_record, to_record
 from dnfscale.method.narrate import count_words, type_words, write, write_model
 
@@ -56,6 +57,7 @@ def add_explain_verb(subparsers: Subparsers) -> None:
     )
     verb.add_argument("--label", help="which formula of a model of several classes to explain")
     verb.add_argument("--json", action="store_true", help="as JSON")
+    add_storage_options(verb)
     verb.set_defaults(verb=_explain)
 
 
@@ -103,11 +105,11 @@ def _explain(options: argparse.Namespace) -> None:
         raise SpecError(f"--row must be at least 0, which is the first row, got {options.row}")
     if options.limit is not None and options.limit < 1:
         raise SpecError(f"--limit must be at least 1, got {options.limit}")
-    model = read_model(Path(options.model), options.label)
+    model = read_model(options.model, options.label, access_from(options))
     if options.data is None:
         text, record = _whole(model)
     else:
-        source = _open(options.data, model)
+        source = _open(options.data, model, access_from(options))
         text, record = _types(model, source, options) if options.row is None else _row(model, source, options.row)
     print(json.dumps({"schema": SCHEMA, **record}, indent=2, ensure_ascii=False) if options.json else text)
 
@@ -212,9 +214,9 @@ def _value(data: Numbers | Categories, place: int) -> Scalar | None:
     return None if code < 0 else data.values[code]
 
 
-def _open(path: str, model: Model) -> Source:
+def _open(path: str, model: Model, access: Access) -> Source:
     """Open a dataset, and make sure that the model can be asked about its rows."""
-    source = open_named(path)[0] if is_named(path) else open_source(path)
+    source = open_named(path)[0] if is_named(path) else open_source(path, access)
     check_columns([model.tau], source.types, path)
     # What was asked for is told, not where a dataset of that name was found.
     return replace(source, path=path)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dnfscale.data.models import classes_text, model_text, read_model, read_models
 from dnfscale.errors import SpecError
-from dnfscale.jobs.store import write_whole
+from dnfscale.jobs.folders import write_whole
+from dnfscale.jobs.storage_options import access_from, add_storage_options
 from dnfscale.method.export import DIALECTS, export_latex, export_pmml, export_python, export_sql, export_text
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def add_export_verb(subparsers: Subparsers) -> None:
     verb.add_argument("--probability", action="store_true", help="a column `probability` in that SELECT")
     verb.add_argument("--output", metavar="FILE", help="the file to write (default: stdout)")
     verb.add_argument("--force", action="store_true", help="replace that file if it is there")
+    add_storage_options(verb)
     verb.set_defaults(verb=_export)
 
 
@@ -47,7 +49,7 @@ def _export(options: argparse.Namespace) -> None:
     target = Path(options.output) if options.output is not None else None
     if target is not None and target.exists() and not options.force:
         raise SpecError(f"{target} is already there; choose another --output, or pass --force to replace it")
-    text = _written(Path(options.model), options) + "\n"
+    text = _written(options.model, options) + "\n"
     if target is None:
         _print(text)
         return
@@ -68,11 +70,11 @@ def _check(options: argparse.Namespace) -> None:
         raise SpecError("--force replaces the file of --output, but there is none; leave it out")
 
 
-def _written(file: Path, options: argparse.Namespace) -> str:
+def _written(file: str, options: argparse.Namespace) -> str:
     if options.to == "json" and options.label is None:
-        models = read_models(file)
+        models = read_models(file, access_from(options))
         return model_text(models[0]) if len(models) == 1 else classes_text(models)
-    model = read_model(file, options.label)
+    model = read_model(file, options.label, access_from(options))
     if options.to == "sql":
         return export_sql(model, options.dialect or "duckdb", options.table, probability=options.probability)
     return _FORMATS[options.to](model)

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
-from dnfscale.jobs.store import write_whole
+from dnfscale.jobs.folders import Folder
 
 
 class TaskNotes:
     """What has been finished of a job."""
 
-    def __init__(self, folder: Path, fingerprint: str) -> None:
-        self._folder = folder
+    def __init__(self, files: Folder, fingerprint: str) -> None:
+        self._files = files
         self._fingerprint = fingerprint
         self._entries: dict[str, list[dict[str, Any]]] = {}
 
     def recall(self, chain: str) -> list[dict[str, Any]]:
         """Return what was noted, in order; nothing where there are no notes of this job."""
         try:
-            content = json.loads(self._file(chain).read_text(encoding="utf-8"))
+            content = json.loads(self._files.read(_file(chain)))
             noted = list(content["entries"]) if content["fingerprint"] == self._fingerprint else []
         except (OSError, ValueError, KeyError, TypeError):
             # Notes that cannot be read are notes of nothing: the work is done again.
@@ -39,15 +38,11 @@ class TaskNotes:
         entries[:] = [noted for noted in entries if noted.get("step") != entry.get("step")]
         entries.append(entry)
         content = {"fingerprint": self._fingerprint, "entries": entries}
-        write_whole(self._file(chain), json.dumps(content, ensure_ascii=False) + "\n")
+        self._files.write(_file(chain), (json.dumps(content, ensure_ascii=False) + "\n").encode())
 
-    def forget(self) -> None:
-        """Remove all notes."""
-        for file in self._folder.glob("*.json"):
-            file.unlink()
 
-    def _file(self, chain: str) -> Path:
-        return self._folder / f"{chain}.json"
+def _file(chain: str) -> str:
+    return f"tasks/{chain}.json"
 
 
 def fingerprint(*parts: str) -> str:

@@ -36,8 +36,12 @@ class Plan:
     columns: tuple[Column, ...]
     binned_bytes: int
     worker_bytes: int
-    seconds: float
-    """For the formula; how long baselines take is up to them."""
+    work: Work
+
+    @property
+    def seconds(self) -> float:
+        """About how long the formula will take; how long baselines take is up to them."""
+        return forecast.seconds(self.work)
 
 
 def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
@@ -98,7 +102,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         inside_bytes=16 * len(numbers) * inside_rows(source.n_rows, len(numbers)),
         limit=None if serial else int(memory_bytes(spec["cluster.memory_limit"])),
     )
-    return Plan(tuple(phases), partitions, source.n_rows, columns, binned, needed, forecast.seconds(work))
+    return Plan(tuple(phases), partitions, source.n_rows, columns, binned, needed, work)
 
 
 def check_fits(plan: Plan, spec: JobSpec) -> None:

@@ -7,18 +7,19 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from dnfscale.core.model import Model
 from dnfscale.data.datasets import is_named, open_named
 from dnfscale.data.models import read_models
 from dnfscale.data.source import Source, open_source
+from dnfscale.data.storage import is_within
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.errors import SpecError
 from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
+from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.predict import Predicted, predict
 
 _SERIAL_ROWS = 20_000_000
@@ -29,23 +30,28 @@ def add_predict_verb(verbs: Any) -> None:
     """Add the verb to the command line."""
     verb = verbs.add_parser("predict", help="write a model's answer for every row of a dataset")
     verb.add_argument("model", metavar="MODEL", help="the model.json of a run")
-    verb.add_argument("data", metavar="DATA", help="a Parquet file, directory or glob, builtin:NAME or paper:NAME")
-    verb.add_argument("--output", metavar="DIR", required=True, help="the folder for the Parquet files of answers")
+    verb.add_argument("data", metavar="DATA", help="a Parquet file, directory, glob or URL, builtin:NAME or paper:NAME")
+    verb.add_argument(
+        "--output", metavar="DIR", required=True, help="the folder or URL for the Parquet files of answers"
+    )
     verb.add_argument("--workers", metavar="N", type=int, help="processes (default: by the number of rows)")
     verb.add_argument("--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler")
     verb.add_argument("--insecure", action="store_true", help="let that be another machine's, without TLS")
     verb.add_argument("--force", action="store_true", help="replace the folder if it is there")
     verb.add_argument("--json", action="store_true", help="the summary as JSON")
+    add_storage_options(verb)
     verb.set_defaults(verb=_predict)
 
 
 def _predict(options: argparse.Namespace) -> None:
+    access = access_from(options)
+    output = place_from("--output", options.output)
     for given in (options.model, options.data):
         # With --force the folder is removed, whatever it holds.
-        if not is_named(given) and Path(given).resolve().is_relative_to(Path(options.output).resolve()):
-            raise SpecError(f"--output must be a folder of its own, but {given} lies in {options.output}; change it")
-    models = read_models(Path(options.model))
-    source = open_named(options.data)[0] if is_named(options.data) else open_source(options.data)
+        if not is_named(given) and is_within(given, output):
+            raise SpecError(f"--output must be a folder of its own, but {given} lies in {output}; change it")
+    models = read_models(options.model, access)
+    source = open_named(options.data)[0] if is_named(options.data) else open_source(options.data, access)
     lines = ProgressLines(sys.stderr)
     lines.begin("predict", source.n_rows, len(source.partitions))
     started = time.monotonic()
@@ -57,7 +63,7 @@ def _predict(options: argparse.Namespace) -> None:
             lines.progress("predict", progress)
 
     try:
-        found = predict(models, source, engine.watched_by(watch), Path(options.output), force=options.force)
+        found = predict(models, source, engine.watched_by(watch), output, access=access, force=options.force)
     finally:
         engine.close()
     elapsed = time.monotonic() - started

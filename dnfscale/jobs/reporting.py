@@ -4,55 +4,61 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
+from dnfscale.data.storage import DEFAULT_ACCESS, Access, joined, split
 from dnfscale.errors import SpecError
+from dnfscale.jobs.folders import Folder, open_folder
 from dnfscale.jobs.report import ReportRun, render_figures, render_report
 from dnfscale.jobs.store import RunFolder
 
 
 def write_report(folder: RunFolder) -> None:
     """Write report.html and figures/*.svg into the folder of a finished run or suite."""
-    runs, failures = runs_in(folder.path)
-    title = folder.path.name if len(runs) != 1 or failures else None
+    runs, failures = runs_in(folder.path, folder.access)
+    title = PurePosixPath(folder.path).name if len(runs) != 1 or failures else None
     for name, figure in render_figures(runs).items():
         folder.write_text(f"figures/{name}.svg", figure)
     folder.write_text("report.html", render_report(runs, failures, title=title))
 
 
-def write_joint_report(folders: Sequence[Path], target: Path) -> None:
+def write_joint_report(folders: Sequence[str], target: str, access: Access = DEFAULT_ACCESS) -> None:
     """Write one page about the runs of several folders."""
     runs: list[ReportRun] = []
     failures: list[tuple[str, str]] = []
     for folder in folders:
-        more, failed = runs_in(folder)
+        more, failed = runs_in(folder, access)
         runs += more
         failures += failed
-    RunFolder(target.parent).write_text(target.name, render_report(runs, failures))
+    parent, name = split(target)
+    RunFolder(parent, access).write_text(name, render_report(runs, failures))
 
 
-def runs_in(folder: Path) -> tuple[list[ReportRun], list[tuple[str, str]]]:
+def runs_in(folder: str, access: Access = DEFAULT_ACCESS) -> tuple[list[ReportRun], list[tuple[str, str]]]:
     """Return the finished runs of a folder, which may be a suite's, and the jobs of it that failed."""
-    result = _read(folder / "result.json")
+    files = open_folder(folder, access)
+    result = _read(files, "result.json")
     if result.get("schema") != "dnfscale.suite/1":
-        model = _read(folder / "model.json") if (folder / "model.json").is_file() else None
-        return [ReportRun(str(result.get("name", folder.name)), result, model)], []
+        model = _read(files, "model.json") if files.has("model.json") else None
+        return [ReportRun(str(result.get("name", PurePosixPath(folder).name)), result, model)], []
     runs: list[ReportRun] = []
     failures: list[tuple[str, str]] = []
     for job in result["jobs"]:
         if job["status"] == "done":
-            runs += runs_in(folder / job["folder"])[0]
+            runs += runs_in(joined(folder, job["folder"]), access)[0]
         else:
             failures.append((job["name"], job["error"]))
     return runs, failures
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(files: Folder, name: str) -> dict[str, Any]:
+    place = joined(files.path, name)
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(files.read(name).decode("utf-8"))
     except (OSError, ValueError) as error:
-        raise SpecError(f"{file}: expected the result of a finished run, but it cannot be read: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise SpecError(f"{place}: expected the result of a finished run, but it cannot be read: {why}") from error
     if not isinstance(content, dict) or not str(content.get("schema", "")).startswith("dnfscale."):
-        raise SpecError(f"{file}: expected a result of dnfscale, but its schema is not one; is this a run's folder?")
+        raise SpecError(f"{place}: expected a result of dnfscale, but its schema is not one; is this a run's folder?")
     return content

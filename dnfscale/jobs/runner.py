@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sys
 import threading
 import time
 import tomllib
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, TextIO
 
 import pyarrow as pa
@@ -15,12 +19,16 @@ import dnfscale
 from dnfscale.data.datasets import is_named, open_named
 from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source, open_source
+from dnfscale.data.storage import is_remote
 from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_cluster, check_performance_report, launch
-from dnfscale.errors import DnfscaleError, LimitError, SpecError, TaskError
+from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
 from dnfscale.fidelity import READINGS
 from dnfscale.jobs import signals
+from dnfscale.jobs.checkpoints import CheckpointedEngine, ScanRecords
 from dnfscale.jobs.environment import environment_of
+from dnfscale.jobs.folders import FolderError
+from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import plan
@@ -54,11 +62,14 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
         started = time.monotonic()
         job.claim()
         threading.Thread(target=load_functions, daemon=True).start()
-        engine = launched(spec, options, job.notice)
         try:
-            job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)
+            engine = launched(spec, options, job.notice)
+            try:
+                job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)
+            finally:
+                engine.close()
         finally:
-            engine.close()
+            job.release()
     result, model = job.folder.read_json("result.json"), job.folder.read_json("model.json")
     if options.json:
         print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
@@ -101,7 +112,7 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
                 roles["positive"] = None
             to_learn = learn_spec(spec, target=spec["data.target"] or record.target, **roles)
         else:
-            source = open_source(spec.data_path)
+            source = open_source(spec.data_path, spec.data_access)
             to_learn = learn_spec(spec, target=spec["data.target"])
         if spec.distilled_file is not None:
             source, to_learn = _scored(source, to_learn, spec)
@@ -153,14 +164,18 @@ class Job:
 
     def __init__(self, spec: JobSpec, options: Options, source: Source, to_learn: LearnSpec, shown: Watcher) -> None:
         self.spec = spec
-        self.folder = RunFolder(spec.run_folder)
+        self.folder = RunFolder(spec.run_folder, spec.output_access)
         self.source = source
         self._options = options
         self._to_learn = to_learn
-        token = fingerprint(spec.essence(), source.identity, dnfscale.__version__)
-        self._notes = TaskNotes(self.folder.path / "tasks", token)
+        self._begins_with = {"spec": fingerprint(spec.essence()), "data": source.identity, "code": code_version()}
+        token = fingerprint(*self._begins_with.values())
+        files = self.folder.files
+        self._notes = TaskNotes(files, token)
+        self._scans = ScanRecords(files, token, recalled=lambda phase: self._tell("recalled", phase=phase))
+        self._lock = FolderLock(files, tell=lambda line: print(f"dnfscale: {line}", file=sys.stderr))
         self._shown = shown
-        self._journal = Journal(self.folder.path / "events.jsonl")
+        self._journal = Journal(files)
         self._telling = threading.Lock()
         """Workers come and go in a thread of their own."""
         self._phases = Phases(plan(spec, source, to_learn))
@@ -173,18 +188,57 @@ class Job:
 
     @property
     def is_finished(self) -> bool:
-        """Whether this very job, on this very data, has a result."""
-        return self.folder.has_result(tomllib.loads(self.spec.resolved())) and bool(self._notes.recall("ideal"))
+        """Whether this very job, on this very data, has a result and a report of it."""
+        try:
+            return (
+                self.folder.has_result(tomllib.loads(self.spec.resolved()))
+                and self.folder.files.has("report.html")
+                and bool(self._notes.recall("ideal"))
+            )
+        except OSError as error:
+            raise self.spec.located(self.folder.unwritable(error)) from error
 
     def claim(self) -> None:
-        """Make the job's folder its own; without --resume the notes of an earlier run are removed."""
+        """Make the job's folder its own until release(); without --resume the work of an earlier run is removed."""
         resolved = self.spec.resolved()
         try:
+            self._lock.take()
+            earlier = self.folder.begun_with()
+            same = earlier == self._begins_with
+            if self._options.resume and earlier is not None and not (same or self._options.force):
+                self._check_begun(earlier)
             self.folder.claim(tomllib.loads(resolved), resolved, force=self._options.force)
-        except DnfscaleError as error:
-            raise self.spec.located(error) from error
-        if not self._options.resume:
-            self._notes.forget()
+            if not (self._options.resume and same):
+                self.folder.begin_anew(self._begins_with)
+        except OSError as error:
+            self.release()
+            raise self.spec.located(self.folder.unwritable(error)) from error
+        except BaseException as error:
+            self.release()
+            if isinstance(error, DnfscaleError):
+                raise self.spec.located(error) from error
+            raise
+
+    def release(self) -> None:
+        """Give the folder back."""
+        self._lock.release()
+
+    def _check_begun(self, earlier: dict[str, str]) -> None:
+        """Raise an error where a run cannot go on with what it began with; another spec is told of by its folder."""
+        anew = "run with --force, or without --resume, to start anew"
+        if earlier.get("spec") != self._begins_with["spec"]:
+            return
+        if earlier.get("data") != self._begins_with["data"]:
+            raise DataError(
+                f"{self.source.path}: expected the data that the run in {self.folder.path} began with, but its files "
+                f"have changed since; {anew}",
+                "data.path",
+            )
+        if earlier.get("code") != self._begins_with["code"]:
+            raise SpecError(
+                f"expected the version of dnfscale that the run in {self.folder.path} began with, "
+                f"{earlier.get('code')}, but this is {self._begins_with['code']}; {anew}"
+            )
 
     def run(self, engine: Engine, *, launch_s: float) -> None:
         """Carry out the job on an engine and write its files."""
@@ -197,7 +251,7 @@ class Job:
                 self.spec,
                 self.source,
                 self._to_learn,
-                engine,
+                CheckpointedEngine(engine, self._scans),
                 self._notes,
                 token=self.source.identity,
                 clock=time.monotonic,
@@ -205,6 +259,8 @@ class Job:
         except DnfscaleError as error:
             self._tell("failed", error=error.message)
             raise self.spec.located(error) from error
+        except FolderError as error:
+            raise self._unwritten(error) from error
         learn_s = time.monotonic() - started
         timing = {
             "launch_s": round(launch_s, 3),
@@ -214,15 +270,23 @@ class Job:
             "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()},
         }
         signals.check()
+        self._lock.check()
         environment = {**environment_of(engine), "dataset": self.spec["data.path"]}
         try:
             self._write(outcome, timing, environment)
+            self._tell("finished", elapsed_s=timing["total_s"])
+            self._scans.remove()
+            self.folder.files.settle()
         except OSError as error:
-            raise LimitError(
-                f"{self.spec.place('output.dir')}: expected to write the run's files to {self.folder.path}, but "
-                f"{error.strerror}; make room, or pass another --output"
-            ) from error
-        self._tell("finished", elapsed_s=timing["total_s"])
+            raise self._unwritten(error) from error
+
+    def _unwritten(self, error: OSError) -> LimitError:
+        """Say that a file of the run could not be written; what had been, stays for --resume."""
+        advice = "look after the store" if is_remote(self.folder.path) else "make room"
+        return LimitError(
+            f"{self.spec.place('output.dir')}: expected to write the run's files to {self.folder.path}, but "
+            f"{error.strerror or error}; {advice}, then run with --resume, or pass another --output"
+        )
 
     def watch(self, progress: Progress) -> None:
         """Journal the beginning, the course and the end of a phase, and show all of it."""
@@ -302,3 +366,12 @@ class Job:
 
 def _shown(options: Options, err: TextIO) -> Watcher:
     return Watcher(None if options.json else ProgressLines(err), err if options.json else None)
+
+
+@lru_cache(maxsize=1)
+def code_version() -> str:
+    """Return the version of this package, and a digest of its code: work of other code is not gone on with."""
+    digest = hashlib.blake2b(digest_size=8)
+    for file in sorted(Path(dnfscale.__file__).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return f"{dnfscale.__version__}+{digest.hexdigest()}"

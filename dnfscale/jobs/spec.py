@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dnfscale.core.tree import MOST_SIZE
+from dnfscale.data.storage import Access, CredentialError, check_endpoint, check_path, is_remote, joined
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.sizes import SizeBudget
@@ -39,6 +40,8 @@ METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula
 """What a study can run, in the order in which it is shown."""
 TUNED = ("random_forest", "xgboost")
 SIZED = "formula_size"
+STORAGE_KEYS = ("endpoint", "region", "anonymous")
+_SECRET_KEYS = re.compile(r"secret|password|passwd|token|credential|access_?key|account_?key|\bkey$|sas")
 _SIZED_KEYS = ("max_size", "time_limit_s", "patience", "max_types")
 
 
@@ -112,8 +115,18 @@ class JobSpec:
         return SizeBudget(**{key: self[f"baselines.{SIZED}.{key}"] for key in _SIZED_KEYS})
 
     @property
-    def run_folder(self) -> Path:
-        return Path(self["output.dir"]) / self.name
+    def run_folder(self) -> str:
+        return joined(str(self["output.dir"]), self.name)
+
+    @property
+    def data_access(self) -> Access:
+        """How the store that holds the data is reached."""
+        return access_of(self.values, "data")
+
+    @property
+    def output_access(self) -> Access:
+        """How the store for the run's files is reached."""
+        return access_of(self.values, "output")
 
     @property
     def cluster(self) -> ClusterSpec:
@@ -144,6 +157,18 @@ class JobSpec:
             path = os.path.abspath(path)
         model = self.distilled_file
         return {**self.values, "data.path": path, "distill.model": None if model is None else os.path.abspath(model)}
+
+
+def access_of(values: Mapping[str, Any], table: str) -> Access:
+    """Return how the store of data.path or output.dir is reached; what is not said of the output is as for the data."""
+    tables = ("data", "output") if table == "output" else ("data",)
+    given = {
+        key: values[f"{place}.storage.{key}"]
+        for place in tables
+        for key in STORAGE_KEYS
+        if values.get(f"{place}.storage.{key}") is not None
+    }
+    return Access(**given)
 
 
 def resolved_toml(values: Mapping[str, Any]) -> str:
@@ -216,6 +241,8 @@ def checked(
         if key in given:
             try:
                 values[key] = field.check(given[key])
+            except CredentialError as error:
+                raise SpecError(f"{place(key)}: {key} {error}") from None
             except ValueError as error:
                 raise SpecError(f"{place(key)}: {key} must be {error}, got {given[key]!r}") from None
         elif field.required:
@@ -279,6 +306,11 @@ def flattened(
             flat[key] = value
         elif any(field.startswith(key + ".") for field in fields):
             raise SpecError(f"{place(key)}: {key} must be a table, headed by [{key}], got {value!r}")
+        elif ".storage." in key and _SECRET_KEYS.search(name.lower()):
+            raise SpecError(
+                f"{place(key)}: {key}: credentials never stand in a spec; take it out, and set them in the environment "
+                "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3://), or rely on the platform's own"
+            )
         else:
             raise SpecError(f"{place(key)}: {unknown(key, fields)}")
     return flat
@@ -356,6 +388,26 @@ def _threshold(value: Any) -> float:
     return float(value)
 
 
+def _path(value: Any) -> str:
+    return check_path(_text(value))
+
+
+def _local_path(value: Any) -> str:
+    if is_remote(_path(value)):
+        raise ValueError("a path of this machine, not an URL")
+    return str(value)
+
+
+def _endpoint(value: Any) -> str:
+    return check_endpoint(_text(value))
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
 def _column(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("the name of a column")
@@ -410,7 +462,10 @@ FIELDS: Mapping[str, Field] = {
     "kind": Field(_one_of("fit", "study", "distill"), "study"),
     "seed": Field(_whole(0), 0),
     "methods": Field(_methods),
-    "data.path": Field(_text, required=True),
+    "data.path": Field(_path, required=True),
+    "data.storage.endpoint": Field(_endpoint),
+    "data.storage.region": Field(_text),
+    "data.storage.anonymous": Field(_flag),
     "data.target": Field(_column),
     "data.positive": Field(_labels),
     "data.classes": Field(_one_of("two", "all"), "two"),
@@ -428,7 +483,7 @@ FIELDS: Mapping[str, Field] = {
     "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
     "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),
     "folds.outer": Field(_folds),
-    "distill.model": Field(_text),
+    "distill.model": Field(_local_path),
     "distill.threshold": Field(_threshold, 0.5),
     "baselines.random_forest.trials": Field(_whole(1)),
     "baselines.random_forest.timeout_s": Field(_seconds),
@@ -441,6 +496,9 @@ FIELDS: Mapping[str, Field] = {
     f"baselines.{SIZED}.patience": Field(_whole(LEAST_PATIENCE)),
     f"baselines.{SIZED}.max_types": Field(_whole(2)),
     **CLUSTER_FIELDS,
-    "output.dir": Field(_text, "runs"),
+    "output.dir": Field(_path, "runs"),
+    "output.storage.endpoint": Field(_endpoint),
+    "output.storage.region": Field(_text),
+    "output.storage.anonymous": Field(_flag),
 }
 """Every key that a spec may have."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Reading, Role
 from dnfscale.data.source import Source, open_source, role_of
+from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
 from dnfscale.errors import SpecError
 from dnfscale.jobs.toml_text import write_toml
 
@@ -17,9 +18,9 @@ _LOOKED_AT = 5
 _MOST_LABELS = 50
 
 
-def starter_spec(data: str, target: str, folder: Path) -> str:
+def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_ACCESS) -> str:
     """Return a spec for a dataset; its path is written relative to the folder the spec will lie in."""
-    source = open_source(data)
+    source = open_source(data, access)
     if target not in source.types:
         raise SpecError(
             f"--target must name a column of {data}, got {target!r}; it has {', '.join(map(repr, source.types))}"
@@ -35,12 +36,9 @@ def starter_spec(data: str, target: str, folder: Path) -> str:
         raise SpecError(
             f"--target must name a column of few values, but {target!r} has more than {_MOST_LABELS}; choose another"
         )
-    resolved = Path(data).resolve()
-    try:
-        path = str(resolved.relative_to(folder.resolve()))
-    except ValueError:
-        path = str(resolved)
-    head = write_toml({"schema_version": 1, "name": _name(resolved), "kind": "study", "seed": 0})
+    place = PurePosixPath(data) if is_remote(data) else Path(data).resolve()
+    path = _relative(place, folder.resolve()) if isinstance(place, Path) else data
+    head = write_toml({"schema_version": 1, "name": _name(place), "kind": "study", "seed": 0})
     table = write_toml({"path": path, "target": target, "positive": labels[-1:] or None, "drop": unusable})
     return "\n".join(
         [
@@ -56,6 +54,7 @@ def starter_spec(data: str, target: str, folder: Path) -> str:
             "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
             "boolean = []",
             f'missing = "drop"                # or "error", "indicator"; {_found(source, target)}',
+            *_storage(access),
             "",
             "[select]",
             'rank = ["f", "mutual_info", "chi2"]',
@@ -74,6 +73,16 @@ def starter_spec(data: str, target: str, folder: Path) -> str:
             "",
         ]
     )
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+def _storage(access: Access) -> list[str]:
+    given = {"endpoint": access.endpoint, "region": access.region, "anonymous": access.anonymous or None}
+    text = write_toml(given).rstrip()
+    return ["", "[data.storage]", text] if text else []
 
 
 def _labels(source: Source, target: str) -> set[Scalar]:
@@ -100,5 +109,5 @@ def _found(source: Source, target: str) -> str:
     return f"{source.n_rows:,} rows; columns: {counted}"
 
 
-def _name(path: Path) -> str:
+def _name(path: PurePath) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", path.stem).strip("-") or "job"

@@ -5,61 +5,75 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dnfscale.data.storage import DEFAULT_ACCESS, Access
 from dnfscale.errors import SpecError
+from dnfscale.jobs.folders import Folder, FolderError, open_folder
 
 _SAME_RESULT = ("cluster", "output")
 """Tables of a spec that change where and how fast a job runs, never its result."""
+EVENTS = "events.jsonl"
+TASK_ENDINGS = (".json", ".bin")
+"""Files of finished work, in the folder tasks."""
+BEGUN = "tasks/job.json"
+"""What the job began with: the digests of its spec, its data and its code."""
 
 SIZED_MODEL = "model_formula_size.json"
 """The model of bounded size, beside model.json."""
-_FILES = ("result.json", "model.json", SIZED_MODEL, "report.html", "tables/*", "figures/*.svg", "tasks/*.json")
 
 
 class RunFolder:
-    """The folder of one run."""
+    """The folder of one run, on this machine or in an object store."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: str | Path, access: Access = DEFAULT_ACCESS) -> None:
+        self.files: Folder = open_folder(path, access)
+        self.access = access
+
+    @property
+    def path(self) -> str:
+        """The folder as a person writes it."""
+        return self.files.path
 
     def claim(self, resolved_spec: Mapping[str, Any], spec_text: str, *, force: bool) -> None:
         """Make the folder ready for a run; the run of another spec is not overwritten unless by force."""
-        earlier = self._earlier()
-        another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
-        if another and not force and (not earlier or self._holds_work()):
-            raise SpecError(
-                f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
-                "change name or output.dir, or run with --force to replace it",
-                "output.dir",
-            )
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            earlier = self._earlier()
+            another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
+            if another and not force and (not earlier or self._holds_work()):
+                raise SpecError(
+                    f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
+                    "change name or output.dir, or run with --force to replace it",
+                    "output.dir",
+                )
+            self.files.prepare()
             if another:
                 self._clear()
             self.write_text("spec.toml", spec_text)
-            (self.path / "events.jsonl").write_text("")
+            self.write_text(EVENTS, "")
         except OSError as error:
-            raise SpecError(
-                f"output.dir must be a folder that can be written, but {error.strerror or error}: {self.path}; "
-                "change output.dir or pass --output",
-                "output.dir",
-            ) from error
+            raise self.unwritable(error) from error
+
+    def unwritable(self, error: OSError) -> SpecError:
+        """Say that the folder cannot be written."""
+        return SpecError(
+            f"output.dir must be a folder that can be written, but {error.strerror or error}: {self.path}; "
+            "change output.dir or pass --output",
+            "output.dir",
+        )
 
     def has_result(self, resolved_spec: Mapping[str, Any]) -> bool:
         """Say whether a run of this spec has finished here."""
         earlier = self._earlier()
-        finished = (self.path / "result.json").is_file() and (self.path / "model.json").is_file()
+        finished = self.files.has("result.json") and self.files.has("model.json")
         return finished and earlier is not None and _essence(earlier) == _essence(resolved_spec)
 
     def read_json(self, name: str) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(self.files.read(name))
         return content
 
     def write_json(self, name: str, record: Mapping[str, Any]) -> None:
@@ -73,61 +87,63 @@ class RunFolder:
         self.write_text(name, buffer.getvalue())
 
     def write_text(self, name: str, text: str) -> None:
-        write_whole(self.path / name, text)
+        self.files.write(name, text.encode())
+
+    def begun_with(self) -> dict[str, str] | None:
+        """Return what the run in this folder began with; None where there is none, or nothing is known of it."""
+        try:
+            known = json.loads(self.files.read(BEGUN))
+            return {str(key): str(value) for key, value in known.items()}
+        except FolderError:
+            raise
+        except (OSError, ValueError, AttributeError):
+            return None
+
+    def begin_anew(self, with_what: Mapping[str, str]) -> None:
+        """Remove all finished work, and say what the run begins with."""
+        for name in self.files.names("tasks", TASK_ENDINGS):
+            self.files.remove(name)
+        self.write_json(BEGUN, with_what)
 
     def remove(self, name: str) -> None:
         """Remove a file that an earlier run may have left."""
-        (self.path / name).unlink(missing_ok=True)
+        self.files.remove(name)
 
     def _holds_work(self) -> bool:
         """Say whether there is something that would be lost."""
-        return (self.path / "result.json").exists() or any((self.path / "tasks").glob("*.json"))
+        return self.files.has("result.json") or self.files.names("tasks", TASK_ENDINGS) not in ([], [BEGUN])
 
     def _clear(self) -> None:
         """Remove what a run of another spec has left, and nothing else."""
-        for pattern in _FILES:
-            for file in self.path.glob(pattern):
-                file.unlink()
+        listed = [("tables", ("",)), ("figures", (".svg",)), ("tasks", TASK_ENDINGS)]
+        more = [name for below, endings in listed for name in self.files.names(below, endings)]
+        for name in ("result.json", "model.json", SIZED_MODEL, "report.html", *more):
+            self.files.remove(name)
 
     def _earlier(self) -> dict[str, Any] | None:
         try:
-            return tomllib.loads((self.path / "spec.toml").read_text(encoding="utf-8"))
+            return tomllib.loads(self.files.read("spec.toml").decode("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except FolderError:
+            raise
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
             # A spec that cannot be read is not ours to overwrite.
             return {}
 
 
-def write_whole(target: Path, text: str) -> None:
-    """Write a file under another name, then rename it into place: it is there whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(draft, 0o644)
-        os.replace(draft, target)
-    except BaseException:
-        os.unlink(draft)
-        raise
-
-
 class Journal:
     """events.jsonl: one JSON object a line, each with its number and time."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, files: Folder) -> None:
+        self._files = files
         self._sequence = 0
 
     def record(self, event: str, **facts: Any) -> dict[str, Any]:
         """Add an event and return it."""
         self._sequence += 1
         entry = {"sequence": self._sequence, "time": round(time.time(), 3), "event": event, **facts}
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        self._files.append(EVENTS, json.dumps(entry, ensure_ascii=False) + "\n")
         return entry
 
 

@@ -77,6 +77,8 @@ def run_study(
         facts = noted[0]
     else:
         facts, binned = _learned_facts(source, spec, to_learn, engine)
+        # What was counted is of the files that the job began with; so is everything that will be read for baselines.
+        source.check_unchanged()
         facts["seconds"] = round(clock() - started, 3)
         notes.note("ideal", facts)
     methods = {name: record for name, record in facts["methods"].items() if name in spec.methods}

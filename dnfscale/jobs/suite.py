@@ -18,6 +18,8 @@ from dnfscale.errors import ClusterError, DnfscaleError, TaskError
 from dnfscale.experiment.formats import to_csv, to_latex, to_markdown
 from dnfscale.experiment.tables import study_tables
 from dnfscale.jobs.environment import environment_of
+from dnfscale.jobs.folders import FolderError
+from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.runner import Job, Options, check_place, launched
@@ -43,22 +45,44 @@ class _Row:
 
 def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
     """Run all jobs of a suite, write its tables, and print the accuracies."""
-    started = time.monotonic()
     check_place(suite, options)
-    folder = RunFolder(suite.run_folder)
+    folder = RunFolder(suite.run_folder, suite.output_access)
+    lock = FolderLock(folder.files, tell=lambda line: print(f"dnfscale: {line}", file=err))
     resolved = suite.resolved()
-    folder.claim(tomllib.loads(resolved), resolved, force=options.force)
-    shown = Watcher(None if options.json else ProgressLines(err), err if options.json else None)
-    rows = [_opened(spec, options, shown) for spec in suite.jobs]
-    waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
-    environment: dict[str, Any] = {}
-    if waiting:
-        engine = launched(suite, options, lambda notice: shown.notice(notice.message))
+    try:
         try:
-            environment = environment_of(engine)
-            _run_all(waiting, engine, at_once=1 if suite.cluster.kind == "serial" else len(waiting))
-        finally:
-            engine.close()
+            lock.take()
+            folder.claim(tomllib.loads(resolved), resolved, force=options.force)
+        except OSError as error:
+            raise folder.unwritable(error) from error
+        try:
+            _run_claimed(suite, folder, options, out=out, err=err)
+        except FolderError as error:
+            raise folder.unwritable(error) from error
+    finally:
+        lock.release()
+
+
+def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: TextIO, err: TextIO) -> None:
+    """Run a suite in a folder that is its own."""
+    started = time.monotonic()
+    shown = Watcher(None if options.json else ProgressLines(err), err if options.json else None)
+    rows: list[_Row] = []
+    environment: dict[str, Any] = {}
+    try:
+        rows += (_opened(spec, options, shown) for spec in suite.jobs)
+        waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
+        if waiting:
+            engine = launched(suite, options, lambda notice: shown.notice(notice.message))
+            try:
+                environment = environment_of(engine)
+                _run_all(waiting, engine, at_once=1 if suite.cluster.kind == "serial" else len(waiting))
+            finally:
+                engine.close()
+    finally:
+        for row in rows:
+            if row.job is not None:
+                row.job.release()
     total_s = round(time.monotonic() - started, 3)
     result = {
         "schema": SUITE_SCHEMA,
@@ -67,7 +91,8 @@ def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -
         "timing": {"total_s": total_s},
         "environment": environment,
     }
-    results = [RunFolder(row.spec.run_folder).read_json("result.json") for row in rows if row.error is None]
+    done = (row.spec for row in rows if row.error is None)
+    results = [RunFolder(spec.run_folder, spec.output_access).read_json("result.json") for spec in done]
     tables = study_tables(results)
     for name, table in tables.items():
         folder.write_text(f"tables/{name}.csv", to_csv(table))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dnfscale.data.storage import Access, joined
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs.checks import Field
@@ -20,6 +21,7 @@ from dnfscale.jobs.cluster_spec import cluster_of
 from dnfscale.jobs.spec import (
     FIELDS,
     JobSpec,
+    access_of,
     checked,
     flattened,
     located_in,
@@ -31,7 +33,8 @@ from dnfscale.jobs.spec import (
     unknown,
 )
 
-_OWN = ("schema_version", "name", "output.dir")
+_OUTPUT = tuple(key for key in FIELDS if key.startswith("output."))
+_OWN = ("schema_version", "name", *_OUTPUT)
 _SHARED = tuple(key for key in FIELDS if key.startswith("cluster."))
 _FOR_ALL = tuple(
     key
@@ -55,8 +58,13 @@ class SuiteSpec:
         return str(self.values["name"])
 
     @property
-    def run_folder(self) -> Path:
-        return Path(self.values["output.dir"]) / self.name
+    def run_folder(self) -> str:
+        return joined(str(self.values["output.dir"]), self.name)
+
+    @property
+    def output_access(self) -> Access:
+        """How the store for the suite's files is reached."""
+        return access_of(self.values, "output")
 
     @property
     def cluster(self) -> ClusterSpec:
@@ -96,14 +104,16 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
         given[key] = value
     values = checked(given, fields, file, place)
     values["name"] = values["name"] or name_from(file)
-    folder = Path(values["output.dir"]) / values["name"]
+    folder = joined(str(values["output.dir"]), str(values["name"]))
     for_all = {key: given[key] for key in _FOR_ALL if key in given}
     first = {key: given[key] for key in overrides or {} if key in _FOR_ALL}
     jobs = []
     for entry in listed:
         path, own = _entry(entry, place("jobs"))
         shared = {key: values[key] for key in _SHARED if values[key] is not None}
-        settings = {**_raw(shared), **_raw(for_all), **own, **first, "output.dir": str(folder / "jobs")}
+        output = {key: values[key] for key in _OUTPUT if values[key] is not None}
+        everywhere = {**_raw(shared), **_raw(for_all), **own, **first, **output}
+        settings = {**everywhere, "output.dir": joined(folder, "jobs")}
         jobs.append(read_spec(file.parent / path, settings))
     _check_names(jobs, place("jobs"))
     return SuiteSpec(file, lines, values, tuple(jobs))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from pathlib import Path
 from typing import Any, TextIO
 
 from dnfscale.core.formula import Dnf, Term
@@ -12,7 +11,7 @@ from dnfscale.core.formula import Dnf, Term
 _WIDEST = 100
 
 
-def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: Path, out: TextIO) -> None:
+def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: str, out: TextIO) -> None:
     """Write the summary of a result and of the model beside it."""
     data, ideal = result["data"], result["methods"]["ideal"]
     model = ideal["model"]

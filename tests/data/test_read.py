@@ -244,7 +244,7 @@ def test_a_file_rewritten_with_as_many_bytes_is_an_error_too(tmp_path):
 def test_a_file_removed_after_its_footer_was_read_is_an_error(tmp_path):
     file, source = whole_source(tmp_path)
     file.unlink()
-    with pytest.raises(DataError, match=r"rows\.parquet: expected to read its columns, but that failed"):
+    with pytest.raises(DataError, match=r"rows\.parquet: expected the file that the job began with, but it is gone"):
         read_back(source, {"x": Role.NUMBER}, target="y")
 
 

@@ -257,7 +257,7 @@ def test_a_column_name_that_occurs_twice_is_an_error_in_whichever_file(tmp_path,
 def pieces_of(source: Source) -> list[tuple[str, int]]:
     """Return every (file, row group) in the order of the partitions."""
     return [
-        (os.path.basename(piece.path), group)
+        (os.path.basename(piece.file.path), group)
         for partition in source.partitions
         for piece in partition.pieces
         for group in piece.groups

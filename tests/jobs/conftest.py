@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.jobs.running import Desk, keeping_signals, small_table
+from tests.object_store import Store, serving
 
 
 @pytest.fixture
@@ -23,3 +24,18 @@ def laid_desk(desk: Desk) -> Desk:
     """A folder with a small table in t.parquet."""
     desk.table(small_table())
     return desk
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator[Store]:
+    """A real S3 server on loopback."""
+    pytest.importorskip("moto.server", reason="the S3 server of these tests, moto, is not installed")
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def store_keys(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that may use the store."""
+    for name, value in store.keys.environment.items():
+        monkeypatch.setenv(name, value)

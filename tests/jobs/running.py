@@ -170,7 +170,7 @@ def surprising(folder: Path) -> list[str]:
     """What the folder of a run holds beside what the design says: nothing, unless something was left behind."""
     known = re.compile(
         r"spec\.toml|result\.json|model\.json|model_formula_size\.json|report\.html|events\.jsonl"
-        r"|tables/[\w-]+\.csv|figures/[\w-]+\.svg|tasks/[\w-]+\.jsonl?"
+        r"|tables/[\w-]+\.csv|figures/[\w-]+\.svg|tasks/[\w-]+\.(json|jsonl|bin)"
     )
     return [name for name in tidy(folder) if not known.fullmatch(name)]
 

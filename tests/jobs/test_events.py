@@ -86,7 +86,7 @@ def test_a_failed_run_says_so_in_its_last_event(laid_desk):
 
 def test_a_long_phase_is_told_of_every_five_seconds():
     planned = (Phase("read rows", "Parquet", 4, 700), Phase("count types", "rough rows", 4, 0))
-    phases = Phases(Plan(planned, 4, 90, (), 0, 0))
+    phases = Phases(Plan(planned, 4, 90, (), 0, 0, work=None))
     told = [phases.facts(Progress("count types", done, 4), now) for done, now in enumerate((0.0, 2.0, 5.5, 6.0, 9.0))]
     start = {"phase": "count types", "total": 4}
     assert told == [

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dnfscale.jobs.folders import LocalFolder
 from dnfscale.jobs.notes import TaskNotes, fingerprint
 
 
 def test_what_was_noted_is_recalled_in_order_by_another_process(tmp_path: Path) -> None:
-    first = TaskNotes(tmp_path, "job")
+    first = TaskNotes(LocalFolder(tmp_path), "job")
     assert first.recall("chain") == []
     first.note("chain", {"step": "a", "value": 1})
     first.note("chain", {"step": "b", "value": 2})
-    assert TaskNotes(tmp_path, "job").recall("chain") == [{"step": "a", "value": 1}, {"step": "b", "value": 2}]
+    assert TaskNotes(LocalFolder(tmp_path), "job").recall("chain") == [
+        {"step": "a", "value": 1},
+        {"step": "b", "value": 2},
+    ]
 
 
 def test_notes_of_another_job_are_not_taken_for_this_ones(tmp_path: Path) -> None:
-    TaskNotes(tmp_path, "other").note("chain", {"step": "a"})
-    assert TaskNotes(tmp_path, "job").recall("chain") == []
+    TaskNotes(LocalFolder(tmp_path), "other").note("chain", {"step": "a"})
+    assert TaskNotes(LocalFolder(tmp_path), "job").recall("chain") == []
 
 
 def test_notes_that_cannot_be_read_are_notes_of_nothing(tmp_path: Path) -> None:
-    (tmp_path / "chain.json").write_text('{"fingerprint": "job", "entr')
-    assert TaskNotes(tmp_path, "job").recall("chain") == []
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "chain.json").write_text('{"fingerprint": "job", "entr')
+    assert TaskNotes(LocalFolder(tmp_path), "job").recall("chain") == []
 
 
 def test_what_is_noted_again_replaces_what_it_was(tmp_path: Path) -> None:
-    notes = TaskNotes(tmp_path, "job")
+    notes = TaskNotes(LocalFolder(tmp_path), "job")
     notes.note("chain", {"step": "a", "value": 1})
     notes.note("chain", {"step": "a", "value": 2})
-    assert TaskNotes(tmp_path, "job").recall("chain") == [{"step": "a", "value": 2}]
-
-
-def test_forgotten_notes_are_gone(tmp_path: Path) -> None:
-    notes = TaskNotes(tmp_path, "job")
-    notes.note("chain", {"step": "a"})
-    notes.forget()
-    assert TaskNotes(tmp_path, "job").recall("chain") == []
+    assert TaskNotes(LocalFolder(tmp_path), "job").recall("chain") == [{"step": "a", "value": 2}]
 
 
 def test_fingerprints_tell_where_one_part_ends() -> None:

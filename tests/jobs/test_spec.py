@@ -361,7 +361,7 @@ def test_a_name_from_a_file_stays_inside_the_output_folder(desk, file):
         spec = read_spec(desk.spec(LEAST, file=file))
     except SpecError:
         return
-    assert spec.run_folder.resolve().parent == (desk.path / "runs").resolve()
+    assert Path(spec.run_folder).resolve().parent == (desk.path / "runs").resolve()
     assert not spec.name.startswith(".")
 
 
@@ -371,7 +371,7 @@ def test_data_lies_relative_to_the_spec_and_output_relative_to_the_working_direc
     monkeypatch.chdir(desk.path / "elsewhere")
     spec = read_spec(file)
     assert Path(spec.data_path) == file.parent / "t.parquet"
-    assert spec.run_folder.resolve() == desk.path / "elsewhere" / "runs" / "job"
+    assert Path(spec.run_folder).resolve() == desk.path / "elsewhere" / "runs" / "job"
 
 
 @pytest.mark.parametrize("path", ["/abs/t.parquet", "s3://bucket/t.parquet", "gs://b/t", "abfs://b/t", "paper:colon"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dnfscale.errors import SpecError
+from dnfscale.jobs.folders import LocalFolder
 from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.toml_text import write_toml
 from tests.jobs.running import tidy
@@ -149,7 +150,7 @@ def test_a_run_has_finished_when_its_files_are_there_and_its_spec_is_the_same(tm
 
 
 def test_the_journal_numbers_its_events(tmp_path):
-    journal = Journal(tmp_path / "events.jsonl")
+    journal = Journal(LocalFolder(tmp_path))
     entries = [journal.record("started", name="größe"), journal.record("phase", done=0), journal.record("finished")]
     lines = (tmp_path / "events.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == entries

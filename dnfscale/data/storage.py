@@ -1,0 +1,247 @@
+"""Where files are: on this machine, or in an object store that an URL names.
+
+    /data/visits.parquet    s3://bucket/visits/    gs://bucket/visits/    abfs://container@account/visits/
+
+A spec may say how a store is reached (its endpoint, its region, or that everybody may read it); who is asking, the
+credentials, come from the environment or from the platform, and never stand in a path, a spec or anything we write.
+What is sent to a worker is a path and an `Access`; each process opens the file system for itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow.fs as pafs
+
+_ATTEMPTS = 5
+_CONNECT_S = 5
+_REQUEST_S = 20
+"""A request is made so often, and may be silent for so long: a store that is gone is told of within two minutes."""
+
+SCHEMES = ("s3", "gs", "abfs", "abfss")
+_CREDENTIALS = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or the machine's role",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS, or the machine's service account",
+    "abfs": "AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN, or the platform's identity",
+}
+_SECRETS = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AZURE_STORAGE_KEY",
+    "AZURE_STORAGE_SAS_TOKEN",
+    "AZURE_CLIENT_SECRET",
+)
+"""Variables whose values are never repeated, not even where a store's own message does."""
+_PLACES = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_PROFILE", "AWS_REGION", "GOOGLE_APPLICATION_CREDENTIALS")
+"""Other variables that a store is opened by."""
+
+
+class CredentialError(ValueError):
+    """A text that holds credentials; it says so without repeating them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How an object store is reached, besides the credentials."""
+
+    endpoint: str | None = None
+    """An URL such as http://127.0.0.1:9000; None for the provider's own, or what AWS_ENDPOINT_URL says."""
+    region: str | None = None
+    anonymous: bool = False
+
+
+DEFAULT_ACCESS = Access()
+
+
+def is_remote(path: str) -> bool:
+    """Tell an URL from a path of this machine."""
+    return "://" in path
+
+
+def check_path(path: str) -> str:
+    """Return a path or an URL of a known kind; one with credentials in it is refused and not repeated."""
+    if not is_remote(path):
+        return path
+    scheme, authority, rest = _split(path)
+    if scheme not in SCHEMES:
+        raise ValueError(f"a path, or an URL that begins with {', '.join(f'{known}://' for known in SCHEMES)}")
+    if "@" in authority and (not scheme.startswith("abfs") or ":" in authority.rpartition("@")[0]):
+        raise CredentialError(_without("the URL holds a user or a password", scheme))
+    if re.search(r"[?&](sig|token|key|secret|password)[^=/]*=|[?&]X-Amz-", path, re.IGNORECASE):
+        raise CredentialError(_without("the URL holds a key or a signature", scheme))
+    if not authority:
+        raise ValueError(f"an URL that names a bucket, such as {scheme}://bucket/folder")
+    if rest and any(part in ("", ".", "..") for part in rest.removesuffix("/").split("/")):
+        raise ValueError("an URL without empty, . or .. folders")
+    return path
+
+
+def check_endpoint(endpoint: str) -> str:
+    """Return the URL of a store's server; one with credentials in it is refused and not repeated."""
+    parts = urlsplit(endpoint)
+    if "@" in parts.netloc or "@" in endpoint.partition("?")[0]:
+        raise CredentialError(_without("the URL holds a user or a password", "s3"))
+    try:
+        port_is_number = parts.port is None or parts.port > 0
+    except ValueError:
+        port_is_number = False
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_number or parts.path.strip("/"):
+        raise ValueError("the URL of a server, such as https://minio.example:9000")
+    return endpoint
+
+
+def joined(path: str, name: str) -> str:
+    """Return the path of a file or folder in another, local or not."""
+    return f"{path.rstrip('/')}/{name}" if is_remote(path) else os.path.join(path, name)
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Say whether a path is a folder or lies in it."""
+    if is_remote(path) != is_remote(folder):
+        return False
+    if is_remote(path):
+        return f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
+    return Path(path).resolve().is_relative_to(Path(folder).resolve())
+
+
+def split(path: str) -> tuple[str, str]:
+    """Return the folder of a file, and its name in it."""
+    folder, _, name = path.rpartition("/")
+    return folder or ("/" if path.startswith("/") else "."), name
+
+
+def located(path: str, access: Access) -> tuple[Any, str]:
+    """Return the file system that holds a path, and the path in it."""
+    if not is_remote(path):
+        return _local(), os.path.abspath(path)
+    scheme, authority, rest = _split(path)
+    container, _, account = authority.partition("@")
+    who = tuple(os.environ.get(variable) for variable in (*_SECRETS, *_PLACES))
+    return _store(scheme, account, access, who), f"{container}/{rest.strip('/')}".rstrip("/")
+
+
+def spelled(inner: str, like: str) -> str:
+    """Return the URL of a path in a file system, given the URL of another in the same; a local path as it is."""
+    if not is_remote(like):
+        return inner
+    scheme, authority, _ = _split(like)
+    account = authority.partition("@")[2]
+    container, _, rest = inner.partition("/")
+    return f"{scheme}://{container}{'@' + account if account else ''}/{rest}"
+
+
+def read_bytes(path: str, access: Access, *, most: int) -> tuple[int, bytes | None]:
+    """Return the size of a file, and its content unless it is larger than what is read at most."""
+    if is_remote(check_path(path)):
+        filesystem, inner = located(path, access)
+        with filesystem.open_input_file(inner) as handle:
+            return handle.size(), bytes(handle.read()) if handle.size() <= most else None
+    size = os.stat(path).st_size
+    return size, Path(path).read_bytes() if size <= most else None
+
+
+def told(error: BaseException, path: str = "") -> str:
+    """Say in one line why a file or a store could not be used, and never who asked."""
+    text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+    if is_remote(path):
+        scheme = _split(path)[0][:4]
+        known = _CREDENTIALS.get(scheme, "the environment")
+        if isinstance(error, FileNotFoundError):
+            return "there is nothing of this name"
+        if re.search(r"NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound", text):
+            return "there is no such bucket"
+        if re.search(
+            r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|FORBIDDEN|HTTP 40[13]|40[13] \(|Authenti|OAuth", text, re.I
+        ):
+            return f"access is denied: expected credentials that may do this, from {known}"
+        if re.search(r"NETWORK_CONNECTION|REQUEST_TIMEOUT|SLOW_DOWN|UNAVAILABLE|CURL error|connect", text):
+            detail = re.search(r"Details: (.*)", text)
+            reason = f" ({detail[1].strip(' .)')})" if detail else ""
+            return f"the store does not answer, or the connection broke each time it was tried{reason}"
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror
+    for variable in _SECRETS:
+        if len(os.environ.get(variable, "")) > 3:
+            text = text.replace(os.environ[variable], "***")
+    return text
+
+
+def _without(fault: str, scheme: str) -> str:
+    return f"must not hold credentials, but {fault}; take it out, and set {_CREDENTIALS[scheme[:4]]}"
+
+
+def _split(url: str) -> tuple[str, str, str]:
+    """Return the scheme, the authority and the path of an URL; keys of a store are not quoted, so nothing else is."""
+    scheme, _, rest = url.partition("://")
+    authority, _, path = rest.partition("/")
+    return scheme.lower(), authority, path
+
+
+@lru_cache(maxsize=1)
+def _local() -> Any:
+    return pafs.LocalFileSystem()
+
+
+@lru_cache(maxsize=16)
+def _store(scheme: str, account: str, access: Access, who: tuple[str | None, ...]) -> Any:  # noqa: ARG001
+    """Open a store, once for each that asks: who sets other credentials in the environment is somebody else."""
+    if scheme == "s3":
+        return _s3(access)
+    return _gcs(access) if scheme == "gs" else _azure(account, access)
+
+
+def _s3(access: Access) -> Any:
+    given = access.endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    scheme, server = _server(given)
+    options: dict[str, Any] = {} if access.region is None else {"region": access.region}
+    if server is not None:
+        options |= {"scheme": scheme, "endpoint_override": server}
+    return pafs.S3FileSystem(
+        anonymous=access.anonymous,
+        connect_timeout=_CONNECT_S,
+        request_timeout=_REQUEST_S,
+        retry_strategy=pafs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
+        # A small file is one request, not the three of an upload in parts.
+        allow_delayed_open=True,
+        **options,
+    )
+
+
+def _gcs(access: Access) -> Any:
+    scheme, server = _server(access.endpoint)
+    options = {} if server is None else {"scheme": scheme, "endpoint_override": server}
+    return pafs.GcsFileSystem(anonymous=access.anonymous, retry_time_limit=timedelta(seconds=_REQUEST_S), **options)
+
+
+def _azure(account: str, access: Access) -> Any:
+    account = account or os.environ.get("AZURE_STORAGE_ACCOUNT", "")
+    if not account:
+        raise OSError(
+            "the URL names no account, as abfs://container@account/folder does, nor does AZURE_STORAGE_ACCOUNT"
+        )
+    scheme, server = _server(access.endpoint)
+    if access.anonymous and server is None:
+        host = account if "." in account else f"{account}.dfs.core.windows.net"
+        return pafs.FileSystem.from_uri(f"abfss://any@{host}/?credential_kind=anonymous")[0]
+    options: dict[str, Any] = {} if server is None else {"blob_storage_scheme": scheme, "dfs_storage_scheme": scheme}
+    if server is not None:
+        options |= {"blob_storage_authority": server, "dfs_storage_authority": server}
+    for name, variable in (("account_key", "AZURE_STORAGE_KEY"), ("sas_token", "AZURE_STORAGE_SAS_TOKEN")):
+        if os.environ.get(variable) and len({"account_key", "sas_token"} & set(options)) == 0:
+            options[name] = os.environ[variable]
+    return pafs.AzureFileSystem(account.partition(".")[0], **options)
+
+
+def _server(endpoint: str | None) -> tuple[str, str | None]:
+    if endpoint is None:
+        return "https", None
+    parts = urlsplit(endpoint)
+    return parts.scheme, parts.netloc

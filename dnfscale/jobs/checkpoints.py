@@ -1,0 +1,142 @@
+"""An engine whose finished scans outlive it: what a scan counted is written down, and read instead of counted again.
+
+    reduce, map   the result is small: it is kept in tasks/<phase>-<number>.bin
+    keep          the results are rows on workers, which nobody writes down: they are made when a scan that has to be
+                  done asks for them, and not at all where all scans of them are known
+    chain         keeps notes of its own, one for each task
+
+The phases of a job follow from its spec and its data alone, so a phase is known by its name and by how often the name
+has come. What is written carries the fingerprint of the job. As soon as one result is not there, all that follow are
+made anew, though some may be there: they are results of what went before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any
+
+from dnfscale.engine.api import Engine, Item, Result, Tell, Watch, untold
+from dnfscale.jobs.exact import DamagedError, NotExactError, from_bytes, to_bytes
+from dnfscale.jobs.folders import Folder, FolderError
+
+
+class ScanRecords:
+    """The results of scans in a run's folder."""
+
+    def __init__(self, files: Folder, fingerprint: str, *, recalled: Callable[[str], None]) -> None:
+        self._files = files
+        self._fingerprint = fingerprint
+        self._recalled = recalled
+        self._seen: Counter[str] = Counter()
+        self._complete = True
+        """Whether all results so far were there."""
+
+    def recall_or(self, phase: str, make: Callable[[], Result]) -> Result:
+        """Return what was written of a phase, or make it and write it."""
+        name = f"{phase.replace(' ', '-')}-{self._seen[phase]}"
+        self._seen[phase] += 1
+        title = f"{self._fingerprint} {name}"
+        if self._complete:
+            try:
+                known: Result = from_bytes(title, self._files.read(_file(name)))
+                self._recalled(phase)
+                return known
+            except FolderError:
+                raise
+            except (OSError, DamagedError):
+                self._complete = False
+        made = make()
+        try:
+            content = to_bytes(title, made)
+        except NotExactError:
+            # Better counted again than written down wrongly.
+            return made
+        self._files.write(_file(name), content)
+        return made
+
+    def remove(self) -> None:
+        """Remove what is needed no more when the result is there."""
+        for name in self._files.names("tasks", (".bin",)):
+            self._files.remove(name)
+
+
+class CheckpointedEngine:
+    """An engine that does no scan twice."""
+
+    def __init__(self, engine: Engine, records: ScanRecords) -> None:
+        self._engine = engine
+        self._records = records
+
+    @property
+    def fan_in(self) -> int:
+        return self._engine.fan_in
+
+    @property
+    def worker_bytes(self) -> int | None:
+        return self._engine.worker_bytes
+
+    def reduce(
+        self,
+        phase: str,
+        items: Sequence[Any],
+        summarize: Callable[[Any], Result],
+        merge: Callable[[Sequence[Result]], Result],
+    ) -> Result:
+        return self._records.recall_or(phase, lambda: self._engine.reduce(phase, _made(items), summarize, merge))
+
+    def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
+        return self._records.recall_or(phase, lambda: self._engine.map(phase, _made(items), function))
+
+    def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
+        return _Kept(len(items), lambda: self._engine.keep(phase, _made(items), function))
+
+    def chain(
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any], Any],
+        *,
+        expected: int,
+    ) -> list[Result]:
+        return self._engine.chain(phase, chains, function, expected=expected)
+
+    def describe(self) -> dict[str, Any]:
+        return self._engine.describe()
+
+    def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
+        return CheckpointedEngine(self._engine.watched_by(watch, tell), self._records)
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+class _Kept(Sequence[Any]):
+    """Results that stay on workers, made when they are first asked for."""
+
+    def __init__(self, length: int, make: Callable[[], Sequence[Any]]) -> None:
+        self._length = length
+        self._make = make
+        self._results: Sequence[Any] | None = None
+
+    def made(self) -> Sequence[Any]:
+        if self._results is None:
+            self._results = self._make()
+        return self._results
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.made()[place]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.made())
+
+
+def _made(items: Sequence[Any]) -> Sequence[Any]:
+    return items.made() if isinstance(items, _Kept) else items
+
+
+def _file(name: str) -> str:
+    return f"tasks/{name}.bin"

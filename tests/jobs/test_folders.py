@@ -1,0 +1,67 @@
+"""One contract for the folders of runs, on this machine and in an object store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dnfscale.data.storage import Access
+from dnfscale.jobs.folders import Folder, FolderError, open_folder
+from tests.object_store import BUCKET
+
+
+@pytest.fixture(params=["here", "in a store"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Folder]:
+    if request.param == "here":
+        yield open_folder(tmp_path / "runs" / "job")
+        return
+    store = request.getfixturevalue("store")
+    request.getfixturevalue("store_keys")
+    yield open_folder(f"s3://{BUCKET}/contract/job/", Access(store.endpoint, "us-east-1"))
+    store.remove("contract")
+
+
+def test_what_was_written_is_read(folder):
+    folder.prepare()
+    for content in (b"first", b"", bytes(range(256)) * 5000):
+        folder.write("tasks/a.bin", content)
+        assert folder.read("tasks/a.bin") == content
+    assert folder.has("tasks/a.bin")
+    assert not folder.has("tasks")
+
+
+def test_what_is_not_there_is_not_found(folder):
+    folder.prepare()
+    assert not folder.has("a.json")
+    assert folder.names("tasks", (".json",)) == []
+    folder.remove("a.json")
+    with pytest.raises(FileNotFoundError):
+        folder.read("a.json")
+
+
+def test_names_are_those_directly_in_a_folder_that_end_so(folder):
+    folder.prepare()
+    for name in ("a.json", "tasks/b.json", "tasks/c.bin", "tasks/d.txt", "tasks/deep/e.json"):
+        folder.write(name, b"x")
+    assert folder.names("tasks", (".json", ".bin")) == ["tasks/b.json", "tasks/c.bin"]
+    folder.remove("tasks/b.json")
+    assert folder.names("tasks", (".json", ".bin")) == ["tasks/c.bin"]
+
+
+def test_what_is_added_comes_after_what_is_there(folder):
+    folder.prepare()
+    folder.write("events.jsonl", b"one\n")
+    for line in ("zwei\n", "drei ü\n", "four\n"):
+        folder.append("events.jsonl", line)
+    folder.settle()
+    assert folder.read("events.jsonl").decode() == "one\nzwei\ndrei ü\nfour\n"
+
+
+def test_a_folder_that_cannot_be_written_says_so(tmp_path, store, store_keys):  # noqa: ARG001
+    (tmp_path / "file").write_text("not a folder")
+    nowhere = open_folder("s3://no-such-bucket/runs", Access(store.endpoint, "us-east-1"))
+    for folder in (open_folder(tmp_path / "file"), nowhere):
+        with pytest.raises(FolderError):
+            folder.write("a.json", b"x")

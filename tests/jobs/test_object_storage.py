@@ -1,0 +1,287 @@
+"""Data and runs in an object store: a real S3 server on loopback, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dnfscale.core.columns import Column, Reading, Role
+from dnfscale.data.source import open_source
+from dnfscale.data.storage import Access
+from dnfscale.errors import DataError
+from tests.jobs.running import PATIENCE_S, Desk, Ended, essence, small_table, surroundings, tidy
+from tests.object_store import BUCKET, Keys, Store, Wire
+
+DATA = f"s3://{BUCKET}/data/t.parquet"
+RUNS = f"s3://{BUCKET}/runs"
+
+
+@pytest.fixture
+def far(laid_desk: Desk, store: Store, store_keys: None) -> Iterator[Desk]:  # noqa: ARG001
+    """A folder whose table is in the store too, and an environment that may use the store."""
+    store.put_table("data/t.parquet", pa.table(small_table()), row_group_size=60)
+    yield laid_desk
+    store.remove("runs")
+    store.remove("data")
+
+
+def far_spec(store: Store, *, path: str = DATA, runs: str = RUNS, **tables: object) -> dict[str, object]:
+    return {
+        "kind": "study",
+        "data": {"path": path, "target": "y"},
+        "data.storage": {"endpoint": store.endpoint, "region": "us-east-1"},
+        "output": {"dir": runs},
+        **tables,
+    }
+
+
+def far_essence(store: Store, name: str = "job") -> str:
+    record = json.loads(store.read(f"runs/{name}/result.json"))
+    return json.dumps({key: value for key, value in record.items() if key not in ("timing", "environment")})
+
+
+def near_essence(desk: Desk) -> str:
+    """The result of the same study on this machine."""
+    assert desk.here("run", desk.spec(kind="study", file="near.toml")).code == 0
+    return essence(desk.folder() / "result.json")
+
+
+@pytest.mark.parametrize("cluster", ["serial", "local"])
+def test_a_study_in_the_store_is_the_study_on_this_machine(far, store, cluster):
+    ended = far.here("run", far.spec(**far_spec(store), cluster={"kind": cluster}))
+    assert ended.code == 0, ended.err
+    assert f"files      {RUNS}/job" in ended.out
+    assert far_essence(store) == near_essence(far)
+    assert store.names("runs/job") == tidy(far.folder())
+    assert store.read("runs/job/model.json") == (far.folder() / "model.json").read_bytes()
+    events = [json.loads(line)["event"] for line in store.read("runs/job/events.jsonl").splitlines()]
+    assert (events[0], events[-1]) == ("started", "finished")
+
+
+def test_no_file_and_no_message_holds_the_credentials(far, store):
+    ended = far.here("run", far.spec(**far_spec(store)), "--json")
+    assert ended.code == 0
+    written = [store.read(f"runs/job/{name}") for name in store.names("runs/job")]
+    killed = die(far, store, "start count types", "run", "job.toml", "--set", "name=killed")
+    written += [store.read(f"runs/killed/{name}") for name in store.names("runs/killed")]
+    assert any(name.endswith(".bin") for name in store.names("runs/killed"))
+    written += [text.encode() for text in (ended.out, ended.err, killed)]
+    written += [file.read_bytes() for file in far.path.rglob("*") if file.is_file()]
+    assert len(written) > 20
+    for content in written:
+        assert store.keys.secret.encode() not in content
+        assert store.keys.name.encode() not in content
+
+
+def die(desk: Desk, store: Store, moment: str, *arguments: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.jobs.dying", moment, *arguments],
+        cwd=desk.path,
+        env=surroundings(**store.keys.environment),
+        capture_output=True,
+        text=True,
+        timeout=2 * PATIENCE_S,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def test_a_killed_run_in_the_store_is_taken_over_and_goes_on(far, store):
+    far.spec(**far_spec(store))
+    die(far, store, "start count types", "run", "job.toml")
+    assert "lock.json" in store.names("runs/job")
+    assert far.here("run", "job.toml", "--resume").code == 0
+    events = [json.loads(line) for line in store.read("runs/job/events.jsonl").splitlines()]
+    recalled = [event["phase"] for event in events if event["event"] == "recalled"]
+    assert recalled == ["locate medians", "associate attributes"]
+    assert far_essence(store) == near_essence(far)
+    assert "lock.json" not in store.names("runs/job")
+    again = far.here("run", "job.toml", "--resume")
+    assert (again.code, again.err) == (0, "")
+
+
+def test_a_run_in_the_store_that_lives_is_not_disturbed(far, store):
+    far.spec(**far_spec(store))
+    first = subprocess.Popen(
+        [sys.executable, "-m", "tests.jobs.dying", "wait start count types", "run", "job.toml"],
+        cwd=far.path,
+        env=surroundings(**store.keys.environment),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "waiting\n"
+        ended = far.here("run", "job.toml", "--resume")
+        assert ended.code == 2
+        assert f"expected {RUNS}/job to be free, but process {first.pid} on" in ended.message
+    finally:
+        first.kill()
+        first.communicate()
+
+
+WRONG = {
+    "other keys": (Keys("AKIAIOSFODNN7EXAMPLE", "wrong-secret-of-nobody"), {}, "access is denied"),
+    "no bucket": (None, {"path": "s3://no-such-bucket/t.parquet"}, "there is nothing at this path"),
+    "no object": (None, {"path": f"s3://{BUCKET}/elsewhere"}, "there is nothing at this path"),
+}
+
+
+@pytest.mark.parametrize("verb", ["validate", "run"])
+@pytest.mark.parametrize("wrong", WRONG)
+def test_data_that_cannot_be_had_is_told_of(far, store, monkeypatch, wrong, verb):
+    keys, changes, said = WRONG[wrong]
+    path = changes.get("path", DATA)
+    for name, value in (keys or store.keys).environment.items():
+        monkeypatch.setenv(name, value)
+    ended = far.here(verb, far.spec(**far_spec(store, path=path, runs="runs")))
+    assert ended.code == 3
+    assert ended.message.startswith("dnfscale: ")
+    assert path in ended.message
+    assert said in ended.message
+    assert "wrong-secret-of-nobody" not in ended.err
+    assert not far.folder().exists()
+
+
+@pytest.mark.parametrize(
+    ("runs", "keys", "said"),
+    [
+        ("s3://no-such-bucket/runs", None, "there is no such bucket"),
+        (RUNS, Keys("AKIAIOSFODNN7EXAMPLE", "wrong-secret-of-nobody"), "access is denied: expected credentials"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_of(far, store, monkeypatch, runs, keys, said):
+    for name, value in (keys or store.keys).environment.items():
+        monkeypatch.setenv(name, value)
+    ended = far.here("run", far.spec(**far_spec(store, path="t.parquet", runs=runs)))
+    assert ended.code == 2
+    assert "job.toml:" in ended.message
+    assert "output.dir must be a folder that can be written" in ended.message
+    assert said in ended.message
+
+
+def test_a_server_that_is_not_there_is_told_of(far, store):
+    spec = far_spec(store)
+    spec["data.storage"] = {"endpoint": "http://127.0.0.1:1", "region": "us-east-1"}
+    ended = far.here("validate", far.spec(**spec))
+    assert ended.code == 3
+    assert "the store does not answer" in ended.message
+
+
+def big_table() -> pa.Table:
+    """A table whose columns are larger than what the wire lets through at once."""
+    random = np.random.default_rng(5)
+    columns = {f"x{i}": random.normal(size=60_000) for i in range(3)}
+    return pa.table({**columns, "y": columns["x0"] + random.normal(size=60_000) > 0})
+
+
+def through(desk: Desk, store: Store, *, breaks: int) -> tuple[Ended, Wire]:
+    """Run a fit whose data comes through a wire that breaks."""
+    store.put_table("data/big.parquet", big_table())
+    wire = Wire(store.port, after_bytes=400_000, breaks=breaks)
+    try:
+        spec = far_spec(store, path=f"s3://{BUCKET}/data/big.parquet", runs="runs")
+        spec["data.storage"] = {"endpoint": wire.endpoint, "region": "us-east-1"}
+        return desk.here("run", desk.spec(**spec)), wire
+    finally:
+        wire.close()
+
+
+def test_a_read_whose_connection_breaks_is_tried_again(far, store):
+    ended, wire = through(far, store, breaks=3)
+    assert ended.code == 0, ended.err
+    assert wire.broken == 3
+    far.table(big_table(), "big.parquet")
+    assert far.here("run", far.spec(kind="study", name="near", data={"path": "big.parquet"})).code == 0
+    near = essence(far.folder("near") / "result.json").replace('"name": "near"', '"name": "job"')
+    assert essence(far.folder() / "result.json") == near
+
+
+def test_a_read_whose_connection_always_breaks_ends_the_run(far, store):
+    ended, wire = through(far, store, breaks=1_000)
+    assert ended.code == 3
+    assert f"s3://{BUCKET}/data/big.parquet: expected to read its columns, but that failed" in ended.message
+    assert "the connection broke each time it was tried" in ended.message
+    assert 2 <= wire.broken <= 20, "tried too often, or not again"
+    assert not (far.folder() / "result.json").exists()
+
+
+@pytest.mark.usefixtures("far")
+def test_an_object_that_is_put_again_is_another(store):
+    access = Access(store.endpoint, "us-east-1")
+    source = open_source(DATA, access)
+    source.check_unchanged()
+    table = small_table()
+    store.put_table("data/t.parquet", pa.table({**table, "x": -table["x"]}), row_group_size=60)
+    [partition] = source.partitions
+    with pytest.raises(DataError, match=r"s3://.*t\.parquet: expected the file that the job began with.*written since"):
+        list(partition.blocks(Reading((Column("x", Role.NUMBER),), "y")))
+    with pytest.raises(DataError, match="written since"):
+        source.check_unchanged()
+
+
+@pytest.mark.parametrize(
+    "path", ["tree", "tree/year=2024", "tree/*/a.parquet", "tree/**/*.parquet", "tree/year=202[35]"]
+)
+def test_folders_keys_and_globs_are_those_of_this_machine(far, store, path):
+    for name in ("year=2023/a.parquet", "year=2024/a.parquet", "year=2024/b/c.parquet", "year=2024/_not.parquet"):
+        rows = pa.table({"x": [len(name), 2], "y": [True, False]})
+        store.put_table(f"data/tree/{name}", rows)
+        far.table(rows, f"tree/{name}")
+    if path.endswith("]"):
+        path += "/a.parquet"
+    there = open_source(f"s3://{BUCKET}/data/{path}", Access(store.endpoint, "us-east-1"))
+    here = open_source(str(far.path / path))
+    assert (there.types, there.n_rows, there.n_files) == (here.types, here.n_rows, here.n_files)
+    root = f"s3://{BUCKET}/data/"
+    assert [file.path.removeprefix(root) for file in there.files] == [
+        file.path.removeprefix(f"{far.path}/") for file in here.files
+    ]
+
+
+def test_predictions_go_from_the_store_to_the_store(far, store):
+    assert far.here("run", far.spec(**far_spec(store))).code == 0
+    at = ("--endpoint", store.endpoint, "--region", "us-east-1")
+    model, answers = f"{RUNS}/job/model.json", f"{RUNS}/answers"
+    ended = far.here("predict", model, DATA, "--output", answers, *at)
+    assert ended.code == 0, ended.err
+    assert store.names("runs/answers") == ["_SUCCESS", "part-00000.parquet"]
+    near_essence(far)
+    assert far.here("predict", far.folder() / "model.json", "t.parquet", "--output", "answers").code == 0
+    written = pq.read_table(pa.BufferReader(store.read("runs/answers/part-00000.parquet")))
+    assert written.equals(pq.read_table(far.path / "answers" / "part-00000.parquet"))
+    again = far.here("predict", model, DATA, "--output", answers, *at)
+    assert again.code == 3
+    assert f"{answers} is already there" in again.message
+    assert far.here("predict", model, DATA, "--output", answers, "--force", *at).code == 0
+    assert far.here("explain", model, DATA, "--row", "3", *at).code == 0
+    assert far.here("export", model, "--to", "sql", *at).code == 0
+    before = store.read("runs/job/report.html")
+    assert far.here("report", f"{RUNS}/job", *at).code == 0
+    assert store.read("runs/job/report.html") == before
+
+
+def test_a_spec_can_begin_in_the_store(far, store):
+    ended = far.here("init", DATA, "--target", "y", "--endpoint", store.endpoint, "--region", "us-east-1")
+    assert ended.code == 0, ended.err
+    text = (far.path / "t.toml").read_text()
+    assert f'path = "{DATA}"' in text
+    assert f'[data.storage]\nendpoint = "{store.endpoint}"\nregion = "us-east-1"\n' in text
+    assert far.here("validate", "t.toml").code == 0
+    assert "240 rows in" in far.here("plan", "t.toml").out
+
+
+@pytest.mark.usefixtures("far")
+def test_what_the_environment_says_of_the_server_is_heard(store, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", store.endpoint)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    assert open_source(DATA).n_rows == 240

@@ -1,0 +1,279 @@
+"""Nothing that was finished is lost: runs that are killed, resumed, refused, and taken over."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dnfscale.jobs import runner
+from tests.jobs.running import PATIENCE_S, Desk, essence, small_table, surprising, surroundings
+
+SCANS = ["locate medians", "associate attributes", "count types", "count chosen types", "minimize formulas"]
+"""What a study without missing values does, besides reading its rows."""
+
+
+def die(desk: Desk, moment: str, *arguments: str) -> None:
+    """Run a command until a moment, at which it is killed."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.jobs.dying", moment, *arguments],
+        cwd=desk.path,
+        env=surroundings(),
+        capture_output=True,
+        text=True,
+        timeout=2 * PATIENCE_S,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+
+
+def events(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def recalled(folder: Path) -> list[object]:
+    return [event["phase"] for event in events(folder) if event["event"] == "recalled"]
+
+
+def done(folder: Path) -> list[object]:
+    """The phases that were carried out."""
+    return list(dict.fromkeys(event["phase"] for event in events(folder) if event["event"] == "phase"))
+
+
+@pytest.fixture
+def quiet(laid_desk: Desk) -> tuple[str, bytes]:
+    """The result of a study that nothing befell, and its model."""
+    assert laid_desk.run(kind="study", name="quiet").code == 0
+    (laid_desk.path / "job.toml").unlink()
+    return same_name(essence(laid_desk.folder("quiet") / "result.json")), model_of(laid_desk.folder("quiet"))
+
+
+def same_name(result: str) -> str:
+    return result.replace('"name": "quiet"', '"name": "job"')
+
+
+def model_of(folder: Path) -> bytes:
+    return (folder / "model.json").read_bytes().replace(b'"name": "quiet"', b'"name": "job"')
+
+
+def test_a_study_killed_in_every_phase_ends_as_one_that_was_not(laid_desk, quiet):
+    laid_desk.spec(kind="study")
+    for number, phase in enumerate(["read rows", *SCANS]):
+        die(laid_desk, f"start {phase}", "run", "job.toml", "--resume")
+        assert recalled(laid_desk.folder()) == SCANS[: max(0, number - 2)]
+    die(laid_desk, "report", "run", "job.toml", "--resume")
+    assert (laid_desk.folder() / "result.json").is_file()
+    ended = laid_desk.here("run", "job.toml", "--resume")
+    assert ended.code == 0
+    assert done(laid_desk.folder()) == []
+    assert essence(laid_desk.folder() / "result.json") == quiet[0]
+    assert model_of(laid_desk.folder()) == quiet[1]
+    assert surprising(laid_desk.folder()) == []
+    assert not list(laid_desk.folder().glob("tasks/*.bin")), "what is needed no more is still there"
+
+
+def test_rows_are_read_again_only_where_a_scan_needs_them(laid_desk, quiet):
+    laid_desk.spec(kind="study")
+    die(laid_desk, "end count types", "run", "job.toml")
+    assert laid_desk.here("run", "job.toml", "--resume").code == 0
+    assert recalled(laid_desk.folder()) == SCANS[:2]
+    assert done(laid_desk.folder()) == ["read rows", *SCANS[2:]]
+    assert essence(laid_desk.folder() / "result.json") == quiet[0]
+
+
+def test_a_run_killed_on_a_cluster_goes_on_without_one(laid_desk, quiet):
+    laid_desk.spec(kind="study", cluster={"kind": "local"})
+    die(laid_desk, "start count types", "run", "job.toml")
+    laid_desk.spec(kind="study")
+    assert laid_desk.here("run", "job.toml", "--resume").code == 0
+    assert recalled(laid_desk.folder()) == SCANS[:2]
+    assert essence(laid_desk.folder() / "result.json") == quiet[0]
+
+
+KINDS = {
+    "a fit": ({"kind": "fit"}, "count types"),
+    "all classes": ({"kind": "study", "data": {"target": "s", "classes": "all"}}, "count chosen types"),
+    "rows that drop": ({"kind": "study", "data": {"path": "gaps.parquet"}}, "count types"),
+    "baselines": (
+        {"kind": "study", "folds": {"outer": 2}, "baselines.random_forest": {"trials": 2}},
+        "tune baselines",
+    ),
+    "formulas by size": (
+        {"kind": "study", "folds": {"outer": 2}, "baselines.formula_size": {"max_size": 3}},
+        "search formulas by size",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_job_writes_down_all_its_scans(laid_desk, kind):
+    tables, phase = KINDS[kind]
+    if "baselines.formula_size" in tables:
+        pytest.importorskip("numba", reason="the formula-size method needs numba")
+    gaps = small_table()
+    laid_desk.table({**gaps, "n": [None if i % 7 == 0 else int(n) for i, n in enumerate(gaps["n"])]}, "gaps.parquet")
+    assert laid_desk.run(**{**tables, "name": "quiet"}).code == 0
+    expected = [phase for phase in done(laid_desk.folder("quiet")) if phase not in UNWRITTEN]
+    laid_desk.spec(**tables)
+    die(laid_desk, f"start {phase}", "run", "job.toml")
+    assert laid_desk.here("run", "job.toml", "--resume").code == 0
+    folder = laid_desk.folder()
+    assert same_name(essence(laid_desk.folder("quiet") / "result.json")) == essence(folder / "result.json")
+    if phase in UNWRITTEN:
+        # All scans were finished, so none is carried out; and what the formula is, was noted as a whole.
+        assert set(done(folder)) == {phase}
+        assert set(recalled(folder)) <= set(expected)
+    else:
+        before = expected[: expected.index(phase)]
+        assert recalled(folder) == before
+        assert [p for p in done(folder) if p not in UNWRITTEN] == expected[expected.index(phase) :]
+
+
+UNWRITTEN = ("read rows", "tune baselines", "search formulas by size")
+"""Rows stay where they are; chains of tasks have notes of their own."""
+
+
+def test_a_suite_goes_on_with_the_job_that_was_killed(laid_desk):
+    for name in ("one", "two"):
+        laid_desk.spec(kind="study", name=name, file=f"{name}.toml")
+    suite = 'schema_version = 1\nkind = "suite"\nname = "both"\njobs = ["one.toml", "two.toml"]\n'
+    suite += '[cluster]\nkind = "serial"\n'
+    laid_desk.spec(suite, file="both.toml")
+    die(laid_desk, "start count types", "run", "both.toml")
+    assert laid_desk.here("run", "both.toml", "--resume").code == 0
+    folder = laid_desk.folder("both")
+    assert recalled(folder / "jobs" / "one") == SCANS[:2]
+    texts = [essence(folder / "jobs" / name / "result.json") for name in ("one", "two")]
+    assert texts[0].replace('"name": "one"', '"name": "two"') == texts[1]
+
+
+def test_damaged_records_are_made_again(laid_desk, quiet):
+    laid_desk.spec(kind="study")
+    die(laid_desk, "start minimize formulas", "run", "job.toml")
+    file = laid_desk.folder() / "tasks" / "associate-attributes-0.bin"
+    content = bytearray(file.read_bytes())
+    content[-3] ^= 1
+    file.write_bytes(content)
+    assert laid_desk.here("run", "job.toml", "--resume").code == 0
+    assert recalled(laid_desk.folder()) == SCANS[:1]
+    assert essence(laid_desk.folder() / "result.json") == quiet[0]
+
+
+def test_a_finished_run_is_left_as_it_is(laid_desk):
+    laid_desk.run(kind="study")
+    before = {file: file.stat().st_mtime_ns for file in laid_desk.folder().rglob("*")}
+    ended = laid_desk.here("run", "job.toml", "--resume")
+    assert (ended.code, ended.err) == (0, "")
+    assert {file: file.stat().st_mtime_ns for file in laid_desk.folder().rglob("*")} == before
+
+
+def rewrite(desk: Desk) -> None:
+    """Write the table anew, with as many bytes and the old time."""
+    file = desk.path / "t.parquet"
+    before = file.stat()
+    table = small_table()
+    desk.table({**table, "x": -table["x"]}, compression="none", use_dictionary=False)
+    assert file.stat().st_size == before.st_size
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_data_that_changed_since_is_refused_unless_by_force(desk):
+    desk.table(small_table(), compression="none", use_dictionary=False)
+    desk.spec(kind="study")
+    die(desk, "start count types", "run", "job.toml")
+    rewrite(desk)
+    ended = desk.here("run", "job.toml", "--resume")
+    assert ended.code == 3
+    assert ended.message.startswith("dnfscale: ")
+    assert "job.toml:" in ended.message
+    assert "expected the data that the run in runs/job began with, but its files have changed since" in ended.message
+    assert "run with --force" in ended.message
+    assert list(desk.folder().glob("tasks/*.bin")), "refused, but the work is gone"
+    assert desk.here("run", "job.toml", "--resume", "--force").code == 0
+    assert recalled(desk.folder()) == []
+    assert desk.run(kind="study", name="anew").code == 0
+    result = essence(desk.folder("anew") / "result.json").replace('"name": "anew"', '"name": "job"')
+    assert essence(desk.folder() / "result.json") == result
+
+
+def test_another_spec_is_refused_unless_by_force(laid_desk):
+    laid_desk.spec(kind="study")
+    die(laid_desk, "start count types", "run", "job.toml")
+    ended = laid_desk.here("run", "job.toml", "--resume", "--set", "seed=3")
+    assert ended.code == 2
+    assert "holds one of another" in ended.message
+    assert laid_desk.here("run", "job.toml", "--resume", "--set", "seed=3", "--force").code == 0
+    assert recalled(laid_desk.folder()) == []
+
+
+def test_work_of_another_version_is_refused_unless_by_force(laid_desk, monkeypatch):
+    laid_desk.spec(kind="study")
+    die(laid_desk, "start count types", "run", "job.toml")
+    monkeypatch.setattr(runner, "code_version", lambda: "9.9.9+0")
+    ended = laid_desk.here("run", "job.toml", "--resume")
+    assert ended.code == 2
+    assert "but this is 9.9.9+0; run with --force" in ended.message
+    assert laid_desk.here("run", "job.toml", "--resume", "--force").code == 0
+
+
+def test_a_second_runner_is_refused_and_a_dead_one_is_followed(laid_desk):
+    laid_desk.spec(kind="study")
+    first = subprocess.Popen(
+        [sys.executable, "-m", "tests.jobs.dying", "wait start count types", "run", "job.toml"],
+        cwd=laid_desk.path,
+        env=surroundings(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "waiting\n"
+        for options in ([], ["--resume"], ["--force"]):
+            ended = laid_desk.here("run", "job.toml", *options)
+            assert ended.code == 2
+            assert f"expected runs/job to be free, but process {first.pid} on " in ended.message
+        assert events(laid_desk.folder())[0]["event"] == "started", "the first run was disturbed"
+    finally:
+        first.kill()
+        first.communicate()
+    assert (laid_desk.folder() / "lock.json").is_file()
+    assert laid_desk.here("run", "job.toml", "--resume").code == 0
+    assert recalled(laid_desk.folder()) == SCANS[:2]
+    assert surprising(laid_desk.folder()) == []
+
+
+CHANGES = {
+    "deleted": (lambda file: file.unlink(), "it is gone"),
+    "truncated": (lambda file: os.truncate(file, file.stat().st_size // 2), "written since"),
+    "rewritten": (lambda file: file.write_bytes(file.read_bytes()), "written since"),
+    "joined by another": (lambda file: (file.parent / "b.parquet").write_bytes(file.read_bytes()), "has come or gone"),
+}
+
+
+@pytest.mark.parametrize("phase", ["read rows", "associate attributes", "count chosen types"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_files_that_change_between_scans_end_the_run(desk, monkeypatch, change, phase):
+    alter, said = CHANGES[change]
+    file = desk.table(small_table(), "data/a.parquet", row_group_size=40)
+    os.utime(file, ns=(0, time.time_ns() - 10**9))
+    watch = runner.Job.watch
+
+    def altering(self, progress):
+        watch(self, progress)
+        if progress.phase == phase and progress.done == 0:
+            alter(file)
+
+    monkeypatch.setattr(runner.Job, "watch", altering)
+    ended = desk.run(kind="study", data={"path": "data"})
+    assert ended.code == 3
+    assert said in ended.message
+    assert "run again on data that does not change meanwhile" in ended.message
+    assert not (desk.folder() / "result.json").exists()
+    assert surprising(desk.folder()) == []
+    assert not (desk.folder() / "tasks" / "ideal.json").exists()
