@@ -24,7 +24,7 @@ from dnfscale.jobs.plan import check_fits, plan, write_plan
 from dnfscale.jobs.predict_verb import add_predict_verb
 from dnfscale.jobs.reporting import write_joint_report, write_report
 from dnfscale.jobs.runner import Options, check_place, open_data, run
-from dnfscale.jobs.spec import JobSpec, parse_override, read_spec
+from dnfscale.jobs.spec import JobSpec, parse_overrides, read_spec
 from dnfscale.jobs.starter import starter_spec
 from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.jobs.store import RunFolder
@@ -126,7 +126,7 @@ def _jobs(spec: JobSpec | SuiteSpec) -> tuple[JobSpec, ...]:
 
 
 def _read(options: argparse.Namespace) -> JobSpec | SuiteSpec:
-    overrides = dict(parse_override(text) for text in options.set)
+    overrides = parse_overrides(options.set)
     if getattr(options, "output", None) is not None:
         overrides["output.dir"] = options.output
     if getattr(options, "scheduler", None) is not None:

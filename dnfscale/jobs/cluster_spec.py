@@ -6,6 +6,7 @@ code: what goes into the script of a batch system or to another host is checked 
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -39,6 +40,12 @@ def _plain(what: str, pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_.@:+/-]*") -> Chec
         return value
 
     return check
+
+
+def _walltime(value: Any) -> str:
+    # Without quotes it is a time of day to TOML.
+    given = value.isoformat() if isinstance(value, datetime.time) else value
+    return str(_plain('a time, such as "02:00:00"', r"[0-9][0-9:-]*")(given))
 
 
 def _hosts(value: Any) -> tuple[str, ...]:
@@ -76,7 +83,7 @@ def _queue_fields(kind: str) -> dict[str, Field]:
     return {
         f"cluster.{kind}.queue": Field(_plain("the name of a queue or partition")),
         f"cluster.{kind}.account": Field(_plain("the name of an account")),
-        f"cluster.{kind}.walltime": Field(_plain('a time, such as "02:00:00"', r"[0-9][0-9:-]*")),
+        f"cluster.{kind}.walltime": Field(_walltime),
         f"cluster.{kind}.workers_per_job": Field(whole(1)),
         f"cluster.{kind}.directives": Field(_directives(kind)),
         f"cluster.{kind}.interface": Field(_plain('a network interface, such as "ib0"')),

@@ -12,7 +12,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -266,6 +266,17 @@ def parse_override(text: str) -> tuple[str, Any]:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return key.strip(), value
+
+
+def parse_overrides(texts: Iterable[str]) -> dict[str, Any]:
+    """Return all values of the command line by dotted key; a table gives each of its keys."""
+    overrides: dict[str, Any] = {}
+    for text in texts:
+        key, value = parse_override(text)
+        overrides |= (
+            {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) else {key: value}
+        )
+    return overrides
 
 
 def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:

@@ -12,7 +12,7 @@ from dnfscale.engine.kinds import KINDS, Adaptive, ClusterSpec, TlsFiles
 from dnfscale.engine.preflight import check_cluster, check_performance_report, found_address, is_loopback
 from dnfscale.errors import ClusterError, SpecError
 from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS
-from dnfscale.jobs.spec import read_spec
+from dnfscale.jobs.spec import parse_overrides, read_spec
 from tests.jobs.running import ROOT
 
 QUICKSTART = ROOT / "jobs" / "quickstart.toml"
@@ -51,6 +51,11 @@ def test_every_kind_is_described_by_its_keys(keys):
     assert spec.cluster.kind == keys["cluster.kind"]
     assert spec.cluster.workers == 2
     assert spec.essence() == read_spec(QUICKSTART).essence(), "where a job runs does not change its result"
+
+
+def test_a_table_on_the_command_line_gives_each_of_its_keys():
+    overrides = parse_overrides(["cluster.adaptive={minimum=1, maximum=3}", "cluster.kind=slurm"])
+    assert read_spec(QUICKSTART, overrides).cluster.adaptive == Adaptive(1, 3)
 
 
 def test_no_kind_is_left_out():
