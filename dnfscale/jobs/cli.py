@@ -33,7 +33,7 @@ from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
 
 _EXIT_CODES = """\
 exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad data; 4 no cluster, or lost;
-5 over a limit; 130 and 143 after a signal"""
+5 over a limit; 75 (status) not ended yet; 130 and 143 after a signal"""
 
 
 def main(arguments: list[str] | None = None) -> int:

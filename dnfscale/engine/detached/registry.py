@@ -75,13 +75,6 @@ class _Entry:
         while len(self.lines) > _MOST_LINES or self.n_characters > _MOST_CHARACTERS:
             self.n_characters -= len(self.lines.popleft()[2])
 
-    def end(self, state: str, exit_code: int, error: str | None) -> None:
-        self.record.state = state
-        self.record.exit_code = exit_code
-        self.record.error = error
-        self.record.ended_at = time.time()
-        self.order = {}
-
 
 class Registry(SchedulerPlugin):  # type: ignore[misc]
     """Knows the detached jobs of a scheduler."""
@@ -123,8 +116,11 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
         key = task_key(job)
         if job not in self._jobs or key not in self._scheduler.tasks:
             return False
-        self._scheduler.client_desires_keys(keys=[key], client=_FORGETFUL)
-        self._jobs[job].launched = True
+        entry = self._jobs[job]
+        if not entry.record.has_ended:
+            # The scheduler lets go of such a task when it ends; of one that has ended, never.
+            self._scheduler.client_desires_keys(keys=[key], client=_FORGETFUL)
+        entry.launched = True
         return True
 
     def jobs(self) -> list[dict[str, Any]]:
@@ -147,7 +143,7 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
         if entry is None:
             return None
         if entry.record.state == WAITING:
-            entry.end(CANCELLED, CANCELLED_CODE, "cancelled before it began")
+            self._end(entry, CANCELLED, CANCELLED_CODE, "cancelled before it began")
             self._scheduler.client_releases_keys(keys=[task_key(job)], client=_FORGETFUL)
         elif entry.record.state == RUNNING:
             entry.record.state = CANCELLING
@@ -162,7 +158,7 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
             return {"answer": "leave"}
         record = entry.record
         if record.state == CANCELLING:
-            entry.end(CANCELLED, CANCELLED_CODE, "cancelled")
+            self._end(entry, CANCELLED, CANCELLED_CODE, "cancelled")
             return {"answer": "leave"}
         if any(driver_name(job) in client for client in self._scheduler.clients):
             # An earlier driver has lost its supervisor, but is not gone yet: two must never write to one folder.
@@ -193,12 +189,11 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
         if entry is None or entry.record.attempts != attempt or entry.record.has_ended:
             return True
         if entry.record.state == CANCELLING and exit_code:
-            entry.end(CANCELLED, CANCELLED_CODE, "cancelled")
+            self._end(entry, CANCELLED, CANCELLED_CODE, "cancelled")
         elif exit_code == 0:
-            entry.end(FINISHED, 0, None)
+            self._end(entry, FINISHED, 0, None)
         else:
-            entry.end(FAILED, exit_code, error)
-        self._make_room()
+            self._end(entry, FAILED, exit_code, error)
         return True
 
     # What the scheduler says.
@@ -213,18 +208,23 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
             reason = f"the task of its driver failed: {task.exception_text if task is not None else 'no reason given'}"
         else:
             reason = "the scheduler dropped the task of its driver; was it restarted?"
-        entry.end(LOST, LOST_CODE, f"{reason}; submit it again with --resume")
-        self._make_room()
+        self._end(entry, LOST, LOST_CODE, f"{reason}; submit it again with --resume")
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:  # noqa: ARG002
         """Forget a job whose submitter left before it was launched."""
         for entry in [entry for entry in self._jobs.values() if entry.submitter == client and not entry.launched]:
             self._forget(entry)
 
-    def _make_room(self) -> None:
+    def _end(self, entry: _Entry, state: str, exit_code: int, error: str | None) -> None:
+        """Note the end of a job, and forget the oldest of too many that have ended."""
+        entry.record.state = state
+        entry.record.exit_code = exit_code
+        entry.record.error = error
+        entry.record.ended_at = time.time()
+        entry.order = {}
         ended = [entry for entry in self._jobs.values() if entry.record.has_ended]
-        for entry in sorted(ended, key=lambda entry: entry.record.ended_at or 0.0)[:-_MOST_ENDED]:
-            self._forget(entry)
+        for oldest in sorted(ended, key=lambda entry: entry.record.ended_at or 0.0)[:-_MOST_ENDED]:
+            self._forget(oldest)
 
     def _forget(self, entry: _Entry) -> None:
         del self._jobs[entry.record.id], self._by_key[task_key(entry.record.id)]

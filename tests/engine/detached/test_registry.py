@@ -181,3 +181,14 @@ def test_what_is_kept_is_bounded(registry, scheduler, monkeypatch):
     for number in range(5):
         registry.end(begun(registry, scheduler, f"ended{number}"), 1, 0, None)
     assert [record["id"] for record in registry.jobs()] == ["live", "ended2", "ended3", "ended4"]
+
+
+def test_a_job_that_ends_before_it_is_launched_leaves_no_task(registry, scheduler):
+    about = {"id": "a1", "name": "n", "kind": "fit", "spec": "s", "folder": "f", "user": "u", "host": "h"}
+    registry.add(about, {}, "Client-1")
+    scheduler.tasks[task_key("a1")] = Task()
+    registry.begin("a1", "tcp://w:1")
+    registry.end("a1", 1, 0, None)
+    assert registry.launch("a1")
+    assert scheduler.wanted == set()
+    assert state_of(registry, "a1") == ("finished", 0)
