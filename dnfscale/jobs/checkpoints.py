@@ -52,7 +52,8 @@ class ScanRecords:
         except NotExactError:
             # Better counted again than written down wrongly.
             return made
-        self._files.write(_file(name), content)
+        # What a machine that fails has half-written is damaged, and is then counted again.
+        self._files.jot(_file(name), content)
         return made
 
     def remove(self) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -41,6 +41,10 @@ class Folder(Protocol):
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file whole."""
+        ...
+
+    def jot(self, name: str, content: bytes) -> None:
+        """Write a file whole without waiting for the disk: it outlives this process, but perhaps not the machine."""
         ...
 
     def append(self, name: str, text: str) -> None:
@@ -90,6 +94,10 @@ class LocalFolder:
     def write(self, name: str, content: bytes) -> None:
         with _told():
             write_whole(self._path / name, content)
+
+    def jot(self, name: str, content: bytes) -> None:
+        with _told(), _drafted(self._path / name) as file:
+            file.write(content)
 
     def append(self, name: str, text: str) -> None:
         with _told(), (self._path / name).open("a", encoding="utf-8") as file:
@@ -145,6 +153,9 @@ class StoreFolder:
             stream.close()
         except (pa.ArrowException, OSError) as error:
             raise self._failure(error) from error
+
+    def jot(self, name: str, content: bytes) -> None:
+        self.write(name, content)
 
     def append(self, name: str, text: str) -> None:
         if name not in self._added:
@@ -206,13 +217,20 @@ def _told() -> Iterator[None]:
 
 def write_whole(target: Path, content: str | bytes) -> None:
     """Write a file under another name, then rename it into place: it is there whole or not at all."""
+    with _drafted(target) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _drafted(target: Path) -> Iterator[BinaryIO]:
+    """Give a file to write that takes the target's place when the block ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
+            yield file
         os.chmod(draft, 0o644)
         os.replace(draft, target)
     except BaseException:

@@ -157,7 +157,7 @@ class FolderLock:
 
     def _write(self) -> None:
         record: dict[str, Any] = {"holder": asdict(self._me), "beats": self._beats}
-        self._files.write(LOCK, (json.dumps(record) + "\n").encode())
+        self._files.jot(LOCK, (json.dumps(record) + "\n").encode())
 
     def _refusal(self, holder: Holder) -> SpecError:
         return SpecError(

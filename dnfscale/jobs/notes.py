@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Any
 
-from dnfscale.jobs.folders import Folder
+from dnfscale.jobs.folders import Folder, FolderError
 
 
 class TaskNotes:
@@ -26,6 +26,8 @@ class TaskNotes:
         try:
             content = json.loads(self._files.read(_file(chain)))
             noted = list(content["entries"]) if content["fingerprint"] == self._fingerprint else []
+        except FolderError:
+            raise
         except (OSError, ValueError, KeyError, TypeError):
             # Notes that cannot be read are notes of nothing: the work is done again.
             noted = []

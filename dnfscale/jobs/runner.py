@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -221,6 +222,8 @@ class Job:
 
     def release(self) -> None:
         """Give the folder back."""
+        with suppress(FolderError):
+            self.folder.files.settle()
         self._lock.release()
 
     def _check_begun(self, earlier: dict[str, str]) -> None:
@@ -242,6 +245,12 @@ class Job:
 
     def run(self, engine: Engine, *, launch_s: float) -> None:
         """Carry out the job on an engine and write its files."""
+        try:
+            self._run(engine, launch_s=launch_s)
+        except FolderError as error:
+            raise self._unwritten(error) from error
+
+    def _run(self, engine: Engine, *, launch_s: float) -> None:
         started = time.monotonic()
         self._shown.begin(self.spec.name, self.source.n_rows, len(self.source.partitions))
         self._tell("started", name=self.spec.name, kind=self.spec.kind, rows=self.source.n_rows)
@@ -257,10 +266,9 @@ class Job:
                 clock=time.monotonic,
             )
         except DnfscaleError as error:
-            self._tell("failed", error=error.message)
+            with suppress(FolderError):
+                self._tell("failed", error=error.message)
             raise self.spec.located(error) from error
-        except FolderError as error:
-            raise self._unwritten(error) from error
         learn_s = time.monotonic() - started
         timing = {
             "launch_s": round(launch_s, 3),
@@ -272,13 +280,10 @@ class Job:
         signals.check()
         self._lock.check()
         environment = {**environment_of(engine), "dataset": self.spec["data.path"]}
-        try:
-            self._write(outcome, timing, environment)
-            self._tell("finished", elapsed_s=timing["total_s"])
-            self._scans.remove()
-            self.folder.files.settle()
-        except OSError as error:
-            raise self._unwritten(error) from error
+        self._write(outcome, timing, environment)
+        self._tell("finished", elapsed_s=timing["total_s"])
+        self._scans.remove()
+        self.folder.files.settle()
 
     def _unwritten(self, error: OSError) -> LimitError:
         """Say that a file of the run could not be written; what had been, stays for --resume."""

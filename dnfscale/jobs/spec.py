@@ -160,8 +160,12 @@ class JobSpec:
 
 
 def access_of(values: Mapping[str, Any], table: str) -> Access:
-    """Return how the store of data.path or output.dir is reached; what is not said of the output is as for the data."""
-    tables = ("data", "output") if table == "output" else ("data",)
+    """Return how the store of data.path or output.dir is reached.
+
+    What is not said of the output is as it is for the data, if both are in the same kind of store.
+    """
+    kinds = {str(values.get(key, "")).partition("://")[0].lower() for key in ("data.path", "output.dir")}
+    tables = ("data", "output") if table == "output" and len(kinds) == 1 else (table,)
     given = {
         key: values[f"{place}.storage.{key}"]
         for place in tables

@@ -92,18 +92,18 @@ class RunFolder:
     def begun_with(self) -> dict[str, str] | None:
         """Return what the run in this folder began with; None where there is none, or nothing is known of it."""
         try:
-            known = json.loads(self.files.read(BEGUN))
+            [known] = json.loads(self.files.read(BEGUN))["entries"]
             return {str(key): str(value) for key, value in known.items()}
         except FolderError:
             raise
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def begin_anew(self, with_what: Mapping[str, str]) -> None:
         """Remove all finished work, and say what the run begins with."""
         for name in self.files.names("tasks", TASK_ENDINGS):
             self.files.remove(name)
-        self.write_json(BEGUN, with_what)
+        self.write_json(BEGUN, {"entries": [with_what]})
 
     def remove(self, name: str) -> None:
         """Remove a file that an earlier run may have left."""
