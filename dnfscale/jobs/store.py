@@ -110,8 +110,8 @@ class RunFolder:
         self.files.remove(name)
 
     def _holds_work(self) -> bool:
-        """Say whether there is something that would be lost."""
-        return self.files.has("result.json") or self.files.names("tasks", TASK_ENDINGS) not in ([], [BEGUN])
+        """Say whether there is something that would be lost; what a scan counted is soon counted again."""
+        return self.files.has("result.json") or self.files.names("tasks", (".json",)) not in ([], [BEGUN])
 
     def _clear(self) -> None:
         """Remove what a run of another spec has left, and nothing else."""

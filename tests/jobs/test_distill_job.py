@@ -190,7 +190,9 @@ def test_a_run_with_another_classifier_in_the_same_file_is_another_run(boxed):
     frame = rows()
     box(frame.assign(y=np.where(frame["y"] == "good", "bad", "good")), boxed.path / "box.json")
     spec = boxed.path / "job.toml"
-    assert boxed.here("run", spec, "--resume").code == 0
+    assert boxed.here("run", spec, "--resume").code == 3
+    assert boxed.result() == before
+    assert boxed.here("run", spec, "--force").code == 0
     after = boxed.result()
     assert after["data"]["positive_rows"] == sum(said(boxed, frame))
     assert after["data"]["positive_rows"] != before["data"]["positive_rows"]
