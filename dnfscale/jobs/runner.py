@@ -227,10 +227,10 @@ class Job:
         self._lock.release()
 
     def _check_begun(self, earlier: dict[str, str]) -> None:
-        """Raise an error where a run cannot go on with what it began with; another spec is told of by its folder."""
+        """Raise an error where a run cannot go on with what it began with."""
         anew = "run with --force, or without --resume, to start anew"
         if earlier.get("spec") != self._begins_with["spec"]:
-            return
+            raise self.folder.of_another()
         if earlier.get("data") != self._begins_with["data"]:
             raise DataError(
                 f"{self.source.path}: expected the data that the run in {self.folder.path} began with, but its files "

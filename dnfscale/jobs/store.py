@@ -45,11 +45,7 @@ class RunFolder:
             earlier = self._earlier()
             another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
             if another and not force and (not earlier or self._holds_work()):
-                raise SpecError(
-                    f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
-                    "change name or output.dir, or run with --force to replace it",
-                    "output.dir",
-                )
+                raise self.of_another()
             self.files.prepare()
             if another:
                 self._clear()
@@ -108,6 +104,14 @@ class RunFolder:
     def remove(self, name: str) -> None:
         """Remove a file that an earlier run may have left."""
         self.files.remove(name)
+
+    def of_another(self) -> SpecError:
+        """Return the error of a folder that another spec's run is in."""
+        return SpecError(
+            f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
+            "change name or output.dir, or run with --force to replace it",
+            "output.dir",
+        )
 
     def _holds_work(self) -> bool:
         """Say whether there is something that would be lost; what a scan counted is soon counted again."""
