@@ -13,6 +13,7 @@ from dnfscale.core.vocabulary import Attribute
 from dnfscale.method.conditions import condition, holds_where_missing
 from dnfscale.method.export.kinds import kinds
 from dnfscale.method.export.latex import latex_condition, latex_predicted
+from dnfscale.method.export.moments import python_needs
 from dnfscale.method.export.python import IS_TEXT, READER, TAKEN, identifiers, python_test
 from dnfscale.method.export.sql import check_names, dialect_of, never_null, sql_condition, table_name
 from dnfscale.method.export.text import predicted
@@ -70,10 +71,12 @@ def tree_to_python(model: SizedModel) -> str:
     listed = "".join(f"\n    {column!r}," for column in model.columns)
     # Python reads an encoding out of a comment in the first two lines; no name may stand there.
     comments = ["Made by dnfscale. It needs nothing but Python.", "", *tree_to_text(model).splitlines()]
+    imports, functions = python_needs(model.tau.attributes)
     parts = [
-        "\n".join(f"# {line}".rstrip() for line in comments),
+        "\n".join([*(f"# {line}".rstrip() for line in comments), *([""] if imports else []), *imports]),
         f"COLUMNS = ({listed}\n)",
         READER,
+        *functions,
         "\n".join(
             [
                 "def predict(row):",
