@@ -72,7 +72,7 @@ def with_nulls(values: pa.Array) -> pa.Array:
     return pa.array([None if i % 17 == 0 else values[i] for i in range(len(values))], values.type)
 
 
-@pytest.mark.parametrize(("kind", "missing"), zip(CASES, itertools.cycle(("drop", "indicator"))))
+@pytest.mark.parametrize(("kind", "missing"), list(zip(CASES, itertools.cycle(("drop", "indicator")))))
 def test_it_is_cut_at_its_median_and_says_the_same_in_every_language(desk, kind, missing):
     file = desk.table({"when": with_nulls(CASES[kind]), "s": ["a", "b", "c"] * (N_ROWS // 3), "y": Y})
     assert desk.run(data={"missing": missing}).code == 0, kind
