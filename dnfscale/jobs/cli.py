@@ -11,6 +11,7 @@ from pathlib import Path
 
 import dnfscale
 from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
 from dnfscale.jobs.bounds_verb import add_bounds_verb
 from dnfscale.jobs.data_verbs import add_data_verbs
@@ -18,11 +19,10 @@ from dnfscale.jobs.explain_verb import add_explain_verb
 from dnfscale.jobs.export_verb import add_export_verb
 from dnfscale.jobs.plan import plan, write_plan
 from dnfscale.jobs.predict_verb import add_predict_verb
-from dnfscale.jobs.reporting import write_joint_report, write_report
+from dnfscale.jobs.reporting import report_again
 from dnfscale.jobs.runner import Options, open_data, run
 from dnfscale.jobs.spec import JobSpec, parse_override, read_spec
 from dnfscale.jobs.starter import starter_spec
-from dnfscale.jobs.store import RunFolder
 from dnfscale.jobs.suite import run_suite
 from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
 
@@ -43,7 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
         options.verb(options)
         sys.stdout.flush()
     except DnfscaleError as error:
-        print(f"dnfscale: {error}", file=sys.stderr)
+        # A message may quote a path or a value of the spec; what a terminal would obey is spelled out.
+        print(f"dnfscale: {visible(str(error))}", file=sys.stderr)
         return error.exit_code
     except signals.Ended as ended:
         print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
@@ -68,7 +69,7 @@ def _validate(options: argparse.Namespace) -> None:
     for spec in _jobs(_read(options)):
         source, _ = open_data(spec)
         size = f"{source.n_rows:,} rows, {len(source.types):,} columns, {len(source.partitions):,} partitions"
-        print(f"{spec.file}: valid; {size}")
+        print(f"{visible(str(spec.file))}: valid; {size}")
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -90,13 +91,7 @@ def _init(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    folders = [Path(folder) for folder in options.dirs]
-    if len(folders) == 1 and options.output is None:
-        write_report(RunFolder(folders[0]))
-        target = folders[0] / "report.html"
-    else:
-        target = Path(options.output or "report.html")
-        write_joint_report(folders, target)
+    target = report_again([Path(folder) for folder in options.dirs], Path(options.output) if options.output else None)
     print(f"{target}: written")
 
 

@@ -32,6 +32,10 @@ Check = Callable[[Any], Any]
 _LEAST_WORKER_BYTES = 256 << 20
 """With less, Dask pauses or restarts a worker before it has read anything, for ever."""
 
+_LONGEST_S = 366 * 86_400
+_SHOWN = 200
+"""Characters of a wrong value that are told."""
+
 METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size")
 """What a study can run, in the order in which it is shown."""
 TUNED = ("random_forest", "xgboost")
@@ -237,12 +241,17 @@ def checked(
             try:
                 values[key] = field.check(given[key])
             except ValueError as error:
-                raise SpecError(f"{place(key)}: {key} must be {error}, got {given[key]!r}") from None
+                raise SpecError(f"{place(key)}: {key} must be {error}, got {_shown(given[key])}") from None
         elif field.required:
             raise SpecError(f"{file}: expected the key {key}, but it is not there; add it")
         else:
             values[key] = field.default
     return values
+
+
+def _shown(value: Any) -> str:
+    written = repr(value)
+    return written if len(written) <= _SHOWN else f"{written[:_SHOWN]}…"
 
 
 def name_from(file: Path) -> str:
@@ -298,7 +307,7 @@ def flattened(
         elif key in fields:
             flat[key] = value
         elif any(field.startswith(key + ".") for field in fields):
-            raise SpecError(f"{place(key)}: {key} must be a table, headed by [{key}], got {value!r}")
+            raise SpecError(f"{place(key)}: {key} must be a table, headed by [{key}], got {_shown(value)}")
         else:
             raise SpecError(f"{place(key)}: {unknown(key, fields)}")
     return flat
@@ -369,10 +378,19 @@ def _whole(low: int, high: int | None = None) -> Check:
     return check
 
 
+def _real(value: Any) -> float:
+    """Return a number as a float; what is none is a nan, of which every comparison is false."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def _share(low: float, high: float) -> Check:
     def check(value: Any) -> float:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or not low <= value <= high:
+        if not low <= _real(value) <= high:
             raise ValueError(f"a number between {low} and {high}")
         return float(value)
 
@@ -380,7 +398,7 @@ def _share(low: float, high: float) -> Check:
 
 
 def _threshold(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1:
+    if not 0 < _real(value) < 1:
         raise ValueError("a number above 0 and below 1")
     return float(value)
 
@@ -469,8 +487,8 @@ def _methods(value: Any) -> tuple[str, ...]:
 
 
 def _seconds(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
-        raise ValueError("a number of seconds greater than 0")
+    if not 0 < _real(value) <= _LONGEST_S:
+        raise ValueError("a number of seconds greater than 0, and no more than a year's")
     return float(value)
 
 

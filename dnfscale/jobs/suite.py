@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import launch
 from dnfscale.errors import ClusterError, DnfscaleError, TaskError
-from dnfscale.experiment.formats import to_csv, to_latex, to_markdown
+from dnfscale.experiment.formats import to_csv, to_latex, to_markdown, visible
 from dnfscale.experiment.tables import study_tables
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
@@ -80,7 +80,7 @@ def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -
         if "accuracies" in tables:
             print(to_markdown(tables["accuracies"]), file=out)
         print(f"{suite.name}: {len(results)} of {len(rows)} jobs in {total_s:,.1f} s", file=out)
-        print(f"files      {folder.path}", file=out)
+        print(f"files      {visible(str(folder.path))}", file=out)
     _check_all(rows)
 
 
