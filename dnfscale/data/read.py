@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
-from dnfscale.data.exact import is_decimal, is_number, measure_of, steps
+from dnfscale.data.exact import is_number, measure_of, steps
 from dnfscale.errors import DataError
 
 _BATCH_ROWS = 1 << 16
@@ -183,6 +183,11 @@ def _convert(batch: pa.RecordBatch, column: Column) -> Numbers | Categories:
         raise DataError(
             f"column {column.name!r}: expected text in UTF-8, got bytes that are not ({error.reason}); write it anew"
         ) from error
+    except pa.ArrowException as error:
+        raise DataError(
+            f"column {column.name!r}: expected numbers, dates, times, booleans or strings, got the type {array.type}; "
+            "convert it"
+        ) from error
     except DataError as error:
         raise DataError(f"column {column.name!r}: {error}") from error
 
@@ -209,8 +214,7 @@ def _categories(array: pa.Array) -> Categories:
         return Categories(np.full(len(array), -1), ())
     if pa.types.is_boolean(array.type) and not array.null_count:
         return Categories(_flags(array).view(np.int8), (False, True))
-    if is_decimal(array.type):
-        array = steps(array)
+    array = steps(array)
     if not pa.types.is_dictionary(array.type):
         array = pc.dictionary_encode(array)
     indices = array.indices

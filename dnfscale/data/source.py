@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.core.columns import Column, Role, Rows
 from dnfscale.data.exact import is_decimal, is_number, measure_of
+from dnfscale.data.footer import read_chunks
 from dnfscale.data.read import FileRows, ParquetPartition
 from dnfscale.errors import DataError, SpecError
 
@@ -209,7 +210,11 @@ def _read_footer(file: pafs.FileInfo, root: str, filesystem: pafs.FileSystem) ->
     try:
         with filesystem.open_input_file(file.path) as handle, pq.ParquetFile(handle) as parquet:
             metadata, schema = parquet.metadata, parquet.schema_arrow
-    except (pa.ArrowException, OSError) as error:
+            leaves = [parquet.schema.column(i).path for i in range(metadata.num_columns)]
+            chunks = read_chunks(handle)
+            if any(len(group) != len(leaves) for group in chunks) or len(chunks) != metadata.num_row_groups:
+                raise ValueError("its row groups have other columns than its schema")
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(
             f"{file.path}: expected a Parquet file, but it cannot be read ({_first_line(error)}); "
             "write it again, or leave it out"
@@ -218,16 +223,14 @@ def _read_footer(file: pafs.FileInfo, root: str, filesystem: pafs.FileSystem) ->
     column_bytes: dict[str, int] = {}
     null_counts: dict[str, int] = dict.fromkeys(schema.names, 0)
     known = set(schema.names)
-    for group in groups:
-        for i in range(group.num_columns):
-            chunk = group.column(i)
-            name = chunk.path_in_schema if chunk.path_in_schema in known else chunk.path_in_schema.split(".")[0]
-            column_bytes[name] = column_bytes.get(name, 0) + chunk.total_compressed_size
-            statistics = chunk.statistics
-            if statistics is None or not statistics.has_null_count:
+    names = [leaf if leaf in known else leaf.split(".")[0] for leaf in leaves]
+    for group_chunks in chunks:
+        for name, chunk in zip(names, group_chunks, strict=True):
+            column_bytes[name] = column_bytes.get(name, 0) + chunk.compressed_bytes
+            if chunk.nulls is None:
                 null_counts.pop(name, None)
             elif name in null_counts:
-                null_counts[name] += statistics.null_count
+                null_counts[name] += chunk.nulls
     return Footer(
         path=file.path,
         file_bytes=file.size,

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import dnfscale
-from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.errors import DnfscaleError, LimitError, SpecError
 from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
 from dnfscale.jobs.bounds_verb import add_bounds_verb
@@ -46,6 +46,11 @@ def main(arguments: list[str] | None = None) -> int:
         # A message may quote a path or a value of the spec; what a terminal would obey is spelled out.
         print(f"dnfscale: {visible(str(error))}", file=sys.stderr)
         return error.exit_code
+    except MemoryError:
+        print(
+            "dnfscale: expected to fit in memory, but there is no more; give a smaller table or model", file=sys.stderr
+        )
+        return LimitError.exit_code
     except signals.Ended as ended:
         print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
         return ended.exit_code

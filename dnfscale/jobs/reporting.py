@@ -37,6 +37,7 @@ def report_again(folders: Sequence[Path], target: Path | None = None) -> Path:
 
 def write_report(folder: RunFolder) -> None:
     """Write report.html and figures/*.svg into the folder of a finished run or suite."""
+    folder.check_own()
     runs, failures = runs_in(folder.path)
     title = folder.path.name if len(runs) != 1 or failures else None
     page, figures = render_report(runs, failures, title=title), render_figures(runs)

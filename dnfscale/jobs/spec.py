@@ -32,6 +32,9 @@ Check = Callable[[Any], Any]
 _LEAST_WORKER_BYTES = 256 << 20
 """With less, Dask pauses or restarts a worker before it has read anything, for ever."""
 
+_MOST_WORKER_BYTES = 1 << 50
+_MOST_LOCAL_WORKERS = 64
+"""Or four for each core, where that is more: a spec must not bring down the machine that it is tried on."""
 _LONGEST_S = 366 * 86_400
 _SHOWN = 200
 """Characters of a wrong value that are told."""
@@ -225,7 +228,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
         raise SpecError(f"{file}: expected a job spec in TOML, but it cannot be read: {error}") from error
     try:
         return tomllib.loads(text), key_lines(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         place = f"{file}:{line[1]}" if line else str(file)
         raise SpecError(f"{place}: expected TOML, but it does not parse: {error}") from error
@@ -266,7 +269,7 @@ def parse_override(text: str) -> tuple[str, Any]:
         raise SpecError(f"--set takes KEY=VALUE, such as select.max_ell=5, got {text!r}")
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return key.strip(), value
 
 
@@ -355,6 +358,12 @@ def _check_together(spec: JobSpec) -> None:
         fail("cluster.kind", 'cluster.kind = "address" needs cluster.address, such as "tcp://10.0.0.5:8786"; add it')
     if spec["cluster.kind"] == "scheduler_file" and spec["cluster.scheduler_file"] is None:
         fail("cluster.kind", 'cluster.kind = "scheduler_file" needs cluster.scheduler_file, a path; add it')
+    most = max(_MOST_LOCAL_WORKERS, 4 * (os.cpu_count() or 1))
+    if spec["cluster.kind"] == "local" and spec["cluster.workers"] > most:
+        workers = spec["cluster.workers"]
+        fail(
+            "cluster.workers", f"cluster.workers must be at most {most} on one machine, got {_shown(workers)}; lower it"
+        )
     compared = [*spec.baselines, *([SIZED] if spec.size_budget else [])]
     if spec.kind == "fit" and compared:
         fail("kind", f'kind = "fit" learns one formula, but {compared[0]} is to be compared; use kind = "study"')
@@ -475,6 +484,8 @@ def _memory(value: Any) -> str:
         raise ValueError('an amount of memory, such as "4GiB" or "700MiB"')
     power = ("", "k", "m", "g", "t").index(match[2].lower())
     n_bytes = float(match[1]) * (1024.0 if match[3] else 1000.0) ** power
+    if n_bytes > _MOST_WORKER_BYTES:
+        raise ValueError(f"at most {_MOST_WORKER_BYTES >> 50} PiB")
     if n_bytes < _LEAST_WORKER_BYTES:
         raise ValueError(f"at least {_LEAST_WORKER_BYTES >> 20} MiB, which a worker needs for its libraries alone")
     return str(value)

@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from dnfscale.errors import SpecError
+from dnfscale.experiment.formats import defused
 
+_OURS = ("spec.toml", "events.jsonl", "result.json", "model.json", "report.html", "tables", "figures", "tasks")
+"""What a run's folder holds."""
 _SAME_RESULT = ("cluster", "output")
 """Tables of a spec that change where and how fast a job runs, never its result."""
 
@@ -27,9 +30,12 @@ class RunFolder:
 
     def claim(self, resolved_spec: Mapping[str, Any], spec_text: str, *, force: bool) -> None:
         """Make the folder ready for a run; the run of another spec is not overwritten unless by force."""
+        self.check_own()
         earlier = self._earlier()
         another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
-        if another and not force and (not earlier or self._holds_work()):
+        # Files by our names and no spec beside them: somebody else's.
+        foreign = earlier is None and any((self.path / name).exists() for name in _OURS)
+        if not force and (foreign or (another and (not earlier or self._holds_work()))):
             raise SpecError(
                 f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
                 "change name or output.dir, or run with --force to replace it",
@@ -48,6 +54,16 @@ class RunFolder:
                 "output.dir",
             ) from error
 
+    def check_own(self) -> None:
+        """Raise SpecError where a file of the run is a link: what is written or removed there would be elsewhere."""
+        for name in _OURS:
+            if (self.path / name).is_symlink():
+                raise SpecError(
+                    f"expected {self.path} to hold the files of a run, but {name} in it is a link to another place; "
+                    "remove the link, or change output.dir",
+                    "output.dir",
+                )
+
     def has_result(self, resolved_spec: Mapping[str, Any]) -> bool:
         """Say whether a run of this spec has finished here."""
         earlier = self._earlier()
@@ -64,8 +80,8 @@ class RunFolder:
     def write_csv(self, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        # A label may be what a spreadsheet would run.
+        writer.writerows([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in (header, *rows))
         self.write_text(name, buffer.getvalue())
 
     def write_text(self, name: str, text: str) -> None:
@@ -77,7 +93,8 @@ class RunFolder:
 
     def _clear(self) -> None:
         """Remove what a run of another spec has left, and nothing else."""
-        for pattern in ("result.json", "model.json", "report.html", "tables/*", "figures/*.svg", "tasks/*.json"):
+        tables = ("tables/*.csv", "tables/*.md", "tables/*.tex")
+        for pattern in ("result.json", "model.json", "report.html", *tables, "figures/*.svg", "tasks/*.json"):
             for file in self.path.glob(pattern):
                 file.unlink()
 

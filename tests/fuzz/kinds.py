@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from tests.fuzz import models, results, specs, tables
-from tests.fuzz.verdict import TIME_LIMIT_S, limited
+from tests.fuzz.verdict import TIME_LIMIT_S, FuzzError, limited
 
 Files = dict[str, bytes]
 
@@ -39,4 +40,9 @@ def files_of(kind: str, seed: int, number: int) -> Files:
 def check_files(kind: str, files: Files, folder: Path, time_limit_s: float = TIME_LIMIT_S) -> None:
     """Check an input within its time."""
     with limited(time_limit_s):
-        KINDS[kind].check(files, folder)
+        try:
+            KINDS[kind].check(files, folder)
+        except FuzzError:
+            raise
+        except Exception as error:
+            raise FuzzError(traceback.format_exc()[-3000:]) from error

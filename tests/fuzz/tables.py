@@ -57,7 +57,7 @@ def make(random: Random) -> Files:
     except (pa.ArrowException, OSError, TypeError, ValueError):
         # Not every type can be written with every option.
         sink = io.BytesIO()
-        pq.write_table(pa.table({"x": list(range(n_rows)), "y": columns["y"]}), sink)
+        pq.write_table(pa.table({"x": list(range(n_rows)), "y": [i % 2 for i in range(n_rows)]}), sink)
         files["t.parquet"] = sink.getvalue()
     if random.random() < 0.4:
         files["t.parquet"] = bits_flipped(random, files["t.parquet"])

@@ -15,6 +15,7 @@ from dnfscale.errors import DnfscaleError
 T = TypeVar("T")
 EXIT_CODES = {1, 2, 3, 4, 5}
 TIME_LIMIT_S = 20.0
+"""Of the processor's time: how busy the machine is must not decide."""
 
 
 class FuzzError(Exception):
@@ -53,8 +54,8 @@ def limited(seconds: float = TIME_LIMIT_S) -> Iterator[None]:
     def late(_: int, __: FrameType | None) -> None:
         raise _Late
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -62,5 +63,5 @@ def limited(seconds: float = TIME_LIMIT_S) -> Iterator[None]:
     except _Late as error:
         raise FuzzError(f"took longer than {seconds} s\n{traceback.format_exc()[-3000:]}") from error
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
