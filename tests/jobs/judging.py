@@ -31,6 +31,7 @@ def holds(attribute: Mapping[str, Any], row: Row) -> bool:
     if test == "above":
         return against is not None and value > (float(against) if isinstance(against, str) else against)
     if test in ("equals", "true"):
+        against = _label(against)
         return bool(value == against and isinstance(value, bool) == isinstance(against, bool))
     assert test == "missing"
     return False
@@ -48,15 +49,21 @@ def used(rows: Iterable[Row], columns: Sequence[str], target: str, *, keep_missi
 def recount(rows: Iterable[Row], model: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The counts of a model file, made again from rows: types that occur, in the order of their codes."""
     table: dict[int, list[int]] = {}
+    positive = [_label(label) for label in model["positive"]]
     for row in rows:
         code = sum(1 << i for i, attribute in enumerate(model["attributes"]) if holds(attribute, row))
         cell = table.setdefault(code, [0, 0])
         cell[0] += 1
-        cell[1] += row[model["target"]] in model["positive"]
+        cell[1] += row[model["target"]] in positive
     ell = len(model["attributes"])
     return [
         {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c} for code, (n, c) in sorted(table.items())
     ]
+
+
+def _label(written: Any) -> Any:
+    """A label as it is in the rows: JSON has no infinity, and model files spell it as an object."""
+    return float(written["float"]) if isinstance(written, dict) else written
 
 
 def accepts(model: Mapping[str, Any], row: Row) -> bool:
