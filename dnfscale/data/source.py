@@ -83,7 +83,12 @@ def open_source(path: str) -> Source:
     filesystem = pafs.LocalFileSystem()
     # Workers may have another working directory.
     root = os.path.abspath(path)
-    files = _list_files(root, filesystem)
+    try:
+        files = _list_files(root, filesystem)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path}: expected the path of a file or directory, but {_first_line(error)}") from error
     with ThreadPoolExecutor(max_workers=8) as pool:
         footers = list(pool.map(lambda file: _read_footer(file, root, filesystem), files))
     types = _common_types(footers)

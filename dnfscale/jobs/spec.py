@@ -224,7 +224,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """Read a TOML file, and the line of each of its keys."""
     try:
         text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise SpecError(f"{file}: expected a job spec in TOML, but it cannot be read: {error}") from error
     try:
         return tomllib.loads(text), key_lines(text)
@@ -425,8 +425,8 @@ def _one_of(*choices: str) -> Check:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("a string that is not empty")
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError("a string that is not empty, without the character NUL")
     return value
 
 
