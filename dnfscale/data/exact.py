@@ -58,7 +58,8 @@ def _unscaled(array: pa.Array) -> pa.Array:
     if buffer is None or not len(array):
         return pa.nulls(len(array), pa.int64())
     begin, end = array.offset, array.offset + len(array)
-    absent = array.is_null().to_numpy(zero_copy_only=False)
+    # Arrow's own to_numpy would import pandas first.
+    absent = np.from_dlpack(array.is_null().cast(pa.uint8())).view(np.bool_)
     if width < _WIDEST_DECIMAL:
         values = np.frombuffer(buffer, dtype=f"<i{width}", count=end)[begin:].astype(np.int64)
     else:
