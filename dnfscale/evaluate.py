@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
+from dnfscale.core.quantities import Kind, Quantity, edge_among
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.data.exact import is_decimal, measure_of
 from dnfscale.errors import DataError
 
 
@@ -42,12 +44,15 @@ def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], 
         kind = types[name].value_type if pa.types.is_dictionary(types[name]) else types[name]
         value = attribute.value
         expected = "booleans" if isinstance(value, bool) else "text" if isinstance(value, str) else "numbers"
+        if isinstance(value, Quantity) and value.measure.kind is not Kind.DECIMAL:
+            expected = f"{value.measure.kind}s"
+        measure = measure_of(kind)
         fits = {
             "booleans": pa.types.is_boolean(kind),
             "text": pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind),
-            "numbers": pa.types.is_integer(kind) or pa.types.is_floating(kind),
+            "numbers": pa.types.is_integer(kind) or pa.types.is_floating(kind) or is_decimal(kind),
         }
-        if not (fits[expected] or pa.types.is_null(kind)):
+        if not (fits.get(expected, measure is not None and f"{measure.kind}s" == expected) or pa.types.is_null(kind)):
             raise DataError(
                 f"{path}: expected column {name!r} to hold {expected} as in the data that the model was learned from, "
                 f"got the type {types[name]}; convert it"
@@ -79,8 +84,7 @@ def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
         if attribute.value is None:
             return np.zeros(len(data.values), dtype=np.bool_)
         # Whole numbers are compared with whole numbers: beyond 2**53 floats would not tell them apart.
-        whole = data.values.dtype.kind in "iu" and math.isfinite(attribute.value)
-        cut = math.floor(attribute.value) if whole else attribute.value
+        cut = edge_among(attribute.value, data.measure, whole=data.values.dtype.kind in "iu")
         true = np.asarray(data.values > _in_precision_of(data.values, cut))
         return true if data.present is None else np.logical_and(true, data.present, out=true)
     assert isinstance(attribute, Equals | IsTrue)

@@ -23,6 +23,7 @@ from dnfscale.core.medians import Bracket, Cut, Located
 from dnfscale.core.splits import TRAIN, VALIDATION, Splits
 from dnfscale.data.source import Source, number_dtype
 from dnfscale.engine.api import Engine
+from dnfscale.errors import DataError
 from dnfscale.method.booleanize import FoldCuts
 from dnfscale.scans import ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead
 from dnfscale.table import LearnSpec, Table, check_kept, check_source, features, n_test_folds, settle
@@ -210,6 +211,8 @@ def _counted(source: Source, reading: Reading, spec: LearnSpec, engine: Engine) 
     share = min(1.0, _sampled_rows(source.n_rows, n_numbers) / source.n_rows)
     scan = SummarizeColumns(reading, share, spec.max_categories)
     summary: TableSummary = engine.reduce("summarize columns", source.partitions, scan, scan.merge)
+    if not summary.columns:
+        raise DataError(f"{source.path}: expected {source.n_rows:,} rows as its footers say, got none; write it again")
     check_kept(source, summary, reading.columns, spec)
     samples = {
         i: found.sample  # type: ignore[union-attr]

@@ -17,7 +17,7 @@ from dnfscale.core.bins import TWO_CLASSES
 from dnfscale.core.columns import CategorySummary, Column, Reading, Role, TableSummary
 from dnfscale.core.model import HALF
 from dnfscale.core.splits import Splits
-from dnfscale.data.source import Source, feature_columns, role_of
+from dnfscale.data.source import Source, feature_columns, holds_labels
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.method.select import SCORES
 
@@ -132,7 +132,7 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
                     f"{_listed([known for known in source.types if known != spec.target])}",
                     f"data.{key}",
                 )
-    if role_of(source.types[spec.target]) is None:
+    if not holds_labels(source.types[spec.target]):
         raise DataError(
             f"{source.path}: the target must hold labels (numbers, booleans or strings), but {spec.target!r} has the "
             f"type {source.types[spec.target]}; convert it, or choose another data.target",

@@ -427,12 +427,15 @@ def test_a_class_that_is_lost_with_the_missing_values_is_told(desk):
     assert "expected two classes to tell apart" in ended.message
 
 
-UNFIT = {
+ONLY_CUT = {
     "timestamp": pa.array([datetime.datetime(2024, 1, 1 + int(v)) for v in Y]),
     "date": pa.array([datetime.date(2024, 1, 1 + int(v)) for v in Y]),
     "time": pa.array([datetime.time(int(v)) for v in Y]),
     "duration": pa.array([datetime.timedelta(int(v)) for v in Y], pa.duration("ms")),
-    "decimal": pa.array([decimal.Decimal(int(v)) for v in Y]),
+    "decimal": pa.array([decimal.Decimal(int(v)) / 8 for v in Y], pa.decimal128(9, 3)),
+}
+UNFIT = {
+    "wide decimal": pa.array([decimal.Decimal(int(v)) for v in Y], pa.decimal256(50, 2)),
     "binary": pa.array([b"a" if v else b"b" for v in Y]),
     "list": pa.array([[int(v)] for v in Y]),
     "struct": pa.array([{"a": int(v)} for v in Y]),
@@ -446,20 +449,32 @@ def test_a_column_of_a_type_that_has_no_role_is_refused_by_name_and_type(desk, k
     ended = desk.run()
     assert ended.code == 3
     stem = str(UNFIT[kind].type).split("<")[0]
-    assert f"columns must hold numbers, booleans or strings, but 'odd' has the type {stem}" in ended.message
+    assert (
+        f"columns must hold numbers, dates, times, booleans or strings, but 'odd' has the type {stem}" in ended.message
+    )
     assert "data.drop" in ended.message
     assert desk.here("validate", "job.toml").code == 3
     assert desk.run(name="dropped", data={"drop": ["odd"]}).code == 0
 
 
-@pytest.mark.parametrize("kind", UNFIT)
+@pytest.mark.parametrize("kind", ONLY_CUT | UNFIT)
 def test_a_target_of_a_type_that_is_no_label_is_refused_by_name_and_type(desk, kind):
-    desk.table(table(y=UNFIT[kind]))
+    values = (ONLY_CUT | UNFIT)[kind]
+    desk.table(table(y=values))
     ended = desk.run()
     assert ended.code == 3
     assert "'y'" in ended.message
-    assert str(UNFIT[kind].type).split("<")[0] in ended.message
+    assert str(values.type).split("<")[0] in ended.message
     assert desk.here("validate", "job.toml").code == 3
+
+
+@pytest.mark.parametrize("role", ["categorical", "boolean"])
+@pytest.mark.parametrize("kind", ONLY_CUT)
+def test_a_column_that_is_only_ever_cut_cannot_have_another_role(desk, kind, role):
+    desk.table(table(odd=ONLY_CUT[kind]))
+    ended = desk.run(data={role: ["odd"]})
+    assert ended.code == 2
+    assert f"data.{role} must list columns of labels, but 'odd' has the type" in ended.message
 
 
 def test_an_infinite_label_is_a_label_or_refused(desk):
@@ -593,7 +608,7 @@ def test_a_column_of_any_name_can_be_given_a_role(desk, name):
     for role in ("categorical", "boolean"):
         assert desk.run(name=role, data={role: [name]}).code == 0
         assert {attribute["column"] for attribute in check_right(desk, role)["attributes"]} == {name}
-    desk.table({"x": X, name: UNFIT["date"], "y": Y})
+    desk.table({"x": X, name: UNFIT["binary"], "y": Y})
     assert desk.run(name="drop", data={"drop": [name]}).code == 0
 
 
@@ -690,7 +705,7 @@ def file_in_the_way(desk: Desk) -> dict[str, Any]:
 
 
 def day_target(desk: Desk) -> dict[str, Any]:
-    desk.table(table(y=UNFIT["date"]))
+    desk.table(table(y=ONLY_CUT["date"]))
     return {}
 
 

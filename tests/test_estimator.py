@@ -584,8 +584,6 @@ WRONG_ROWS: dict[str, tuple[Alter, str]] = {
     "one dimension": (lambda frame: frame["a"].to_numpy(), "Expected 2D array, got 1D array"),
     "three dimensions": (lambda _: np.zeros((N_ROWS, 2, 2)), "Found array with dim 3"),
     "no columns": (lambda frame: frame[[]], "0 feature"),
-    "a date": (lambda frame: frame.assign(t=pd.Timestamp("2024-01-01")), "'t' has the type timestamp"),
-    "a length of time": (lambda frame: frame.assign(t=pd.Timedelta(1)), "'t' has the type duration"),
     "lists": (lambda frame: frame.assign(t=[[1]] * N_ROWS), "'t' has the type list"),
     "structs": (lambda frame: pl.from_pandas(frame).with_columns(t=pl.struct("a", "b")), "'t' has the type struct"),
     "bytes": (lambda frame: frame.assign(t=b"x"), "'t' has the type binary"),

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values, narrowest
+from dnfscale.core.quantities import Measure
 from dnfscale.errors import LimitError
 
 _DROP_COLUMN = "add the column to data.drop"
@@ -39,6 +40,8 @@ class Column:
 
     name: str
     role: Role
+    measure: Measure | None = None
+    """What the numbers count; None where they are numbers as such."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +51,8 @@ class Numbers:
     values: Values
     present: Bools | None
     """Which rows have a value; None where all have."""
+    measure: Measure | None = None
+    """What the values count; None where they are numbers as such."""
 
     def missing(self) -> Bools:
         """Say which rows have no value."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.quantities import Quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Above:
 
     name: str
     column: str
-    value: int | float | None
+    value: int | float | Quantity | None
     """The cut; None where there was no row to take a median of, and the attribute is never true."""
 
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Block, Reading
+from dnfscale.data.exact import steps
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
 from dnfscale.errors import DataError
@@ -113,6 +114,7 @@ def _hashes_of(column: pa.ChunkedArray) -> _Hashes:
 
 
 def _value_hashes(values: pa.Array) -> _Hashes:
+    values = steps(values)
     absent = values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
         # The bits of a float: a whole number may be stored as one, and the two zeros are alike.

@@ -17,6 +17,7 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import HALF, Model
+from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_dnf, to_json
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, CredentialError, read_bytes, told
@@ -51,6 +52,7 @@ def model_record(model: Model) -> dict[str, Any]:
                 "column": attribute.column,
                 "test": _TESTS[type(attribute)],
                 "value": _written_value(attribute),
+                **_written_measure(attribute),
             }
             for attribute in model.tau.attributes
         ],
@@ -197,6 +199,8 @@ def _attribute(value: Any, place: str) -> Attribute:
     name, column = (_entry(table, key, str, "text", place) for key in ("name", "column"))
     test = _entry(table, "test", str, "text", place)
     given = table.get("value")
+    if test == "above" and "measure" in table:
+        return Above(name, column, _quantity(table, given, place))
     if test == "above":
         if given is None:
             return Above(name, column, None)
@@ -217,13 +221,32 @@ def _attribute(value: Any, place: str) -> Attribute:
     raise DataError(f"{place}.test must be one of above, equals, true, missing, got {_short(test)}")
 
 
+def _quantity(table: Mapping[str, Any], given: Any, place: str) -> Quantity | None:
+    named = _entry(table, "measure", str, "text", place)
+    measure = parse_measure(named)
+    if measure is None:
+        raise DataError(
+            f"{place}.measure must be date, time[us], timestamp[us], instant[us], duration[us] or such, or decimal[2], "
+            f"got {_short(named)}"
+        )
+    if given is None:
+        return None
+    quantity = parse_quantity(given, measure) if isinstance(given, str) else None
+    if quantity is None:
+        raise DataError(f"{place}.value must be the text of a value of {measure}, got {_short(given)}")
+    return quantity
+
+
 def _check_columns(attributes: list[Attribute]) -> None:
     """Make sure that a column is compared with numbers, or has categories of one kind: nothing else is ever learned."""
     known: dict[str, str] = {}
     for attribute in attributes:
         if isinstance(attribute, IsMissing):
             continue
-        kind = "numbers" if isinstance(attribute, Above) else _kind(attribute.value)
+        if isinstance(attribute, Above):
+            kind = str(attribute.value.measure) if isinstance(attribute.value, Quantity) else "numbers"
+        else:
+            kind = _kind(attribute.value)
         before = known.setdefault(attribute.column, kind)
         if kind != before:
             raise DataError(
@@ -376,9 +399,17 @@ def _written_value(attribute: Attribute) -> Any:
     if isinstance(attribute, IsMissing):
         return None
     if isinstance(attribute, Above):
+        if isinstance(attribute.value, Quantity):
+            return str(attribute.value)
         infinite = isinstance(attribute.value, float) and math.isinf(attribute.value)
         return str(attribute.value) if infinite else attribute.value
     return _written(attribute.value)
+
+
+def _written_measure(attribute: Attribute) -> dict[str, str]:
+    """Return what the text of a value counts, where it is a date, time, duration or decimal."""
+    value = attribute.value if isinstance(attribute, Above) else None
+    return {"measure": str(value.measure)} if isinstance(value, Quantity) else {}
 
 
 def _written(value: Scalar) -> Any:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
+from dnfscale.data.exact import is_number, measure_of, steps
 from dnfscale.data.gathered import gathered
 from dnfscale.data.listing import KnownFile, opened
 from dnfscale.data.storage import is_remote, told
@@ -161,7 +162,8 @@ def _weights(batch: pa.RecordBatch, name: str) -> Ints:
     assert isinstance(weights, Numbers)
     if weights.present is not None:
         raise DataError(f"column {name!r}: expected a weight for every row, got rows without one; fill them")
-    if weights.values.dtype.kind not in "iu" or (len(weights.values) and int(weights.values.min()) < 0):
+    whole = weights.measure is None and weights.values.dtype.kind in "iu"
+    if not whole or (len(weights.values) and int(weights.values.min()) < 0):
         raise DataError(f"column {name!r}: expected weights that are whole numbers of at least 0; scale and round them")
     return weights.values.astype(np.int64)
 
@@ -209,6 +211,11 @@ def _convert(batch: pa.RecordBatch, column: Column) -> Numbers | Categories:
         raise DataError(
             f"column {column.name!r}: expected text in UTF-8, got bytes that are not ({error.reason}); write it anew"
         ) from error
+    except pa.ArrowException as error:
+        raise DataError(
+            f"column {column.name!r}: expected numbers, dates, times, booleans or strings, got the type {array.type}; "
+            "convert it"
+        ) from error
     except DataError as error:
         raise DataError(f"column {column.name!r}: {error}") from error
 
@@ -216,8 +223,9 @@ def _convert(batch: pa.RecordBatch, column: Column) -> Numbers | Categories:
 def _numbers(array: pa.Array) -> Numbers:
     if pa.types.is_null(array.type):
         return Numbers(np.zeros(len(array)), np.zeros(len(array), dtype=np.bool_))
-    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+    if not is_number(array.type):
         raise DataError(f"expected a column of numbers, got one of the type {array.type}")
+    measure, array = measure_of(array.type), steps(array)
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     present = _flags(array.is_valid()) if array.null_count else None
@@ -226,7 +234,7 @@ def _numbers(array: pa.Array) -> Numbers:
     if values.dtype.kind == "f" and len(values) and np.isnan(values.min()):
         nan = np.isnan(values)
         present = ~nan if present is None else present & ~nan
-    return Numbers(values, present)
+    return Numbers(values, present, measure)
 
 
 def _categories(array: pa.Array) -> Categories:
@@ -234,6 +242,7 @@ def _categories(array: pa.Array) -> Categories:
         return Categories(np.full(len(array), -1), ())
     if pa.types.is_boolean(array.type) and not array.null_count:
         return Categories(_flags(array).view(np.int8), (False, True))
+    array = steps(array)
     if not pa.types.is_dictionary(array.type):
         array = pc.dictionary_encode(array)
     indices = array.indices
@@ -277,4 +286,4 @@ def _select(data: Numbers | Categories, keep: Bools) -> Numbers | Categories:
     if isinstance(data, Categories):
         return Categories(data.codes[keep], data.values)
     present = None if data.present is None else data.present[keep]
-    return Numbers(data.values[keep], None if present is None or present.all() else present)
+    return Numbers(data.values[keep], None if present is None or present.all() else present, data.measure)

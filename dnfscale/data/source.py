@@ -21,10 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dnfscale.core.columns import Column, Role, Rows
+from dnfscale.data.exact import is_decimal, is_number, measure_of
+from dnfscale.data.footer import read_chunks
 from dnfscale.data.listing import KnownFile, footer_digest, hive_keys, list_files, opened, stamp_of
 from dnfscale.data.read import FileRows, ParquetPartition
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, told
-from dnfscale.errors import DataError
+from dnfscale.errors import DataError, SpecError
 
 _PARTITION_ROWS = 1 << 16
 _PARTITION_BYTES = 32 << 20
@@ -122,6 +124,10 @@ def number_dtype(kind: pa.DataType) -> np.dtype[Any]:
     """Return the dtype in which a column of numbers is read."""
     if pa.types.is_null(kind):
         return np.dtype(np.float64)
+    if is_decimal(kind):
+        return np.dtype(np.int64)
+    if measure_of(kind) is not None:
+        return np.dtype(np.int32 if kind.bit_width == 32 or pa.types.is_date(kind) else np.int64)
     return np.dtype(np.float32 if pa.types.is_float16(kind) else kind.to_pandas_dtype())
 
 
@@ -129,13 +135,31 @@ def role_of(kind: pa.DataType) -> Role | None:
     """Return the role that a column of this type has unless the spec says otherwise; None if it can have none."""
     if pa.types.is_boolean(kind):
         return Role.FLAG
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if is_number(kind):
         return Role.NUMBER
     if pa.types.is_dictionary(kind):
-        return Role.CATEGORY if role_of(kind.value_type) is not None else None
+        return Role.CATEGORY if holds_labels(kind.value_type) and not is_decimal(kind.value_type) else None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return Role.CATEGORY
     return Role.CATEGORY if pa.types.is_null(kind) else None
+
+
+def holds_labels(kind: pa.DataType) -> bool:
+    """Say whether the values of a column can be labels or categories: dates and the like are only ever cut."""
+    return role_of(kind) is not None and measure_of(kind) is None
+
+
+def unusable(kind: pa.DataType) -> str:
+    """Say what to do with a column whose type has no role."""
+    if pa.types.is_struct(kind) or pa.types.is_map(kind):
+        return "write each of its fields as a column of its own"
+    if pa.types.is_nested(kind):
+        return "write its elements, or what matters of them, as columns of their own"
+    if pa.types.is_decimal(kind):
+        return "write it as decimal128 of at most 18 digits, or as floats"
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return "write it as strings, if it is text"
+    return "convert it"
 
 
 def feature_columns(
@@ -149,14 +173,21 @@ def feature_columns(
         role = role_of(kind)
         if role is None:
             raise DataError(
-                f"{source.path}: columns must hold numbers, booleans or strings, but {name!r} has the type {kind}; "
-                f"convert it, or add it to data.drop"
+                f"{source.path}: columns must hold numbers, dates, times, booleans or strings, but {name!r} has the "
+                f"type {kind}; {unusable(kind)}, or add it to data.drop"
             )
+        for key, listed in (("data.categorical", categorical), ("data.boolean", boolean)):
+            if name in listed and not holds_labels(kind):
+                raise SpecError(
+                    f"{key} must list columns of labels, but {name!r} has the type {kind}, which is cut at its median; "
+                    "leave it out, or write the column as strings",
+                    key,
+                )
         if name in categorical:
             role = Role.CATEGORY
         elif name in boolean:
             role = Role.FLAG
-        columns.append(Column(name, role))
+        columns.append(Column(name, role, measure_of(kind)))
     return tuple(columns)
 
 
@@ -165,7 +196,11 @@ def _read_footer(file: str, root: str, access: Access) -> Footer:
     try:
         with opened(file, access) as handle, pq.ParquetFile(handle) as parquet:
             metadata, schema = parquet.metadata, parquet.schema_arrow
-    except (pa.ArrowException, OSError) as error:
+            leaves = [parquet.schema.column(i).path for i in range(metadata.num_columns)]
+            chunks = read_chunks(handle)
+            if any(len(group) != len(leaves) for group in chunks) or len(chunks) != metadata.num_row_groups:
+                raise ValueError("its row groups have other columns than its schema")
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(
             f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); "
             "write it again, or leave it out"
@@ -174,16 +209,14 @@ def _read_footer(file: str, root: str, access: Access) -> Footer:
     column_bytes: dict[str, int] = {}
     null_counts: dict[str, int] = dict.fromkeys(schema.names, 0)
     known = set(schema.names)
-    for group in groups:
-        for i in range(group.num_columns):
-            chunk = group.column(i)
-            name = chunk.path_in_schema if chunk.path_in_schema in known else chunk.path_in_schema.split(".")[0]
-            column_bytes[name] = column_bytes.get(name, 0) + chunk.total_compressed_size
-            statistics = chunk.statistics
-            if statistics is None or not statistics.has_null_count:
+    names = [leaf if leaf in known else leaf.split(".")[0] for leaf in leaves]
+    for group_chunks in chunks:
+        for name, chunk in zip(names, group_chunks, strict=True):
+            column_bytes[name] = column_bytes.get(name, 0) + chunk.compressed_bytes
+            if chunk.nulls is None:
                 null_counts.pop(name, None)
             elif name in null_counts:
-                null_counts[name] += statistics.null_count
+                null_counts[name] += chunk.nulls
     return Footer(
         file=KnownFile(file, access, stamp, footer_digest(metadata)),
         schema=schema,

@@ -31,6 +31,8 @@ METHOD_TITLES: Mapping[str, str] = {
 """Known methods, in the order in which they are shown."""
 RANK_TITLES: Mapping[str, str] = {"f": "F-test", "mutual_info": "mutual information", "chi2": "χ² test"}
 _SCHEMA = "dnfscale.result/"
+_MOST_ELL = 64
+"""More attributes than any formula has; charts have a tick for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,7 +418,7 @@ def _formula(record: Mapping[str, Any]) -> LearnedFormula:
     minimized = record.get("minimized") or {}
     return LearnedFormula(
         text=str(record.get("formula", "")),
-        ell=record.get("ell", 0),
+        ell=_ell(record.get("ell", 0)),
         rank=record.get("rank"),
         attributes=tuple(record.get("attributes") or ()),
         terms=record.get("terms", 0),
@@ -424,13 +426,21 @@ def _formula(record: Mapping[str, Any]) -> LearnedFormula:
         status=minimized.get("status"),
         gap_literals=minimized.get("gap_literals"),
         sweep=tuple(
-            Step(step["ell"], dict(step.get("by_rank") or {str(step.get("rank")): step.get("validation_accuracy")}))
+            Step(
+                _ell(step["ell"]), dict(step.get("by_rank") or {str(step.get("rank")): step.get("validation_accuracy")})
+            )
             for step in record.get("sweep") or ()
         ),
         supports=tuple(Support(count["n"], count["c"]) for count in record.get("term_counts") or ()),
         label=label_text(record["label"]) if "label" in record else None,
         certificate=read_certificate(record.get("certificate")),
     )
+
+
+def _ell(value: object) -> int:
+    if not isinstance(value, int) or not 0 <= value <= _MOST_ELL:
+        raise DataError(f"expected ell to be a whole number between 0 and {_MOST_ELL}, got {value!r:.60}")
+    return value
 
 
 def _seconds(timing: Mapping[str, Any], methods: Mapping[str, Method]) -> dict[str, float]:

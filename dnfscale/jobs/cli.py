@@ -11,23 +11,21 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import dnfscale
-from dnfscale.data.storage import joined
-from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.errors import DnfscaleError, LimitError, SpecError
+from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
 from dnfscale.jobs.bounds_verb import add_bounds_verb
 from dnfscale.jobs.data_verbs import add_data_verbs
 from dnfscale.jobs.detached_verbs import add_detached_verbs
 from dnfscale.jobs.explain_verb import add_explain_verb
 from dnfscale.jobs.export_verb import add_export_verb
-from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.plan import check_fits, plan, write_plan
 from dnfscale.jobs.predict_verb import add_predict_verb
-from dnfscale.jobs.reporting import write_joint_report, write_report
+from dnfscale.jobs.reporting import report_again
 from dnfscale.jobs.runner import Options, check_place, open_data, run
 from dnfscale.jobs.spec import JobSpec, parse_overrides, read_spec
 from dnfscale.jobs.starter import starter_spec
 from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
-from dnfscale.jobs.store import RunFolder
 from dnfscale.jobs.suite import run_suite
 from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
 
@@ -53,8 +51,14 @@ def exit_code_of(action: Callable[[], int | None]) -> int:
         code = action()
         sys.stdout.flush()
     except DnfscaleError as error:
-        print(f"dnfscale: {error}", file=sys.stderr)
+        # A message may quote a path or a value of the spec; what a terminal would obey is spelled out.
+        print(f"dnfscale: {visible(str(error))}", file=sys.stderr)
         return error.exit_code
+    except MemoryError:
+        print(
+            "dnfscale: expected to fit in memory, but there is no more; give a smaller table or model", file=sys.stderr
+        )
+        return LimitError.exit_code
     except signals.Ended as ended:
         print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
         return ended.exit_code
@@ -80,7 +84,7 @@ def _validate(options: argparse.Namespace) -> None:
     for spec in _jobs(read):
         source, _ = open_data(spec)
         size = f"{source.n_rows:,} rows, {len(source.types):,} columns, {len(source.partitions):,} partitions"
-        print(f"{spec.file}: valid; {size}")
+        print(f"{visible(str(spec.file))}: valid; {size}")
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -105,19 +109,9 @@ def _init(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    access = access_from(options)
     folders = [place_from("DIR", folder) for folder in options.dirs]
-    if len(folders) == 1 and options.output is None:
-        target = joined(folders[0], "report.html")
-    else:
-        target = place_from("--output", options.output or "report.html")
-    try:
-        if len(folders) == 1 and options.output is None:
-            write_report(RunFolder(folders[0], access))
-        else:
-            write_joint_report(folders, target, access)
-    except FolderError as error:
-        raise SpecError(f"{target} cannot be written: {error.strerror}; choose another --output") from error
+    output = None if options.output is None else place_from("--output", options.output)
+    target = report_again(folders, output, access_from(options))
     print(f"{target}: written")
 
 

@@ -16,6 +16,7 @@ from dnfscale.data.datasets import describe_named, get
 from dnfscale.data.synthetic import WriteChunk, parse_columns, plan_synthetic, write_description
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.errors import SpecError
+from dnfscale.experiment.formats import visible
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -157,7 +158,7 @@ def _convert(options: argparse.Namespace) -> None:
     print(f"{options.dir}: {converted.rows:,} rows, {len(converted.types):,} columns, {files}")
     for name, kind in list(converted.types.items())[:_SHOWN]:
         missing = converted.missing.get(name, 0)
-        print(f"  {name}: {kind}" + (f", {missing:,} missing" if missing else ""))
+        print(f"  {visible(name)}: {kind}" + (f", {missing:,} missing" if missing else ""))
     if len(converted.types) > _SHOWN:
         print(f"  ... and {len(converted.types) - _SHOWN:,} more")
 

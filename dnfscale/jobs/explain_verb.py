@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dnfscale.core.arrays import Ints, Scalar, frozen
+from dnfscale.core.arrays import Ints, frozen
 from dnfscale.core.columns import Categories, Numbers, Reading, Rows
 from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.datasets import is_named, open_named
 from dnfscale.data.models import read_model
@@ -28,7 +29,7 @@ from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import Explanation, explain_model, explain_type, explain_types, model_to_record, to_record
-from dnfscale.method.narrate import count_words, type_words, write, write_model
+from dnfscale.method.narrate import Told, count_words, type_words, write, write_model
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -180,7 +181,7 @@ def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int)
     ]
 
 
-def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[str, Scalar | None]]:
+def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[str, Told]]:
     """Return the type of a row and its values in the columns of tau; only its partition is read."""
     if number >= source.n_rows:
         raise SpecError(f"--row must be below {source.n_rows:,}, the rows of {source.path}, got {number:,}")
@@ -202,12 +203,14 @@ def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[s
     raise DataError(f"{source.path}: expected {source.n_rows:,} rows as its footers say, got {first:,}; write it again")
 
 
-def _value(data: Numbers | Categories, place: int) -> Scalar | None:
+def _value(data: Numbers | Categories, place: int) -> Told:
     if isinstance(data, Numbers):
         missing = data.present is not None and not data.present[place]
         if missing:
             return None
         value = data.values[place]
+        if data.measure is not None:
+            return Quantity(data.measure, int(value))
         # A short float has as many digits as it needs among its like, not among long ones.
         return float(str(value)) if value.dtype.kind == "f" else int(value)
     code = int(data.codes[place])
@@ -237,6 +240,8 @@ def _share(part: int, whole: int) -> str:
     return f" ({100 * part / whole:.1f} %)" if whole else ""
 
 
-def _written(value: Scalar | None) -> Any:
-    """Return a value as JSON can hold it: infinity as model files write it."""
+def _written(value: Told) -> Any:
+    """Return a value as JSON can hold it: infinity, and dates and the like, as model files write them."""
+    if isinstance(value, Quantity):
+        return str(value)
     return {"float": str(value)} if isinstance(value, float) and math.isinf(value) else value

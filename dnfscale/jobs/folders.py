@@ -55,6 +55,10 @@ class Folder(Protocol):
         """Say whether there is a file of this name."""
         ...
 
+    def is_link(self, name: str) -> bool:
+        """Say whether this name stands for something elsewhere."""
+        ...
+
     def names(self, below: str, endings: tuple[str, ...]) -> list[str]:
         """Return the names of the files directly in a folder of this one that end in one of the endings."""
         ...
@@ -105,6 +109,9 @@ class LocalFolder:
 
     def has(self, name: str) -> bool:
         return (self._path / name).is_file()
+
+    def is_link(self, name: str) -> bool:
+        return (self._path / name).is_symlink()
 
     def names(self, below: str, endings: tuple[str, ...]) -> list[str]:
         files = (self._path / below).glob("*")
@@ -166,6 +173,9 @@ class StoreFolder:
 
     def has(self, name: str) -> bool:
         return bool(self._info(name).type == pafs.FileType.File)
+
+    def is_link(self, name: str) -> bool:  # noqa: ARG002 (a store has no links)
+        return False
 
     def names(self, below: str, endings: tuple[str, ...]) -> list[str]:
         try:

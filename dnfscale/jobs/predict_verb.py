@@ -17,6 +17,7 @@ from dnfscale.data.storage import is_within
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.errors import SpecError
+from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
@@ -105,10 +106,10 @@ def _record(found: Predicted, models: tuple[Model, ...], elapsed: float) -> dict
 
 
 def _summary(found: Predicted, models: tuple[Model, ...], output: str, elapsed: float) -> str:
-    lines = [f"{found.rows:,} rows in {elapsed:.1f} s: {models[0].target}"]
+    lines = [f"{found.rows:,} rows in {elapsed:.1f} s: {visible(models[0].target)}"]
     for label, rows in zip(_labels(models), found.answers, strict=True):
         share = f" ({100 * rows / found.rows:.1f} %)" if found.rows else ""
-        lines.append(f"  {label:<20} {rows:>14,}{share}")
+        lines.append(f"  {visible(label):<20} {rows:>14,}{share}")
     if found.missing:
         lines.append(f"  {found.missing:,} rows lack a value that the model uses; the tests of that column are false")
     if found.unseen:

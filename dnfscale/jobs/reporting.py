@@ -8,19 +8,44 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, joined, split
-from dnfscale.errors import SpecError
+from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs.folders import Folder, open_folder
 from dnfscale.jobs.report import ReportRun, render_figures, render_report
 from dnfscale.jobs.store import RunFolder
 
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What comes of a file whose parts are not what they should be: they are looked at where they are shown."""
+
+
+def report_again(folders: Sequence[str], target: str | None = None, access: Access = DEFAULT_ACCESS) -> str:
+    """Write the report of finished runs once more, and return its place; files that are damaged are an error."""
+    try:
+        if len(folders) == 1 and target is None:
+            write_report(RunFolder(folders[0], access))
+            return joined(folders[0], "report.html")
+        target = target or "report.html"
+        write_joint_report(folders, target, access)
+    except DnfscaleError:
+        raise
+    except _DAMAGE as error:
+        raise SpecError(
+            f"{', '.join(folders)}: expected the files of a finished run, but result.json or model.json is "
+            f"damaged ({type(error).__name__}: {str(error)[:80]}); run the job again"
+        ) from error
+    except OSError as error:
+        raise SpecError(f"the report cannot be written: {error.strerror}; choose another --output") from error
+    return target
+
 
 def write_report(folder: RunFolder) -> None:
     """Write report.html and figures/*.svg into the folder of a finished run or suite."""
+    folder.check_own()
     runs, failures = runs_in(folder.path, folder.access)
     title = PurePosixPath(folder.path).name if len(runs) != 1 or failures else None
-    for name, figure in render_figures(runs).items():
+    page, figures = render_report(runs, failures, title=title), render_figures(runs)
+    for name, figure in figures.items():
         folder.write_text(f"figures/{name}.svg", figure)
-    folder.write_text("report.html", render_report(runs, failures, title=title))
+    folder.write_text("report.html", page)
 
 
 def write_joint_report(folders: Sequence[str], target: str, access: Access = DEFAULT_ACCESS) -> None:
@@ -46,7 +71,10 @@ def runs_in(folder: str, access: Access = DEFAULT_ACCESS) -> tuple[list[ReportRu
     failures: list[tuple[str, str]] = []
     for job in result["jobs"]:
         if job["status"] == "done":
-            runs += runs_in(joined(folder, job["folder"]), access)[0]
+            inner = PurePosixPath(job["folder"])
+            if inner.is_absolute() or ".." in inner.parts or not inner.parts:
+                raise SpecError(f"{joined(folder, 'result.json')}: expected jobs in its own folder, got {str(inner)!r}")
+            runs += runs_in(joined(folder, str(inner)), access)[0]
         else:
             failures.append((job["name"], job["error"]))
     return runs, failures
@@ -56,7 +84,7 @@ def _read(files: Folder, name: str) -> dict[str, Any]:
     place = joined(files.path, name)
     try:
         content = json.loads(files.read(name).decode("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
         raise SpecError(f"{place}: expected the result of a finished run, but it cannot be read: {why}") from error
     if not isinstance(content, dict) or not str(content.get("schema", "")).startswith("dnfscale."):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-import math
 import os
 import re
 import tomllib
@@ -26,6 +25,7 @@ from dnfscale.experiment.sizes import SizeBudget
 from dnfscale.experiment.tuning import PRUNERS, Budget
 from dnfscale.jobs.checks import Check, Field
 from dnfscale.jobs.checks import one_of as _one_of
+from dnfscale.jobs.checks import real as _real
 from dnfscale.jobs.checks import seconds as _seconds
 from dnfscale.jobs.checks import text as _text
 from dnfscale.jobs.checks import texts as _texts
@@ -35,6 +35,9 @@ from dnfscale.jobs.toml_text import key_lines, write_toml
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 from dnfscale.method.select import SCORES
 from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
+
+_SHOWN = 200
+"""Characters of a wrong value that are told."""
 
 METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size")
 """What a study can run, in the order in which it is shown."""
@@ -226,11 +229,11 @@ def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """Read a TOML file, and the line of each of its keys."""
     try:
         text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise SpecError(f"{file}: expected a job spec in TOML, but it cannot be read: {error}") from error
     try:
         return tomllib.loads(text), key_lines(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         place = f"{file}:{line[1]}" if line else str(file)
         raise SpecError(f"{place}: expected TOML, but it does not parse: {error}") from error
@@ -248,12 +251,17 @@ def checked(
             except CredentialError as error:
                 raise SpecError(f"{place(key)}: {key} {error}") from None
             except ValueError as error:
-                raise SpecError(f"{place(key)}: {key} must be {error}, got {given[key]!r}") from None
+                raise SpecError(f"{place(key)}: {key} must be {error}, got {_shown(given[key])}") from None
         elif field.required:
             raise SpecError(f"{file}: expected the key {key}, but it is not there; add it")
         else:
             values[key] = field.default
     return values
+
+
+def _shown(value: Any) -> str:
+    written = repr(value)
+    return written if len(written) <= _SHOWN else f"{written[:_SHOWN]}…"
 
 
 def name_from(file: Path) -> str:
@@ -268,7 +276,7 @@ def parse_override(text: str) -> tuple[str, Any]:
         raise SpecError(f"--set takes KEY=VALUE, such as select.max_ell=5, got {text!r}")
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return key.strip(), value
 
 
@@ -320,7 +328,7 @@ def flattened(
         elif key in fields:
             flat[key] = value
         elif any(field.startswith(key + ".") for field in fields):
-            raise SpecError(f"{place(key)}: {key} must be a table, headed by [{key}], got {value!r}")
+            raise SpecError(f"{place(key)}: {key} must be a table, headed by [{key}], got {_shown(value)}")
         elif ".storage." in key and _SECRET_KEYS.search(name.lower()):
             raise SpecError(
                 f"{place(key)}: {key}: credentials never stand in a spec; take it out, and set them in the environment "
@@ -389,8 +397,7 @@ def _check_together(spec: JobSpec) -> None:
 
 def _share(low: float, high: float) -> Check:
     def check(value: Any) -> float:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or not low <= value <= high:
+        if not low <= _real(value) <= high:
             raise ValueError(f"a number between {low} and {high}")
         return float(value)
 
@@ -398,7 +405,7 @@ def _share(low: float, high: float) -> Check:
 
 
 def _threshold(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1:
+    if not 0 < _real(value) < 1:
         raise ValueError("a number above 0 and below 1")
     return float(value)
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Reading, Role
-from dnfscale.data.source import Source, open_source, role_of
+from dnfscale.data.source import Source, holds_labels, open_source, role_of
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
 from dnfscale.errors import SpecError
 from dnfscale.jobs.toml_text import write_toml
@@ -25,7 +25,7 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
         raise SpecError(
             f"--target must name a column of {data}, got {target!r}; it has {', '.join(map(repr, source.types))}"
         )
-    if role_of(source.types[target]) is None:
+    if not holds_labels(source.types[target]):
         raise SpecError(
             f"--target must name a column of labels (numbers, booleans or strings), but {target!r} has the type "
             f"{source.types[target]}; convert it, or choose another"

@@ -13,6 +13,7 @@ from typing import Any
 
 from dnfscale.data.storage import DEFAULT_ACCESS, Access
 from dnfscale.errors import SpecError
+from dnfscale.experiment.formats import defused
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
 
 _SAME_RESULT = ("cluster", "output")
@@ -25,6 +26,8 @@ BEGUN = "tasks/job.json"
 
 SIZED_MODEL = "model_formula_size.json"
 """The model of bounded size, beside model.json."""
+_OURS = ("spec.toml", EVENTS, "result.json", "model.json", SIZED_MODEL, "report.html", "tables", "figures", "tasks")
+"""What a run's folder holds."""
 
 
 class RunFolder:
@@ -41,10 +44,13 @@ class RunFolder:
 
     def claim(self, resolved_spec: Mapping[str, Any], spec_text: str, *, force: bool) -> None:
         """Make the folder ready for a run; the run of another spec is not overwritten unless by force."""
+        self.check_own()
         try:
             earlier = self._earlier()
             another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
-            if another and not force and (not earlier or self._holds_work()):
+            # Files by our names and no spec beside them: somebody else's.
+            foreign = earlier is None and any(self.files.has(n) or self.files.names(n, ("",)) for n in _OURS)
+            if not force and (foreign or (another and (not earlier or self._holds_work()))):
                 raise self.of_another()
             self.files.prepare()
             if another:
@@ -62,6 +68,16 @@ class RunFolder:
             "output.dir",
         )
 
+    def check_own(self) -> None:
+        """Raise SpecError where a file of the run is a link: what is written or removed there would be elsewhere."""
+        for name in _OURS:
+            if self.files.is_link(name):
+                raise SpecError(
+                    f"expected {self.path} to hold the files of a run, but {name} in it is a link to another place; "
+                    "remove the link, or change output.dir",
+                    "output.dir",
+                )
+
     def has_result(self, resolved_spec: Mapping[str, Any]) -> bool:
         """Say whether a run of this spec has finished here."""
         earlier = self._earlier()
@@ -78,8 +94,8 @@ class RunFolder:
     def write_csv(self, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        # A label may be what a spreadsheet would run.
+        writer.writerows([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in (header, *rows))
         self.write_text(name, buffer.getvalue())
 
     def write_text(self, name: str, text: str) -> None:
@@ -119,9 +135,9 @@ class RunFolder:
 
     def _clear(self) -> None:
         """Remove what a run of another spec has left, and nothing else."""
-        listed = [("tables", ("",)), ("figures", (".svg",)), ("tasks", TASK_ENDINGS)]
-        more = [name for below, endings in listed for name in self.files.names(below, endings)]
-        for name in ("result.json", "model.json", SIZED_MODEL, "report.html", *more):
+        tables = self.files.names("tables", (".csv", ".md", ".tex"))
+        more = [*self.files.names("figures", (".svg",)), *self.files.names("tasks", TASK_ENDINGS)]
+        for name in ("result.json", "model.json", SIZED_MODEL, "report.html", *tables, *more):
             self.files.remove(name)
 
     def _earlier(self) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from dnfscale.engine.api import Engine
 from dnfscale.errors import ClusterError, DnfscaleError, TaskError
-from dnfscale.experiment.formats import to_csv, to_latex, to_markdown
+from dnfscale.experiment.formats import to_csv, to_latex, to_markdown, visible
 from dnfscale.experiment.tables import study_tables
 from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.folders import FolderError
@@ -106,7 +106,7 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
         if "accuracies" in tables:
             print(to_markdown(tables["accuracies"]), file=out)
         print(f"{suite.name}: {len(results)} of {len(rows)} jobs in {total_s:,.1f} s", file=out)
-        print(f"files      {folder.path}", file=out)
+        print(f"files      {visible(str(folder.path))}", file=out)
     _check_all(rows)
 
 

@@ -7,6 +7,7 @@ import textwrap
 from typing import Any, TextIO
 
 from dnfscale.core.formula import Dnf, Term
+from dnfscale.experiment.formats import visible
 
 _WIDEST = 100
 
@@ -20,7 +21,7 @@ def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: st
     dropped = f", {data['rows_dropped']:,} dropped for missing values" if data["rows_dropped"] else ""
     print(f"{result['name']}: {data['rows']:,} rows, {data['attributes']:,} attributes{dropped}", file=out)
     for formula, file in zip(formulas, files, strict=True):
-        of_class = f", {file['target']} = {formula['label']}" if "label" in formula else ""
+        of_class = f", {visible(str(file['target']))} = {visible(str(formula['label']))}" if "label" in formula else ""
         print(f"\nformula of all rows{of_class}", file=out)
         print(_wrapped(_term_texts(file)), file=out)
         print(f"\n  {explain(formula, data)}", file=out)
@@ -36,7 +37,7 @@ def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: st
         _write_sized(result["methods"].get("formula_size"), out)
     elif "training_accuracy" in model:
         print(f"\naccuracy   {100 * model['training_accuracy']:.1f} % on the rows it was learned from", file=out)
-    print(f"\nfiles      {folder}", file=out)
+    print(f"\nfiles      {visible(str(folder))}", file=out)
 
 
 def _write_sized(method: dict[str, Any] | None, out: TextIO) -> None:

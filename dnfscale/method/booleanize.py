@@ -11,6 +11,7 @@ from dnfscale.core.arrays import Ints, Scalar
 from dnfscale.core.bins import Bins, CategoryBins, NumberBins, Spans
 from dnfscale.core.columns import CategorySummary, Column, NumberSummary, Role
 from dnfscale.core.medians import Cut
+from dnfscale.core.quantities import Measure, Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary, distinct_names
 
 
@@ -34,6 +35,8 @@ class Booleanization:
     whole: Spans
     """Attributes as cut on each fold's W_0."""
     cuts: Mapping[str, FoldCuts]
+    measures: Mapping[str, Measure]
+    """What the numbers of a column count, where they are not numbers as such."""
 
     def vocabulary(self, fold: int, attributes: Sequence[int]) -> Vocabulary:
         """Return some attributes as tau, with the values that W_0 of the fold gives them."""
@@ -41,7 +44,11 @@ class Booleanization:
 
     def _resolved(self, fold: int, attribute: Attribute) -> Attribute:
         if isinstance(attribute, Above):
-            return replace(attribute, value=self.cuts[attribute.column].whole[fold].value)
+            cut, measure = self.cuts[attribute.column].whole[fold], self.measures.get(attribute.column)
+            if measure is None or cut.value is None:
+                return replace(attribute, value=cut.value)
+            # Between two steps there is no date or time to name; the one before parts the same rows.
+            return replace(attribute, value=Quantity(measure, int(cut.edge)))
         return attribute
 
 
@@ -91,6 +98,7 @@ def booleanize(
         train=Spans(column_of, train[:, :, 0].T, train[:, :, 1].T),
         whole=Spans(column_of, whole[:, :, 0].T, whole[:, :, 1].T),
         cuts=dict(cuts),
+        measures={column.name: column.measure for column in columns if column.measure is not None},
     )
 
 

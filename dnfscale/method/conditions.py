@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
+from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 
 
@@ -24,6 +25,11 @@ def condition(attribute: Attribute, holds: bool) -> str:
     return f"{column} = {value_text(attribute.value)}" if holds else f"{column} ≠ {value_text(attribute.value)}"
 
 
+def measured(column: str, value: Quantity) -> str:
+    """Write that a column has a date, time, duration or decimal as its value."""
+    return f"{quote(column)} = {value}"
+
+
 def value_text(value: Scalar) -> str:
     """Write a label or category; a text that could be taken for something else is in double quotes."""
     if isinstance(value, bool):
@@ -31,8 +37,10 @@ def value_text(value: Scalar) -> str:
     return quote(value) if isinstance(value, str) else number_text(value)
 
 
-def number_text(value: int | float) -> str:
+def number_text(value: int | float | Quantity) -> str:
     """Write a number so that it reads back as the same one, without a fraction where it has none."""
+    if isinstance(value, Quantity):
+        return str(value)
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e16
     return str(int(value)) if whole else repr(value)
 

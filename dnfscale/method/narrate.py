@@ -11,13 +11,15 @@ from collections.abc import Iterable, Mapping
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
-from dnfscale.method.conditions import condition
+from dnfscale.method.conditions import condition, measured
 from dnfscale.method.explain import DELTA, Explanation, Flip, Literal, ModelFacts, TermFacts
 from dnfscale.method.export.text import formula_lines
 from dnfscale.method.possible import telling_literals
 
-Values = Mapping[str, Scalar | None]
+Told = Scalar | Quantity | None
+Values = Mapping[str, Told]
 """The values of a row by column; None where one is missing."""
 
 
@@ -53,8 +55,10 @@ def type_words(model: Model, code: int) -> str:
     return ", ".join(condition(model.tau.attributes[i], holds) for i, holds in told)
 
 
-def value_words(column: str, value: Scalar | None) -> str:
+def value_words(column: str, value: Told) -> str:
     """Write the value of a row in a column."""
+    if isinstance(value, Quantity):
+        return measured(column, value)
     return condition(IsMissing(column, column), True) if value is None else _equal(column, value, True)
 
 

@@ -23,12 +23,14 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Ints, Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
 
 _BLOCK = 1 << 18
@@ -116,7 +118,7 @@ def telling_literals(
 
 def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
     """Return the states that some value can put a column in."""
-    cuts: dict[int | float, int] = {}
+    cuts: dict[int | float | Fraction, int] = {}
     values: dict[Scalar, int] = {}
     missing = 0
     for bit, attribute in attributes:
@@ -124,8 +126,8 @@ def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
             missing |= bit
         elif isinstance(attribute, Equals | IsTrue):
             values[attribute.value] = values.get(attribute.value, 0) | bit
-        elif attribute.value is not None and attribute.value < math.inf:
-            cuts[attribute.value] = cuts.get(attribute.value, 0) | bit
+        elif attribute.value is not None and (cut := _amount(attribute.value)) < math.inf:
+            cuts[cut] = cuts.get(cut, 0) | bit
     ordered = [cuts[cut] for cut in sorted(cuts)]
     states = {0, *itertools.accumulate(ordered, int.__or__), *values.values()}
     if {True, False} <= {value for value in values if isinstance(value, bool)}:
@@ -185,7 +187,7 @@ def _telling(own: Sequence[tuple[int, Attribute, bool]]) -> list[tuple[int, bool
     settled = [(i, True) for i, attribute, holds in own if holds and not isinstance(attribute, Above)]
     if settled:
         return settled
-    cuts = [(a.value, i, holds) for i, a, holds in own if isinstance(a, Above) and a.value is not None]
+    cuts = [(_amount(a.value), i, holds) for i, a, holds in own if isinstance(a, Above) and a.value is not None]
     above = sorted((cut, i) for cut, i, holds in cuts if holds)[-1:]
     below = sorted((cut, i) for cut, i, holds in cuts if not holds)[:1]
     others = [(i, False) for i, attribute, _ in own if not isinstance(attribute, Above)]
@@ -193,3 +195,7 @@ def _telling(own: Sequence[tuple[int, Attribute, bool]]) -> list[tuple[int, bool
         # What is above a cut is there.
         others = []
     return [(i, True) for _, i in above] + [(i, False) for _, i in below] + others
+
+
+def _amount(cut: int | float | Quantity) -> int | float | Fraction:
+    return cut.amount if isinstance(cut, Quantity) else cut

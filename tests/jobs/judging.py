@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 Row = Mapping[str, Any]
 
 _TOKEN = re.compile(r'\s*(?:(?P<quoted>"(?:\\.|[^"\\])*")|(?P<mark>[()])|(?P<word>[^\s()"]+))')
@@ -23,9 +26,12 @@ def holds(attribute: Mapping[str, Any], row: Row) -> bool:
     value, test, against = row[attribute["column"]], attribute["test"], attribute["value"]
     if is_missing(value):
         return bool(test == "missing")
+    if test == "above" and "measure" in attribute:
+        return bool(value > exact(against))
     if test == "above":
         return against is not None and value > (float(against) if isinstance(against, str) else against)
     if test in ("equals", "true"):
+        against = _label(against)
         return bool(value == against and isinstance(value, bool) == isinstance(against, bool))
     assert test == "missing"
     return False
@@ -43,15 +49,21 @@ def used(rows: Iterable[Row], columns: Sequence[str], target: str, *, keep_missi
 def recount(rows: Iterable[Row], model: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The counts of a model file, made again from rows: types that occur, in the order of their codes."""
     table: dict[int, list[int]] = {}
+    positive = [_label(label) for label in model["positive"]]
     for row in rows:
         code = sum(1 << i for i, attribute in enumerate(model["attributes"]) if holds(attribute, row))
         cell = table.setdefault(code, [0, 0])
         cell[0] += 1
-        cell[1] += row[model["target"]] in model["positive"]
+        cell[1] += row[model["target"]] in positive
     ell = len(model["attributes"])
     return [
         {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c} for code, (n, c) in sorted(table.items())
     ]
+
+
+def _label(written: Any) -> Any:
+    """A label as it is in the rows: JSON has no infinity, and model files spell it as an object."""
+    return float(written["float"]) if isinstance(written, dict) else written
 
 
 def accepts(model: Mapping[str, Any], row: Row) -> bool:
@@ -109,3 +121,42 @@ def middle(values: Sequence[Any]) -> Fraction:
     """The median of whole numbers, exactly."""
     ordered = sorted(values)
     return Fraction(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2], 2)
+
+
+_STEPS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_SPAN = re.compile(r"(-?)P(\d+)DT(\d+)H(\d+)M(\d+(?:\.\d+)?)S")
+
+
+def exact(text: str) -> Fraction:
+    """What a model file says of a date (in days), a time or duration (in seconds) or a decimal, as a fraction."""
+    if span := _SPAN.fullmatch(text):
+        sign, days, hours, minutes, seconds = span.groups()
+        amount = 86400 * int(days) + 3600 * int(hours) + 60 * int(minutes) + Fraction(seconds)
+        return -amount if sign else amount
+    date, _, clock = text.removesuffix("Z").partition("T")
+    if clock:
+        return 86400 * exact(date) + exact(clock)
+    if ":" in text:
+        hours, minutes, seconds = text.removeprefix("-").split(":")
+        amount = 3600 * int(hours) + 60 * int(minutes) + Fraction(seconds)
+        return -amount if text.startswith("-") else amount
+    if "-" in text[1:]:
+        return Fraction(int(np.datetime64(text.removeprefix("+"), "D").astype(np.int64)))
+    return Fraction(text)
+
+
+def exact_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table, with dates, times, durations and decimals as fractions of days, seconds and ones."""
+    columns = {name: _exact_column(table.column(name)) for name in table.column_names}
+    return [{name: values[i] for name, values in columns.items()} for i in range(table.num_rows)]
+
+
+def _exact_column(column: pa.ChunkedArray) -> list[Any]:
+    kind = column.type
+    if pa.types.is_decimal(kind):
+        return [None if value is None else Fraction(value) for value in column.to_pylist()]
+    if not pa.types.is_temporal(kind):
+        return list(column.to_pylist())
+    numbers = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).to_pylist()
+    steps = 1 if pa.types.is_date(kind) else _STEPS[kind.unit]
+    return [None if number is None else Fraction(number, steps) for number in numbers]

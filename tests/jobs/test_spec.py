@@ -466,7 +466,7 @@ LABELS = st.one_of(STRINGS, st.booleans(), st.integers(), st.floats(allow_nan=Fa
     path=STRINGS.filter(lambda text: "\0" not in text),
     drop=st.lists(STRINGS, max_size=3),
     positive=st.lists(LABELS, min_size=1, max_size=3),
-    folder=STRINGS,
+    folder=STRINGS.filter(lambda text: "\0" not in text),
     tolerance=st.floats(0, 1),
     seed=st.integers(0, 2**80),
 )

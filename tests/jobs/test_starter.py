@@ -72,7 +72,7 @@ def test_the_larger_label_is_taken_as_positive_in_its_own_type(desk, labels, pos
 
 
 def test_columns_that_cannot_be_used_are_dropped_by_name(desk):
-    days = [datetime.date(2024, 1, 1)] * 240
+    days = [b"2024-01-01"] * 240
     desk.table({**small_table(), "day": days, "list": [[1, 2]] * 240})
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
     assert read_spec(desk.path / "t.toml")["data.drop"] == ("day", "list")

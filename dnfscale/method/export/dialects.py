@@ -14,7 +14,9 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dnfscale.core.quantities import Quantity
 from dnfscale.errors import DataError
+from dnfscale.method.export.moments import bigquery_quantity, duckdb_quantity, postgres_quantity
 
 _LOWER_ASCII = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _BIGGEST_WHOLE = 1 << 64
@@ -30,6 +32,8 @@ class Dialect:
     """Quote the name of a column or table."""
     text: Callable[[str], str]
     number: Callable[[int | float], str]
+    quantity: Callable[[Quantity], str]
+    """Write a date, time, duration or decimal."""
     same: Callable[[str, int | float | str], str]
     """Say that a column has a value; NULL where it is missing."""
     differs: Callable[[str, int | float | str], str]
@@ -177,6 +181,7 @@ DIALECTS: dict[str, Dialect] = {
         name=_quoted_name,
         text=_duckdb_text,
         number=_duckdb_number,
+        quantity=duckdb_quantity,
         same=_duckdb_same,
         differs=_duckdb_differs,
         below_nan=lambda column: f"{column} < 'NaN'::DOUBLE",
@@ -191,6 +196,7 @@ DIALECTS: dict[str, Dialect] = {
         name=_quoted_name,
         text=_postgres_text,
         number=_postgres_number,
+        quantity=postgres_quantity,
         same=_postgres_same,
         differs=_postgres_differs,
         below_nan=lambda column: f"{column} < 'NaN'::float8",
@@ -206,6 +212,7 @@ DIALECTS: dict[str, Dialect] = {
         name=lambda name: _bigquery_escaped(name, "`"),
         text=_bigquery_text,
         number=_bigquery_number,
+        quantity=bigquery_quantity,
         same=_bigquery_same,
         differs=_bigquery_differs,
         below_nan=None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from dnfscale.core import quantities
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing, Vocabulary
 from dnfscale.errors import DataError
 
@@ -14,6 +15,7 @@ class Kind(StrEnum):
     NUMBER = "a number"
     TEXT = "text"
     FLAG = "true or false"
+    MOMENT = "a date, time or duration"
     UNKNOWN = "anything"
     """The model asks only whether the value is missing."""
 
@@ -37,7 +39,9 @@ def _kind(attribute: Attribute) -> Kind:
     if isinstance(attribute, IsMissing):
         return Kind.UNKNOWN
     if isinstance(attribute, Above):
-        return Kind.NUMBER
+        value = attribute.value
+        measured = isinstance(value, quantities.Quantity) and value.measure.kind is not quantities.Kind.DECIMAL
+        return Kind.MOMENT if measured else Kind.NUMBER
     if isinstance(attribute.value, bool):
         return Kind.FLAG
     return Kind.TEXT if isinstance(attribute.value, str) else Kind.NUMBER

@@ -7,6 +7,7 @@ import unicodedata
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
+from dnfscale.core.quantities import Kind, Quantity
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 from dnfscale.method.export.text import needs_note
 from dnfscale.method.export.trees import Spelling, spell
@@ -147,7 +148,9 @@ def _value(value: Scalar) -> str:
     return rf"\text{{{escape(value)}}}" if isinstance(value, str) else _number(value)
 
 
-def _number(value: int | float) -> str:
+def _number(value: int | float | Quantity) -> str:
+    if isinstance(value, Quantity):
+        return str(value) if value.measure.kind is Kind.DECIMAL else rf"\text{{{escape(str(value))}}}"
     if isinstance(value, float) and math.isinf(value):
         return r"\infty" if value > 0 else r"-\infty"
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e16

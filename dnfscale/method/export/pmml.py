@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import And, Formula, Not, Or, Symbol, chain, without_negations
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 from dnfscale.errors import DataError
@@ -30,6 +31,7 @@ def export_pmml(model: Model) -> str:
     value of every field of numbers, and of those of which only the absence matters.
     """
     known = kinds(model.tau)
+    _check_exact(model)
     root = ET.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
     header = ET.SubElement(root, "Header", {"description": _xml(predicted(model))})
     ET.SubElement(header, "Application", {"name": "dnfscale"})
@@ -62,6 +64,15 @@ def export_pmml(model: Model) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
+def _check_exact(model: Model) -> None:
+    for attribute in model.tau.attributes:
+        if isinstance(attribute, Above) and isinstance(attribute.value, Quantity):
+            raise DataError(
+                f"PMML has no exact {attribute.value.measure.kind}s that its readers agree on, but the model cuts "
+                f"{attribute.column!r} at {attribute.value}; export to SQL or Python"
+            )
+
+
 def _data_field(parent: ET.Element, column: str, kind: Kind, model: Model) -> None:
     attributes = [attribute for attribute in model.tau.attributes if attribute.column == column]
     above = [attribute for attribute in attributes if isinstance(attribute, Above)]
@@ -80,8 +91,8 @@ def _data_type(kind: Kind, attributes: list[Attribute]) -> str:
     beyond 32 bits.
     """
     if kind is not Kind.NUMBER:
-        return {Kind.TEXT: "string", Kind.FLAG: "boolean", Kind.UNKNOWN: "string"}[kind]
-    values = [attribute.value for attribute in attributes if not isinstance(attribute, IsMissing)]
+        return "boolean" if kind is Kind.FLAG else "string"
+    values = [a.value for a in attributes if not isinstance(a, IsMissing) and not isinstance(a.value, Quantity)]
     whole = all(isinstance(value, int) for value in values)
     if any(isinstance(attribute, Above) for attribute in attributes):
         return "integer" if whole and any(abs(int(value)) >= _EXACT for value in values if value) else "double"
@@ -149,6 +160,7 @@ def _predicate(parent: ET.Element, attribute: Attribute, holds: bool) -> None:
 def _comparison(attribute: Attribute, holds: bool) -> tuple[str, str]:
     assert not isinstance(attribute, IsMissing)
     assert attribute.value is not None
+    assert not isinstance(attribute.value, Quantity)
     if not isinstance(attribute, Above):
         return "equal" if holds else "notEqual", _value(attribute.value)
     if attribute.value == -math.inf:

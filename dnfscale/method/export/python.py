@@ -9,13 +9,16 @@ from collections.abc import Iterable
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 from dnfscale.method.conditions import value_text
 from dnfscale.method.export.kinds import Kind, kinds
+from dnfscale.method.export.moments import python_above, python_needs
 from dnfscale.method.export.text import export_text, literals_of
 from dnfscale.method.export.trees import Spelling, spell
 
-TAKEN = ("row", "predict", "value", "column", "is_text", "bool", "float", "str", "isinstance", "KeyError", "TypeError")
+_BUILT_IN = ("bool", "float", "getattr", "isinstance", "str", "KeyError", "TypeError")
+TAKEN = ("row", "predict", "value", "column", "is_text", "datetime", "decimal", *_BUILT_IN)
 READER = '''\
 def _value(row, column, is_text):
     """Return a row's value, None where it is missing; a column that is absent or of another kind is an error."""
@@ -46,10 +49,12 @@ def export_python(model: Model) -> str:
         *_returned(model, names),
     ]
     listed = "".join(f"\n    {column!r}," for column in model.columns)
+    imports, functions = python_needs(attributes)
     parts = [
-        _comments(model),
+        "\n\n".join([_comments(model), *(["\n".join(imports)] if imports else [])]),
         f"COLUMNS = ({listed}{chr(10) if listed else ''})",
         *([READER] if model.columns else []),
+        *functions,
         "\n".join(
             [
                 "def predict(row):",
@@ -61,7 +66,7 @@ def export_python(model: Model) -> str:
     return "\n\n\n".join(parts)
 
 
-IS_TEXT = {Kind.TEXT: True, Kind.NUMBER: False, Kind.FLAG: False, Kind.UNKNOWN: None}
+IS_TEXT = {Kind.TEXT: True, Kind.NUMBER: False, Kind.FLAG: False, Kind.MOMENT: None, Kind.UNKNOWN: None}
 
 
 def _comments(model: Model) -> str:
@@ -100,6 +105,8 @@ def python_test(attribute: Attribute, variable: str) -> str:
     if isinstance(attribute, Above):
         if attribute.value is None:
             return "False"
+        if isinstance(attribute.value, Quantity):
+            return f"{variable} is not None and {python_above(variable, attribute.value)}"
         return f"{variable} is not None and {variable} > {_literal(attribute.value)}"
     return f"{variable} == {_literal(attribute.value)}"
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import without_negations
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 from dnfscale.errors import DataError, SpecError
@@ -88,17 +89,19 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
     if isinstance(attribute, IsMissing):
         return _missing(column, dialect, known[attribute.column], holds)
     if isinstance(attribute, Above):
-        return _above(column, attribute.value, dialect, holds)
+        return _above(column, attribute.value, dialect, known[attribute.column], holds)
     value = attribute.value
     if isinstance(value, bool):
         return f"{column} {'IS' if holds else 'IS NOT'} {'TRUE' if value else 'FALSE'}"
     return dialect.same(column, value) if holds else dialect.differs(column, value)
 
 
-def _above(column: str, cut: int | float | None, dialect: Dialect, holds: bool) -> str:
+def _above(column: str, cut: int | float | Quantity | None, dialect: Dialect, kind: Kind, holds: bool) -> str:
     if cut is None:
         return "FALSE" if holds else "TRUE"
-    number = dialect.number(cut)
+    number = dialect.quantity(cut) if isinstance(cut, Quantity) else dialect.number(cut)
+    if kind is Kind.MOMENT:
+        return f"{column} > {number}" if holds else f"({column} <= {number} OR {column} IS NULL)"
     if not holds:
         return f"({column} <= {number} OR {column} IS NULL OR {dialect.is_nan(column)})"
     guard = f" AND {dialect.below_nan(column)}" if dialect.below_nan else ""
@@ -106,7 +109,7 @@ def _above(column: str, cut: int | float | None, dialect: Dialect, holds: bool) 
 
 
 def _missing(column: str, dialect: Dialect, kind: Kind, holds: bool) -> str:
-    if kind in (Kind.TEXT, Kind.FLAG):
+    if kind in (Kind.TEXT, Kind.FLAG, Kind.MOMENT):
         return f"{column} IS NULL" if holds else f"{column} IS NOT NULL"
     nan = dialect.is_nan(column) if kind is Kind.NUMBER else dialect.any_is_nan(column)
     return f"{'' if holds else 'NOT '}({column} IS NULL OR {nan})"

@@ -1,0 +1,196 @@
+"""The sizes and null counts of column chunks, read from a Parquet footer by ourselves.
+
+Arrow reads footers too, but a damaged one makes its accessors of column chunks end the whole process: the exception is
+thrown where nothing can catch it. What is needed of a chunk is little, and Thrift's compact protocol is small.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+_TRUE, _FALSE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 8, 9, 10, 11, 12
+_INTEGERS = (4, 5, 6)
+_SIZES = {_TRUE: 0, _FALSE: 0, 3: 1, 7: 8, 13: 16}
+"""Bytes of the types that always have as many: truth values, bytes, doubles, UUIDs."""
+_TAIL_BYTES = 8
+"""The length of the footer, in four bytes, and the letters PAR1."""
+
+
+class Chunk(NamedTuple):
+    """What a footer says of one column in one row group."""
+
+    compressed_bytes: int
+    nulls: int | None
+    """None where it does not say."""
+
+
+class Opened(Protocol):
+    """A file that can be read at any place."""
+
+    def size(self) -> int: ...
+
+    def read_at(self, nbytes: int, offset: int) -> bytes: ...
+
+
+def read_chunks(file: Opened) -> list[list[Chunk]]:
+    """Return the column chunks of each row group; a footer that is not one is a ValueError."""
+    size = file.size()
+    tail = file.read_at(_TAIL_BYTES, max(0, size - _TAIL_BYTES))
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != b"PAR1" or length > size - _TAIL_BYTES:
+        raise ValueError("no footer at its end")
+    footer = file.read_at(length, size - _TAIL_BYTES - length)
+    try:
+        return _row_groups(footer)
+    except (IndexError, RecursionError) as error:
+        raise ValueError("its footer is damaged") from error
+
+
+def _row_groups(data: bytes) -> list[list[Chunk]]:
+    groups: list[list[Chunk]] = []
+    number = at = 0
+    while data[at]:
+        number, kind, at = _field(data, at, number)
+        if number == 4 and kind == _LIST:
+            n_items, at = _structs(data, at)
+            for _ in range(n_items):
+                group, at = _row_group(data, at)
+                groups.append(group)
+        else:
+            at = _skip(data, at, kind)
+    return groups
+
+
+def _row_group(data: bytes, at: int) -> tuple[list[Chunk], int]:
+    chunks: list[Chunk] = []
+    number = 0
+    while data[at]:
+        number, kind, at = _field(data, at, number)
+        if number == 1 and kind == _LIST:
+            n_items, at = _structs(data, at)
+            for _ in range(n_items):
+                chunk, at = _chunk(data, at)
+                chunks.append(chunk)
+        else:
+            at = _skip(data, at, kind)
+    return chunks, at + 1
+
+
+def _chunk(data: bytes, at: int) -> tuple[Chunk, int]:
+    found = Chunk(0, None)
+    number = 0
+    while data[at]:
+        number, kind, at = _field(data, at, number)
+        if number == 3 and kind == _STRUCT:
+            found, at = _column(data, at)
+        else:
+            at = _skip(data, at, kind)
+    return found, at + 1
+
+
+def _column(data: bytes, at: int) -> tuple[Chunk, int]:
+    compressed, nulls, number = 0, None, 0
+    while data[at]:
+        number, kind, at = _field(data, at, number)
+        if number == 7 and kind in _INTEGERS:
+            compressed, at = _integer(data, at)
+        elif number == 12 and kind == _STRUCT:
+            nulls, at = _nulls(data, at)
+        else:
+            at = _skip(data, at, kind)
+    return Chunk(max(0, compressed), nulls), at + 1
+
+
+def _nulls(data: bytes, at: int) -> tuple[int | None, int]:
+    nulls, number = None, 0
+    while data[at]:
+        number, kind, at = _field(data, at, number)
+        if number == 3 and kind in _INTEGERS:
+            nulls, at = _integer(data, at)
+        else:
+            at = _skip(data, at, kind)
+    return nulls, at + 1
+
+
+def _field(data: bytes, at: int, number: int) -> tuple[int, int, int]:
+    """Return the number and the type of a field, and where its value begins, given the number of the one before."""
+    header = data[at]
+    if header > 15:
+        return number + (header >> 4), header & 15, at + 1
+    number, at = _integer(data, at + 1)
+    return number, header & 15, at
+
+
+def _structs(data: bytes, at: int) -> tuple[int, int]:
+    """Return the length of a list of structs, and where the first begins."""
+    n_items, kind, at = _list(data, at)
+    if n_items and kind != _STRUCT:
+        raise ValueError("its footer is damaged: a list holds something else")
+    return n_items, at
+
+
+def _skip(data: bytes, at: int, kind: int) -> int:
+    # The most frequent first: footers of a thousand columns have a hundred thousand of them.
+    if kind in _INTEGERS:
+        while data[at] > 127:
+            at += 1
+        return at + 1
+    if kind == _BINARY:
+        length, at = _varint(data, at)
+        if at + length > len(data):
+            raise ValueError("its footer is damaged: it ends too early")
+        return at + length
+    if kind == _STRUCT:
+        while header := data[at]:
+            at += 1
+            if header < 16:
+                _, at = _varint(data, at)
+            at = _skip(data, at, header & 15)
+        return at + 1
+    if kind in (_LIST, _SET):
+        n_items, inner, at = _list(data, at)
+        for _ in range(n_items):
+            at = _skip_item(data, at, inner)
+        return at
+    if kind == _MAP:
+        n_items, at = _varint(data, at)
+        kinds = data[at] if n_items else 0
+        at += n_items > 0
+        for _ in range(n_items):
+            at = _skip_item(data, _skip_item(data, at, kinds >> 4), kinds & 15)
+        return at
+    if kind not in _SIZES:
+        raise ValueError(f"its footer is damaged: no type has the number {kind}")
+    return at + _SIZES[kind]
+
+
+def _skip_item(data: bytes, at: int, kind: int) -> int:
+    # A truth value is in its field's header; in a list it has a byte of its own.
+    return at + 1 if kind in (_TRUE, _FALSE) else _skip(data, at, kind)
+
+
+def _list(data: bytes, at: int) -> tuple[int, int, int]:
+    """Return the length of a list, the type of its items, and where they begin."""
+    header = data[at]
+    if header < 0xF0:
+        return header >> 4, header & 15, at + 1
+    n_items, at = _varint(data, at + 1)
+    return n_items, header & 15, at
+
+
+def _integer(data: bytes, at: int) -> tuple[int, int]:
+    raw, at = _varint(data, at)
+    return (raw >> 1) ^ -(raw & 1), at
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+        if shift > 63:
+            raise ValueError("its footer is damaged: a number has no end")

@@ -1,0 +1,94 @@
+"""Dates, times, durations and decimals in other languages: exact for every value that the language can hold.
+
+A language whose clock has microseconds is told the last one that is not after the cut: what it can hold lies above the
+one exactly when it lies above the other. A duration is told as the whole number of steps that Parquet stores, which is
+what databases read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from dnfscale.core.quantities import STEPS, Kind, Measure, Quantity, year_of
+from dnfscale.core.vocabulary import Above, Attribute
+from dnfscale.errors import DataError
+
+_DAY_S = 86_400
+
+
+def duckdb_quantity(quantity: Quantity) -> str:
+    """Write a quantity for DuckDB, which has nanoseconds too, as types of their own."""
+    exact = quantity == _to_microseconds(quantity)
+    names = {Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP" if exact else "TIMESTAMP_NS"}
+    names[Kind.INSTANT] = "TIMESTAMPTZ" if exact else "TIMESTAMPTZ_NS"
+    # Times of the two types cannot be compared with each other.
+    names[Kind.TIME] = "TIME_NS" if quantity.measure.steps == STEPS["ns"] else "TIME"
+    return _standard(quantity, names, "DuckDB")
+
+
+def postgres_quantity(quantity: Quantity) -> str:
+    """Write a quantity for PostgreSQL."""
+    names = {Kind.DATE: "DATE", Kind.TIME: "TIME", Kind.TIMESTAMP: "TIMESTAMP", Kind.INSTANT: "TIMESTAMPTZ"}
+    return _standard(_to_microseconds(quantity), names, "PostgreSQL")
+
+
+def bigquery_quantity(quantity: Quantity) -> str:
+    """Write a quantity for BigQuery, where a plain number with a point is a float."""
+    if quantity.measure.kind is Kind.DECIMAL:
+        return f"{'NUMERIC' if quantity.measure.steps <= 10**9 else 'BIGNUMERIC'} '{quantity}'"
+    names = {Kind.DATE: "DATE", Kind.TIME: "TIME", Kind.TIMESTAMP: "DATETIME", Kind.INSTANT: "TIMESTAMP"}
+    return _standard(_to_microseconds(quantity), names, "BigQuery")
+
+
+def python_above(variable: str, quantity: Quantity) -> str:
+    """Write that the value of a variable lies above a quantity; see python_imports for what it needs."""
+    kind, ticks = quantity.measure.kind, quantity.ticks
+    if kind is Kind.DECIMAL:
+        return f'{variable} > decimal.Decimal("{quantity}")'
+    if kind is Kind.DATE:
+        return f"({variable} - datetime.date(1970, 1, 1)).days > {ticks}"
+    nanoseconds = math.floor(quantity.amount * STEPS["ns"])
+    zone = ", tzinfo=datetime.timezone.utc" if kind is Kind.INSTANT else ""
+    span = {
+        Kind.DURATION: variable,
+        Kind.TIME: f"datetime.datetime.combine(datetime.date(1970, 1, 1), {variable}) - datetime.datetime(1970, 1, 1)",
+    }.get(kind, f"{variable} - datetime.datetime(1970, 1, 1{zone})")
+    return f"_nanoseconds({span}) > {nanoseconds}"
+
+
+def python_needs(attributes: Iterable[Attribute]) -> tuple[list[str], list[str]]:
+    """Return what the module of some attributes must import, and the functions that it must have."""
+    used = {a.value.measure.kind for a in attributes if isinstance(a, Above) and isinstance(a.value, Quantity)}
+    imports = ["import datetime"] if used - {Kind.DECIMAL} else []
+    imports += ["import decimal"] if Kind.DECIMAL in used else []
+    return imports, [_NANOSECONDS] if used - {Kind.DECIMAL, Kind.DATE} else []
+
+
+_NANOSECONDS = '''\
+def _nanoseconds(span):
+    """Return a timedelta as a whole number; that of pandas has nanoseconds of its own."""
+    seconds = span.days * 86400 + span.seconds
+    return (seconds * 1000000 + span.microseconds) * 1000 + getattr(span, "nanoseconds", 0)'''
+
+
+def _to_microseconds(quantity: Quantity) -> Quantity:
+    """Return the last whole microsecond that is not after a time; other quantities as they are."""
+    if quantity.measure.kind in (Kind.DATE, Kind.DURATION, Kind.DECIMAL) or quantity.amount * STEPS["us"] % 1 == 0:
+        return quantity
+    return Quantity(Measure(quantity.measure.kind, STEPS["us"]), math.floor(quantity.amount * STEPS["us"]))
+
+
+def _standard(quantity: Quantity, names: dict[Kind, str], title: str) -> str:
+    kind = quantity.measure.kind
+    if kind is Kind.DECIMAL:
+        return str(quantity)
+    if kind is Kind.DURATION:
+        return str(quantity.ticks)
+    year = year_of(quantity)
+    if not 1 <= (1 if year is None else year) <= 9999 or (kind is Kind.TIME and not 0 <= quantity.amount < _DAY_S):
+        raise DataError(
+            f"{title} can be told years from 1 to 9999 and times within a day, but the model cuts at {quantity}; "
+            "learn without that column, or correct its values"
+        )
+    return f"{names[kind]} '{str(quantity).replace('T', ' ').replace('Z', '+00')}'"

@@ -1,0 +1,125 @@
+"""Model files: JSON that is nearly a model, with numbers, texts and nesting that no model has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.model import Model
+from dnfscale.core.quantities import Kind, Measure, Quantity
+from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.data.models import classes_record, classes_text, model_record, model_text, read_models
+from dnfscale.method.explain import explain_model, explain_types, model_to_record, to_record
+from dnfscale.method.export import DIALECTS, export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.method.narrate import write, write_model
+from tests.fuzz.spoil import TEXTS, json_of, tree_spoiled
+from tests.fuzz.verdict import attempt, demand
+
+Files = dict[str, bytes]
+_MOST_ELL = 10
+"""Above this, tables of all types take too long for a thousand inputs a second."""
+
+
+def make(random: Random) -> Files:
+    """Make a model file."""
+    model = any_model(random)
+    tree: Any = model_record(model)
+    if random.random() < 0.1:
+        tree = classes_record([model, any_model(random, model.target)])
+    for _ in range(random.choice((0, 1, 1, 2))):
+        tree = tree_spoiled(random, tree)
+    if isinstance(tree, dict) and random.random() < 0.3:
+        tree["formula"] = model.formula
+    return {"model.json": json_of(random, tree)}
+
+
+def check(files: Files, folder: Path) -> None:
+    """Read a model file; one that is accepted can be written, exported and explained."""
+    file = folder / "model.json"
+    file.write_bytes(files["model.json"])
+    models = attempt(lambda: read_models(file))
+    if models is None:
+        return
+    text = model_text(models[0]) if len(models) == 1 else classes_text(models)
+    file.write_text(text, encoding="utf-8")
+    again = attempt(lambda: read_models(file))
+    demand(again is not None, f"a model that was written is refused:\n{text[:2000]}")
+    assert again is not None
+    written = model_text(again[0]) if len(again) == 1 else classes_text(again)
+    demand(written == text, f"a model that was written says something else:\n{text[:2000]}\n{written[:2000]}")
+    for model in models:
+        if len(model.tau) <= _MOST_ELL:
+            _use(model)
+
+
+def _use(model: Model) -> None:
+    for dialect in DIALECTS:
+        attempt(lambda dialect=dialect: export_sql(model, dialect, "t", probability=True))
+    for export in (export_latex, export_pmml, export_text):
+        written = attempt(lambda export=export: export(model))
+        demand(written is None or "\x1b" not in written, "a character that a terminal obeys")
+    source = attempt(lambda: export_python(model))
+    if source is not None:
+        compile(source, "exported", "exec")
+    facts = explain_model(model)
+    json.dumps(model_to_record(model, facts), allow_nan=False)
+    demand("\x1b" not in write_model(model, facts), "a character that a terminal obeys")
+    for explanation in explain_types(model, model.counts.codes[:3].tolist()).values():
+        json.dumps(to_record(model, explanation), allow_nan=False)
+        write(model, explanation)
+    probabilities = model.probabilities()
+    demand(bool(((probabilities > float(model.threshold)) == model.accepted()).all()), "an answer on the wrong side")
+
+
+def any_model(random: Random, target: str | None = None) -> Model:
+    """Return a model of a few attributes."""
+    columns = random.sample([*TEXTS[:20], "a", "b", "c", "d"], random.choice((1, 2, 3, 4)))
+    attributes: list[Attribute] = []
+    for place, column in enumerate(columns):
+        attributes.append(_attribute(random, f"{place}{column}", column))
+        if random.random() < 0.2:
+            attributes.append(IsMissing(f"{place}{column}_missing", column))
+    ell = len(attributes)
+    codes = sorted(random.sample(range(1 << ell), random.randrange(1, min(8, 1 << ell) + 1)))
+    n = [random.choice((1, 2, 50, 2**40)) for _ in codes]
+    c = [random.randrange(count + 1) for count in n]
+    terms = []
+    for _ in range(random.randrange(4)):
+        care = random.randrange(1 << ell)
+        terms.append(Term(care, care & random.randrange(1 << ell)))
+    return Model(
+        target=random.choice(TEXTS) if target is None else target,
+        positive=(random.choice(("yes", 1, True, 0.5, float("inf"), "", "=1+1")),),
+        tau=Vocabulary(tuple(attributes)),
+        dnf=Dnf(tuple(terms)),
+        counts=TypeCounts(ell, *(np.array(values, dtype=np.int64) for values in (codes, n, c))),
+        missing=random.choice(("drop", "error", "indicator")),
+    )
+
+
+def _attribute(random: Random, name: str, column: str) -> Attribute:
+    match random.randrange(5):
+        case 0:
+            cut = random.choice((None, 0, 1.5, 2**63, -(2**53) - 1, float("inf"), -float("inf"), 5e-324))
+            return Above(name, column, cut)
+        case 1:
+            return Equals(name, column, random.choice((*TEXTS, 3, 0.25, True)))
+        case 2:
+            return IsTrue(name, column, random.choice((True, 1, "yes", 2**64 - 1)))
+        case _:
+            return Above(
+                name, column, Quantity(_measure(random), random.randrange(-(2**63), 2**63) >> random.randrange(63))
+            )
+
+
+def _measure(random: Random) -> Measure:
+    kind = random.choice(list(Kind))
+    if kind is Kind.DATE:
+        return Measure(kind, 1)
+    return Measure(kind, 10 ** (random.randrange(1, 39) if kind is Kind.DECIMAL else random.choice((0, 3, 6, 9))))

@@ -1,0 +1,260 @@
+"""What somebody who gives us a spec, a table, a name, a model file or a folder cannot do; see deploy/SECURITY.md."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import os
+import pickle
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import psutil
+import pyarrow.parquet as pq
+import pytest
+
+import dnfscale
+from dnfscale.engine.launch import ClusterSpec, launch
+from tests.jobs.running import Desk, keeping_signals, small_table, tidy
+
+N_ROWS = 120
+Y = np.arange(N_ROWS) % 2 == 0
+HOSTILE = {
+    "html": "<script>alert(1)</script><img src=x onerror=alert(2)>",
+    "attribute": '" onmouseover="alert(1)',
+    "sql": "\"; DROP TABLE t; --'; DROP TABLE t; --",
+    "latex": r"\input{/etc/passwd}\write18{id}$&%",
+    "terminal": "\x1b]0;owned\x07\x1b[2J\x9b31m\r\n\u202e",
+    "spreadsheet": "=cmd|' /C calc'!A0",
+    "python": 'x"""\nimport os\nos.system(\'id\')\n"""',
+    "format": "{0.__class__}%s%n${HOME}$(id)`id`",
+    "path": "../../../etc/passwd",
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+    monkeypatch.chdir(tmp_path)
+    with keeping_signals():
+        yield Desk(tmp_path, capsys)
+
+
+# Names and values
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_column_and_category_do_nothing_anywhere(desk, kind):
+    """Learn from a table whose names and values attack, and look at all that comes of it."""
+    text = HOSTILE[kind]
+    labels = np.where(Y, text, f"{text}2").tolist()
+    file = desk.table({text: labels, f"{text}n": np.where(Y, 1, 0), "y": labels})
+    told = desk.run(data={"positive": [text]})
+    assert told.code == 0
+    model = desk.folder() / "model.json"
+    used = (["explain", model, file], ["explain", model, file, "--row", "0"], ["export", model, "--to", "text"])
+    used += (["predict", model, file, "--output", "answers"],)
+    shown = [told.out, told.err, *(desk.here(*verb).out for verb in used)]
+    assert all(line.isprintable() for part in shown for line in part.split("\n"))
+
+    page = (desk.folder() / "report.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "<img" not in page
+    assert ' onmouseover="' not in page
+    for figure in (desk.folder() / "figures").glob("*.svg"):
+        assert "<script" not in figure.read_text(encoding="utf-8")
+
+    with duckdb.connect() as connection:
+        connection.register("seen", pq.read_table(file))
+        connection.execute("CREATE TABLE t AS SELECT * FROM seen")
+        found = connection.sql(desk.here("export", model, "--to", "sql", "--table", "t").out).fetchall()
+        assert [row[-1] for row in found] == Y.tolist()
+        assert connection.sql("SELECT count(*) FROM t").fetchall() == [(N_ROWS,)]
+
+    source = desk.here("export", model, "--to", "python").out
+    assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.Attribute)]
+    latex = desk.here("export", model, "--to", "latex").out
+    assert "\\input" not in latex
+    assert "\\write" not in latex
+    assert latex.isascii()
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_cell_of_a_table_is_run_by_a_spreadsheet(desk, kind):
+    label = HOSTILE[kind]
+    desk.table({"x": np.arange(N_ROWS), "y": [f"{label}{i % 3}" for i in range(N_ROWS)]})
+    assert desk.run(data={"classes": "all"}, select={"max_ell": 1}).code == 0
+    files = list((desk.folder() / "tables").glob("*.csv"))
+    assert files
+    for file in files:
+        with file.open(encoding="utf-8", newline="") as handle:
+            cells = [cell for row in csv.reader(handle) for cell in row]
+        assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "@"))]
+
+
+# Specs
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../up", "a/b", "/tmp/x", "", ".hidden", "a\\b/..", "x\0y", "-rf"])
+def test_the_name_of_a_run_cannot_lead_out_of_its_folder(desk, name):
+    desk.table(small_table())
+    before = tidy(desk.path)
+    ended = desk.here("run", desk.spec(name=name), "--output", "runs")
+    assert ended.code == 2
+    assert "name must be" in ended.message
+    assert tidy(desk.path) == sorted([*before, "job.toml"])
+
+
+@pytest.mark.parametrize("link", ["events.jsonl", "spec.toml", "tables", "tasks", "figures", "result.json"])
+@pytest.mark.parametrize("options", [[], ["--force"]])
+def test_a_link_in_a_run_s_folder_is_not_followed(desk, link, options):
+    desk.table(small_table())
+    dear = desk.path / "dear"
+    (dear / "deep").mkdir(parents=True)
+    for name in ("folds.csv", "ideal.json", "accuracy.svg"):
+        (dear / "deep" / name).write_text("dear")
+    (dear / "file").write_text("dear")
+    desk.folder().mkdir(parents=True)
+    (desk.folder() / link).symlink_to(dear / ("file" if "." in link else "deep"))
+    ended = desk.here("run", desk.spec(), *options)
+    assert ended.code == 2
+    assert f"{link} in it is a link to another place" in ended.message
+    assert {file.read_text() for file in dear.rglob("*") if file.is_file()} == {"dear"}
+
+
+def test_a_folder_that_is_not_a_run_s_is_not_written_over(desk):
+    desk.table(small_table())
+    desk.folder().mkdir(parents=True)
+    (desk.folder() / "report.html").write_text("my own page")
+    ended = desk.here("run", desk.spec())
+    assert ended.code == 2
+    assert "to be empty or to hold a run of this spec" in ended.message
+    assert (desk.folder() / "report.html").read_text() == "my own page"
+
+
+def test_a_run_by_force_removes_nothing_but_what_a_run_leaves(desk):
+    desk.table(small_table())
+    assert desk.run().code == 0
+    mine = [desk.folder() / name for name in ("notes.txt", "tables/mine.xlsx", "figures/mine.png", "tasks/mine.txt")]
+    for file in mine:
+        file.write_text("mine")
+    assert desk.here("run", desk.spec(seed=5), "--force").code == 0
+    assert [file.read_text() for file in mine] == ["mine"] * 4
+
+
+def test_a_spec_cannot_start_more_processes_than_a_machine_bears(desk):
+    desk.table(small_table())
+    ended = desk.here("validate", desk.spec(cluster={"kind": "local", "workers": 100_000}))
+    assert ended.code == 2
+    assert "cluster.workers must be at most" in ended.message
+
+
+def test_validate_and_plan_connect_to_nobody(desk):
+    desk.table(small_table())
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        server.settimeout(0.2)
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        spec = desk.spec(cluster={"kind": "address", "address": address})
+        assert desk.here("validate", spec).code == desk.here("plan", spec).code == 0
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_a_path_in_a_message_cannot_command_the_terminal(desk):
+    ended = desk.here("validate", desk.spec(data={"path": HOSTILE["terminal"]}))
+    assert ended.code == 3
+    assert ended.err.rstrip("\n").isprintable()
+    assert "owned" in ended.err
+
+
+# Model files, results, pickles
+
+
+def test_a_suite_s_result_cannot_show_what_lies_outside_its_folder(desk):
+    desk.table(small_table())
+    assert desk.run().code == 0
+    suite = desk.path / "suite"
+    suite.mkdir()
+    for folder in ("../runs/job", str(desk.folder()), "."):
+        jobs = [{"name": "job", "status": "done", "folder": folder}]
+        (suite / "result.json").write_text(json.dumps({"schema": "dnfscale.suite/1", "name": "s", "jobs": jobs}))
+        ended = desk.here("report", suite)
+        assert ended.code == 2
+        assert "expected jobs in its own folder" in ended.message
+        assert tidy(suite) == ["result.json"]
+
+
+class Trap:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = str(folder)
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (self.folder,)
+
+
+def test_no_file_of_ours_is_ever_unpickled(desk):
+    """A pickle in the place of each file that is read: it is refused, or taken for damaged, and never run."""
+    file = desk.table(small_table())
+    assert desk.run().code == 0
+    trap = pickle.dumps(Trap(desk.path / "sprung"))
+    model = desk.path / "model.json"
+    model.write_bytes(trap)
+    for verb in (["export", model, "--to", "sql"], ["explain", model], ["predict", model, file, "--output", "o"]):
+        assert desk.here(*verb).code == 3
+    (desk.path / "trap.toml").write_bytes(trap)
+    assert desk.here("run", "trap.toml").code == 2
+    (desk.path / "trap.parquet").write_bytes(trap)
+    assert desk.here("run", desk.spec(data={"path": "trap.parquet"}, name="other")).code == 3
+    for part in ("result.json", "model.json"):
+        (desk.folder() / part).write_bytes(trap)
+        assert desk.here("report", desk.folder()).code == 2
+    for note in (desk.folder() / "tasks").glob("*.json"):
+        note.write_bytes(trap)
+    assert desk.here("run", desk.spec(), "--resume").code == 0
+    assert not (desk.path / "sprung").exists()
+
+
+def test_the_package_has_nothing_that_would_run_what_it_reads():
+    forbidden = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "subprocess", "pty", "code", "yaml"}
+    for file in sorted(Path(dnfscale.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name.split(".")[0] for name in names} & forbidden, f"{file} imports {names}"
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("eval", "exec", "compile", "__import__"), f"{file}:{node.lineno}"
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                assert node.func.attr not in ("system", "popen", "extractall"), f"{file}:{node.lineno}"
+
+
+# The network
+
+
+def test_a_local_cluster_listens_to_this_machine_alone():
+    engine = launch(ClusterSpec(kind="local", workers=1))
+    try:
+        me = psutil.Process()
+        listening = [
+            connection.laddr.ip
+            for process in (me, *me.children(recursive=True))
+            for connection in process.net_connections(kind="inet")
+            if connection.status == psutil.CONN_LISTEN
+        ]
+        assert listening
+        assert set(listening) == {"127.0.0.1"}
+    finally:
+        engine.close()
+
+
+def test_a_column_of_a_hive_path_cannot_lead_elsewhere(desk):
+    """A folder that is called like a path is a value, and nothing is opened by it."""
+    desk.table({"x": np.arange(N_ROWS), "y": Y}, "t.parquet/k=..%2F..%2Fetc%2Fpasswd/a.parquet")
+    assert desk.run().code == 0
+    assert desk.model()["target"] == "y"
