@@ -80,7 +80,7 @@ def check(files: Files, folder: Path) -> None:
             (folder / part).write_bytes(files[part])
     page = folder / "report.html"
     page.unlink(missing_ok=True)
-    if attempt(lambda: report_again([folder], page) or True) is not None:
+    if attempt(lambda: report_again([str(folder)], str(page)) or True) is not None:
         demand(page.is_file(), "no report, and no error")
         tags = _Tags()
         tags.feed(page.read_text(encoding="utf-8"))

@@ -86,7 +86,9 @@ def check(files: Files, folder: Path) -> None:
 
 def _check_job(spec: JobSpec, folder: Path) -> None:
     inside = Path(spec["output.dir"]).resolve()
-    demand(spec.run_folder.resolve().parent == inside, f"the run's folder {spec.run_folder} lies outside {inside}")
+    demand(
+        Path(spec.run_folder).resolve().parent == inside, f"the run's folder {spec.run_folder} lies outside {inside}"
+    )
     text = spec.resolved()
     again = folder / "again.toml"
     again.write_text(text, encoding="utf-8")
