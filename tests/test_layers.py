@@ -20,6 +20,7 @@ LEVELS = {
     "engine": 2,
     "evaluate": 3,
     "scans": 3,
+    "selecting": 3,
     "table": 3,
     "learn": 3,
     "classes": 3,

@@ -24,8 +24,8 @@ from dnfscale.experiment.sizes import SizeBudget
 from dnfscale.experiment.tuning import PRUNERS, Budget
 from dnfscale.jobs.toml_text import key_lines, write_toml
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
-from dnfscale.method.select import SCORES
-from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
+from dnfscale.method.freedom import UNSEEN
+from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, RANKS, LearnSpec
 
 Check = Callable[[Any], Any]
 
@@ -423,7 +423,7 @@ def _labels(value: Any) -> tuple[Any, ...]:
 
 
 def _ranks(value: Any) -> tuple[str, ...]:
-    known = list(SCORES)
+    known = list(RANKS)
     if (
         not isinstance(value, list)
         or not value

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
-from dnfscale.method.conditions import condition
-from dnfscale.method.explain import DELTA, Explanation, Flip, Literal, ModelFacts, TermFacts
+from dnfscale.method.conditions import Literal, condition, conditions
+from dnfscale.method.explain import DELTA, Explanation, Flip, ModelFacts, TermFacts
 from dnfscale.method.possible import telling_literals
 
 Values = Mapping[str, Scalar | None]
@@ -45,7 +45,7 @@ def write_model(model: Model, facts: ModelFacts) -> str:
 def type_words(model: Model, code: int) -> str:
     """Write a type as the conditions that its rows meet."""
     told = telling_literals(model.tau, code)
-    return ", ".join(condition(model.tau.attributes[i], holds) for i, holds in told)
+    return ", ".join(conditions(model.tau.attributes, told))
 
 
 def value_words(column: str, value: Scalar | None) -> str:
@@ -200,7 +200,7 @@ def _type_words(model: Model, facts: ModelFacts) -> str:
 
 
 def _joined(model: Model, literals: Iterable[Literal]) -> str:
-    return " and ".join(condition(model.tau.attributes[i], holds) for i, holds in literals)
+    return " and ".join(conditions(model.tau.attributes, literals))
 
 
 def _equal(column: str, value: Scalar, holds: bool) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable, Sequence
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.method.conditions import Literal, grouped, placed_cuts
 from dnfscale.method.export.text import Predicting, needs_note
 
 _PER_LINE = 3
@@ -115,7 +117,7 @@ def _lines(model: Model) -> list[str]:
         return [r"\text{true}"]
     lines = []
     for number, term in enumerate(model.dnf.terms):
-        conditions = [latex_condition(model.tau.attributes[i], holds) for i, holds in term.literals]
+        conditions = latex_conditions(model.tau.attributes, term.literals)
         for start in range(0, len(conditions), _PER_LINE):
             joined = r" \land ".join(conditions[start : start + _PER_LINE])
             if start:
@@ -123,6 +125,20 @@ def _lines(model: Model) -> list[str]:
             else:
                 lines.append(joined if number == 0 else rf"\lor {{}} & {joined}")
     return lines
+
+
+def latex_conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
+    """Return literals that hold together in mathematics mode; two cuts of a column become one interval."""
+    written = []
+    for group in grouped(placed_cuts(attributes), literals):
+        if len(group) == 1:
+            written.append(latex_condition(attributes[group[0][0]], group[0][1]))
+            continue
+        low, high = (attributes[i] for i, _ in group)
+        assert isinstance(low, Above)
+        assert low.value is not None
+        written.append(rf"{_number(low.value)} < {latex_condition(high, False)}")
+    return written
 
 
 def latex_condition(attribute: Attribute, holds: bool) -> str:

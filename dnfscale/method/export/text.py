@@ -8,7 +8,7 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import IsMissing
-from dnfscale.method.conditions import condition, value_text
+from dnfscale.method.conditions import conditions, value_text
 
 MISSING_NOTE = "where a value is missing, a condition with ≤, ≠ or not holds, and one with > or = does not"
 
@@ -20,10 +20,7 @@ def export_text(model: Model) -> str:
         return f"{head} for no row"
     if any(not term.care for term in model.dnf.terms):
         return f"{head} for every row"
-    terms = [
-        " and ".join(condition(model.tau.attributes[i], holds) for i, holds in term.literals)
-        for term in model.dnf.terms
-    ]
+    terms = [" and ".join(conditions(model.tau.attributes, term.literals)) for term in model.dnf.terms]
     lines = [f"{head} if", f"   {terms[0]}", *(f"or {term}" for term in terms[1:])]
     if needs_note(model):
         lines.append(f"note: {MISSING_NOTE}")
