@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,22 @@ _VALIDATED_ROWS, _MOST_SPLITS = 30_000, 10
 """Rows that are worth validating on, over as few inner splits as it takes, and the most splits that may take."""
 _FEW_ROWS = 100
 """Below this many rows every row is a test fold of its own, unless the number of folds is given."""
+
+
+PROFILES: Mapping[str, Mapping[str, Any]] = {
+    "paper": {},
+    "best": {
+        "cuts": "auto",
+        "rank": ("forward", "exchange", "additive", "mutual_info"),
+        "splits": "auto",
+        "rule": "standard_error",
+        "drop_duplicates": True,
+        "shrink": "linear",
+        "unseen": "follow",
+        "freedom": 0.002,
+    },
+}
+"""What a profile sets, by the names of LearnSpec: the paper to the letter, and what is recommended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,13 @@ from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.sizes import SizeBudget
 from dnfscale.experiment.tuning import PRUNERS, Budget
 from dnfscale.jobs.toml_text import key_lines, write_toml
+from dnfscale.method.cuts import CUTS, MOST_CUTS
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 from dnfscale.method.freedom import UNSEEN
-from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, RANKS, LearnSpec
+from dnfscale.method.objective import OBJECTIVES
+from dnfscale.method.shrink import SHRINK
+from dnfscale.method.sweep import RULES
+from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, PROFILES, RANKS, LearnSpec
 
 Check = Callable[[Any], Any]
 
@@ -189,7 +193,10 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
         # What is said elsewhere is not the fault of the file's line.
         lines.pop(key, None)
     values = checked(
-        given, FIELDS, file, lambda key: "--set" if key in (overrides or {}) else place_of(file, lines, key)
+        given,
+        profiled(given.get("profile")),
+        file,
+        lambda key: "--set" if key in (overrides or {}) else place_of(file, lines, key),
     )
     if values["name"] is None:
         values["name"] = name_from(file)
@@ -201,6 +208,15 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
     spec = JobSpec(file, lines, values)
     _check_together(spec)
     return spec
+
+
+def profiled(profile: Any) -> dict[str, Field]:
+    """Return the fields with the defaults of a profile; one that is not known is for the check to tell."""
+    chosen = PROFILES.get(profile, {}) if isinstance(profile, str) else {}
+    return {
+        key: replace(field, default=chosen[LEARNED[key]]) if LEARNED.get(key) in chosen else field
+        for key, field in FIELDS.items()
+    }
 
 
 def _settle_sizes(values: dict[str, Any], lines: Mapping[str, int]) -> None:
@@ -271,16 +287,10 @@ def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:
     return replace(
         LearnSpec(target=target),
         **{**roles, **given},
-        classes=spec["data.classes"],
-        missing=spec["data.missing"],
-        max_categories=spec["data.max_categories"],
-        rank=spec["select.rank"],
-        max_ell=spec["select.max_ell"],
-        validation=spec["select.validation"],
-        tolerance=spec["select.tolerance"],
+        **{name: spec[key] for key, name in LEARNED.items()},
+        at=tuple((column, tuple(cuts)) for column, cuts in (spec["booleanize.at"] or {}).items()),
         threshold=Fraction(str(spec["formula.threshold"])),
-        unseen=spec["formula.unseen"],
-        minimize=spec["formula.minimize"],
+        beta=Fraction(str(spec["formula.beta"])),
         outer=0 if spec.kind == "fit" else spec["folds.outer"],
         seed=spec["seed"],
     )
@@ -422,6 +432,45 @@ def _labels(value: Any) -> tuple[Any, ...]:
     return tuple(labels)
 
 
+def _cuts(value: Any) -> str | int:
+    number = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_CUTS
+    if not number and (not isinstance(value, str) or value not in CUTS):
+        known = ", ".join(map(repr, CUTS))
+        raise ValueError(f"one of {known}, or a number of quantiles between 1 and {MOST_CUTS}")
+    return value  # type: ignore[no-any-return]
+
+
+def _given_cuts(value: Any) -> dict[str, list[int | float]]:
+    def is_number(cut: Any) -> bool:
+        return isinstance(cut, int | float) and not isinstance(cut, bool) and math.isfinite(cut)
+
+    columns = isinstance(value, dict) and value and all(isinstance(cuts, list) and cuts for cuts in value.values())
+    if not columns or not all(len(cuts) <= MOST_CUTS and all(map(is_number, cuts)) for cuts in value.values()):
+        raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")
+    return dict(value)
+
+
+def _splits(value: Any) -> int | str:
+    if value == "auto":
+        return "auto"
+    try:
+        return int(_whole(1, 100)(value))
+    except ValueError:
+        raise ValueError('"auto" or a whole number between 1 and 100') from None
+
+
+def _positive(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
+        raise ValueError("a number greater than 0")
+    return float(value)
+
+
+def _yes_no(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
 def _ranks(value: Any) -> tuple[str, ...]:
     known = list(RANKS)
     if (
@@ -485,6 +534,7 @@ FIELDS: Mapping[str, Field] = {
     "name": Field(_name),
     "kind": Field(_one_of("fit", "study", "distill"), "study"),
     "seed": Field(_whole(0), 0),
+    "profile": Field(_one_of(*PROFILES), "paper"),
     "methods": Field(_methods),
     "data.path": Field(_text, required=True),
     "data.target": Field(_column),
@@ -495,12 +545,22 @@ FIELDS: Mapping[str, Field] = {
     "data.boolean": Field(_texts),
     "data.missing": Field(_one_of(*MISSING), "drop"),
     "data.max_categories": Field(_whole(1, 60_000), 10_000),
-    "booleanize.cuts": Field(_one_of("median"), "median"),
+    "booleanize.cuts": Field(_cuts, "median"),
+    "booleanize.at": Field(_given_cuts),
+    "booleanize.rare": Field(_whole(0), 0),
     "select.rank": Field(_ranks, ("f", "mutual_info", "chi2")),
     "select.max_ell": Field(_whole(1, MOST_ELL), 10),
     "select.validation": Field(_share(0.01, 0.9), 0.3),
+    "select.validation_splits": Field(_splits, 1),
     "select.tolerance": Field(_share(0.0, 1.0), 0.01),
+    "select.rule": Field(_one_of(*RULES), "tolerance"),
+    "select.drop_duplicates": Field(_yes_no, False),
+    "formula.objective": Field(_one_of(*OBJECTIVES), "accuracy"),
+    "formula.beta": Field(_positive, 1.0),
     "formula.threshold": Field(_threshold, 0.5),
+    "formula.shrink": Field(_one_of(*SHRINK), "none"),
+    "formula.shrink_rows": Field(_positive, 8.0),
+    "formula.freedom": Field(_share(0.0, 1.0), 0.0),
     "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
     "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),
     "folds.outer": Field(_folds),
@@ -525,3 +585,25 @@ FIELDS: Mapping[str, Field] = {
     "output.dir": Field(_text, "runs"),
 }
 """Every key that a spec may have."""
+
+LEARNED: Mapping[str, str] = {
+    "data.classes": "classes",
+    "data.missing": "missing",
+    "data.max_categories": "max_categories",
+    "booleanize.cuts": "cuts",
+    "booleanize.rare": "rare",
+    "select.rank": "rank",
+    "select.max_ell": "max_ell",
+    "select.validation": "validation",
+    "select.validation_splits": "splits",
+    "select.tolerance": "tolerance",
+    "select.rule": "rule",
+    "select.drop_duplicates": "drop_duplicates",
+    "formula.objective": "objective",
+    "formula.shrink": "shrink",
+    "formula.shrink_rows": "shrink_rows",
+    "formula.freedom": "freedom",
+    "formula.unseen": "unseen",
+    "formula.minimize": "minimize",
+}
+"""Keys that go into a LearnSpec as they are, and what they are called there."""

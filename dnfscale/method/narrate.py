@@ -136,6 +136,8 @@ def _seen_words(model: Model, n: int, c: int) -> str:
         return f"{count_words(model, n)} {of}; {share} had {answer_words(model, True)}"
     if model.unseen == "negative":
         return f"none {of}; of types that it has not seen the formula says no"
+    if model.unseen == "follow":
+        return f"none {of}; of types that it has not seen the formula says what it does of those like them"
     return f"none {of}; of types that it has not seen the formula says what makes it shortest"
 
 
