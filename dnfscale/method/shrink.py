@@ -45,10 +45,11 @@ def accepted_types(counts: TypeCounts, shrink: Shrink, threshold: Fraction) -> B
 
 
 def _supported(counts: TypeCounts, rows: float, threshold: Fraction) -> Bools:
-    answers: Bools = np.ones(1, dtype=np.bool_)
+    answers: Bools | None = None
     for n, c in _levels(counts):
         own = threshold.denominator * c >= threshold.numerator * n
-        answers = np.where((n >= rows) & (n > 0), own, np.resize(answers, len(n)))
+        answers = own if answers is None else np.where(n >= rows, own, np.resize(answers, len(n)))
+    assert answers is not None
     return answers
 
 
