@@ -140,10 +140,10 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
     sweeps = _sweep(rows, ranked, table, booleans, spec, engine)
     chosen = [step.chosen.attributes for step in sweeps]
     singles = [(single,) for tables in associated for single in best_single(tables)[:n_folds].tolist()]
-    wholes, tests, others = _count_chosen(rows, [*chosen, *singles], table, booleans, engine)
+    wholes, tests, others = count_chosen(rows, [*chosen, *singles], table, booleans, engine)
     taus = [booleans.vocabulary(place % n_folds, attributes) for place, attributes in enumerate(chosen)]
     thresholds = [spec.judging.objective.threshold_of(whole) for whole in wholes[: len(chosen)]]
-    minimized = _minimize(wholes[: len(chosen)], taus, thresholds, spec, engine)
+    minimized = write_formulas(wholes[: len(chosen)], taus, thresholds, spec, engine)
     folds = [
         LearnedFold(
             fold=fold,
@@ -328,7 +328,7 @@ def _validated_rows(parts: Codes, splits: Splits) -> list[int]:
     return [int(splits.arc_rows[own].sum()) for own in validate]
 
 
-def _count_chosen(
+def count_chosen(
     rows: Sequence[object],
     chosen: Sequence[tuple[int, ...]],
     table: Table,
@@ -387,7 +387,7 @@ def _count(
     return engine.reduce(phase, rows, scan, counts.merge_tallies)
 
 
-def _minimize(
+def write_formulas(
     wholes: Sequence[TypeCounts],
     taus: Sequence[Vocabulary],
     thresholds: Sequence[Fraction],

@@ -54,8 +54,9 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "rule": "standard_error",
         "drop_duplicates": True,
         "shrink": "linear",
-        "unseen": "follow",
+        "unseen": "dont_care",
         "freedom": 0.002,
+        "frontier": True,
     },
 }
 """What a profile sets, by the names of LearnSpec: the paper to the letter, and what is recommended."""
@@ -108,6 +109,8 @@ class LearnSpec:
     freedom: float = 0.0
     """The share of the rows learned from that a shorter formula may get wrong beyond those it must."""
     unseen: str = "negative"
+    frontier: bool = False
+    """Whether a study also tests the formula of every other ell."""
     minimize: str = "exact"
     outer: int | str | None = None
     """Test folds: a number, "leave-one-out", or None for ten, or leave-one-out below a hundred rows; 0 for none."""

@@ -30,6 +30,7 @@ LEVELS = {
     "distinct": 3,
     "fidelity": 3,
     "formula_size": 3,
+    "frontier": 3,
     "labelled": 3,
     "readable": 3,
     "reading": 3,

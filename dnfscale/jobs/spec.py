@@ -20,6 +20,7 @@ from typing import Any
 
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.experiment.peers import MOST_LEAVES, PEERS, missing_package
 from dnfscale.experiment.sizes import SizeBudget
 from dnfscale.experiment.tuning import PRUNERS, Budget
 from dnfscale.jobs.toml_text import key_lines, write_toml
@@ -36,10 +37,16 @@ Check = Callable[[Any], Any]
 _LEAST_WORKER_BYTES = 256 << 20
 """With less, Dask pauses or restarts a worker before it has read anything, for ever."""
 
-METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size")
+METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size", *PEERS)
 """What a study can run, in the order in which it is shown."""
 TUNED = ("random_forest", "xgboost")
 SIZED = "formula_size"
+_RUNS = {
+    "decision_tree": "baselines.decision_tree.max_leaves",
+    "ripper": "baselines.ripper.run",
+    "ebm": "baselines.ebm.run",
+}
+"""The key of each peer that is set when it is to run."""
 _SIZED_KEYS = ("max_size", "time_limit_s", "patience", "max_types")
 
 
@@ -99,12 +106,18 @@ class JobSpec:
             return tuple(dict.fromkeys(("ideal", *self["methods"])))
         tuned = tuple(name for name in TUNED if self[f"baselines.{name}.trials"] is not None)
         sized = (SIZED,) if self[f"baselines.{SIZED}.max_size"] is not None else ()
-        return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned, *sized)
+        peers = tuple(name for name in PEERS if self[_RUNS[name]])
+        return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned, *sized, *peers)
 
     @property
     def baselines(self) -> tuple[str, ...]:
         """The methods to be tuned."""
         return tuple(name for name in self.methods if name in TUNED)
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """The readable classifiers to compare with."""
+        return tuple(name for name in self.methods if name in PEERS)
 
     def budget(self, baseline: str) -> Budget:
         """Return how much tuning a baseline gets."""
@@ -205,6 +218,10 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
         if values[f"baselines.{baseline}.trials"] is None and (wanted or f"baselines.{baseline}" in lines):
             values[f"baselines.{baseline}.trials"] = Budget().trials
     _settle_sizes(values, lines)
+    for peer, key in _RUNS.items():
+        listed = values["methods"] is not None and peer in values["methods"]
+        if values[key] is None and (listed or f"baselines.{peer}" in lines):
+            values[key] = MOST_LEAVES if peer == "decision_tree" else True
     spec = JobSpec(file, lines, values)
     _check_together(spec)
     return spec
@@ -345,7 +362,8 @@ def _check_together(spec: JobSpec) -> None:
             fail("kind", 'kind = "distill" needs distill.model, a classifier that XGBoost saved as JSON; add it')
         fail("distill.model", f'distill.model is for kind = "distill", but kind is "{spec.kind}"; change one of them')
     if spec.kind == "distill":
-        for key in ("methods", *(f"baselines.{name}.trials" for name in TUNED), f"baselines.{SIZED}.max_size"):
+        tables = [*(f"baselines.{name}.trials" for name in TUNED), f"baselines.{SIZED}.max_size", *_RUNS.values()]
+        for key in ("methods", *tables):
             if spec[key] is not None:
                 fail(key, f'kind = "distill" explains one classifier and compares nothing else; leave out {key}')
         if spec["data.classes"] == "all":
@@ -356,11 +374,22 @@ def _check_together(spec: JobSpec) -> None:
         fail("cluster.kind", 'cluster.kind = "address" needs cluster.address, such as "tcp://10.0.0.5:8786"; add it')
     if spec["cluster.kind"] == "scheduler_file" and spec["cluster.scheduler_file"] is None:
         fail("cluster.kind", 'cluster.kind = "scheduler_file" needs cluster.scheduler_file, a path; add it')
-    compared = [*spec.baselines, *([SIZED] if spec.size_budget else [])]
+    compared = [*spec.baselines, *([SIZED] if spec.size_budget else []), *spec.peers]
     if spec.kind == "fit" and compared:
         fail("kind", f'kind = "fit" learns one formula, but {compared[0]} is to be compared; use kind = "study"')
     if spec.size_budget and spec["data.classes"] == "all":
         fail("data.classes", f'{SIZED} tells two classes apart, but data.classes = "all" asks for more; leave out one')
+    for peer in spec.peers:
+        if spec["data.classes"] == "all":
+            fail(
+                "data.classes", f'{peer} tells two classes apart, but data.classes = "all" asks for more; leave out one'
+            )
+        if missing_package(peer) is not None:
+            fail(
+                f"baselines.{peer}",
+                f"{peer} needs {missing_package(peer)}, which is not installed; install it with: "
+                "pip install 'dnfscale[peers]'",
+            )
     if spec.size_budget and importlib.util.find_spec("numba") is None:
         fail(
             f"baselines.{SIZED}",
@@ -564,6 +593,7 @@ FIELDS: Mapping[str, Field] = {
     "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
     "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),
     "folds.outer": Field(_folds),
+    "folds.frontier": Field(_yes_no, False),
     "distill.model": Field(_text),
     "distill.threshold": Field(_threshold, 0.5),
     "baselines.random_forest.trials": Field(_whole(1)),
@@ -576,6 +606,9 @@ FIELDS: Mapping[str, Field] = {
     f"baselines.{SIZED}.time_limit_s": Field(_seconds),
     f"baselines.{SIZED}.patience": Field(_whole(LEAST_PATIENCE)),
     f"baselines.{SIZED}.max_types": Field(_whole(2)),
+    "baselines.decision_tree.max_leaves": Field(_whole(2, 1024)),
+    "baselines.ripper.run": Field(_yes_no),
+    "baselines.ebm.run": Field(_yes_no),
     "cluster.kind": Field(_cluster_kind, "local"),
     "cluster.workers": Field(_whole(1), 2),
     "cluster.memory_limit": Field(_memory, "4GiB"),
@@ -605,5 +638,6 @@ LEARNED: Mapping[str, str] = {
     "formula.freedom": "freedom",
     "formula.unseen": "unseen",
     "formula.minimize": "minimize",
+    "folds.frontier": "frontier",
 }
 """Keys that go into a LearnSpec as they are, and what they are called there."""
