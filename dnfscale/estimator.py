@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 
+from dnfscale.errors import SpecError
 from dnfscale.learn import fold_model, learn_targets
 from dnfscale.readable import Readable
-from dnfscale.table import LearnSpec
+from dnfscale.table import PROFILES, LearnSpec
 from dnfscale.weights import threshold_fraction
 
 
@@ -23,12 +26,32 @@ class IdealClassifier(Readable):
     ----------
     max_ell : int, default 10
         The most attributes that a formula may use.
-    rank : tuple of str, default ("f", "mutual_info", "chi2")
-        Rankings of attributes to try.
+    profile : "paper" or "best"
+        What the parameters below stand for that are None: the paper to the letter, or what is recommended.
+    cuts : "median", int, "auto", "entropy" or None
+        Where numbers are cut: at the median, at so many quantiles, at as many as the rows are good for, or at those of
+        many that tell of the label.
+    at : dict of columns and lists of cuts, or None
+        Columns that are cut elsewhere.
+    rare : int, default 0
+        Categories of fewer rows have no attribute of their own.
+    rank : tuple of str or None
+        Rankings of attributes to try: "f", "mutual_info", "chi2" look at them one by one, "forward", "exchange",
+        "additive" and "jmi" together.
     validation : float, default 0.3
         The share of the rows that chooses the number of attributes.
+    validation_splits : int, "auto" or None
+        Over how many such shares the choice is averaged.
     tolerance : float, default 0.01
         How much of the best validation accuracy a formula of fewer attributes may give up.
+    rule : "tolerance", "standard_error" or None
+        Whether it may also give up no more than one standard error.
+    drop_duplicates : bool or None
+        Whether attributes that hold in the same rows as another, or in exactly the others, are left out.
+    objective : "accuracy", "balanced_accuracy" or "f_beta"
+        What the formula is to be good at.
+    beta : float, default 1
+        How many times as much recall counts as precision in F-beta.
     threshold : float, default 0.5
         A type of row is accepted when at least this share of it is positive. Below 1/2 a missed positive counts more
         than a false alarm: a wrong «no» costs 1 - threshold, a wrong «yes» costs threshold. It stands for the nearest
@@ -39,8 +62,14 @@ class IdealClassifier(Readable):
         Rows with missing values are left out of the learning, refused, or kept, with an attribute that says so. In
         predictions a missing value makes the attributes of its column false. With "error" it is refused there too, and
         arrays must be finite.
-    unseen : "negative" or "dont_care"
-        What the formula says of combinations that no row had: no, or whatever is shortest.
+    shrink : "none", "support", "parent", "linear" or None
+        What types of few rows go by: themselves, or the type of one attribute less, or a logistic regression.
+    shrink_rows : float, default 8
+        How many rows of its own weigh as much as that.
+    freedom : float or None
+        The share of the rows learned from that a shorter formula may get wrong beyond those it must.
+    unseen : "negative", "dont_care", "follow" or None
+        What the formula says of combinations that no row had: no, whatever is shortest, or what `shrink` says.
     minimize : "exact", "sympy" or "none"
         How the formula is made short.
     categorical, boolean : tuple of str
@@ -72,13 +101,25 @@ class IdealClassifier(Readable):
         self,
         *,
         max_ell: int = 10,
-        rank: tuple[str, ...] = ("f", "mutual_info", "chi2"),
+        profile: str = "paper",
+        cuts: str | int | None = None,
+        at: Mapping[str, Sequence[float]] | None = None,
+        rare: int = 0,
+        rank: tuple[str, ...] | None = None,
         validation: float = 0.3,
+        validation_splits: int | str | None = None,
         tolerance: float = 0.01,
+        rule: str | None = None,
+        drop_duplicates: bool | None = None,
+        objective: str = "accuracy",
+        beta: float = 1.0,
         threshold: float = 0.5,
         class_weight: Any = None,
         missing: str = "drop",
-        unseen: str = "negative",
+        shrink: str | None = None,
+        shrink_rows: float = 8.0,
+        freedom: float | None = None,
+        unseen: str | None = None,
         minimize: str = "exact",
         categorical: tuple[str, ...] = (),
         boolean: tuple[str, ...] = (),
@@ -87,12 +128,24 @@ class IdealClassifier(Readable):
         random_state: Any = 0,
     ) -> None:
         self.max_ell = max_ell
+        self.profile = profile
+        self.cuts = cuts
+        self.at = at
+        self.rare = rare
         self.rank = rank
         self.validation = validation
+        self.validation_splits = validation_splits
         self.tolerance = tolerance
+        self.rule = rule
+        self.drop_duplicates = drop_duplicates
+        self.objective = objective
+        self.beta = beta
         self.threshold = threshold
         self.class_weight = class_weight
         self.missing = missing
+        self.shrink = shrink
+        self.shrink_rows = shrink_rows
+        self.freedom = freedom
         self.unseen = unseen
         self.minimize = minimize
         self.categorical = categorical
@@ -108,7 +161,10 @@ class IdealClassifier(Readable):
         Parquet dataset, with y the name of its target column (beside Dask also a series of labels).
         """
         labelled = self._labelled(X, y, sample_weight, times=threshold_fraction(self.threshold).denominator)
-        spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight)
+        # What a type weighs is counted in units of a row's weight.
+        spec = self.learn_spec(
+            labelled.target, classes="auto", weight=labelled.weight, shrink_rows=float(self.shrink_rows) * labelled.unit
+        )
         engine = self._engine(X)
         try:
             learned = learn_targets(labelled.source, spec, engine)
@@ -133,19 +189,35 @@ class IdealClassifier(Readable):
 
     def learn_spec(self, target: str, **choices: Any) -> LearnSpec:
         """Return the parameters as what `learn` takes, with some choices of its own."""
+        if self.profile not in PROFILES:
+            raise SpecError(f"profile must be one of {', '.join(map(repr, PROFILES))}, got {self.profile!r}")
+        asked = {
+            "cuts": self.cuts,
+            "rank": None if self.rank is None else tuple(self.rank),
+            "splits": self.validation_splits,
+            "rule": self.rule,
+            "drop_duplicates": self.drop_duplicates,
+            "shrink": self.shrink,
+            "freedom": self.freedom,
+            "unseen": self.unseen,
+        }
+        given = {name: value for name, value in asked.items() if value is not None}
         spec = LearnSpec(
             target=target,
             categorical=tuple(self.categorical),
             boolean=tuple(self.boolean),
             missing=self.missing,
-            rank=tuple(self.rank),
             max_ell=int(self.max_ell) if isinstance(self.max_ell, np.integer) else self.max_ell,
             validation=self.validation,
             tolerance=self.tolerance,
             threshold=threshold_fraction(self.threshold),
-            unseen=self.unseen,
+            at=tuple((column, tuple(cuts)) for column, cuts in (self.at or {}).items()),
+            rare=self.rare,
+            objective=self.objective,
+            beta=Fraction(str(self.beta)),
+            shrink_rows=float(self.shrink_rows),
             minimize=self.minimize,
             outer=0,
             seed=self._seed(),
         )
-        return replace(spec, **choices)
+        return replace(spec, **{**PROFILES[self.profile], **given, **choices})

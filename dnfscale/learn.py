@@ -3,14 +3,15 @@
 One read of the dataset leaves rough rows on the workers; the scans after it read those. Below them there are no rows,
 only counts.
 
-    read rows, locate medians -> bin rows, associate -> rank
-                              -> count types -> sweep -> count chosen types -> minimize
+    read rows, locate cuts -> bin rows, associate -> rank
+                           -> count types -> sweep -> count chosen types -> minimize
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -23,19 +24,21 @@ from dnfscale.core.columns import Column
 from dnfscale.core.counts import Tallies, TypeCounts, TypeRequest
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
-from dnfscale.core.splits import TEST, TRAIN, VALIDATION
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
+from dnfscale.errors import DataError
 from dnfscale.method.booleanize import Booleanization, booleanize
-from dnfscale.method.ideal import ideal_types, weighed
-from dnfscale.method.minimize import Minimized, Truth, as_types, minimize
+from dnfscale.method.freedom import truth_of
+from dnfscale.method.minimize import Minimized, as_types, minimize
 from dnfscale.method.one_rule import best_single
 from dnfscale.method.select import SCORES, rankings
-from dnfscale.method.sweep import RankedCounts, Sweep, sweep
+from dnfscale.method.sweep import Judging, RankedCounts, Sweep, sweep
 from dnfscale.reading import read_table
 from dnfscale.scans import Associate, CountTypes
+from dnfscale.selecting import Ranked, n_units, rank_units, unit_members, unit_spans
 from dnfscale.table import LearnSpec, Table
 
 
@@ -59,6 +62,8 @@ class LearnedFold:
     rank: str
     sweep: Sweep
     tau: Vocabulary
+    threshold: Fraction
+    """The share of positives from which a type is accepted."""
     whole: TypeCounts
     """Counts over tau on W_0."""
     test: TypeCounts
@@ -95,6 +100,7 @@ class Wanted(NamedTuple):
 
     target: int
     fold: int
+    """Or the unit of it: see selecting.py."""
     attributes: tuple[int, ...]
 
 
@@ -106,7 +112,7 @@ class BinnedTargets:
     rows: Sequence[object]
     booleans: Booleanization
     associations: tuple[Associations, ...]
-    """Of the attributes with each target, on W_train of every fold."""
+    """Of the attributes with each target, in every unit: first W_train of every fold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,12 +135,15 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
     """Learn the formulas of every target of a table, one or as many as it has classes, in the same scans."""
     binned = bin_targets(source, spec, engine)
     table, rows, booleans, associated = binned.table, binned.rows, binned.booleans, binned.associations
-    sweeps = _sweep(rows, [_ranked(tables, spec) for tables in associated], table, booleans, spec, engine)
-    chosen = [step.chosen.attributes for step in sweeps]
-    singles = [(single,) for tables in associated for single in best_single(tables).tolist()]
-    wholes, tests, others = _count_chosen(rows, [*chosen, *singles], table, booleans, engine)
-    minimized = _minimize(wholes[: len(chosen)], spec, engine)
     n_folds = table.splits.n_folds
+    ranked = rank_units(rows, associated, table, booleans, spec, engine)
+    sweeps = _sweep(rows, ranked, table, booleans, spec, engine)
+    chosen = [step.chosen.attributes for step in sweeps]
+    singles = [(single,) for tables in associated for single in best_single(tables)[:n_folds].tolist()]
+    wholes, tests, others = count_chosen(rows, [*chosen, *singles], table, booleans, engine)
+    taus = [booleans.vocabulary(place % n_folds, attributes) for place, attributes in enumerate(chosen)]
+    thresholds = [spec.judging.objective.threshold_of(whole) for whole in wholes[: len(chosen)]]
+    minimized = write_formulas(wholes[: len(chosen)], taus, thresholds, spec, engine)
     folds = [
         LearnedFold(
             fold=fold,
@@ -143,7 +152,8 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
             test_rows=table.splits.rows_of(fold, [TEST]),
             rank=sweeps[place].chosen.rank,
             sweep=sweeps[place],
-            tau=booleans.vocabulary(fold, chosen[place]),
+            tau=taus[place],
+            threshold=thresholds[place],
             whole=wholes[place],
             test=tests[place],
             others=others[place],
@@ -181,7 +191,14 @@ def bin_targets(source: Source, spec: LearnSpec, engine: Engine) -> BinnedTarget
         read.cuts,
         n_folds=table.splits.n_folds,
         keep_missing=table.reading.keep_missing,
+        rare=spec.rare,
     )
+    if not booleans.attributes:
+        raise DataError(
+            f"expected at least one attribute, but every category has fewer than {spec.rare:,} rows; lower "
+            "booleanize.rare",
+            "booleanize.rare",
+        )
     return BinnedTargets(table, read.rows, booleans, _associate(read.rows, table, booleans, engine))
 
 
@@ -200,7 +217,7 @@ def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
         counts=fold.whole,
         missing=spec.missing,
         unseen=spec.unseen,
-        threshold=spec.threshold,
+        threshold=fold.threshold,
     )
 
 
@@ -208,7 +225,7 @@ def _associate(
     rows: Sequence[object], table: Table, booleans: Booleanization, engine: Engine
 ) -> tuple[Associations, ...]:
     """Associate the attributes with every target in each fold."""
-    n_tables = len(table.targets) * table.splits.n_folds
+    n_tables = len(table.targets) * n_units(table.splits)
     check_merge(
         f"2 x 2 tables of {len(booleans.attributes):,} attributes in {n_tables:,} folds",
         16 * len(booleans.attributes) * n_tables,
@@ -217,66 +234,108 @@ def _associate(
         advice="lower folds.outer or data.max_categories, or raise cluster.memory_limit",
         key="folds.outer",
     )
-    scan = Associate(booleans.bins, table.classes, booleans.train, table.splits.members([TRAIN]), table.targets)
+    spans = unit_spans(booleans.train, table.splits)
+    scan = Associate(booleans.bins, table.classes, spans, unit_members(table.splits), table.targets)
     return engine.reduce("associate attributes", rows, scan, associations.merge)
-
-
-def _ranked(tables: Associations, spec: LearnSpec) -> list[dict[str, tuple[int, ...]]]:
-    """Return the best attributes of each fold, by each ranking."""
-    best = {rank: rank_attributes(tables, rank, spec.max_ell) for rank in spec.rank}
-    return [{rank: orders[fold] for rank, orders in best.items()} for fold in range(len(tables.n))]
 
 
 def _sweep(
     rows: Sequence[object],
-    ranked: Sequence[Sequence[Mapping[str, tuple[int, ...]]]],
+    ranked: Sequence[Sequence[Ranked]],
     table: Table,
     booleans: Booleanization,
     spec: LearnSpec,
     engine: Engine,
 ) -> list[Sweep]:
-    """Count the rankings of every target and fold on W_train and W_val, and choose ell; folds come round in order.
+    """Count the rankings of every target and split on W_train and W_val, and choose ell; folds come round in order.
 
     Rankings that agree on which attributes are best, in whatever order, share one count.
     """
+    splits = table.splits
+    n_folds = splits.n_folds
     wanted: dict[Wanted, int] = {}
-    places = [(target, fold, by_rank) for target, folds in enumerate(ranked) for fold, by_rank in enumerate(folds)]
-    for target, fold, by_rank in places:
-        for attributes in by_rank.values():
-            wanted.setdefault(Wanted(target, fold, tuple(sorted(attributes))), len(wanted))
+    for target, units in enumerate(ranked):
+        for unit, by_rank in enumerate(units[: n_folds * splits.inner]):
+            for attributes in by_rank.values():
+                wanted.setdefault(Wanted(target, unit, tuple(sorted(attributes))), len(wanted))
+    parts = np.concatenate([splits.inner_parts(split) for split in range(splits.inner)])
+    validated = _validated_rows(parts, splits)
     tallies = _count(
         "count types",
         rows,
         list(wanted),
-        spans=booleans.train,
+        spans=unit_spans(booleans.train, splits),
         booleans=booleans,
-        groups=table.splits.parts,
+        groups=parts,
         table=table,
         engine=engine,
     )
-    sweeps = []
-    for target, fold, by_rank in places:
-        ranked_counts = {}
-        for rank, attributes in by_rank.items():
-            counted = tuple(sorted(attributes))
-            order = [counted.index(attribute) for attribute in attributes]
-            train, validation = (
-                weighed(counts.project(counts.from_dense(*part), order), spec.threshold)
-                for part in tallies[wanted[Wanted(target, fold, counted)]]
-            )
-            ranked_counts[rank] = RankedCounts(attributes, train, validation)
-        sweeps.append(sweep(ranked_counts, tolerance=spec.tolerance))
-    return sweeps
+
+    def counted(target: int, unit: int, attributes: tuple[int, ...]) -> RankedCounts:
+        known = tuple(sorted(attributes))
+        order = [known.index(attribute) for attribute in attributes]
+        train, validation = (
+            counts.project(counts.from_dense(*part), order) for part in tallies[wanted[Wanted(target, unit, known)]]
+        )
+        return RankedCounts(attributes, train, validation)
+
+    tried = [
+        Tried(
+            {
+                rank: tuple(
+                    counted(target, unit, units[unit][rank]) for unit in range(fold, n_folds * splits.inner, n_folds)
+                )
+                for rank in spec.rank
+            },
+            # Where several splits chose, what they chose is carried out on all rows learned from.
+            units[fold - n_folds] if splits.inner > 1 else units[fold],
+            validated[fold],
+        )
+        for target, units in enumerate(ranked)
+        for fold in range(n_folds)
+    ]
+    choose = ChooseEll(spec.judging)
+    # Rules that only compare counts are done before they could be sent.
+    return (
+        [choose(of_fold) for of_fold in tried] if spec.shrink == "none" else engine.map("try prefixes", tried, choose)
+    )
 
 
-def _count_chosen(
+@dataclass(frozen=True, slots=True, eq=False)
+class Tried:
+    """What the rankings of a fold are worth in each inner split."""
+
+    ranked: Mapping[str, tuple[RankedCounts, ...]]
+    final: Ranked
+    """The rankings to choose from."""
+    distinct_rows: int
+    """How many different rows validate."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseEll:
+    """Chooses a ranking and ell."""
+
+    judging: Judging
+
+    def __call__(self, tried: Tried) -> Sweep:
+        return sweep(tried.ranked, self.judging, final=tried.final, distinct_rows=tried.distinct_rows)
+
+
+def _validated_rows(parts: Codes, splits: Splits) -> list[int]:
+    """Return how many different rows of each fold validate in some inner split."""
+    validate = (parts == VALIDATION).reshape(splits.inner, splits.n_folds, -1).any(axis=0)
+    return [int(splits.arc_rows[own].sum()) for own in validate]
+
+
+def count_chosen(
     rows: Sequence[object],
     chosen: Sequence[tuple[int, ...]],
     table: Table,
     booleans: Booleanization,
     engine: Engine,
 ) -> tuple[list[TypeCounts], list[TypeCounts], list[tuple[TypeCounts, ...]]]:
-    """Count chosen attributes, cut at the medians of W_0, on W_0 and on the test part; targets and folds come round.
+    """Count chosen attributes, as W_0 cuts them, on W_0 and on the test part; targets and folds come round.
 
     What comes last is counted on the test part for the other readings of the target.
     """
@@ -321,14 +380,25 @@ def _count(
         advice="lower select.max_ell, folds.outer or cluster.fan_in, or raise cluster.memory_limit",
         key="select.max_ell",
     )
-    requests = tuple(TypeRequest(want.fold, spans.of(want.fold, want.attributes), want.target) for want in wanted)
+    requests = tuple(
+        TypeRequest(want.fold, spans.of(want.fold, want.attributes), want.target, want.attributes) for want in wanted
+    )
     scan = CountTypes(booleans.bins, table.classes, requests, groups, np.concatenate([table.targets, table.others]))
     return engine.reduce(phase, rows, scan, counts.merge_tallies)
 
 
-def _minimize(wholes: Sequence[TypeCounts], spec: LearnSpec, engine: Engine) -> list[Minimized]:
-    """Write the ideal classifier of each fold as a short formula; folds that agree are written once."""
-    truths = [_truth(weighed(whole, spec.threshold), spec.unseen) for whole in wholes]
+def write_formulas(
+    wholes: Sequence[TypeCounts],
+    taus: Sequence[Vocabulary],
+    thresholds: Sequence[Fraction],
+    spec: LearnSpec,
+    engine: Engine,
+) -> list[Minimized]:
+    """Write the classifier of each fold as a short formula; folds that agree are written once."""
+    truths = [
+        truth_of(whole, tau, shrink=spec.judging.shrink, threshold=threshold, freedom=spec.free)
+        for whole, tau, threshold in zip(wholes, taus, thresholds, strict=True)
+    ]
     distinct = list(dict.fromkeys(truths))
     if spec.minimize == "sympy":
         # SymPy takes half a second to import, and only this choice needs it.
@@ -339,10 +409,3 @@ def _minimize(wholes: Sequence[TypeCounts], spec: LearnSpec, engine: Engine) -> 
         written = engine.map("minimize formulas", distinct, minimize if spec.minimize == "exact" else as_types)
     by_truth = dict(zip(distinct, written, strict=True))
     return [by_truth[truth] for truth in truths]
-
-
-def _truth(whole: TypeCounts, unseen: str) -> Truth:
-    required = tuple(ideal_types(whole).tolist())
-    if unseen == "negative":
-        return Truth(whole.ell, required)
-    return Truth(whole.ell, required, tuple(np.setdiff1d(np.arange(1 << whole.ell), whole.codes).tolist()))

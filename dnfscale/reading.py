@@ -17,16 +17,17 @@ from enum import Enum
 import numpy as np
 
 from dnfscale.core import medians
-from dnfscale.core.arrays import Values
+from dnfscale.core.arrays import Bools, Values
 from dnfscale.core.columns import Column, Reading, Role, TableSummary
-from dnfscale.core.medians import Bracket, Cut, Located
+from dnfscale.core.medians import Bracket, Brackets, Cut, Located
 from dnfscale.core.splits import TRAIN, VALIDATION, Splits
 from dnfscale.data.source import Source, number_dtype
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
 from dnfscale.method.booleanize import FoldCuts
+from dnfscale.method.cuts import CutPlan, check_given, given_bracket, given_cut, plan_cuts
 from dnfscale.scans import ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead
-from dnfscale.table import LearnSpec, Table, check_kept, check_source, features, n_test_folds, settle
+from dnfscale.table import LearnSpec, Table, check_kept, check_source, features, settle, splits_of
 
 _SMALL = 1 << 18
 """Up to so many numbers in all, every one is kept: sampling would cost more."""
@@ -42,7 +43,7 @@ class ReadTable:
     """A table that has been read."""
 
     table: Table
-    cuts: Mapping[str, FoldCuts]
+    cuts: Mapping[str, tuple[FoldCuts, ...]]
     rows: Sequence[object]
     """The rough rows, where they were left."""
 
@@ -62,24 +63,41 @@ class _Outlook:
     def n_rows(self) -> int:
         return sum(len(numbers) for numbers in self.row_numbers.values())
 
-    def brackets(self) -> dict[int, Bracket]:
-        return {
-            i: medians.bracket(
-                sample, n_rows=self.n_rows, widening=self.widenings.get(i, 0), spread=self.spreads.get(i, 0.0)
+    def plans(self, columns: Sequence[Column], spec: LearnSpec) -> dict[int, CutPlan]:
+        """Return which cuts are looked for in each column of numbers."""
+        return {i: plan_cuts(spec.cuts, dict(spec.at), columns[i].name, self.n_rows) for i in self.samples}
+
+    def brackets(self, plans: Mapping[int, CutPlan]) -> dict[int, Brackets]:
+        return {i: medians.joined(self._bracketed(i, plan)) for i, plan in plans.items()}
+
+    def _bracketed(self, i: int, plan: CutPlan) -> list[Bracket]:
+        sample = self.samples[i]
+        if plan.values:
+            return [given_bracket(value, sample.dtype) for value in plan.values]
+        return [
+            medians.bracket(
+                sample,
+                n_rows=self.n_rows,
+                widening=self.widenings.get(i, 0),
+                spread=self.spreads.get(i, 0.0),
+                share=share,
             )
-            for i, sample in self.samples.items()
-        }
+            for share in plan.shares
+        ]
 
 
 def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
     """Read a dataset, and settle its rows, labels, splits and medians; data that cannot be learned from is an error."""
     columns = features(source, spec)
     check_source(source)
+    check_given(dict(spec.at), [column.name for column in columns if column.role is Role.NUMBER])
     reading = Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight)
     outlook = _guessed(source, reading, engine) or _counted(source, reading, spec, engine)
     while True:
-        splits = Splits(outlook.n_rows, n_test_folds(outlook.n_rows, spec), spec.validation, spec.seed)
-        scan = ReadRows(reading, outlook.brackets(), outlook.row_numbers, splits, spec.max_categories, outlook.counted)
+        splits = splits_of(outlook.n_rows, spec)
+        plans = outlook.plans(columns, spec)
+        brackets = outlook.brackets(plans)
+        scan = ReadRows(reading, brackets, outlook.row_numbers, splits, spec.max_categories, outlook.counted)
         rows = engine.keep("read rows", source.partitions, scan)
         gather = SummarizeRead(reading, spec.max_categories)
         summary, located = engine.reduce("locate medians", rows, gather, gather.merge)
@@ -87,7 +105,7 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
             outlook = _counted(source, reading, spec, engine)
             continue
         table = settle(source, reading, summary, splits, spec)
-        cuts, missed = _cuts(columns, located, splits)
+        cuts, missed = _cuts(columns, plans, brackets, located, splits, by_train=spec.cuts_by_train)
         if not missed:
             return ReadTable(table, cuts, rows)
         if not outlook.counted:
@@ -97,21 +115,47 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
 
 
 def _cuts(
-    columns: Sequence[Column], located: Sequence[Located], splits: Splits
-) -> tuple[dict[str, FoldCuts], list[int]]:
-    """Return the exact medians of every fold's W_train and W_0, and the columns whose bracket missed one."""
-    members = np.concatenate([splits.members([TRAIN]), splits.members([TRAIN, VALIDATION])])
-    numbers = [i for i, column in enumerate(columns) if column.role is Role.NUMBER]
-    cuts: dict[str, FoldCuts] = {}
+    columns: Sequence[Column],
+    plans: Mapping[int, CutPlan],
+    brackets: Mapping[int, Brackets],
+    located: Sequence[Located],
+    splits: Splits,
+    *,
+    by_train: bool,
+) -> tuple[dict[str, tuple[FoldCuts, ...]], list[int]]:
+    """Return the exact cuts of every fold's W_train and W_0, and the columns whose brackets missed one.
+
+    Unless by_train, W_train is cut where W_0 is.
+    """
+    whole = splits.members([TRAIN, VALIDATION])
+    members = np.concatenate([splits.members([TRAIN]), whole]) if by_train else whole
+    cuts: dict[str, tuple[FoldCuts, ...]] = {}
     missed: list[int] = []
-    for i, found in zip(numbers, located, strict=True):
-        parts = medians.cuts(found, members)
-        known: list[Cut] = [cut for cut in parts if cut is not None]
-        if len(known) < len(parts):
+    first = 0
+    for i, plan in plans.items():
+        own = located[first : first + len(brackets[i].parts)]
+        first += len(own)
+        found = _found(plan, brackets[i], own, members)
+        if any(cut is None for of_name in found for cut in of_name):
             missed.append(i)
-        else:
-            cuts[columns[i].name] = FoldCuts(tuple(known[: splits.n_folds]), tuple(known[splits.n_folds :]))
+            continue
+        known: list[tuple[Cut, ...]] = [tuple(cut for cut in of_name if cut is not None) for of_name in found]
+        cuts[columns[i].name] = tuple(
+            FoldCuts(of_name[: splits.n_folds], of_name[-splits.n_folds :], name)
+            for of_name, name in zip(known, plan.names, strict=True)
+        )
     return cuts, missed
+
+
+def _found(plan: CutPlan, brackets: Brackets, located: Sequence[Located], members: Bools) -> list[list[Cut | None]]:
+    """Return each cut of a column in each subset of arcs; None where it lies outside its bracket."""
+    if plan.values:
+        return [[given_cut(value, located[0].values.dtype)] * len(members) for value in plan.values]
+    found: list[list[Cut | None]] = []
+    for number, part in enumerate(located):
+        shares = [share for share, at in zip(plan.shares, brackets.of_cut, strict=True) if at == number]
+        found += medians.quantile_cuts(part, members, shares)
+    return found
 
 
 class Foreseen(Enum):

@@ -17,7 +17,7 @@ from dnfscale.core.associations import Associations
 from dnfscale.core.bins import BinnedTable, Bins, Spans
 from dnfscale.core.columns import Block, Numbers, Reading, Rows, TableSummary
 from dnfscale.core.counts import Tallies, TypeRequest
-from dnfscale.core.medians import INSIDE, Bracket, Located
+from dnfscale.core.medians import Brackets, Located
 from dnfscale.core.rough import Gathering, RoughTable
 from dnfscale.core.splits import Splits
 from dnfscale.errors import DataError
@@ -63,6 +63,9 @@ class Read:
     rough: RoughTable
     summary: TableSummary
     located: tuple[Located, ...]
+    """Of every bracket of every number column, in their order."""
+    first_row: int
+    """The number of the first row."""
 
     def __sizeof__(self) -> int:
         """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
@@ -82,10 +85,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadRows:
-    """The one full read of the dataset: rows as they lie relative to the brackets around the medians."""
+    """The one full read of the dataset: rows as they lie relative to the brackets around the cuts."""
 
     reading: Reading
-    brackets: Mapping[int, Bracket]
+    brackets: Mapping[int, Brackets]
     """Of the number columns, by their place in the reading."""
     row_numbers: Mapping[int, range]
     splits: Splits
@@ -108,16 +111,16 @@ class ReadRows:
         summary = columns.merge(summaries, reading=self.reading, max_values=self.max_values)
         kept = ((rows.ordinal, summary.n_rows),)
         summary = TableSummary(summary.rows_read, kept, summary.columns, summary.target, summary.weight)
-        return Read(gathering.table(), summary, merge_located(located))
+        return Read(gathering.table(), summary, merge_located(located), self.row_numbers[rows.ordinal].start)
 
     def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> tuple[Located, ...]:
-        located = []
+        located: list[Located] = []
         for number, data in enumerate(block.columns):
             if isinstance(data, Numbers):
-                sides = medians.sides(data, self.brackets[number])
-                inside = np.flatnonzero(sides == INSIDE)
-                gathering.add_numbers(number, sides, inside, data.values[inside])
-                located.append(medians.locate(data, sides, inside, arcs, self.splits.n_arcs, block.weights))
+                brackets = self.brackets[number]
+                zones = medians.zones(data, brackets)
+                gathering.add_numbers(number, data.values, zones, brackets)
+                located += medians.locate(data, zones, brackets, arcs, self.splits.n_arcs, block.weights)
             else:
                 gathering.add_categories(number, data)
         gathering.add_rows(block.target, arcs, block.weights)
@@ -143,7 +146,7 @@ class SummarizeRead:
 
 
 def merge_located(parts: Sequence[tuple[Located, ...]]) -> tuple[Located, ...]:
-    """Merge what was located in disjoint rows, column by column; a part without rows has no columns."""
+    """Merge what was located in disjoint rows, bracket by bracket; a part without rows has none."""
     return tuple(medians.merge(column) for column in zip(*(part for part in parts if part), strict=True))
 
 

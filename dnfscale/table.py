@@ -6,9 +6,11 @@ fold follows from its number. What cannot be learned from ends here, with what t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -19,20 +21,45 @@ from dnfscale.core.model import HALF
 from dnfscale.core.splits import Splits
 from dnfscale.data.source import Source, feature_columns, holds_labels
 from dnfscale.errors import DataError, LimitError, SpecError
+from dnfscale.method.cuts import CUTS, MOST_CUTS
+from dnfscale.method.freedom import UNSEEN, Freedom
+from dnfscale.method.joint import JOINT
+from dnfscale.method.objective import OBJECTIVES, Objective
 from dnfscale.method.select import SCORES
+from dnfscale.method.shrink import SHRINK, Shrink
+from dnfscale.method.sweep import RULES, Judging
 
 MISSING = ("drop", "error", "indicator")
-UNSEEN = ("negative", "dont_care")
 MINIMIZE = ("exact", "sympy", "none")
 CLASSES = ("two", "all", "auto")
+RANKS = (*SCORES, *JOINT)
 MOST_ELL = 24
 _MOST_FOLDS = 5_000
 """What is known of each arc in each fold grows with the square of the number of folds: 50 MB here."""
 _MOST_CLASSES = 250
 _MOST_WEIGHT = 1 << 53
 """Weights are added as floats, which hold whole numbers up to here."""
+_VALIDATED_ROWS, _MOST_SPLITS = 30_000, 10
+"""Rows that are worth validating on, over as few inner splits as it takes, and the most splits that may take."""
 _FEW_ROWS = 100
 """Below this many rows every row is a test fold of its own, unless the number of folds is given."""
+
+
+PROFILES: Mapping[str, Mapping[str, Any]] = {
+    "paper": {},
+    "best": {
+        "cuts": "auto",
+        "rank": ("forward", "exchange", "additive", "mutual_info"),
+        "splits": "auto",
+        "rule": "standard_error",
+        "drop_duplicates": True,
+        "shrink": "linear",
+        "unseen": "dont_care",
+        "freedom": 0.002,
+        "frontier": True,
+    },
+}
+"""What a profile sets, by the names of LearnSpec: the paper to the letter, and what is recommended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +81,89 @@ class LearnSpec:
     boolean: tuple[str, ...] = ()
     missing: str = "drop"
     max_categories: int = 10_000
+    cuts: str | int = "median"
+    """Where numbers are cut: "median", a number of quantiles, "auto": as many as the rows are good for, or "entropy":
+    those of many quantiles that tell of the target."""
+    at: tuple[tuple[str, tuple[int | float, ...]], ...] = ()
+    """Given cuts of some columns."""
+    rare: int = 0
+    """Categories of fewer rows than this have no attribute of their own."""
     rank: tuple[str, ...] = ("f", "mutual_info", "chi2")
     max_ell: int = 10
     validation: float = 0.3
+    splits: int | str = 1
+    """Inner splits over which the ranking and ell are chosen; "auto": the fewer, the more rows there are."""
     tolerance: float = 0.01
+    rule: str = "tolerance"
+    """How close to the best validation accuracy is close enough: see method/sweep.py."""
+    drop_duplicates: bool = False
+    """Whether attributes that hold in the same rows as another, or in exactly the others, are left out."""
+    objective: str = "accuracy"
+    beta: Fraction = Fraction(1)
+    """How many times as much recall counts as precision in F-beta."""
     threshold: Fraction = HALF
     """A type is accepted when at least this share of its rows is positive."""
+    shrink: str = "none"
+    """What types of few rows go by: see method/shrink.py."""
+    shrink_rows: float = 8.0
+    freedom: float = 0.0
+    """The share of the rows learned from that a shorter formula may get wrong beyond those it must."""
     unseen: str = "negative"
+    frontier: bool = False
+    """Whether a study also tests the formula of every other ell."""
     minimize: str = "exact"
     outer: int | str | None = None
     """Test folds: a number, "leave-one-out", or None for ten, or leave-one-out below a hundred rows; 0 for none."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        choices = {"missing": MISSING, "unseen": UNSEEN, "minimize": MINIMIZE, "classes": CLASSES}
+        choices = {
+            "missing": MISSING,
+            "unseen": UNSEEN,
+            "minimize": MINIMIZE,
+            "classes": CLASSES,
+            "shrink": SHRINK,
+            "rule": RULES,
+            "objective": OBJECTIVES,
+        }
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise SpecError(f"{name} must be one of {_listed(known)}, got {getattr(self, name)!r}")
-        if not self.rank or len(set(self.rank)) < len(self.rank) or not set(self.rank) <= set(SCORES):
-            raise SpecError(f"rank must list different rankings out of {_listed(list(SCORES))}, got {self.rank!r}")
+        if not self.rank or len(set(self.rank)) < len(self.rank) or not set(self.rank) <= set(RANKS):
+            raise SpecError(f"rank must list different rankings out of {_listed(RANKS)}, got {self.rank!r}")
         if not isinstance(self.max_ell, int) or not 1 <= self.max_ell <= MOST_ELL:
             raise SpecError(f"max_ell must be a whole number between 1 and {MOST_ELL}, got {self.max_ell!r}")
+        quantiles = isinstance(self.cuts, int) and not isinstance(self.cuts, bool) and 1 <= self.cuts <= MOST_CUTS
+        if self.cuts not in CUTS and not quantiles:
+            raise SpecError(
+                f"cuts must be one of {_listed(CUTS)} or a number of quantiles between 1 and {MOST_CUTS}, "
+                f"got {self.cuts!r}"
+            )
+        whole = isinstance(self.splits, int) and not isinstance(self.splits, bool) and 1 <= self.splits <= 100
+        if self.splits != "auto" and not whole:
+            raise SpecError(
+                f"validation_splits must be 'auto' or a whole number between 1 and 100, got {self.splits!r}"
+            )
         if not 0 <= self.validation < 1:
             raise SpecError(f"validation must be a number of at least 0 and below 1, got {self.validation!r}")
         if not 0 <= self.tolerance <= 1:
             raise SpecError(f"tolerance must be a number between 0 and 1, got {self.tolerance!r}")
+        if not 0 < self.shrink_rows < math.inf:
+            raise SpecError(f"shrink_rows must be a number above 0, got {self.shrink_rows!r}")
+        if not 0 <= self.freedom <= 1:
+            raise SpecError(f"freedom must be a number between 0 and 1, got {self.freedom!r}")
+        if self.beta <= 0:
+            raise SpecError(f"beta must be a number above 0, got {self.beta!s}")
+        if self.unseen == "follow" and self.shrink == "none":
+            raise SpecError(
+                'unseen = "follow" goes by the rule for types of few rows, but shrink is "none"; set formula.shrink',
+                "formula.unseen",
+            )
+        if self.objective != "accuracy" and self.threshold != HALF:
+            raise SpecError(
+                f"threshold is for the objective accuracy, but objective is {self.objective!r}; leave out one of them",
+                "formula.threshold",
+            )
         # Counts are multiplied by the denominator, and must then still fit in 64 bits.
         threshold = self.threshold.limit_denominator(1_000_000)
         if not 0 < threshold < 1:
@@ -90,6 +175,27 @@ class LearnSpec:
                 "leave out one of the two",
                 "data.classes",
             )
+
+    @property
+    def looks_together(self) -> bool:
+        """Whether attributes are to be ranked by more than each by itself."""
+        return self.drop_duplicates or not set(self.rank) <= set(SCORES)
+
+    @property
+    def judging(self) -> Judging:
+        """How the ranking and ell are chosen."""
+        objective = Objective(self.objective, self.threshold, self.beta)
+        return Judging(objective, Shrink(self.shrink, self.shrink_rows), self.tolerance, self.rule)
+
+    @property
+    def free(self) -> Freedom:
+        """What leaves a formula free to be short."""
+        return Freedom(self.unseen, self.freedom)
+
+    @property
+    def cuts_by_train(self) -> bool:
+        """Whether W_train has cuts of its own, as in the paper, and not those of W_0, which know no label either."""
+        return self.cuts == "median" and self.splits == 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,6 +387,19 @@ def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
             "data.positive",
         )
     return tuple(value for value in values if value in spec.positive)
+
+
+def splits_of(n_rows: int, spec: LearnSpec) -> Splits:
+    """Return how so many rows are dealt into folds and inner splits."""
+    outer = n_test_folds(n_rows, spec)
+    inner = spec.splits if isinstance(spec.splits, int) else min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
+    if inner > 1 and (outer + 1) * inner > _MOST_FOLDS:
+        raise LimitError(
+            f"select.validation_splits may give at most {_MOST_FOLDS:,} inner splits of all folds together, got "
+            f"{inner} of {outer + 1:,}; lower it, or folds.outer",
+            "select.validation_splits",
+        )
+    return Splits(n_rows, outer, spec.validation, spec.seed, inner)
 
 
 def n_test_folds(n_rows: int, spec: LearnSpec) -> int:

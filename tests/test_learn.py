@@ -404,11 +404,11 @@ def test_a_bracket_that_misses_costs_another_scan_and_changes_nothing(monkeypatc
     expected = told(learn_here(table_source(table, "memory"), spec))
     bracket = medians.bracket
 
-    def narrow(sample: Any, *, n_rows: int, widening: int, spread: float) -> Bracket:
+    def narrow(sample: Any, *, n_rows: int, widening: int, spread: float, share: Fraction) -> Bracket:
         # The first bracket of the floats is one value, the largest; that of the others is as it should be.
         if widening == 0 and sample.dtype.kind == "f":
             return Bracket(sample.max(), sample.max())
-        return bracket(sample, n_rows=n_rows, widening=widening, spread=spread)
+        return bracket(sample, n_rows=n_rows, widening=widening, spread=spread, share=share)
 
     monkeypatch.setattr(medians, "bracket", narrow)
     heard: list[Progress] = []

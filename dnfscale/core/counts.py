@@ -114,6 +114,8 @@ class TypeRequest:
     spans: tuple[Span, ...]
     target: int = 0
     """Which of the targets is true or false."""
+    attributes: tuple[int, ...] = ()
+    """The numbers of the attributes, where they are known: those of one column differ in little but their cut."""
 
 
 Tallies = tuple[Ints, ...]
@@ -146,11 +148,11 @@ def tally_requests(
 
 def _kin(requests: Sequence[TypeRequest]) -> list[list[int]]:
     """Group the requests that ask for the same attributes, cut perhaps a little differently from fold to fold."""
-    kin: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+    kin: dict[tuple[object, ...], list[int]] = {}
     for number, request in enumerate(requests):
         # A category is one code; of a number's span only the first code moves.
         alike = tuple((s.column, s.last, s.first) if s.first == s.last else (s.column, s.last) for s in request.spans)
-        kin.setdefault(alike, []).append(number)
+        kin.setdefault((request.attributes, *alike), []).append(number)
     return list(kin.values())
 
 

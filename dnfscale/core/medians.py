@@ -1,10 +1,13 @@
-"""Exact medians of every part of every fold, in bounded memory.
+"""Exact medians, and other quantiles, of every part of every fold, in bounded memory.
 
 All parts are random subsets of the same rows, so their medians lie close together. A random sample *brackets* them:
 two values between which all of them lie almost surely. One scan then counts, per arc, the rows below the bracket and
 collects only what lies inside it, about one row in a hundred, as (value, arc, count) triples. From these the two
 middle values of any union of arcs follow exactly. When a median falls outside the bracket, the column is bracketed
 again, wider, and scanned once more: the sample decides how much work there is, never the result.
+
+Several quantiles of a column have a bracket each; those that touch become one. A value then lies in a *zone*: below
+the first bracket, inside it, between it and the second, inside that, and so on. Odd zones are inside.
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Codes, Ints, Values, narrowest, tally_cells
 from dnfscale.core.columns import Numbers
+from dnfscale.core.ranks import NOWHERE, Ranked
 
 _DEVIATIONS = 4.0
 """Half-width of a first bracket, in standard deviations of the sample's median: 1 column in 16,000 misses it."""
@@ -25,19 +30,41 @@ _DENSE_VALUES = 1 << 12
 """Whole numbers in a bracket up to this wide are counted in a table; sorting them took six times as long."""
 
 
-BELOW, INSIDE, ABOVE, MISSING = range(4)
-"""Where a value lies relative to its column's bracket."""
-
-_RUN = 1024
-"""Values in a row that are counted together."""
+MEDIAN = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The closed interval of values among which the medians of a column are looked for."""
+    """The closed interval of values among which a cut of a column is looked for."""
 
     low: Any
     high: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Brackets:
+    """The disjoint brackets of a column, increasing, and which of them holds each of the cuts looked for."""
+
+    parts: tuple[Bracket, ...]
+    of_cut: tuple[int, ...]
+
+    @property
+    def missing_zone(self) -> int:
+        """The zone of a missing value: even, because it is not inside."""
+        return 2 * len(self.parts) + 2
+
+
+def joined(wanted: Sequence[Bracket]) -> Brackets:
+    """Return the brackets of several cuts as disjoint ones: those that touch or overlap become one."""
+    parts: list[Bracket] = []
+    of_cut = [0] * len(wanted)
+    for i in sorted(range(len(wanted)), key=lambda i: (wanted[i].low, wanted[i].high)):
+        if parts and wanted[i].low <= parts[-1].high:
+            parts[-1] = Bracket(parts[-1].low, max(parts[-1].high, wanted[i].high))
+        else:
+            parts.append(wanted[i])
+        of_cut[i] = len(parts) - 1
+    return Brackets(tuple(parts), tuple(of_cut))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,10 +91,11 @@ class Cut:
     """The same threshold in the column's own dtype: x > value exactly when x > edge, for every x of that dtype."""
 
 
-def bracket(sample: Values, *, n_rows: int, widening: int, spread: float = 0.0) -> Bracket:
+def bracket(sample: Values, *, n_rows: int, widening: int, spread: float = 0.0, share: Fraction = MEDIAN) -> Bracket:
     """Bracket the medians of large random subsets of n_rows values, given a random sample of these.
 
-    The spread is how uncertain the share below the sample's median is, beyond what its size says.
+    The spread is how uncertain the share below the sample's median is, beyond what its size says. Instead of the
+    median it may be the quantile of another share.
     """
     dtype = sample.dtype
     lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
@@ -75,8 +103,8 @@ def bracket(sample: Values, *, n_rows: int, widening: int, spread: float = 0.0) 
         return Bracket(dtype.type(lowest), dtype.type(highest))
     ordered = np.sort(sample)
     margin = inside_share(len(sample), n_rows, spread=spread) / 2 * 2.0**widening
-    low = int(np.floor((0.5 - margin) * len(ordered)))
-    high = int(np.ceil((0.5 + margin) * len(ordered)))
+    low = int(np.floor((float(share) - margin) * len(ordered)))
+    high = int(np.ceil((float(share) + margin) * len(ordered)))
     return Bracket(
         ordered[low] if low >= 0 else dtype.type(lowest),
         ordered[high] if high < len(ordered) else dtype.type(highest),
@@ -89,26 +117,37 @@ def inside_share(n_sample: int, n_rows: int, *, spread: float = 0.0) -> float:
     return 2 * _DEVIATIONS * deviation
 
 
-def sides(numbers: Numbers, bracket: Bracket) -> Codes:
-    """Say of each value whether it is BELOW, INSIDE or ABOVE the bracket, or MISSING."""
-    side: Codes = (numbers.values >= bracket.low).view(np.uint8)
-    np.add(side, numbers.values > bracket.high, out=side)
+def zones(numbers: Numbers, brackets: Brackets) -> Codes:
+    """Say of each value in which zone it lies."""
+    first = brackets.parts[0]
+    zone: Codes = (numbers.values >= first.low).view(np.uint8)
+    np.add(zone, numbers.values > first.high, out=zone)
+    for other in brackets.parts[1:]:
+        np.add(zone, numbers.values >= other.low, out=zone)
+        np.add(zone, numbers.values > other.high, out=zone)
     if numbers.present is not None:
-        side[~numbers.present] = MISSING
-    return side
+        zone[~numbers.present] = brackets.missing_zone
+    return zone
 
 
 def locate(
-    numbers: Numbers, side: Codes, inside: Ints, arcs: Codes, n_arcs: int, weights: Ints | None = None
-) -> Located:
-    """Count the values below the bracket per arc, and collect those inside it; a row counts as often as it weighs."""
+    numbers: Numbers, zone: Codes, brackets: Brackets, arcs: Codes, n_arcs: int, weights: Ints | None = None
+) -> tuple[Located, ...]:
+    """Count the values below each bracket per arc, and collect those inside; a row counts as often as it weighs."""
+    n_zones = brackets.missing_zone + 1
     # Small numbers as long as they last: an eighth of the memory moves.
-    cells = np.multiply(side, n_arcs, dtype=narrowest(4 * n_arcs - 1))
+    cells = np.multiply(zone, n_arcs, dtype=narrowest(n_zones * n_arcs - 1))
     np.add(cells, arcs, out=cells, casting="unsafe")
-    table = tally_cells(cells, weights, 4 * n_arcs).reshape(4, n_arcs)
-    counts = None if weights is None else weights[inside]
-    values = _coalesce(numbers.values[inside], arcs[inside], counts, n_arcs)
-    return Located(table[BELOW], table[:MISSING].sum(axis=0), *values)
+    table = tally_cells(cells, weights, n_zones * n_arcs).reshape(n_zones, n_arcs)
+    present = table[:-1].sum(axis=0)
+    below = np.cumsum(table, axis=0)
+    found = []
+    for number in range(len(brackets.parts)):
+        inside = np.flatnonzero(zone == 2 * number + 1)
+        counts = None if weights is None else weights[inside]
+        values = _coalesce(numbers.values[inside], arcs[inside], counts, n_arcs)
+        found.append(Located(below[2 * number], present, *values))
+    return tuple(found)
 
 
 def merge(parts: Sequence[Located]) -> Located:
@@ -126,43 +165,36 @@ def merge(parts: Sequence[Located]) -> Located:
 
 def cuts(located: Located, members: Bools) -> list[Cut | None]:
     """Return the median of each subset of arcs, members[subset, arc]; None where it lies outside the bracket."""
-    ordered = _Ordered(located)
-    found: list[Cut | None] = []
-    for member in members:
-        n = int(located.present[member].sum())
-        if n == 0:
-            found.append(Cut(None, None))
-            continue
-        below = int(located.below[member].sum())
-        low, high = (ordered.value(rank - below, member) for rank in ((n - 1) // 2, n // 2))
-        found.append(None if low is None or high is None else midpoint(low, high))
+    [found] = quantile_cuts(located, members, [MEDIAN])
     return found
 
 
-class _Ordered:
-    """Values inside a bracket in their order, in which the value of a rank among some arcs is found by two looks.
+def quantile_cuts(located: Located, members: Bools, shares: Sequence[Fraction]) -> list[list[Cut | None]]:
+    """Return, for each share, the quantile of each subset of arcs; None where it lies outside the bracket.
 
-    Counts of each arc in every run of values tell which run the rank falls into; only that run is gone through.
+    A quantile is halfway between the last value up to the share and the first from it on, as `numpy.quantile` has it
+    with the method "averaged_inverted_cdf": for one half it is the median.
     """
-
-    def __init__(self, located: Located) -> None:
-        order = np.argsort(located.values, kind="stable")
-        self._values, self._arcs, self._counts = located.values[order], located.arcs[order], located.counts[order]
-        n_arcs = len(located.below)
-        cells = np.arange(len(order)) // _RUN * n_arcs + self._arcs
-        n_runs = -(-len(order) // _RUN)
-        self._runs = tally_cells(cells, self._counts, n_runs * n_arcs).reshape(n_runs, n_arcs)
-
-    def value(self, rank: int, member: Bools) -> Any:
-        """Return the value with so many values of the member arcs before it; None where it is not among them."""
-        before = np.concatenate([[0], np.cumsum(self._runs @ member)])
-        if not 0 <= rank < before[-1]:
-            return None
-        run = int(np.searchsorted(before, rank, side="right")) - 1
-        rows = slice(run * _RUN, (run + 1) * _RUN)
-        counts = np.where(member[self._arcs[rows]], self._counts[rows], 0)
-        place = np.searchsorted(np.cumsum(counts), rank - before[run], side="right")
-        return self._values[rows][place]
+    ranked = Ranked(located.values, located.arcs, located.counts, len(located.below))
+    n, below = members @ located.present, members @ located.below
+    upto = [-(-n * share.numerator // share.denominator) - 1 for share in shares]
+    from_on = [n * share.numerator // share.denominator for share in shares]
+    places = ranked.places(members, np.stack([*upto, *from_on], axis=1) - below[:, None])
+    found: list[list[Cut | None]] = []
+    known: dict[tuple[int, int], Cut] = {}
+    for number in range(len(shares)):
+        pairs = places[:, [number, len(shares) + number]].tolist()
+        found.append([])
+        for rows, (low, high) in zip(n.tolist(), pairs, strict=True):
+            if rows == 0:
+                found[-1].append(Cut(None, None))
+            elif NOWHERE in (low, high):
+                found[-1].append(None)
+            else:
+                if (low, high) not in known:
+                    known[low, high] = midpoint(ranked.values[low], ranked.values[high])
+                found[-1].append(known[low, high])
+    return found
 
 
 def midpoint(low: Any, high: Any) -> Cut:

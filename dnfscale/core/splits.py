@@ -10,6 +10,9 @@ Each fold's three parts are thus a uniformly random partition of the rows with e
 ever made, and the ends of all these arcs cut the circle into at most 2K + 2 elementary *arcs*. A count kept per arc
 serves every part of every fold by addition, so one pass over the rows fills the tables of all folds.
 
+There may be several inner splits: the validation parts of a fold then begin at evenly spaced places of its W_0, taken
+as a circle of its own, so that every row validates about equally often.
+
 The last fold has an empty test part: it learns the model of all rows. It is the only fold of a plain fit, and because
 the permutation depends on N and the seed alone, it is the same in a fit and in a study.
 """
@@ -87,25 +90,43 @@ class Splits:
     """K: the number of folds with a test part; 0 for a plain fit."""
     validation: float
     seed: int
+    inner: int = 1
+    """R: how many inner splits each fold has."""
     ends: Ints = field(init=False)
     """Where each arc ends on the circle, increasing; the last is N."""
     parts: Codes = field(init=False)
-    """parts[fold, arc] is TRAIN, VALIDATION or TEST."""
+    """parts[fold, arc] is TRAIN, VALIDATION or TEST, in the first inner split."""
 
     def __post_init__(self) -> None:
         if not (self.outer == 0 or 2 <= self.outer <= max(2, self.n_rows)):
             raise ValueError(f"outer must be 0 or between 2 and {self.n_rows} rows, got {self.outer}")
-        tests = [(f * self.n_rows // self.outer, (f + 1) * self.n_rows // self.outer) for f in range(self.outer)]
-        tests.append((0, 0))
-        validations = [(stop, stop + int(self.validation * (self.n_rows - (stop - start)))) for start, stop in tests]
-        ends = {self.n_rows} | {end % self.n_rows for arc in tests + validations for end in arc} - {0}
+        parts_of = [self._ranges(fold, split) for fold in range(self.n_folds) for split in range(self.inner)]
+        bounds = [bound for test, validation in parts_of for arc in (test, *validation) for bound in arc]
+        ends = {self.n_rows} | {bound % self.n_rows for bound in bounds} - {0}
         object.__setattr__(self, "ends", frozen(np.array(sorted(ends), dtype=np.int64)))
+        object.__setattr__(self, "parts", frozen(self.inner_parts(0)))
+
+    def inner_parts(self, split: int) -> Codes:
+        """Return parts[fold, arc] of one of the inner splits."""
         starts = np.concatenate([[0], self.ends[:-1]])
         parts = np.full((self.n_folds, len(starts)), TRAIN, dtype=np.uint8)
-        for f, (validation, test) in enumerate(zip(validations, tests, strict=True)):
-            parts[f, _inside(starts, *validation, self.n_rows)] = VALIDATION
-            parts[f, _inside(starts, *test, self.n_rows)] = TEST
-        object.__setattr__(self, "parts", frozen(parts))
+        for fold in range(self.n_folds):
+            test, validation = self._ranges(fold, split)
+            for arc in validation:
+                parts[fold, _inside(starts, *arc, self.n_rows)] = VALIDATION
+            parts[fold, _inside(starts, *test, self.n_rows)] = TEST
+        return parts
+
+    def _ranges(self, fold: int, split: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
+        """Return the positions of a fold's test part and of its validation part, which may be in two pieces."""
+        test = (0, 0)
+        if fold < self.outer:
+            test = (fold * self.n_rows // self.outer, (fold + 1) * self.n_rows // self.outer)
+        n_learned = self.n_rows - (test[1] - test[0])
+        first = split * n_learned // self.inner
+        last = first + int(self.validation * n_learned)
+        pieces = [(first, min(last, n_learned)), (0, max(0, last - n_learned))]
+        return test, [(test[1] + start, test[1] + stop) for start, stop in pieces if stop > start or not start]
 
     @property
     def n_folds(self) -> int:
@@ -157,5 +178,7 @@ class Splits:
 
 
 def _inside(starts: Ints, start: int, stop: int, n_rows: int) -> Bools:
-    """Say which arcs, given by their first position, lie in the arc start..stop of the circle; stop may pass N."""
+    """Say which arcs, given by their first position, lie in the arc start..stop of the circle; both may pass N."""
+    if start >= n_rows:
+        start, stop = start - n_rows, stop - n_rows
     return ((starts >= start) & (starts < stop)) | (starts + n_rows < stop)

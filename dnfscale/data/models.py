@@ -177,7 +177,7 @@ def parse_model(record: Any) -> Model:
         dnf=Dnf(tuple(_list(table, "terms", lambda value, place: _term(value, place, ell)))),
         counts=_counts(table, ell),
         missing=_choice(table, "missing", ("drop", "error", "indicator")),
-        unseen=_choice(table, "unseen", ("negative", "dont_care")),
+        unseen=_choice(table, "unseen", ("negative", "dont_care", "follow")),
         threshold=_threshold(table),
         unit=_unit(table),
         weighted=bool(_typed(table.get("weighted", False), bool, "weighted", "true or false")),

@@ -25,11 +25,22 @@ METHOD_TITLES: Mapping[str, str] = {
     "random_forest": "Random forest",
     "xgboost": "XGBoost",
     FORMULA_SIZE: "Formula size",
+    "ebm": "Boosting machine",
+    "decision_tree": "Decision tree",
+    "ripper": "RIPPER",
     "one_rule": "One rule",
     "majority": "Majority",
 }
 """Known methods, in the order in which they are shown."""
-RANK_TITLES: Mapping[str, str] = {"f": "F-test", "mutual_info": "mutual information", "chi2": "χ² test"}
+RANK_TITLES: Mapping[str, str] = {
+    "f": "F-test",
+    "mutual_info": "mutual information",
+    "chi2": "χ² test",
+    "forward": "forward selection",
+    "exchange": "forward selection and exchange",
+    "additive": "logistic regression",
+    "jmi": "joint mutual information",
+}
 _SCHEMA = "dnfscale.result/"
 _MOST_ELL = 64
 """More attributes than any formula has; charts have a tick for each."""
@@ -143,6 +154,15 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
+class Grown:
+    """The formulas of one number of attributes: their mean accuracy on test rows, and their mean length."""
+
+    ell: int
+    accuracy: float
+    literals: float
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """What a method did in a study; its accuracies are None in a fit."""
 
@@ -158,6 +178,10 @@ class Method:
     sized_models: tuple[SizedFormula, ...]
     """The formula of all rows that the formula-size method found, or one for each of several labels."""
     size_mean: float | None
+    literals_mean: float | None
+    """Of the formulas of all folds, or of a peer's rules."""
+    grown: tuple[Grown, ...]
+    """The formulas of every number of attributes."""
     training_accuracy: float | None
 
     @property
@@ -198,6 +222,7 @@ class Outcome:
     name: str
     kind: str
     seed: int | None
+    profile: str
     rows: int
     rows_dropped: int
     columns: int
@@ -272,6 +297,7 @@ def read_outcome(result: Mapping[str, Any]) -> Outcome:
         name=str(result.get("name", "")),
         kind=str(result.get("kind", "study")),
         seed=result.get("seed"),
+        profile=str(result.get("profile", "paper")),
         rows=data.get("rows", 0),
         rows_dropped=data.get("rows_dropped", 0),
         columns=data.get("columns", 0),
@@ -346,8 +372,17 @@ def _method(name: str, record: Mapping[str, Any]) -> Method:
         models=_formulas(model) if model and not _is_sized(model) and "error" not in model else (),
         sized_models=_sized_formulas(model) if model else (),
         size_mean=record.get("size_mean"),
+        literals_mean=record.get("literals_mean", _mean_literals(record.get("folds") or ())),
+        grown=tuple(
+            Grown(step["ell"], step["accuracy_mean"], step["literals_mean"]) for step in record.get("frontier") or ()
+        ),
         training_accuracy=model.get("training_accuracy") if model else None,
     )
+
+
+def _mean_literals(folds: Sequence[Mapping[str, Any]]) -> float | None:
+    literals = [fold["literals"] for fold in folds if fold.get("literals") is not None]
+    return sum(literals) / len(literals) if literals and len(literals) == len(folds) else None
 
 
 def _comparisons(records: Sequence[Mapping[str, Any]]) -> tuple[Paired, ...]:

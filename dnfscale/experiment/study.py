@@ -15,6 +15,7 @@ from dnfscale.core.model import Model
 from dnfscale.experiment.comparison import compare
 from dnfscale.experiment.metrics import deviation, formula_accuracy, majority_accuracy, mean, single_accuracy
 from dnfscale.experiment.tuning import Tuned, Untuned
+from dnfscale.frontier import Grown
 from dnfscale.learn import Learned, LearnedFold, fold_model
 from dnfscale.method.certificate import certificate_of
 from dnfscale.method.explain import term_supports
@@ -46,6 +47,7 @@ def ideal_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
         "accuracy_mean": mean(accuracies),
         "accuracy_std": deviation(accuracies),
         "ell_mean": sum(ells) / len(ells),
+        **_objective_record(learned, spec),
         "folds": [
             {
                 **fold_sizes(fold),
@@ -60,6 +62,32 @@ def ideal_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
             "training_accuracy": _training_accuracy(learned.model),
             **fold_formula(learned.model, learned),
         },
+    }
+
+
+def frontier_record(grown: Sequence[Grown]) -> list[dict[str, Any]]:
+    """Return how accuracy grows with length, for each number of attributes."""
+    return [
+        {
+            "ell": each.ell,
+            "accuracy_mean": float(each.accuracy),
+            "literals_mean": float(each.literals),
+            "terms_mean": float(each.terms),
+        }
+        for each in grown
+    ]
+
+
+def _objective_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
+    """Return how good the formulas are at what they were made for, on test rows; nothing where that is accuracy."""
+    if spec.objective == "accuracy":
+        return {}
+    objective = spec.judging.objective
+    values = [objective.score(fold.dnf.accepts(fold.test.codes), fold.test) for fold in learned.folds]
+    return {
+        "objective": {"name": spec.objective, "beta": float(spec.beta) if spec.objective == "f_beta" else None},
+        "objective_mean": mean(values),
+        "objective_std": deviation(values),
     }
 
 

@@ -49,6 +49,12 @@ def one_of(*choices: str) -> Check:
     return check
 
 
+def yes_no(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
 def text(value: Any) -> str:
     if not isinstance(value, str) or not value or "\0" in value:
         raise ValueError("a string that is not empty, without the character NUL")

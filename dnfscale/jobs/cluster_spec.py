@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dnfscale.engine.kinds import KINDS, Adaptive, ClusterSpec, Pods, Queue, SshHosts, TlsFiles
-from dnfscale.jobs.checks import Check, Field, memory, one_of, seconds, text, texts, whole
+from dnfscale.jobs.checks import Check, Field, memory, one_of, seconds, text, texts, whole, yes_no
 
 _TLS = ("ca_file", "cert_file", "key_file")
 _DEFAULTS = ClusterSpec()
@@ -27,12 +27,6 @@ _DIRECTIVES = {
     "pbs": ("-l", "-p", "-P"),
 }
 """Options that choose where and when a job runs; others could write files or set what is run."""
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
 
 
 def _plain(what: str, pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_.@:+/-]*") -> Check:
@@ -102,7 +96,7 @@ CLUSTER_FIELDS: Mapping[str, Field] = {
     "cluster.lost_timeout_s": Field(seconds, _DEFAULTS.lost_timeout_s),
     "cluster.local_directory": Field(_plain_path),
     "cluster.dashboard": Field(_plain('an address, such as "127.0.0.1:8787"', r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+):\d{1,5}")),
-    "cluster.insecure": Field(_flag, _DEFAULTS.insecure),
+    "cluster.insecure": Field(yes_no, _DEFAULTS.insecure),
     "cluster.adaptive.minimum": Field(whole(1)),
     "cluster.adaptive.maximum": Field(whole(1)),
     "cluster.address": Field(text),

@@ -21,6 +21,7 @@ from dnfscale.core.tree import MOST_SIZE
 from dnfscale.data.storage import Access, CredentialError, check_endpoint, check_path, is_remote, joined
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.experiment.peers import MOST_LEAVES, PEERS, missing_package
 from dnfscale.experiment.sizes import SizeBudget
 from dnfscale.experiment.tuning import PRUNERS, Budget
 from dnfscale.jobs.checks import Check, Field
@@ -30,21 +31,32 @@ from dnfscale.jobs.checks import seconds as _seconds
 from dnfscale.jobs.checks import text as _text
 from dnfscale.jobs.checks import texts as _texts
 from dnfscale.jobs.checks import whole as _whole
+from dnfscale.jobs.checks import yes_no as _yes_no
 from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS, check_cluster_keys, cluster_of
 from dnfscale.jobs.toml_text import key_lines, write_toml
+from dnfscale.method.cuts import CUTS, MOST_CUTS
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
-from dnfscale.method.select import SCORES
-from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, UNSEEN, LearnSpec
+from dnfscale.method.freedom import UNSEEN
+from dnfscale.method.objective import OBJECTIVES
+from dnfscale.method.shrink import SHRINK
+from dnfscale.method.sweep import RULES
+from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, PROFILES, RANKS, LearnSpec
 
 _SHOWN = 200
 """Characters of a wrong value that are told."""
 
-METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size")
+METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size", *PEERS)
 """What a study can run, in the order in which it is shown."""
 TUNED = ("random_forest", "xgboost")
 SIZED = "formula_size"
 STORAGE_KEYS = ("endpoint", "region", "anonymous")
 _SECRET_KEYS = re.compile(r"secret|password|passwd|token|credential|access_?key|account_?key|\bkey$|sas")
+_RUNS = {
+    "decision_tree": "baselines.decision_tree.max_leaves",
+    "ripper": "baselines.ripper.run",
+    "ebm": "baselines.ebm.run",
+}
+"""The key of each peer that is set when it is to run."""
 _SIZED_KEYS = ("max_size", "time_limit_s", "patience", "max_types")
 
 
@@ -95,12 +107,18 @@ class JobSpec:
             return tuple(dict.fromkeys(("ideal", *self["methods"])))
         tuned = tuple(name for name in TUNED if self[f"baselines.{name}.trials"] is not None)
         sized = (SIZED,) if self[f"baselines.{SIZED}.max_size"] is not None else ()
-        return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned, *sized)
+        peers = tuple(name for name in PEERS if self[_RUNS[name]])
+        return ("ideal", *(() if self.kind == "fit" else ("majority", "one_rule")), *tuned, *sized, *peers)
 
     @property
     def baselines(self) -> tuple[str, ...]:
         """The methods to be tuned."""
         return tuple(name for name in self.methods if name in TUNED)
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """The readable classifiers to compare with."""
+        return tuple(name for name in self.methods if name in PEERS)
 
     def budget(self, baseline: str) -> Budget:
         """Return how much tuning a baseline gets."""
@@ -201,7 +219,10 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
         # What is said elsewhere is not the fault of the file's line.
         lines.pop(key, None)
     values = checked(
-        given, FIELDS, file, lambda key: "--set" if key in (overrides or {}) else place_of(file, lines, key)
+        given,
+        profiled(given.get("profile")),
+        file,
+        lambda key: "--set" if key in (overrides or {}) else place_of(file, lines, key),
     )
     if values["name"] is None:
         values["name"] = name_from(file)
@@ -210,9 +231,22 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
         if values[f"baselines.{baseline}.trials"] is None and (wanted or f"baselines.{baseline}" in lines):
             values[f"baselines.{baseline}.trials"] = Budget().trials
     _settle_sizes(values, lines)
+    for peer, key in _RUNS.items():
+        listed = values["methods"] is not None and peer in values["methods"]
+        if values[key] is None and (listed or f"baselines.{peer}" in lines):
+            values[key] = MOST_LEAVES if peer == "decision_tree" else True
     spec = JobSpec(file, lines, values)
     _check_together(spec)
     return spec
+
+
+def profiled(profile: Any) -> dict[str, Field]:
+    """Return the fields with the defaults of a profile; one that is not known is for the check to tell."""
+    chosen = PROFILES.get(profile, {}) if isinstance(profile, str) else {}
+    return {
+        key: replace(field, default=chosen[LEARNED[key]]) if LEARNED.get(key) in chosen else field
+        for key, field in FIELDS.items()
+    }
 
 
 def _settle_sizes(values: dict[str, Any], lines: Mapping[str, int]) -> None:
@@ -301,16 +335,10 @@ def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:
     return replace(
         LearnSpec(target=target),
         **{**roles, **given},
-        classes=spec["data.classes"],
-        missing=spec["data.missing"],
-        max_categories=spec["data.max_categories"],
-        rank=spec["select.rank"],
-        max_ell=spec["select.max_ell"],
-        validation=spec["select.validation"],
-        tolerance=spec["select.tolerance"],
+        **{name: spec[key] for key, name in LEARNED.items()},
+        at=tuple((column, tuple(cuts)) for column, cuts in (spec["booleanize.at"] or {}).items()),
         threshold=Fraction(str(spec["formula.threshold"])),
-        unseen=spec["formula.unseen"],
-        minimize=spec["formula.minimize"],
+        beta=Fraction(str(spec["formula.beta"])),
         outer=0 if spec.kind == "fit" else spec["folds.outer"],
         seed=spec["seed"],
     )
@@ -377,7 +405,8 @@ def _check_together(spec: JobSpec) -> None:
             fail("kind", 'kind = "distill" needs distill.model, a classifier that XGBoost saved as JSON; add it')
         fail("distill.model", f'distill.model is for kind = "distill", but kind is "{spec.kind}"; change one of them')
     if spec.kind == "distill":
-        for key in ("methods", *(f"baselines.{name}.trials" for name in TUNED), f"baselines.{SIZED}.max_size"):
+        tables = [*(f"baselines.{name}.trials" for name in TUNED), f"baselines.{SIZED}.max_size", *_RUNS.values()]
+        for key in ("methods", *tables):
             if spec[key] is not None:
                 fail(key, f'kind = "distill" explains one classifier and compares nothing else; leave out {key}')
         if spec["data.classes"] == "all":
@@ -385,9 +414,20 @@ def _check_together(spec: JobSpec) -> None:
     if spec.kind != "distill" and not spec.knows_truth:
         fail("data", "expected the key data.target, the column to predict, but it is not there; add it")
     check_cluster_keys(spec.values, fail)
-    compared = [*spec.baselines, *([SIZED] if spec.size_budget else [])]
+    compared = [*spec.baselines, *([SIZED] if spec.size_budget else []), *spec.peers]
     if spec.kind == "fit" and compared:
         fail("kind", f'kind = "fit" learns one formula, but {compared[0]} is to be compared; use kind = "study"')
+    for peer in spec.peers:
+        if spec["data.classes"] == "all":
+            fail(
+                "data.classes", f'{peer} tells two classes apart, but data.classes = "all" asks for more; leave out one'
+            )
+        if missing_package(peer) is not None:
+            fail(
+                f"baselines.{peer}",
+                f"{peer} needs {missing_package(peer)}, which is not installed; install it with: "
+                "pip install 'dnfscale[peers]'",
+            )
     if spec.size_budget and importlib.util.find_spec("numba") is None:
         fail(
             f"baselines.{SIZED}",
@@ -424,12 +464,6 @@ def _endpoint(value: Any) -> str:
     return check_endpoint(_text(value))
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
 def _column(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("the name of a column")
@@ -443,8 +477,41 @@ def _labels(value: Any) -> tuple[Any, ...]:
     return tuple(labels)
 
 
+def _cuts(value: Any) -> str | int:
+    number = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_CUTS
+    if not number and (not isinstance(value, str) or value not in CUTS):
+        known = ", ".join(map(repr, CUTS))
+        raise ValueError(f"one of {known}, or a number of quantiles between 1 and {MOST_CUTS}")
+    return value  # type: ignore[no-any-return]
+
+
+def _given_cuts(value: Any) -> dict[str, list[int | float]]:
+    def is_number(cut: Any) -> bool:
+        return abs(_real(cut)) < float("inf")
+
+    columns = isinstance(value, dict) and value and all(isinstance(cuts, list) and cuts for cuts in value.values())
+    if not columns or not all(len(cuts) <= MOST_CUTS and all(map(is_number, cuts)) for cuts in value.values()):
+        raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")
+    return dict(value)
+
+
+def _splits(value: Any) -> int | str:
+    if value == "auto":
+        return "auto"
+    try:
+        return int(_whole(1, 100)(value))
+    except ValueError:
+        raise ValueError('"auto" or a whole number between 1 and 100') from None
+
+
+def _positive(value: Any) -> float:
+    if not 0 < _real(value) < float("inf"):
+        raise ValueError("a number greater than 0")
+    return float(value)
+
+
 def _ranks(value: Any) -> tuple[str, ...]:
-    known = list(SCORES)
+    known = list(RANKS)
     if (
         not isinstance(value, list)
         or not value
@@ -483,11 +550,12 @@ FIELDS: Mapping[str, Field] = {
     "name": Field(_name),
     "kind": Field(_one_of("fit", "study", "distill"), "study"),
     "seed": Field(_whole(0), 0),
+    "profile": Field(_one_of(*PROFILES), "paper"),
     "methods": Field(_methods),
     "data.path": Field(_path, required=True),
     "data.storage.endpoint": Field(_endpoint),
     "data.storage.region": Field(_text),
-    "data.storage.anonymous": Field(_flag),
+    "data.storage.anonymous": Field(_yes_no),
     "data.target": Field(_column),
     "data.positive": Field(_labels),
     "data.classes": Field(_one_of("two", "all"), "two"),
@@ -496,15 +564,26 @@ FIELDS: Mapping[str, Field] = {
     "data.boolean": Field(_texts),
     "data.missing": Field(_one_of(*MISSING), "drop"),
     "data.max_categories": Field(_whole(1, 60_000), 10_000),
-    "booleanize.cuts": Field(_one_of("median"), "median"),
+    "booleanize.cuts": Field(_cuts, "median"),
+    "booleanize.at": Field(_given_cuts),
+    "booleanize.rare": Field(_whole(0), 0),
     "select.rank": Field(_ranks, ("f", "mutual_info", "chi2")),
     "select.max_ell": Field(_whole(1, MOST_ELL), 10),
     "select.validation": Field(_share(0.01, 0.9), 0.3),
+    "select.validation_splits": Field(_splits, 1),
     "select.tolerance": Field(_share(0.0, 1.0), 0.01),
+    "select.rule": Field(_one_of(*RULES), "tolerance"),
+    "select.drop_duplicates": Field(_yes_no, False),
+    "formula.objective": Field(_one_of(*OBJECTIVES), "accuracy"),
+    "formula.beta": Field(_positive, 1.0),
     "formula.threshold": Field(_threshold, 0.5),
+    "formula.shrink": Field(_one_of(*SHRINK), "none"),
+    "formula.shrink_rows": Field(_positive, 8.0),
+    "formula.freedom": Field(_share(0.0, 1.0), 0.0),
     "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
     "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),
     "folds.outer": Field(_folds),
+    "folds.frontier": Field(_yes_no, False),
     "distill.model": Field(_local_path),
     "distill.threshold": Field(_threshold, 0.5),
     "baselines.random_forest.trials": Field(_whole(1)),
@@ -517,10 +596,36 @@ FIELDS: Mapping[str, Field] = {
     f"baselines.{SIZED}.time_limit_s": Field(_seconds),
     f"baselines.{SIZED}.patience": Field(_whole(LEAST_PATIENCE)),
     f"baselines.{SIZED}.max_types": Field(_whole(2)),
+    "baselines.decision_tree.max_leaves": Field(_whole(2, 1024)),
+    "baselines.ripper.run": Field(_yes_no),
+    "baselines.ebm.run": Field(_yes_no),
     **CLUSTER_FIELDS,
     "output.dir": Field(_path, "runs"),
     "output.storage.endpoint": Field(_endpoint),
     "output.storage.region": Field(_text),
-    "output.storage.anonymous": Field(_flag),
+    "output.storage.anonymous": Field(_yes_no),
 }
 """Every key that a spec may have."""
+
+LEARNED: Mapping[str, str] = {
+    "data.classes": "classes",
+    "data.missing": "missing",
+    "data.max_categories": "max_categories",
+    "booleanize.cuts": "cuts",
+    "booleanize.rare": "rare",
+    "select.rank": "rank",
+    "select.max_ell": "max_ell",
+    "select.validation": "validation",
+    "select.validation_splits": "splits",
+    "select.tolerance": "tolerance",
+    "select.rule": "rule",
+    "select.drop_duplicates": "drop_duplicates",
+    "formula.objective": "objective",
+    "formula.shrink": "shrink",
+    "formula.shrink_rows": "shrink_rows",
+    "formula.freedom": "freedom",
+    "formula.unseen": "unseen",
+    "formula.minimize": "minimize",
+    "folds.frontier": "frontier",
+}
+"""Keys that go into a LearnSpec as they are, and what they are called there."""

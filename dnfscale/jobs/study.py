@@ -27,12 +27,14 @@ from dnfscale.experiment.many_classes import (
     classes_majority_record,
     classes_models,
 )
+from dnfscale.experiment.peers import MOST_LEAVES, FitPeer, PeerFit, peer_fold, peer_record
 from dnfscale.experiment.rows import RowsPlan
 from dnfscale.experiment.sized_study import size_study
 from dnfscale.experiment.study import (
     RESULT_SCHEMA,
     comparison_records,
     data_record,
+    frontier_record,
     ideal_record,
     learned_model,
     majority_record,
@@ -40,6 +42,7 @@ from dnfscale.experiment.study import (
     tuned_record,
 )
 from dnfscale.experiment.tuning import Tuned, tune
+from dnfscale.frontier import grow_formulas
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.spec import SIZED, JobSpec
 from dnfscale.jobs.store import SIZED_MODEL
@@ -103,6 +106,13 @@ def run_study(
             methods[name] = record
             methods_s[name] = seconds
             failed += record["failed_folds"]
+    if spec.peers:
+        plan = _rows_plan(source, to_learn, facts, token)
+        _check_memory(plan, engine)
+        for name, record, seconds in _peers(spec, plan, engine, notes):
+            methods[name] = record
+            methods_s[name] = seconds
+            failed += record["failed_folds"]
     if sized is not None:
         methods[SIZED] = sized
     result = {
@@ -110,6 +120,7 @@ def run_study(
         "name": spec.name,
         "kind": spec.kind,
         "seed": spec["seed"],
+        **({"profile": spec["profile"]} if spec["profile"] != "paper" else {}),
         "data": facts["data"],
         "methods": methods,
     }
@@ -141,6 +152,8 @@ def _learned_facts(
     [learned] = found.targets
     provenance["rows"] = learned.rows
     methods = {"ideal": ideal_record(learned, to_learn)}
+    if to_learn.frontier and learned.folds:
+        methods["ideal"]["frontier"] = frontier_record(grow_formulas(found, to_learn, engine))
     if spec.kind == "distill":
         methods = distilled_records(learned, methods["ideal"], known=spec.knows_truth)
     elif learned.folds:
@@ -204,6 +217,21 @@ def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
         seconds = sum(end.seconds for end in own if isinstance(end, Tuned))
         tuned.append((name, tuned_record(own), round(seconds, 3)))
     return tuned
+
+
+def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, dict[str, Any], float]]:
+    """Fit every readable classifier in every fold."""
+    fits = [
+        PeerFit(name, fold, spec["seed"], spec["baselines.decision_tree.max_leaves"] or MOST_LEAVES)
+        for name in spec.peers
+        for fold in range(plan.splits.outer)
+    ]
+    ends = engine.chain("fit peers", [peer_fold(fit, notes) for fit in fits], FitPeer(plan), expected=len(fits))
+    found = []
+    for name in spec.peers:
+        own = [end for end in ends if end.peer == name]
+        found.append((name, peer_record(own), round(sum(end.seconds for end in own), 3)))
+    return found
 
 
 def _check_memory(plan: RowsPlan, engine: Engine) -> None:

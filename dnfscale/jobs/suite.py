@@ -103,8 +103,9 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
     if options.json:
         print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
     else:
-        if "accuracies" in tables:
-            print(to_markdown(tables["accuracies"]), file=out)
+        shown_table = tables.get("profiles") or tables.get("accuracies")
+        if shown_table is not None:
+            print(to_markdown(shown_table), file=out)
         print(f"{suite.name}: {len(results)} of {len(rows)} jobs in {total_s:,.1f} s", file=out)
         print(f"files      {visible(str(folder.path))}", file=out)
     _check_all(rows)

@@ -39,7 +39,7 @@ _SHARED = tuple(key for key in FIELDS if key.startswith("cluster."))
 _FOR_ALL = tuple(
     key
     for key in FIELDS
-    if key.startswith(("select.", "formula.", "booleanize.", "baselines.")) or key in ("methods", "seed")
+    if key.startswith(("select.", "formula.", "booleanize.", "baselines.")) or key in ("methods", "seed", "profile")
 )
 """Keys of a suite: for itself, for the cluster that all jobs share, and for every job."""
 

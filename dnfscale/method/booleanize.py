@@ -17,10 +17,12 @@ from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue
 
 @dataclass(frozen=True, slots=True)
 class FoldCuts:
-    """The cuts of a number column in every fold: from the medians of W_train, and from those of W_0."""
+    """A cut of a number column in every fold: from the rows of W_train, and from those of W_0."""
 
     train: tuple[Cut, ...]
     whole: tuple[Cut, ...]
+    name: str = "above_median"
+    """What is said of a number beyond it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,17 +36,27 @@ class Booleanization:
     """Attributes as cut on each fold's W_train."""
     whole: Spans
     """Attributes as cut on each fold's W_0."""
-    cuts: Mapping[str, FoldCuts]
+    cuts: tuple[FoldCuts | None, ...]
+    """The cut of each attribute that has one."""
     measures: Mapping[str, Measure]
     """What the numbers of a column count, where they are not numbers as such."""
 
     def vocabulary(self, fold: int, attributes: Sequence[int]) -> Vocabulary:
         """Return some attributes as tau, with the values that W_0 of the fold gives them."""
-        return Vocabulary(tuple(self._resolved(fold, self.attributes[a]) for a in attributes))
+        return Vocabulary(tuple(self._resolved(fold, a) for a in attributes))
 
-    def _resolved(self, fold: int, attribute: Attribute) -> Attribute:
-        if isinstance(attribute, Above):
-            cut, measure = self.cuts[attribute.column].whole[fold], self.measures.get(attribute.column)
+    def cuts_by_column(self) -> list[list[int]]:
+        """Return the attributes of each column that has cuts, by increasing cut."""
+        by_column: dict[str, list[int]] = {}
+        for number, attribute in enumerate(self.attributes):
+            if isinstance(attribute, Above):
+                by_column.setdefault(attribute.column, []).append(number)
+        return list(by_column.values())
+
+    def _resolved(self, fold: int, number: int) -> Attribute:
+        attribute, cuts = self.attributes[number], self.cuts[number]
+        if isinstance(attribute, Above) and cuts is not None:
+            cut, measure = cuts.whole[fold], self.measures.get(attribute.column)
             if measure is None or cut.value is None:
                 return replace(attribute, value=cut.value)
             # Between two steps there is no date or time to name; the one before parts the same rows.
@@ -62,28 +74,34 @@ class _Draft:
     train: Ints
     whole: Ints
     """(first, last) per fold."""
+    cut: FoldCuts | None = None
 
 
 def booleanize(
     columns: Sequence[Column],
     summaries: Sequence[NumberSummary | CategorySummary],
-    cuts: Mapping[str, FoldCuts],
+    cuts: Mapping[str, Sequence[FoldCuts]],
     *,
     n_folds: int,
     keep_missing: bool,
+    rare: int = 0,
 ) -> Booleanization:
-    """Lay out the attributes of all columns and their spans in every fold."""
+    """Lay out the attributes of all columns and their spans in every fold.
+
+    Of cuts that are the same in every fold one is left. Categories that fewer rows have than rare get no attribute:
+    together they are what the others do not name.
+    """
     bins: list[Bins] = []
     drafts: list[_Draft] = []
     for index, (column, summary) in enumerate(zip(columns, summaries, strict=True)):
         has_missing = keep_missing and summary.missing > 0
         if isinstance(summary, NumberSummary):
-            number_bins, draft = _number(column.name, index, cuts[column.name], summary, has_missing)
+            number_bins, own = _number(column.name, index, cuts[column.name], summary, has_missing)
             bins.append(number_bins)
-            drafts.append(draft)
+            drafts += own
         else:
             bins.append(CategoryBins(summary.values))
-            drafts += _values(column, index, summary, n_folds)
+            drafts += _values(column, index, summary, n_folds, rare)
         if has_missing:
             span = _same(bins[-1].missing_code, bins[-1].missing_code, n_folds)
             missing = IsMissing(f"{column.name}_missing", column.name)
@@ -97,15 +115,15 @@ def booleanize(
         bins=tuple(bins),
         train=Spans(column_of, train[:, :, 0].T, train[:, :, 1].T),
         whole=Spans(column_of, whole[:, :, 0].T, whole[:, :, 1].T),
-        cuts=dict(cuts),
+        cuts=tuple(draft.cut for draft in drafts),
         measures={column.name: column.measure for column in columns if column.measure is not None},
     )
 
 
 def _number(
-    name: str, index: int, cuts: FoldCuts, summary: NumberSummary, has_missing: bool
-) -> tuple[NumberBins, _Draft]:
-    found = [cut.edge for cut in cuts.train + cuts.whole if cut.value is not None]
+    name: str, index: int, cuts: Sequence[FoldCuts], summary: NumberSummary, has_missing: bool
+) -> tuple[NumberBins, list[_Draft]]:
+    found = [cut.edge for of_name in cuts for cut in of_name.train + of_name.whole if cut.value is not None]
     edges = np.unique(np.array(found, dtype=summary.sample.dtype))
     top = len(edges)
 
@@ -114,18 +132,24 @@ def _number(
         firsts = [top + 1 if cut.value is None else int(np.searchsorted(edges, cut.edge)) + 1 for cut in part]
         return np.array([(first, top) for first in firsts], dtype=np.int64)
 
-    attribute = Above(f"{name}_above_median", name, None)
-    draft = _Draft(attribute, f"{name} > median", index, spans(cuts.train), spans(cuts.whole))
-    return NumberBins(edges, has_missing), draft
+    drafts: dict[bytes, _Draft] = {}
+    for cut in cuts:
+        train, whole = spans(cut.train), spans(cut.whole)
+        attribute = Above(f"{name}_{cut.name}", name, None)
+        spelled_out = f"{name} > {cut.name.removeprefix('above_')}"
+        drafts.setdefault(train.tobytes() + whole.tobytes(), _Draft(attribute, spelled_out, index, train, whole, cut))
+    return NumberBins(edges, has_missing), list(drafts.values())
 
 
-def _values(column: Column, index: int, summary: CategorySummary, n_folds: int) -> list[_Draft]:
+def _values(column: Column, index: int, summary: CategorySummary, n_folds: int, rare: int) -> list[_Draft]:
     if column.role is Role.FLAG:
         larger, code = true_value(summary.values)
         span = _same(code, code, n_folds)
         return [_Draft(IsTrue(column.name, column.name, larger), f"{column.name} is {larger}", index, span, span)]
     drafts = []
     for code, value in enumerate(summary.values):
+        if summary.counts[value] < rare:
+            continue
         span = _same(code, code, n_folds)
         attribute = Equals(f"{column.name}_{value}", column.name, value)
         drafts.append(_Draft(attribute, f"{column.name} = {value}", index, span, span))

@@ -2,10 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+
+Literal = tuple[int, bool]
+"""An attribute, and whether it holds."""
+PlacedCut = tuple[str, int | float | Quantity]
+"""A column and a value that it is cut at."""
+
+
+def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
+    """Write some literals that hold together; two cuts of a column become one interval: `12.5 < bmi ≤ 30`."""
+    written = []
+    for group in grouped(placed_cuts(attributes), literals):
+        if len(group) == 1:
+            written.append(condition(attributes[group[0][0]], group[0][1]))
+            continue
+        low, high = (attributes[i] for i, _ in group)
+        assert isinstance(low, Above)
+        assert isinstance(high, Above)
+        assert low.value is not None
+        assert high.value is not None
+        written.append(f"{number_text(low.value)} < {quote(low.column)} ≤ {number_text(high.value)}")
+    return written
+
+
+def placed_cuts(attributes: Sequence[Attribute]) -> list[PlacedCut | None]:
+    """Return the column and the value of the attributes that are cuts."""
+    return [
+        (attribute.column, attribute.value) if isinstance(attribute, Above) and attribute.value is not None else None
+        for attribute in attributes
+    ]
+
+
+def grouped(cuts: Sequence[PlacedCut | None], literals: Iterable[Literal]) -> list[tuple[Literal, ...]]:
+    """Return literals that hold together as they are best written: alone, or the two ends of an interval, lower first.
+
+    Cuts of a column that follow from another one are left out; what is left stands where its column came first.
+    """
+    groups: dict[object, list[Literal]] = {}
+    for i, holds in literals:
+        cut = cuts[i]
+        groups.setdefault(i if cut is None else cut[0], []).append((i, holds))
+    found: list[tuple[Literal, ...]] = []
+    for group in groups.values():
+        # The values of one column are all numbers, or all of one measure.
+        lower: list[tuple[Any, int]] = [(cut[1], i) for i, holds in group if (cut := cuts[i]) is not None and holds]
+        upper: list[tuple[Any, int]] = [(cut[1], i) for i, holds in group if (cut := cuts[i]) is not None and not holds]
+        ends = [(max(lower)[1], True)] if lower else []
+        ends += [(min(upper)[1], False)] if upper else []
+        found.append(tuple(ends) if ends else tuple(group))
+    return found
 
 
 def condition(attribute: Attribute, holds: bool) -> str:

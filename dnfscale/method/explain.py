@@ -17,7 +17,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.method.certificate import exact_interval
-from dnfscale.method.conditions import condition
+from dnfscale.method.conditions import Literal, condition
 from dnfscale.method.deciding import deciding_literals
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.possible import (
@@ -31,9 +31,6 @@ from dnfscale.method.possible import (
 
 DELTA = 0.05
 """The chance that some interval of a model's terms misses."""
-
-Literal = tuple[int, bool]
-"""An attribute, and whether it holds."""
 
 
 @dataclass(frozen=True, slots=True)

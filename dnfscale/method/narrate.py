@@ -13,8 +13,8 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
-from dnfscale.method.conditions import condition, measured
-from dnfscale.method.explain import DELTA, Explanation, Flip, Literal, ModelFacts, TermFacts
+from dnfscale.method.conditions import Literal, condition, conditions, measured
+from dnfscale.method.explain import DELTA, Explanation, Flip, ModelFacts, TermFacts
 from dnfscale.method.export.text import formula_lines
 from dnfscale.method.possible import telling_literals
 
@@ -52,7 +52,7 @@ def write_model(model: Model, facts: ModelFacts) -> str:
 def type_words(model: Model, code: int) -> str:
     """Write a type as the conditions that its rows meet."""
     told = telling_literals(model.tau, code)
-    return ", ".join(condition(model.tau.attributes[i], holds) for i, holds in told)
+    return ", ".join(conditions(model.tau.attributes, told))
 
 
 def value_words(column: str, value: Told) -> str:
@@ -150,6 +150,8 @@ def _seen_words(model: Model, n: int, c: int) -> str:
         return f"{count_words(model, n)} {of}; {share} had {answer_words(model, True)}"
     if model.unseen == "negative":
         return f"none {of}; of types that it has not seen the formula says no"
+    if model.unseen == "follow":
+        return f"none {of}; of types that it has not seen the formula says what it does of those like them"
     return f"none {of}; of types that it has not seen the formula says what makes it shortest"
 
 
@@ -214,7 +216,7 @@ def _type_words(model: Model, facts: ModelFacts) -> str:
 
 
 def _joined(model: Model, literals: Iterable[Literal]) -> str:
-    return " and ".join(condition(model.tau.attributes[i], holds) for i, holds in literals)
+    return " and ".join(conditions(model.tau.attributes, literals))
 
 
 def _equal(column: str, value: Scalar, holds: bool) -> str:

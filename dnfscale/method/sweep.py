@@ -1,6 +1,7 @@
 """The sweep over ell: how accurate each number of attributes is on W_val, and which number to keep.
 
 A ranking is nested, so the counts of its best max_ell attributes give those of every shorter prefix by summing out.
+With several inner splits each has a ranking of its own: what is judged is the way to choose, not what was chosen.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dnfscale.core.counts import TypeCounts, project
-from dnfscale.method.ideal import ideal_correct
+from dnfscale.method.ideal import correct_rows, weighed
+from dnfscale.method.objective import Objective
+from dnfscale.method.shrink import Shrink, accepted_types
+
+RULES = ("tolerance", "standard_error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,17 @@ class RankedCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Judging:
+    """How prefixes are judged, and how the smallest that is good enough is chosen."""
+
+    objective: Objective = Objective()  # noqa: RUF009 (a frozen value)
+    shrink: Shrink = Shrink()  # noqa: RUF009
+    tolerance: float = 0.01
+    rule: str = "tolerance"
+    """"tolerance": within the tolerance of the best; "standard_error": also within one standard error of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """The record (ell, F, r): the best ranking for a number of attributes."""
 
@@ -32,8 +48,10 @@ class Step:
     rank: str
     attributes: tuple[int, ...]
     correct: int
-    """Rows of W_val that the ideal classifier of these attributes gets right."""
+    """Rows of W_val that the classifier of these attributes gets right, in all inner splits."""
     correct_by_rank: Mapping[str, int]
+    score: Fraction
+    """What the step is judged by; the share of the rows that is right, unless the objective is another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +61,64 @@ class Sweep:
     steps: tuple[Step, ...]
     chosen: Step
     validation_rows: int
+    """Of all inner splits together."""
 
 
-def sweep(ranked: Mapping[str, RankedCounts], *, tolerance: float) -> Sweep:
-    """Try every prefix of every ranking on W_val, and choose the smallest ell within the tolerance of the best.
+def sweep(
+    ranked: Mapping[str, Sequence[RankedCounts]],
+    judging: Judging,
+    *,
+    final: Mapping[str, tuple[int, ...]] | None = None,
+    distinct_rows: int | None = None,
+) -> Sweep:
+    """Try every prefix of every ranking on W_val of each inner split, and choose the smallest that is good enough.
 
-    Between rankings that tie, the first in the mapping's order wins.
+    Between rankings that tie, the first in the mapping's order wins. final are the attributes of each ranking on all
+    rows learned from, by default those of the only split; distinct_rows is how many different rows validate.
     """
-    longest = max(len(ranking.attributes) for ranking in ranked.values())
-    steps = tuple(_step(ranked, ell) for ell in range(1, longest + 1))
-    validation_rows = next(iter(ranked.values())).validation.n_rows
-    return Sweep(steps, choose(steps, validation_rows, tolerance), validation_rows)
+    best = final or {rank: splits[0].attributes for rank, splits in ranked.items()}
+    longest = max(len(attributes) for attributes in best.values())
+    scored = {rank: [_scored(splits, ell, judging) for ell in range(1, longest + 1)] for rank, splits in ranked.items()}
+    steps = []
+    for ell in range(1, longest + 1):
+        by_rank = {rank: scores[ell - 1] for rank, scores in scored.items()}
+        rank = max(by_rank, key=lambda rank: by_rank[rank][1])
+        correct, score = by_rank[rank]
+        steps.append(
+            Step(ell, rank, best[rank][:ell], correct, {name: right for name, (right, _) in by_rank.items()}, score)
+        )
+    first = next(iter(ranked.values()))
+    validation_rows = sum(split.validation.n_rows for split in first)
+    chosen = choose(steps, judging, validation_rows if distinct_rows is None else distinct_rows)
+    rows = sum(weighed(split.validation, judging.objective.threshold).n_rows for split in first)
+    return Sweep(tuple(steps), chosen, rows)
 
 
-def choose(steps: Sequence[Step], validation_rows: int, tolerance: float) -> Step:
-    """Return the first step whose accuracy is within the tolerance of the best, inclusive, in whole numbers."""
-    allowed = Fraction(str(tolerance)) * validation_rows
-    best = max(step.correct for step in steps)
-    return next(step for step in steps if best - step.correct <= allowed)
+def choose(steps: Sequence[Step], judging: Judging, distinct_rows: int) -> Step:
+    """Return the first step whose score is close enough to the best, inclusive, in fractions.
+
+    The standard error is that of a share found on so many rows: the root of p (1 - p) / n, compared as squares.
+    """
+    best = max(step.score for step in steps)
+    allowed = Fraction(str(judging.tolerance))
+
+    def is_close(step: Step) -> bool:
+        given_up = best - step.score
+        if judging.rule == "standard_error" and given_up**2 * distinct_rows > best * (1 - best):
+            return False
+        return given_up <= allowed
+
+    return next(step for step in steps if is_close(step))
 
 
-def _step(ranked: Mapping[str, RankedCounts], ell: int) -> Step:
-    prefix = range(ell)
-    correct = {
-        rank: ideal_correct(project(ranking.train, prefix), project(ranking.validation, prefix))
-        for rank, ranking in ranked.items()
-    }
-    best = max(correct, key=lambda rank: correct[rank])
-    return Step(ell, best, ranked[best].attributes[:ell], correct[best], correct)
+def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> tuple[int, Fraction]:
+    """Return the rows that the first ell attributes get right in all splits, and the mean of their scores."""
+    correct, scores = 0, []
+    for split in splits:
+        prefix = range(min(ell, len(split.attributes)))
+        train, validation = project(split.train, prefix), project(split.validation, prefix)
+        threshold = judging.objective.threshold_of(train)
+        accepted = accepted_types(train, judging.shrink, threshold)[validation.codes]
+        correct += correct_rows(accepted, weighed(validation, judging.objective.threshold))
+        scores.append(judging.objective.score(accepted, validation))
+    return correct, sum(scores, start=Fraction()) / len(scores)

@@ -30,7 +30,7 @@ def measure_dnfscale(setting: Setting) -> Outcome:
 
     def find(path: Path) -> Medians:
         cuts = read_table(open_source(str(path)), spec, engine).cuts
-        return [float(cuts[name].whole[-1].value or 0.0) for name in NUMBERS]
+        return [float(cuts[name][0].whole[-1].value or 0.0) for name in NUMBERS]
 
     try:
         return _measured(find, setting)

@@ -14,14 +14,26 @@ from hypothesis import strategies as st
 from dnfscale.core import medians
 from dnfscale.core.arrays import Codes
 from dnfscale.core.columns import Numbers
-from dnfscale.core.medians import INSIDE, Bracket, Cut, Located, bracket, cuts, merge, midpoint, sides
+from dnfscale.core.medians import (
+    Bracket,
+    Cut,
+    Located,
+    bracket,
+    cuts,
+    joined,
+    merge,
+    midpoint,
+    quantile_cuts,
+    zones,
+)
 from tests.strategies import FLOAT_DTYPES, INTEGER_DTYPES, groupings, numbers
 
 
 def locate(data: Numbers, arcs: Codes, within: Bracket, n_arcs: int) -> Located:
     """Locate values as a scan does it."""
-    side = sides(data, within)
-    return medians.locate(data, side, np.flatnonzero(side == INSIDE), arcs, n_arcs)
+    brackets = joined([within])
+    [located] = medians.locate(data, zones(data, brackets), brackets, arcs, n_arcs)
+    return located
 
 
 Values = np.ndarray[Any, Any]
@@ -290,3 +302,52 @@ def test_the_first_bracket_is_narrow_and_holds_the_medians_of_random_halves(seed
     members = np.array([[True, False], [False, True], [True, True]])
     found = cuts(locate(Numbers(values, None), arcs, within, 2), members)
     assert [cut.edge for cut in found] == [np.median(values[member[arcs]]) for member in members]
+
+
+# Several quantiles of a column.
+
+
+@given(st.sampled_from(["int8", "uint64", "float32", "float64"]), st.integers(1, 9), st.data())
+def test_quantiles_lie_halfway_between_the_values_on_either_side_of_their_share(dtype, k, choice):
+    values = choice.draw(numbers(dtype, max_size=60))
+    shares = [Fraction(j, k + 1) for j in range(1, k + 1)]
+    ends = sorted(choice.draw(st.lists(st.sampled_from(list(values)), min_size=2, max_size=6)))
+    brackets = joined([everything(values.dtype)] if choice.draw(st.booleans()) else [Bracket(ends[0], ends[-1])])
+    data = Numbers(values, None)
+    arcs = np.zeros(len(values), np.uint8)
+    [located] = medians.locate(data, zones(data, brackets), brackets, arcs, 1)
+    found = quantile_cuts(located, np.ones((1, 1), dtype=np.bool_), shares)
+    for share, [cut] in zip(shares, found, strict=True):
+        n = len(values)
+        low, high = np.sort(values)[[-(-n * share.numerator // share.denominator) - 1, int(n * share)]]
+        inside = brackets.parts[0].low <= low and high <= brackets.parts[0].high
+        assert (cut is None) == (not inside)
+        if cut is not None:
+            assert cut == midpoint(low, high)
+
+
+def test_quantiles_of_floats_are_the_averaged_inverted_cdf_of_numpy():
+    values = np.random.default_rng(3).normal(size=997)
+    data, brackets = Numbers(values, None), joined([everything(values.dtype)])
+    [located] = medians.locate(data, zones(data, brackets), brackets, np.zeros(997, np.uint8), 1)
+    shares = [Fraction(j, 10) for j in range(1, 10)]
+    found = quantile_cuts(located, np.ones((1, 1), dtype=np.bool_), shares)
+    judged = np.quantile(values, [float(share) for share in shares], method="averaged_inverted_cdf")
+    assert [cut.value for [cut] in found] == judged.tolist()
+
+
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 5)), min_size=1, max_size=6), st.lists(st.integers(-12, 18))
+)
+def test_zones_say_in_which_of_some_brackets_a_value_lies(wanted, values):
+    asked = [Bracket(np.int64(low), np.int64(low + width)) for low, width in wanted]
+    brackets = joined(asked)
+    for bracket_, number in zip(asked, brackets.of_cut, strict=True):
+        assert brackets.parts[number].low <= bracket_.low
+        assert bracket_.high <= brackets.parts[number].high
+    zone = zones(Numbers(np.array(values, dtype=np.int64), None), brackets)
+    for value, found in zip(values, zone.tolist(), strict=True):
+        inside = [i for i, part in enumerate(brackets.parts) if part.low <= value <= part.high]
+        below = sum(part.high < value for part in brackets.parts)
+        assert found == (2 * inside[0] + 1 if inside else 2 * below)
+        assert len(inside) <= 1

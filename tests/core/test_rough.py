@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dnfscale.core import medians
 from dnfscale.core.bins import CategoryBins, NumberBins
 from dnfscale.core.columns import Categories, Numbers
-from dnfscale.core.medians import INSIDE, Bracket
+from dnfscale.core.medians import Bracket, joined
 from dnfscale.core.rough import Gathering
 from dnfscale.errors import DataError
 
@@ -20,8 +20,10 @@ BLOCKS = st.lists(st.lists(ROWS, max_size=6), max_size=4)
 
 @given(BLOCKS, st.integers(-9, 9), st.integers(0, 9), st.data())
 def test_rough_rows_are_binned_as_the_values_themselves(blocks, low, width, choice):
-    bracket = Bracket(np.float64(low), np.float64(low + width))
-    edges = choice.draw(st.lists(st.integers(low, low + width), unique=True, max_size=4).map(sorted))
+    second = choice.draw(st.integers(low, low + width + 3))
+    brackets = joined([Bracket(np.float64(first), np.float64(first + width)) for first in (low, second)])
+    inside = [edge for part in brackets.parts for edge in range(int(part.low), int(part.high) + 1)]
+    edges = choice.draw(st.lists(st.sampled_from(inside), unique=True, max_size=4).map(sorted))
     number_bins = NumberBins(np.array(edges, dtype=np.float64), has_missing=True)
     category_bins = CategoryBins(("a", "b", "c", "d"))
     gathering = Gathering(2)
@@ -32,9 +34,7 @@ def test_rough_rows_are_binned_as_the_values_themselves(blocks, low, width, choi
         data = Numbers(values, np.array([present for _, present, _ in block], dtype=np.bool_))
         local = tuple(dict.fromkeys(letter for _, _, letter in block))
         codes = np.array([local.index(letter) if present else -1 for _, present, letter in block], dtype=np.int64)
-        side = medians.sides(data, bracket)
-        inside = np.flatnonzero(side == INSIDE)
-        gathering.add_numbers(0, side, inside, values[inside])
+        gathering.add_numbers(0, values, medians.zones(data, brackets), brackets)
         gathering.add_categories(1, Categories(codes, local))
         target = Categories(np.arange(len(block)) % 2, ("no", "yes"))
         gathering.add_rows(target, np.full(len(block), arc % 3, dtype=np.uint8), None)

@@ -14,11 +14,11 @@ from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
 from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize, true_value
 
 
-def cuts_at(train: list[float | None], whole: list[float | None]) -> FoldCuts:
+def cuts_at(train: list[float | None], whole: list[float | None]) -> tuple[FoldCuts, ...]:
     def cut(value: float | None) -> Cut:
         return Cut(None, None) if value is None else Cut(value, np.float64(value))
 
-    return FoldCuts(tuple(map(cut, train)), tuple(map(cut, whole)))
+    return (FoldCuts(tuple(map(cut, train)), tuple(map(cut, whole))),)
 
 
 def number(missing: int = 0) -> NumberSummary:
@@ -99,7 +99,7 @@ def test_tau_carries_the_cuts_of_all_of_the_folds_training_data():
 
 def test_cuts_of_whole_numbers_beyond_the_precision_of_floats_keep_the_columns_dtype():
     edges = [2**53 + 1, 2**53 + 3]
-    cuts = FoldCuts(tuple(Cut(e, np.int64(e)) for e in edges), tuple(Cut(e, np.int64(e)) for e in edges))
+    cuts = (FoldCuts(tuple(Cut(e, np.int64(e)) for e in edges), tuple(Cut(e, np.int64(e)) for e in edges)),)
     summary = NumberSummary(0, np.empty(0, dtype=np.int64))
     booleans = booleanize([Column("x", Role.NUMBER)], [summary], {"x": cuts}, n_folds=2, keep_missing=False)
     codes = booleans.bins[0].encode(Numbers(np.array([2**53, *edges, 2**53 + 4], dtype=np.int64), None))

@@ -11,12 +11,20 @@ from hypothesis import strategies as st
 
 from dnfscale.core.arrays import Bools
 from dnfscale.core.counts import tally
-from dnfscale.method.sweep import RankedCounts, Step, choose, sweep
+from dnfscale.method.sweep import Judging, RankedCounts, Step, choose, sweep
 from tests.strategies import boolean_rows
 
 
-def step(ell: int, correct: int) -> Step:
-    return Step(ell, "f", tuple(range(ell)), correct, {"f": correct})
+def steps_of(corrects: list[int], rows: int) -> list[Step]:
+    """Steps that get so many of the rows right."""
+    return [
+        Step(ell, "f", tuple(range(ell)), correct, {"f": correct}, Fraction(correct, max(1, rows)))
+        for ell, correct in enumerate(corrects, start=1)
+    ]
+
+
+def chosen_ell(corrects: list[int], rows: int, tolerance: float, rule: str = "tolerance") -> int:
+    return choose(steps_of(corrects, rows), Judging(tolerance=tolerance, rule=rule), rows).ell
 
 
 def ranked(order: list[int], train: tuple[Bools, Bools], validation: tuple[Bools, Bools]) -> RankedCounts:
@@ -43,7 +51,7 @@ def test_every_step_is_the_best_ranking_on_the_validation_rows(rows, choice):
     train, validation = (holds[:cut], target[:cut]), (holds[cut:], target[cut:])
     names = ("f", "mutual_info", "chi2")
     orders = {name: choice.draw(st.permutations(range(holds.shape[1]))) for name in names}
-    found = sweep({name: ranked(orders[name], train, validation) for name in names}, tolerance=0.01)
+    found = sweep({name: [ranked(orders[name], train, validation)] for name in names}, Judging())
     assert found.validation_rows == len(target) - cut
     assert [s.ell for s in found.steps] == list(range(1, holds.shape[1] + 1))
     for s in found.steps:
@@ -56,8 +64,8 @@ def test_every_step_is_the_best_ranking_on_the_validation_rows(rows, choice):
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=10), st.integers(0, 1000), st.integers(0, 100))
 def test_the_smallest_ell_within_the_tolerance_of_the_best_is_chosen(corrects, more, percent):
     rows = max(corrects) + more
-    steps = [step(ell, correct) for ell, correct in enumerate(corrects, start=1)]
-    chosen = choose(steps, rows, percent / 100)
+    steps = steps_of(corrects, rows)
+    chosen = choose(steps, Judging(tolerance=percent / 100), rows)
     allowed = Fraction(percent, 100)
     within = [s for s in steps if rows == 0 or Fraction(max(corrects) - s.correct, rows) <= allowed]
     assert chosen is within[0]
@@ -65,51 +73,79 @@ def test_the_smallest_ell_within_the_tolerance_of_the_best_is_chosen(corrects, m
 
 @pytest.mark.parametrize(("lost", "ell"), [(0, 1), (9, 1), (10, 1), (11, 2), (500, 2)])
 def test_one_point_below_the_best_is_within_the_tolerance_and_a_row_more_is_not(lost, ell):
-    assert choose([step(1, 900 - lost), step(2, 900), step(3, 880)], 1000, 0.01).ell == ell
+    assert chosen_ell([900 - lost, 900, 880], 1000, 0.01) == ell
 
 
 def test_the_tolerance_holds_where_floats_would_go_wrong():
     # In floats 0.90 - 0.89 is 0.010000000000000009: the first step would be passed over.
     assert 90 / 100 - 89 / 100 > 0.01
-    assert choose([step(1, 89), step(2, 90)], 100, 0.01).ell == 1
+    assert chosen_ell([89, 90], 100, 0.01) == 1
     # In floats 0.07 * 100 is 7.000000000000001, and 0.29 * 100 is 28.999999999999996.
     assert 0.29 * 100 < 29
-    assert choose([step(1, 61), step(2, 90)], 100, 0.29).ell == 1
-    assert choose([step(1, 60), step(2, 90)], 100, 0.29).ell == 2
+    assert chosen_ell([61, 90], 100, 0.29) == 1
+    assert chosen_ell([60, 90], 100, 0.29) == 2
 
 
 @given(st.integers(1, 10**6), st.integers(1, 99))
 def test_a_loss_of_exactly_the_tolerance_is_within_it_for_any_number_of_rows(hundreds, percent):
     rows = 100 * hundreds
-    steps = [step(1, rows - percent * hundreds), step(2, rows)]
-    assert choose(steps, rows, percent / 100).ell == 1
-    assert choose([step(1, rows - percent * hundreds - 1), step(2, rows)], rows, percent / 100).ell == 2
+    assert chosen_ell([rows - percent * hundreds, rows], rows, percent / 100) == 1
+    assert chosen_ell([rows - percent * hundreds - 1, rows], rows, percent / 100) == 2
 
 
 @pytest.mark.parametrize("tolerance", [1e-05, 1e-3])
 def test_a_tiny_tolerance_is_read_as_it_is_written(tolerance):
-    assert choose([step(1, 10**6 - round(10**6 * tolerance)), step(2, 10**6)], 10**6, tolerance).ell == 1
-    assert choose([step(1, 10**6 - round(10**6 * tolerance) - 1), step(2, 10**6)], 10**6, tolerance).ell == 2
+    assert chosen_ell([10**6 - round(10**6 * tolerance), 10**6], 10**6, tolerance) == 1
+    assert chosen_ell([10**6 - round(10**6 * tolerance) - 1, 10**6], 10**6, tolerance) == 2
 
 
 @pytest.mark.parametrize("names", [("f", "chi2"), ("chi2", "f"), ("mutual_info", "f", "chi2")])
 def test_rankings_that_tie_go_to_the_first_of_the_list(names):
     holds, target = np.array([[True], [False], [True]]), np.array([True, False, True])
-    same = {name: ranked([0], (holds, target), (holds, target)) for name in names}
-    assert sweep(same, tolerance=0.01).chosen.rank == names[0]
+    same = {name: [ranked([0], (holds, target), (holds, target))] for name in names}
+    assert sweep(same, Judging()).chosen.rank == names[0]
 
 
 def test_a_better_ranking_wins_over_an_earlier_one():
     target = np.array([True, False, True, False])
     holds = np.array([[True, True, False, False], [True, False, True, False]]).T
-    rankings = {name: ranked(order, (holds, target), (holds, target)) for name, order in (("f", [0]), ("chi2", [1]))}
-    chosen = sweep(rankings, tolerance=0.01).chosen
+    rankings = {name: [ranked(order, (holds, target), (holds, target))] for name, order in (("f", [0]), ("chi2", [1]))}
+    chosen = sweep(rankings, Judging()).chosen
     assert (chosen.rank, chosen.attributes, chosen.correct) == ("chi2", (1,), 4)
 
 
 def test_without_validation_rows_the_first_step_of_the_first_ranking_is_chosen():
     holds, target = np.ones((3, 2), bool), np.ones(3, bool)
     nothing = (holds[:0], target[:0])
-    found = sweep({name: ranked([0, 1], (holds, target), nothing) for name in ("chi2", "f")}, tolerance=0.01)
+    found = sweep({name: [ranked([0, 1], (holds, target), nothing)] for name in ("chi2", "f")}, Judging())
     assert found.validation_rows == 0
     assert (found.chosen.ell, found.chosen.rank, found.chosen.correct) == (1, "chi2", 0)
+
+
+@pytest.mark.parametrize(("corrects", "ell"), [([880, 900], 2), ([891, 900], 1), ([889, 900], 2)])
+def test_one_standard_error_is_that_of_the_best_share(corrects, ell):
+    # The root of 0.9 * 0.1 / 1000 is 0.0095.
+    assert chosen_ell(corrects, 1000, 0.05, "standard_error") == ell
+
+
+def test_the_standard_error_never_gives_up_more_than_the_tolerance():
+    assert chosen_ell([19, 20], 40, 0.01, "standard_error") == 2
+    assert chosen_ell([19, 20], 40, 0.10, "standard_error") == 1
+
+
+@given(boolean_rows(min_rows=4, max_attributes=4), st.data())
+def test_several_splits_are_judged_by_their_sum_and_the_final_ranking_is_taken(rows, choice):
+    holds, target = rows
+    cuts = [choice.draw(st.integers(0, len(target))) for _ in range(3)]
+    parts = [((holds[:cut], target[:cut]), (holds[cut:], target[cut:])) for cut in cuts]
+    orders = [choice.draw(st.permutations(range(holds.shape[1]))) for _ in parts]
+    final = tuple(choice.draw(st.permutations(range(holds.shape[1]))))
+    splits = [ranked(order, *part) for order, part in zip(orders, parts, strict=True)]
+    found = sweep({"f": splits}, Judging(), final={"f": final}, distinct_rows=len(target))
+    assert found.validation_rows == sum(len(target) - cut for cut in cuts)
+    for s in found.steps:
+        correct = [plain_correct(order[: s.ell], *part) for order, part in zip(orders, parts, strict=True)]
+        assert s.correct == sum(correct)
+        shares = [Fraction(right, max(1, len(target) - cut)) for right, cut in zip(correct, cuts, strict=True)]
+        assert s.score == sum(shares) / 3
+        assert s.attributes == final[: s.ell]

@@ -124,9 +124,14 @@ def dot(axis: Axis, row: Row, y: float) -> Html:
 
 
 def hue(row: Row) -> str:
+    """Return the class that colours a row."""
+    return hue_of(row.method)
+
+
+def hue_of(method: str) -> str:
     """Return the class that colours a method."""
     known = {"ideal", "black_box", "random_forest", "xgboost", "formula_size", "one_rule", "majority"}
-    return f"m-{row.method}" if row.method in known else "m-other"
+    return f"m-{method}" if method in known else "m-other"
 
 
 def log_axis(values: Sequence[float], unit: str) -> Axis:

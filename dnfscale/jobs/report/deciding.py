@@ -10,12 +10,13 @@ from dnfscale.core.arrays import Bools
 from dnfscale.core.model import Model
 from dnfscale.data.models import parse_model
 from dnfscale.errors import DataError
-from dnfscale.jobs.report.formula import chip, condition
+from dnfscale.jobs.report.formula import chip, conditions
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, folded
 from dnfscale.jobs.report.run import FormulaView, RunView
 from dnfscale.jobs.report.wording import count, share
-from dnfscale.method.explain import Explanation, Literal, explain_types
+from dnfscale.method.conditions import Literal
+from dnfscale.method.explain import Explanation, explain_types
 from dnfscale.method.narrate import count_words
 from dnfscale.method.possible import telling_literals
 
@@ -118,9 +119,9 @@ class _Example:
         assert self._formula.model is not None
         attributes = self._formula.model["attributes"]
         pieces: list[Child] = []
-        for i, holds in literals:
+        for asked in conditions(attributes, literals):
             pieces += [Html(' <span class="and">and</span> ')] if pieces else []
-            pieces.append(chip(condition(attributes[i], holds)))
+            pieces.append(chip(asked))
         return join(*pieces)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
+from dnfscale.method.conditions import Literal, grouped
 from dnfscale.method.explain import term_intervals
 
 _SHOWN_LINES = 8
@@ -29,6 +30,8 @@ class Condition:
     value: str = ""
     negated: bool = False
     """Whether the attribute occurs with a «not», which the sign may have swallowed."""
+    low: str = ""
+    """The lower end of an interval, if it is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def model_reading(model: Mapping[str, Any]) -> Reading:
     # Counts of weights are not counts of draws, and give no interval.
     intervals = _intervals(supports, len(attributes)) if not model.get("weighted") else [None] * len(terms)
     lines = tuple(
-        Line(tuple(condition(attributes[index], holds) for index, holds in term), own, interval)
+        Line(tuple(conditions(attributes, term)), own, interval)
         for term, own, interval in zip(terms, supports, intervals, strict=True)
     )
     rest = [count for count in counts if not any(accepted(term, count[0]) for term in terms)]
@@ -131,6 +134,20 @@ def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
     return terms if expected == "or" or (expected == "and" and not bracketed) else None
 
 
+def conditions(attributes: Sequence[Mapping[str, Any]], literals: Iterable[Literal]) -> list[Condition]:
+    """Return what literals of a model file ask together; two cuts of a column become one interval."""
+    cuts = [
+        (str(a["column"]), a["value"]) if a["test"] == "above" and isinstance(a.get("value"), int | float) else None
+        for a in attributes
+    ]
+    asked = []
+    for group in grouped(cuts, literals):
+        last = condition(attributes[group[-1][0]], group[-1][1])
+        low = number_text(attributes[group[0][0]]["value"]) if len(group) == 2 else ""
+        asked.append(replace(last, low=low, negated=False) if low else last)
+    return asked
+
+
 def condition(attribute: Mapping[str, Any], holds: bool) -> Condition:
     """Return what a literal of a model file asks of its column."""
     column, test, value = str(attribute["column"]), attribute["test"], attribute.get("value")
@@ -182,6 +199,7 @@ def chip(asked: Condition) -> Html:
     swallowed = asked.sign in {"≤", "≠", "is present"}
     parts: list[Html | None] = [
         element("span", "not ", class_="sign") if asked.negated and not swallowed else None,
+        join(element("bdi", asked.low, class_="value"), element("span", " < ", class_="sign")) if asked.low else None,
         name_of(asked.name),
         join(" ", element("span", asked.sign, class_="sign")) if asked.sign else None,
         join(" ", element("bdi", asked.value, class_="value")) if asked.value else None,

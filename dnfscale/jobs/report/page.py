@@ -15,6 +15,7 @@ from dnfscale.jobs.report.answer import answer_card
 from dnfscale.jobs.report.certificate import certificate_card
 from dnfscale.jobs.report.comparing import accuracy_card, difference_card, runtime_card
 from dnfscale.jobs.report.deciding import deciding_card
+from dnfscale.jobs.report.frontier import frontier_card
 from dnfscale.jobs.report.labels import confusion_card
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.overview import overview, run_key
@@ -66,6 +67,7 @@ def _detail_cards(place: Place, view: RunView) -> list[Section]:
         difference_card(place, [view]),
         confusion_card(place, view),
         sweep_card(place, view),
+        frontier_card(place, view),
         families_card(place, view),
         folds_card(place, view),
         stability_card(place, view),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable, Sequence
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Kind, Quantity
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.method.conditions import Literal, grouped, placed_cuts
 from dnfscale.method.export.text import needs_note
 from dnfscale.method.export.trees import Spelling, spell
 
@@ -109,7 +111,7 @@ def _predicted(model: Model) -> str:
 
 def _lines(model: Model) -> list[str]:
     def told(i: int, holds: bool) -> str:
-        return _condition(model.tau.attributes[i], holds)
+        return latex_condition(model.tau.attributes[i], holds)
 
     if model.tree is not None:
         return [spell(model.tree, Spelling(told, r" \land ", r" \lor ", lambda text: rf"\lnot {text}"))]
@@ -119,7 +121,7 @@ def _lines(model: Model) -> list[str]:
         return [r"\text{true}"]
     lines = []
     for number, term in enumerate(model.dnf.terms):
-        conditions = [told(i, holds) for i, holds in term.literals]
+        conditions = latex_conditions(model.tau.attributes, term.literals)
         for start in range(0, len(conditions), _PER_LINE):
             joined = r" \land ".join(conditions[start : start + _PER_LINE])
             if start:
@@ -129,7 +131,21 @@ def _lines(model: Model) -> list[str]:
     return lines
 
 
-def _condition(attribute: Attribute, holds: bool) -> str:
+def latex_conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
+    """Return literals that hold together in mathematics mode; two cuts of a column become one interval."""
+    written = []
+    for group in grouped(placed_cuts(attributes), literals):
+        if len(group) == 1:
+            written.append(latex_condition(attributes[group[0][0]], group[0][1]))
+            continue
+        low, high = (attributes[i] for i, _ in group)
+        assert isinstance(low, Above)
+        assert low.value is not None
+        written.append(rf"{_number(low.value)} < {latex_condition(high, False)}")
+    return written
+
+
+def latex_condition(attribute: Attribute, holds: bool) -> str:
     """Return an attribute, or its negation, in mathematics mode."""
     column = rf"\text{{{escape(attribute.column)}}}"
     if isinstance(attribute, IsMissing):

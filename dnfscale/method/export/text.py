@@ -8,7 +8,7 @@ from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
 from dnfscale.core.tree import literals
 from dnfscale.core.vocabulary import IsMissing
-from dnfscale.method.conditions import condition, value_text
+from dnfscale.method.conditions import condition, conditions, value_text
 from dnfscale.method.export.trees import Spelling, spell
 
 MISSING_NOTE = "where a value is missing, a condition with ≤, ≠ or not holds, and one with > or = does not"
@@ -36,7 +36,7 @@ def formula_lines(model: Model) -> list[str]:
 
     if model.tree is not None:
         return [spell(model.tree, Spelling(told, " and ", " or ", lambda text: f"not {text}"))]
-    return [" and ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms]
+    return [" and ".join(conditions(model.tau.attributes, term.literals)) for term in model.dnf.terms]
 
 
 def predicted(model: Model) -> str:

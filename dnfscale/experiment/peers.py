@@ -1,0 +1,173 @@
+"""Readable classifiers to compare with: small decision trees, RIPPER's rules, and explainable boosting machines.
+
+Each is fitted on W_0 of every fold and tested once, with little to tune: a tree's number of leaves is chosen on W_val.
+RIPPER comes from wittgenstein and the boosting machine from interpret, which are extras of the package. The length of a
+tree is that of its leaves that say yes, written as a disjunction; RIPPER's that of its rules. A boosting machine has no
+such length.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION
+from dnfscale.engine.api import Failure
+from dnfscale.experiment.metrics import deviation, mean
+from dnfscale.experiment.rows import Matrix, RowMatrix, RowsPlan, read_rows
+from dnfscale.experiment.tuning import Notes
+
+PEERS: Mapping[str, str | None] = {"decision_tree": None, "ripper": "wittgenstein", "ebm": "interpret"}
+"""The peers, and the package each needs beyond our own."""
+MOST_LEAVES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PeerFit:
+    """A peer to be fitted in a fold."""
+
+    peer: str
+    fold: int
+    seed: int
+    max_leaves: int = MOST_LEAVES
+
+
+@dataclass(frozen=True, slots=True)
+class PeerFold:
+    """What became of it."""
+
+    peer: str
+    fold: int
+    correct: int
+    rows: int
+    literals: int | None
+    seconds: float
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FitPeer:
+    """Fits and tests peers on the worker that has the rows."""
+
+    plan: RowsPlan
+
+    def __call__(self, fit: PeerFit) -> PeerFold:
+        started = time.perf_counter()
+        answers, truth, literals = _FITS[fit.peer](read_rows(self.plan), self.plan, fit)
+        seconds = round(time.perf_counter() - started, 3)
+        return PeerFold(fit.peer, fit.fold, int((answers == truth).sum()), len(truth), literals, seconds)
+
+
+def missing_package(peer: str) -> str | None:
+    """Return the package that a peer needs and that is not installed."""
+    package = PEERS[peer]
+    return package if package is not None and importlib.util.find_spec(package) is None else None
+
+
+def peer_fold(fit: PeerFit, notes: Notes) -> Generator[PeerFit, PeerFold | Failure, PeerFold]:
+    """Have a peer fitted, unless it is noted that it was."""
+    name = f"{fit.peer}-fold{fit.fold}"
+    noted = notes.recall(name)
+    if noted:
+        return PeerFold(**noted[0])
+    answer = yield fit
+    if isinstance(answer, Failure):
+        answer = PeerFold(fit.peer, fit.fold, 0, 0, None, 0.0, answer.message)
+    notes.note(name, asdict(answer))
+    return answer
+
+
+def peer_record(folds: Sequence[PeerFold]) -> dict[str, Any]:
+    """Return what a result says of a peer; a fold that failed carries its error and does not count."""
+    done = [fold for fold in folds if fold.error is None]
+    accuracies = [Fraction(fold.correct, fold.rows) for fold in done]
+    literals = [Fraction(fold.literals) for fold in done if fold.literals is not None]
+    return {
+        "accuracy_mean": mean(accuracies),
+        "accuracy_std": deviation(accuracies),
+        "literals_mean": mean(literals),
+        "failed_folds": len(folds) - len(done),
+        "folds": [
+            {"fold": fold.fold, "error": fold.error}
+            if fold.error is not None
+            else {"fold": fold.fold, "accuracy": fold.correct / fold.rows, "literals": fold.literals}
+            for fold in folds
+        ],
+    }
+
+
+Answered = tuple[Bools, Bools, int | None]
+"""Answers for the test rows, the truth, and the literals of what gave them."""
+
+
+def _decision_tree(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
+    from sklearn.tree import DecisionTreeClassifier
+
+    features, target = rows.part(plan.splits, fit.fold, (TRAIN,))
+    held_out, labels = rows.part(plan.splits, fit.fold, (VALIDATION,))
+    scores = {}
+    for leaves in range(2, fit.max_leaves + 1):
+        tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=fit.seed).fit(features, target)
+        scores[leaves] = int((tree.predict(held_out) == labels).sum())
+    leaves = max(scores, key=lambda number: (scores[number], -number))
+    features, target = rows.part(plan.splits, fit.fold, (TRAIN, VALIDATION))
+    tested, truth = rows.part(plan.splits, fit.fold, (TEST,))
+    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=fit.seed).fit(features, target)
+    return tree.predict(tested) == 1, truth == 1, _yes_literals(tree)
+
+
+def _yes_literals(tree: Any) -> int:
+    """Return the conditions on the ways to all leaves that say yes."""
+    nodes, classes = tree.tree_, tree.classes_.tolist()
+
+    def below(node: int, depth: int) -> int:
+        if nodes.children_left[node] < 0:
+            return depth if classes[int(np.argmax(nodes.value[node]))] == 1 else 0
+        return below(nodes.children_left[node], depth + 1) + below(nodes.children_right[node], depth + 1)
+
+    return below(0, 0)
+
+
+def _ripper(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
+    import pandas as pd  # type: ignore[import-untyped]
+    import wittgenstein
+
+    def frame(features: Matrix) -> Any:
+        # Categories as words: a number would be taken for an amount.
+        columns = {
+            f"c{i}": np.char.add("v", features[:, i].astype(np.int64).astype(str)) if is_category else features[:, i]
+            for i, is_category in enumerate(rows.categorical)
+        }
+        return pd.DataFrame(columns)
+
+    features, target = rows.part(plan.splits, fit.fold, (TRAIN, VALIDATION))
+    tested, truth = rows.part(plan.splits, fit.fold, (TEST,))
+    ripper = wittgenstein.RIPPER(random_state=fit.seed)
+    ripper.fit(frame(features), y=(target == 1).astype(int), pos_class=1)
+    answers = np.asarray(ripper.predict(frame(tested)), dtype=np.bool_)
+    return answers, truth == 1, sum(len(rule.conds) for rule in ripper.ruleset_.rules)
+
+
+def _ebm(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    features, target = rows.part(plan.splits, fit.fold, (TRAIN, VALIDATION))
+    tested, truth = rows.part(plan.splits, fit.fold, (TEST,))
+    kinds = ["nominal" if is_category else "continuous" for is_category in rows.categorical]
+    machine = ExplainableBoostingClassifier(feature_types=kinds, random_state=fit.seed, n_jobs=1)
+    machine.fit(features.astype(np.float64), target == 1)
+    return np.asarray(machine.predict(tested.astype(np.float64)), dtype=np.bool_), truth == 1, None
+
+
+_FITS: Mapping[str, Callable[[RowMatrix, RowsPlan, PeerFit], Answered]] = {
+    "decision_tree": _decision_tree,
+    "ripper": _ripper,
+    "ebm": _ebm,
+}

@@ -1,0 +1,100 @@
+"""The frontier on the page: accuracy against length, and what nothing else beats in both."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from dnfscale.experiment.formats import Figure, Table
+from dnfscale.experiment.frontier import Point, frontier_points, unbeaten
+from dnfscale.experiment.outcome import Outcome, method_title
+from dnfscale.jobs.report.charts import hue_of, line, percent, round_step, svg, text
+from dnfscale.jobs.report.markup import Html, element
+from dnfscale.jobs.report.parts import Place, Section, card, figure
+from dnfscale.jobs.report.run import RunView
+
+_LEFT, _RIGHT = 8.0, 96.0
+"""Where the axis of lengths begins and ends, in percent of the width."""
+_TOP, _BOTTOM, _AXIS = 12.0, 232.0, 26.0
+"""Heights in pixels."""
+
+
+def frontier_card(place: Place, view: RunView) -> Section | None:
+    """Return accuracy against length; None where there is nothing to compare."""
+    points = frontier_points(view.outcome)
+    if not points:
+        return None
+    caption = (
+        "Each point is an average over test folds: formulas of 1, 2, … attributes, what was chosen without looking at "
+        "test rows, and other readable methods. The line joins the points that no other beats in both."
+    )
+    return card(
+        place,
+        "frontier",
+        "What does accuracy cost in length?",
+        figure(_chart(place.id("frontier-chart"), points), caption, frontier_table(view.outcome)),
+        short="Length",
+    )
+
+
+def frontier_table(outcome: Outcome) -> Table:
+    """Return the points as a table."""
+    points = frontier_points(outcome)
+    best = unbeaten(points)
+    rows = tuple(
+        (
+            method_title(point.method),
+            point.name,
+            Figure(point.literals),
+            Figure(100 * point.accuracy),
+            "yes" if point in best else "no",
+        )
+        for point in points
+    )
+    header = ("Method", "Which", "Literals", "Accuracy, %", "Unbeaten")
+    return Table("Accuracy on test rows against length, means over folds", header, rows)
+
+
+def _chart(key: str, points: list[Point]) -> Html:
+    best = unbeaten(points)
+    longest = max(point.literals for point in points)
+    low, high = min(point.accuracy for point in points), max(point.accuracy for point in points)
+    step = round_step(max(high - low, 0.01), about=4)
+    low, high = step * (low // step), step * (high // step + 1)
+
+    def x(literals: float) -> float:
+        # A root shows short formulas apart and long ones still.
+        return _LEFT + (_RIGHT - _LEFT) * math.sqrt(literals / max(longest, 1.0))
+
+    def y(accuracy: float) -> float:
+        return _BOTTOM - (_BOTTOM - _TOP) * (accuracy - low) / (high - low)
+
+    drawn: list[Html] = []
+    for number in range(round((high - low) / step) + 1):
+        at = low + number * step
+        drawn += [
+            line(_LEFT, y(at), _RIGHT, y(at), class_="grid"),
+            text(f"{100 * at:g}", _LEFT - 1, y(at) + 4, anchor="end", class_="tick"),
+        ]
+    ticks = [tick for tick in (0, 1, 3, 10, 30, 100, 300, 1000) if tick <= longest]
+    drawn += [text(str(tick), x(tick), _BOTTOM + 18, anchor="middle", class_="tick") for tick in ticks]
+    drawn.append(text("literals", _RIGHT, _BOTTOM + 18, anchor="end", class_="tick"))
+    drawn += [
+        line(x(a.literals), y(a.accuracy), x(b.literals), y(b.accuracy), class_="reference") for a, b in pairwise(best)
+    ]
+    for point in points:
+        words = (
+            f"{method_title(point.method)}, {point.name}: {point.literals:.1f} literals, {100 * point.accuracy:.1f} %"
+        )
+        drawn.append(
+            element(
+                "circle",
+                element("title", words),
+                cx=percent(x(point.literals)),
+                cy=y(point.accuracy),
+                r=7 if point.chosen else 4.5,
+                class_=f"dot {hue_of(point.method)}",
+            )
+        )
+    description = "; ".join(f"{point.name}: {point.literals:.1f}, {100 * point.accuracy:.1f} %" for point in points)
+    return svg(key, "Accuracy against length", description, _BOTTOM + _AXIS, *drawn)

@@ -1,0 +1,150 @@
+"""Where a column of numbers is cut: at its median, at several quantiles, or where the spec says.
+
+Quantiles know nothing of the target, so they may be those of all of a fold's W_0. What entropy says of them comes
+later: `keep_telling` keeps, of many quantiles, those that a recursive split of the column by information gain would
+take, with the stopping rule of Fayyad and Irani (1993). It reads the 2 x 2 tables of the cuts and needs no row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Ints
+from dnfscale.core.associations import Associations
+from dnfscale.core.medians import MEDIAN, Bracket, Cut
+from dnfscale.errors import DataError
+
+CUTS = ("median", "auto", "entropy")
+"""What a spec may say besides a number of quantiles."""
+MOST_CUTS = 31
+"""Quantile cuts of a column: more would not differ by two percentiles."""
+_ENTROPY_CUTS = 19
+"""The quantiles among which entropy chooses."""
+_FEWEST, _MOST = 3, 19
+"""Bounds of what is chosen automatically."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutPlan:
+    """The cuts that are looked for in a column: quantiles by their share, or given values."""
+
+    shares: tuple[Fraction, ...] = ()
+    values: tuple[int | float, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is above each cut: `above_median`, `above_p30` for a percentile, `above_65` for a given value."""
+        if self.values:
+            return tuple(f"above_{value:g}" for value in self.values)
+        return tuple("above_median" if share == MEDIAN else f"above_p{round(100 * share)}" for share in self.shares)
+
+
+def plan_cuts(cuts: str | int, at: Mapping[str, Sequence[int | float]], column: str, n_rows: int) -> CutPlan:
+    """Return the cuts of a column of a table of so many rows."""
+    if column in at:
+        return CutPlan(values=tuple(sorted(set(at[column]))))
+    if cuts == "median":
+        return CutPlan((MEDIAN,))
+    k = cuts if isinstance(cuts, int) else _ENTROPY_CUTS if cuts == "entropy" else automatic(n_rows)
+    return CutPlan(tuple(Fraction(j, k + 1) for j in range(1, k + 1)))
+
+
+def automatic(n_rows: int) -> int:
+    """Return how many quantiles are worth trying: one more for each doubling of the rows, 4 for 128 of them."""
+    return min(_MOST, max(_FEWEST, round(math.log2(max(1, n_rows))) - 3))
+
+
+def given_cut(value: int | float, dtype: np.dtype[Any]) -> Cut:
+    """Return a given value as a cut of a column: x > value exactly when x > edge, for every x of its dtype.
+
+    Where every x is above, there is nothing to tell apart, and no cut.
+    """
+    if dtype.kind in "iu":
+        bounds = np.iinfo(dtype)
+        edge = math.floor(value)
+        return Cut(None, None) if edge < bounds.min else Cut(value, dtype.type(min(edge, bounds.max)))
+    with np.errstate(over="ignore"):
+        nearest = dtype.type(value)
+    return Cut(value, np.nextafter(nearest, dtype.type(-np.inf)) if float(nearest) > value else nearest)
+
+
+def given_bracket(value: int | float, dtype: np.dtype[Any]) -> Bracket:
+    """Return the bracket of a cut that is known before the data is read."""
+    edge = given_cut(value, dtype).edge
+    if edge is None:
+        edge = np.iinfo(dtype).min
+    return Bracket(edge, edge)
+
+
+def check_given(at: Mapping[str, Sequence[int | float]], numbers: Sequence[str]) -> None:
+    """Raise DataError where cuts are given for what is no column of numbers."""
+    for column in at:
+        if column not in numbers:
+            raise DataError(
+                f"booleanize.at must name columns of numbers, got {column!r}; there are "
+                f"{', '.join(map(repr, numbers[:10])) or 'none'}{' and more' * (len(numbers) > 10)}",
+                "booleanize.at",
+            )
+
+
+def keep_telling(tables: Associations, columns: Sequence[Sequence[int]]) -> Bools:
+    """Say which attributes are left, kept[fold, attribute], when entropy chooses among the cuts of each column.
+
+    columns lists the attributes of each column of numbers, by increasing cut; all other attributes are left.
+    """
+    kept = np.ones(tables.holds.shape, dtype=np.bool_)
+    for fold in range(len(tables.n)):
+        for attributes in columns:
+            own = np.array(attributes)
+            # Rows between neighbouring cuts, and the positive ones among them.
+            above = np.concatenate([[tables.n[fold]], tables.holds[fold, own], [0]])
+            positive = np.concatenate([[tables.positive[fold]], tables.holds_positive[fold, own], [0]])
+            kept[fold, own] = False
+            for cut in _split(-np.diff(above), -np.diff(positive), 0):
+                kept[fold, own[cut]] = True
+    return kept
+
+
+def _split(n: Ints, c: Ints, first: int) -> list[int]:
+    """Return the cuts that split some neighbouring bins by information gain, as long as they pay for themselves."""
+    total = int(n.sum())
+    if total < 2 or len(n) < 2:
+        return []
+    n_low, c_low = np.cumsum(n)[:-1], np.cumsum(c)[:-1]
+    n_high, c_high = total - n_low, int(c.sum()) - c_low
+    whole = float(_entropy(np.array([total]), np.array([c.sum()]))[0])
+    low, high = _entropy(n_low, c_low), _entropy(n_high, c_high)
+    left = (n_low * low + n_high * high) / total
+    left[(n_low == 0) | (n_high == 0)] = np.inf
+    best = int(np.argmin(left))
+    if not np.isfinite(left[best]):
+        return []
+    k, k_low, k_high = (
+        1 + (0 < positive < rows)
+        for rows, positive in (
+            (total, int(c.sum())),
+            (int(n_low[best]), int(c_low[best])),
+            (int(n_high[best]), int(c_high[best])),
+        )
+    )
+    cost = math.log2(3**k - 2) - (k * whole - k_low * float(low[best]) - k_high * float(high[best]))
+    if (whole - float(left[best])) * total <= math.log2(total - 1) + cost:
+        return []
+    cut = best + 1
+    return [*_split(n[:cut], c[:cut], first), first + best, *_split(n[cut:], c[cut:], first + cut)]
+
+
+def _entropy(n: Ints, c: Ints) -> Any:
+    """Return the entropy of a target in bits, with c of n rows positive."""
+    entropy = np.zeros(len(n))
+    for part in (c, n - c):
+        some = part > 0
+        share = part[some] / n[some]
+        entropy[some] -= share * np.log2(share)
+    return entropy

@@ -1,0 +1,76 @@
+"""What a formula is to be good at, exact from counts: accuracy, or least cost, balanced accuracy, or F-beta.
+
+Each objective asks for its own threshold: the share of positives from which a type is to be accepted. For accuracy it
+is one half, or as the spec says: with the threshold a / b a wrong «yes» costs a and a wrong «no» b - a, and what is
+greatest is the share of the cost that is not incurred. For balanced accuracy it is the share of positives in the rows
+learned from. For F-beta no threshold is known beforehand: the best of those that differ is found by trying them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.model import HALF
+from dnfscale.method.ideal import correct_rows, weighed
+
+OBJECTIVES = ("accuracy", "balanced_accuracy", "f_beta")
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """What to be good at."""
+
+    name: str = "accuracy"
+    threshold: Fraction = HALF
+    """Of accuracy."""
+    beta: Fraction = Fraction(1)
+    """How many times as much recall counts as precision."""
+
+    def threshold_of(self, counts: TypeCounts) -> Fraction:
+        """Return from which share of positives on a type is to be accepted."""
+        n, c = counts.n_rows, int(counts.c.sum())
+        if self.name == "accuracy" or c in (0, n):
+            return self.threshold
+        if self.name == "balanced_accuracy":
+            return Fraction(c, n)
+        return self._best_f_threshold(counts)
+
+    def score(self, accepted: Bools, counts: TypeCounts) -> Fraction:
+        """Return how good answers are, between 0 and 1; accepted[i] is the answer for type counts.codes[i]."""
+        if self.name == "accuracy":
+            rows = weighed(counts, self.threshold)
+            return Fraction(correct_rows(accepted, rows), max(1, rows.n_rows))
+        positive = int(counts.c.sum())
+        negative = counts.n_rows - positive
+        true_yes = int(counts.c[accepted].sum())
+        true_no = negative - int((counts.n - counts.c)[accepted].sum())
+        if self.name == "f_beta":
+            return self._f(true_yes, positive, int(counts.n[accepted].sum()))
+        # A class without rows has nothing to get wrong.
+        of_yes = Fraction(true_yes, positive) if positive else Fraction(1)
+        of_no = Fraction(true_no, negative) if negative else Fraction(1)
+        return (of_yes + of_no) / 2
+
+    def _f(self, true_yes: int, positive: int, accepted: int) -> Fraction:
+        weight = self.beta**2
+        whole = weight * positive + accepted
+        return (1 + weight) * true_yes / whole if whole else Fraction(1)
+
+    def _best_f_threshold(self, counts: TypeCounts) -> Fraction:
+        """Return the share down to which accepting types gives the best F on the rows counted; a tie: the highest."""
+        order = np.lexsort((counts.codes, -(counts.c / counts.n)))
+        best, threshold = Fraction(-1), HALF
+        accepted = true_yes = 0
+        positive = int(counts.c.sum())
+        for place in order.tolist():
+            n, c = int(counts.n[place]), int(counts.c[place])
+            accepted, true_yes = accepted + n, true_yes + c
+            found = self._f(true_yes, positive, accepted)
+            if c and found > best:
+                best, threshold = found, Fraction(c, n)
+        return min(threshold, 1 - Fraction(1, 1_000_000))

@@ -1,0 +1,83 @@
+"""Which types a formula accepts, when the rows of a type are too few to go by alone.
+
+Every rule turns the counts of a type into a share p_t, and accepts the type when p_t reaches the threshold, a tie being
+true:
+
+    none      p_t = c_t / n_t; a type without rows is false
+    support   a type of fewer than m rows answers as its parent does: the type of the first ell - 1 attributes
+    parent    p_t = (c_t + m p) / (n_t + m), with p the share of the parent, and so on up to all rows
+    linear    p_t = (c_t + m q_t) / (n_t + m), with q_t what a logistic regression on the same counts says of the type
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Floats, Ints
+from dnfscale.core.counts import TypeCounts, to_dense
+from dnfscale.method import logistic
+
+SHRINK = ("none", "support", "parent", "linear")
+_CLOSE = 1e-9
+"""Shares are floats here; what is so close to the threshold is a tie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shrink:
+    """A rule, and m: how many rows of its own a type weighs as much as with what it is shrunk to."""
+
+    rule: str = "none"
+    rows: float = 8.0
+
+
+def accepted_types(counts: TypeCounts, shrink: Shrink, threshold: Fraction) -> Bools:
+    """Say of every type over the attributes whether it is accepted; bit i of a type is attribute i, the best first."""
+    n, c = to_dense(counts)
+    if shrink.rule == "none":
+        return np.asarray((n > 0) & (threshold.denominator * c >= threshold.numerator * n))
+    if shrink.rule == "support":
+        return _supported(counts, shrink.rows, threshold)
+    p = _parent_shares(counts, shrink.rows) if shrink.rule == "parent" else _linear_shares(counts, shrink.rows)
+    return np.asarray(p >= float(threshold) - _CLOSE)
+
+
+def _supported(counts: TypeCounts, rows: float, threshold: Fraction) -> Bools:
+    answers: Bools | None = None
+    for n, c in _levels(counts):
+        own = threshold.denominator * c >= threshold.numerator * n
+        answers = own if answers is None else np.where(n >= rows, own, np.resize(answers, len(n)))
+    assert answers is not None
+    return answers
+
+
+def _parent_shares(counts: TypeCounts, rows: float) -> Floats:
+    p: Floats | None = None
+    for n, c in _levels(counts):
+        p = c / np.maximum(n, 1) if p is None else (c + rows * np.resize(p, len(n))) / (n + rows)
+    assert p is not None
+    return np.asarray(p)
+
+
+def _linear_shares(counts: TypeCounts, rows: float) -> Floats:
+    n, c = to_dense(counts)
+    weights = logistic.fit(_bits(counts.codes, counts.ell), counts.n.astype(np.float64), counts.c.astype(np.float64))
+    q = logistic.probabilities(weights, _bits(np.arange(len(n)), counts.ell))
+    return np.asarray((c + rows * q) / (n + rows))
+
+
+def _bits(codes: Ints, ell: int) -> Floats:
+    return ((codes[:, None] >> np.arange(ell)) & 1).astype(np.float64)
+
+
+def _levels(counts: TypeCounts) -> list[tuple[Ints, Ints]]:
+    """Return n_t and c_t over the first 0, 1, ..., ell attributes."""
+    n, c = to_dense(counts)
+    levels = [(n, c)]
+    for _ in range(counts.ell):
+        # The last attribute is the highest bit: its two halves add up to the types without it.
+        n, c = n.reshape(2, -1).sum(axis=0), c.reshape(2, -1).sum(axis=0)
+        levels.append((n, c))
+    return levels[::-1]

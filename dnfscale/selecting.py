@@ -1,0 +1,206 @@
+"""Which attributes go first, in every part that formulas are learned from.
+
+A *unit* is a part of the rows that ranks attributes for itself: W_train of each inner split of each fold and, where
+there are several inner splits, all of W_0, on which what was chosen over the splits is then carried out. Units are
+numbered split by split, each with all folds in order; W_0 comes last.
+
+Rankings of attributes one by one follow from 2 x 2 tables of all rows. Rankings that look at them together are found on
+a sample of the rows, at most 32,768 of them, drawn by row number: which attributes go together shows on so many. What a
+ranking is worth is then judged on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core import sample
+from dnfscale.core.arrays import Bools, Floats, Scalar
+from dnfscale.core.associations import Associations
+from dnfscale.core.bins import Bins, Spans
+from dnfscale.core.sample import SampledRows
+from dnfscale.core.splits import TEST, TRAIN, Splits
+from dnfscale.engine.api import Engine
+from dnfscale.engine.budget import check_merge
+from dnfscale.method.booleanize import Booleanization
+from dnfscale.method.cuts import keep_telling
+from dnfscale.method.joint import JOINT, Candidates, first_of_equals
+from dnfscale.method.select import SCORES, mutual_info_scores, rankings
+from dnfscale.scans import Read
+from dnfscale.table import LearnSpec, Table
+
+_SAMPLED_ROWS, _SAMPLED_CELLS = 1 << 15, 1 << 25
+"""Rows of the sample; fewer where a table has more than a thousand columns."""
+_CANDIDATES, _CANDIDATE_CELLS = 1 << 10, 1 << 24
+"""Attributes that are looked at together, the best by mutual information; fewer where the sample has many rows."""
+
+_SPARE = 4
+"""How many times the attributes wanted are ranked one by one, where some may turn out to be equal."""
+
+Ranked = dict[str, tuple[int, ...]]
+"""The best attributes by each ranking, best first."""
+
+
+def n_units(splits: Splits) -> int:
+    """Return how many parts rank attributes for themselves."""
+    return splits.n_folds * (splits.inner if splits.inner == 1 else splits.inner + 1)
+
+
+def unit_members(splits: Splits) -> Bools:
+    """Return members[unit, arc]: of which arcs each unit consists."""
+    parts = [splits.inner_parts(split) == TRAIN for split in range(splits.inner)]
+    if splits.inner > 1:
+        parts.append(splits.parts != TEST)
+    return np.concatenate(parts)
+
+
+def unit_spans(spans: Spans, splits: Splits) -> Spans:
+    """Return the spans of every unit: those of its fold."""
+    times = n_units(splits) // splits.n_folds
+    return Spans(spans.column, np.tile(spans.first, (times, 1)), np.tile(spans.last, (times, 1)))
+
+
+def rank_units(
+    rows: Sequence[object],
+    tables: Sequence[Associations],
+    table: Table,
+    booleans: Booleanization,
+    spec: LearnSpec,
+    engine: Engine,
+) -> list[list[Ranked]]:
+    """Return the rankings of every target and unit, given the 2 x 2 tables of each."""
+    allowed = [_allowed(of_target, booleans, spec) for of_target in tables]
+    if not spec.looks_together:
+        pairs = zip(tables, allowed, strict=True)
+        return [_by_scores(of_target, kept, spec, spec.max_ell) for of_target, kept in pairs]
+    drawn = _sample(rows, table, booleans, spec, engine)
+    jobs = []
+    for target, (of_target, kept) in enumerate(zip(tables, allowed, strict=True)):
+        most = min(_CANDIDATES, _CANDIDATE_CELLS // max(1, len(drawn.numbers)))
+        telling = _orders(np.where(kept, mutual_info_scores(of_target), -1.0), kept, most)
+        scored = _by_scores(of_target, kept, spec, _SPARE * spec.max_ell if spec.drop_duplicates else spec.max_ell)
+        jobs += [RankJob(target, unit, telling[unit], scored[unit]) for unit in range(len(of_target.n))]
+    scan = RankTogether(
+        drawn,
+        booleans.bins,
+        unit_spans(booleans.train, table.splits),
+        unit_members(table.splits),
+        table.targets,
+        spec.rank,
+        spec.max_ell,
+        spec.drop_duplicates,
+    )
+    ranked = engine.map("rank attributes", jobs, scan)
+    n = len(ranked) // len(tables)
+    return [ranked[target * n : (target + 1) * n] for target in range(len(tables))]
+
+
+@dataclass(frozen=True, slots=True)
+class RankJob:
+    """A unit to rank attributes in."""
+
+    target: int
+    unit: int
+    candidates: tuple[int, ...]
+    scored: Mapping[str, tuple[int, ...]]
+    """The rankings of attributes one by one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankTogether:
+    """Ranks the attributes of a unit on the sampled rows."""
+
+    rows: SampledRows
+    bins: tuple[Bins, ...]
+    spans: Spans
+    members: Bools
+    targets: Bools
+    ranks: tuple[str, ...]
+    max_ell: int
+    drop_duplicates: bool
+
+    def __call__(self, job: RankJob) -> Ranked:
+        arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
+        own = np.flatnonzero(self.members[job.unit][arcs])
+        attributes = sorted({*job.candidates, *(a for order in job.scored.values() for a in order)})
+        columns = {column: codes[own] for column, codes in self.rows.columns.items()}
+        weights = None if self.rows.weights is None else self.rows.weights[own]
+        holds = np.empty((len(own), len(attributes)), dtype=np.float32 if weights is None else np.float64)
+        for place, span in enumerate(self.spans.of(job.unit, attributes)):
+            holds[:, place] = span.holds(columns[span.column], self.bins[span.column].n_codes)
+        if weights is not None:
+            holds *= weights[:, None]
+        found = Candidates(holds, self.targets[job.target][classes[own]], weights)
+        place_of = {attribute: place for place, attribute in enumerate(attributes)}
+        first = first_of_equals(found) if self.drop_duplicates else np.arange(len(attributes))
+        telling = [a for a in job.candidates if first[place_of[a]] == place_of[a]] or list(job.candidates)
+        narrow = found.only([place_of[a] for a in telling])
+        ranked: Ranked = {}
+        for rank in self.ranks:
+            if rank in JOINT:
+                ranked[rank] = tuple(telling[i] for i in JOINT[rank](narrow, self.max_ell))
+            else:
+                # Of equals the best ranked stays.
+                distinct = {int(first[place_of[a]]): a for a in reversed(job.scored[rank])}
+                ranked[rank] = tuple(list(distinct.values())[::-1][: self.max_ell])
+        return ranked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawRows:
+    """A scan that draws a sample of the rows."""
+
+    bins: tuple[Bins, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
+    n_arcs: int
+    n_rows: int
+    drawn: int
+    seed: int
+
+    def __call__(self, read: Read) -> SampledRows:
+        table = read.binned(self.bins, self.classes, n_arcs=self.n_arcs)
+        chosen = sample.is_drawn(read.first_row, table.n_rows, of=self.n_rows, drawn=self.drawn, seed=self.seed)
+        return sample.take(table, read.first_row, chosen)
+
+
+def _sample(
+    rows: Sequence[object], table: Table, booleans: Booleanization, spec: LearnSpec, engine: Engine
+) -> SampledRows:
+    drawn = min(_SAMPLED_ROWS, max(1, _SAMPLED_CELLS // len(booleans.bins)))
+    check_merge(
+        f"a sample of {drawn:,} rows",
+        min(drawn, table.splits.n_rows) * (len(booleans.bins) + 24),
+        fan_in=1,
+        worker_bytes=engine.worker_bytes,
+        advice="raise cluster.memory_limit",
+        key="cluster.memory_limit",
+    )
+    scan = DrawRows(booleans.bins, table.classes, table.splits.n_arcs, table.splits.n_rows, drawn, spec.seed)
+    return engine.reduce("draw rows", rows, scan, sample.merge)
+
+
+def _allowed(tables: Associations, booleans: Booleanization, spec: LearnSpec) -> Bools:
+    """Say which attributes may be ranked in each unit."""
+    if spec.cuts == "entropy":
+        return keep_telling(tables, booleans.cuts_by_column())
+    return np.ones(tables.holds.shape, dtype=np.bool_)
+
+
+def _by_scores(tables: Associations, allowed: Bools, spec: LearnSpec, length: int) -> list[Ranked]:
+    """Return the best attributes of each unit by each ranking of attributes one by one."""
+    orders = {
+        rank: _orders(np.where(allowed, SCORES[rank](tables), np.nan), allowed, length)
+        for rank in spec.rank
+        if rank in SCORES
+    }
+    return [{rank: order[unit] for rank, order in orders.items()} for unit in range(len(tables.n))]
+
+
+def _orders(scores: Floats, allowed: Bools, length: int) -> list[tuple[int, ...]]:
+    """Return the best allowed attributes of each unit; the best of all where none is allowed."""
+    found = []
+    for order, own in zip(rankings(scores, scores.shape[1]).tolist(), allowed, strict=True):
+        found.append(tuple(a for a in order if own[a])[:length] or tuple(order[:length]))
+    return found

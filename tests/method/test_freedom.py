@@ -1,0 +1,73 @@
+"""What a formula is free to say, and what that may cost."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dnfscale.core.counts import TypeCounts, tally
+from dnfscale.core.vocabulary import Above, Equals, IsTrue, Vocabulary
+from dnfscale.method.freedom import Freedom, truth_of
+from dnfscale.method.ideal import correct_rows, ideal_types
+from dnfscale.method.minimize import Truth, minimize
+from dnfscale.method.shrink import Shrink
+from tests.strategies import boolean_rows
+
+HALF = Fraction(1, 2)
+
+
+def flags(ell: int) -> Vocabulary:
+    return Vocabulary(tuple(IsTrue(f"a{i}", f"a{i}", True) for i in range(ell)))
+
+
+def truth(counts: TypeCounts, tau: Vocabulary, shrink: str = "none", **freedom: object) -> Truth:
+    return truth_of(counts, tau, shrink=Shrink(shrink), threshold=HALF, freedom=Freedom(**freedom))  # type: ignore[arg-type]
+
+
+@given(boolean_rows(min_rows=1, max_attributes=4))
+def test_the_paper_accepts_the_ideal_types_and_leaves_nothing_free(rows):
+    counts = tally(*rows)
+    assert truth(counts, flags(counts.ell)) == Truth(counts.ell, tuple(ideal_types(counts).tolist()))
+
+
+@given(boolean_rows(min_rows=1, max_rows=60, max_attributes=4), st.sampled_from([0.0, 0.01, 0.05, 0.2, 1.0]))
+def test_freedom_costs_at_most_its_share_of_the_rows_and_never_makes_a_formula_longer(rows, share):
+    counts = tally(*rows)
+    bound = minimize(truth(counts, flags(counts.ell), unseen="dont_care"))
+    freed = minimize(truth(counts, flags(counts.ell), unseen="dont_care", share=share))
+    ideal, found = (correct_rows(m.dnf.accepts(counts.codes), counts) for m in (bound, freed))
+    assert ideal - found <= Fraction(str(share)) * counts.n_rows
+    assert freed.dnf.n_literals <= bound.dnf.n_literals
+
+
+def test_types_that_no_row_can_have_are_free_unless_the_unseen_are_negative():
+    tau = Vocabulary(
+        (Above("low", "x", 1), Above("high", "x", 5), Equals("red", "colour", "red"), Equals("blue", "colour", "blue"))
+    )
+    holds = np.array([[False, False, True, False], [True, True, False, True]])
+    counts = tally(holds, np.array([False, True]))
+    assert truth(counts, tau).free == ()
+    free = set(truth(counts, tau, "parent", unseen="follow").free)
+    impossible = {t for t in range(16) if (t & 3) == 2 or (t & 12) == 12}
+    assert free == impossible
+    assert set(truth(counts, tau, unseen="dont_care").free) == set(range(16)) - set(counts.codes.tolist())
+
+
+def test_unseen_types_follow_the_rule_for_few_rows():
+    holds = np.array([[True, True]] * 9 + [[False, True]] * 9)
+    counts = tally(holds, holds[:, 0])
+    found = truth(counts, flags(2), "parent", unseen="follow")
+    assert found.required == (0b01, 0b11)
+    assert truth(counts, flags(2), "parent", unseen="negative").required == (0b11,)
+
+
+@pytest.mark.parametrize("shrink", ["none", "support", "parent", "linear"])
+@given(rows=boolean_rows(min_rows=1, max_attributes=3))
+def test_required_and_free_types_are_disjoint(shrink, rows):
+    counts = tally(*rows)
+    found = truth(counts, flags(counts.ell), shrink, unseen="dont_care", share=0.1)
+    assert not set(found.required) & set(found.free)
