@@ -16,6 +16,7 @@ from dnfscale.errors import TaskError
 from dnfscale.experiment import sizes
 from dnfscale.experiment.sized_study import SizedStudy, size_study
 from dnfscale.experiment.sizes import SearchSizes, SizeBudget
+from dnfscale.jobs.folders import LocalFolder
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.runner import check_complete
 from dnfscale.learn import bin_targets
@@ -33,7 +34,7 @@ def studied(tmp_path: Path, *, classes: str) -> SizedStudy:
     spec = LearnSpec(target="y", classes=classes, outer=FOLDS)
     engine = SerialEngine()
     binned = bin_targets(table_source(pa.table(table), "t"), spec, engine)
-    notes = TaskNotes(tmp_path, "print")
+    notes = TaskNotes(LocalFolder(tmp_path), "print")
     return size_study(binned, spec, SizeBudget(4), engine, notes, provenance={"name": "t"}, clock=lambda: 0.0)
 
 

@@ -209,7 +209,7 @@ def test_a_value_is_told_as_a_condition_would_be(value, words):
 def test_a_number_between_its_cuts_is_told_by_the_nearest():
     cuts = tuple(Above(f"x{cut}", "x", cut) for cut in (10, 30, 20, 40))
     model = replace(MODEL, tau=Vocabulary((*cuts, IsMissing("gone", "x"))), counts=replace(COUNTS, ell=5))
-    assert type_words(model, 0b00101) == "x ≤ 30, x > 20"
+    assert type_words(model, 0b00101) == "20 < x ≤ 30"
     assert type_words(model, 0b00000) == "x ≤ 10, x is not missing"
     assert type_words(model, 0b10000) == "x is missing"
 
