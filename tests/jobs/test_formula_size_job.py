@@ -282,7 +282,8 @@ def test_every_label_has_a_formula_and_their_joint_answers_are_counted(desk: Des
     assert "Two families of formulas" in (desk.folder() / "report.html").read_text()
     assert surprising(desk.folder()) == []
     serial = essence(desk.folder() / "result.json")
-    ended = desk.apart("run", spec, "--set", "cluster.kind=local", "--set", "cluster.workers=2", "--force")
+    local = ("--set", "cluster.kind=local", "--set", "cluster.workers=2")
+    ended = desk.apart("run", spec, *local, "--force", timeout_s=180)
     assert ended.code == 0, ended.err
     assert essence(desk.folder() / "result.json") == serial
 
