@@ -12,7 +12,7 @@ import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import dask
@@ -223,14 +223,16 @@ class ClusterEngine:
         }
 
     def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
-        self._attendance.listen(tell)
         guest = _Guest(self.client, fan_in=self.fan_in, watch=watch, attendance=self._attendance)
         guest._topics = self._topics
+        self._attendance.listen(tell)
+        guest._leaving.callback(self._attendance.forget, tell)
         return guest
 
     def close(self) -> None:
-        with self._started, self.client, self._leaving:
-            self._attendance.stop()
+        self._attendance.stop()
+        with self._started, closing(self.client), self._leaving:
+            pass
 
     def _workers(self) -> list[dict[str, Any]]:
         return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
@@ -309,7 +311,7 @@ class _Guest(ClusterEngine):
     """An engine on a client that belongs to another one."""
 
     def close(self) -> None:
-        pass
+        self._leaving.close()
 
 
 def _apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:

@@ -7,6 +7,7 @@ import threading
 import time
 import tomllib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TextIO
 
 import pyarrow as pa
@@ -70,7 +71,7 @@ def check_place(spec: JobSpec | SuiteSpec, options: Options) -> None:
     try:
         check_cluster(spec.cluster)
         if options.performance_report is not None:
-            check_performance_report(spec.cluster)
+            check_performance_report(spec.cluster, Path(options.performance_report))
     except DnfscaleError as error:
         raise spec.located(error) from error
 
@@ -209,7 +210,11 @@ class Job:
             "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()},
         }
         signals.check()
-        environment = {**environment_of(engine), "dataset": self.spec["data.path"]}
+        environment = {
+            "cluster": self.spec["cluster.kind"],
+            **environment_of(engine),
+            "dataset": self.spec["data.path"],
+        }
         try:
             self._write(outcome, timing, environment)
         except OSError as error:

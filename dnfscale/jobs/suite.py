@@ -10,6 +10,7 @@ import json
 import threading
 import time
 import tomllib
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -107,7 +108,8 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
             if row.job is None or lost.is_set():
                 return
             try:
-                row.job.run(engine.watched_by(row.job.watch, row.job.journal), launch_s=0.0)
+                with closing(engine.watched_by(row.job.watch, row.job.journal)) as guest:
+                    row.job.run(guest, launch_s=0.0)
             except DnfscaleError as error:
                 row.error = error
                 if isinstance(error, ClusterError):

@@ -126,10 +126,12 @@ def test_a_package_that_is_missing_is_named_with_its_extra(kind, monkeypatch):
 
 def test_a_missing_bokeh_is_named_and_a_serial_run_has_no_report(monkeypatch):
     with pytest.raises(SpecError, match=r'is of a Dask cluster, but cluster\.kind is "serial"'):
-        check_performance_report(ClusterSpec(kind="serial"))
+        check_performance_report(ClusterSpec(kind="serial"), Path("report.html"))
+    with pytest.raises(SpecError, match=r"must be a file in a folder that is there, got 'no/such/report\.html'"):
+        check_performance_report(ClusterSpec(), Path("no/such/report.html"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(SpecError, match=r"pip install 'dnfscale\[performance-report\]'"):
-        check_performance_report(ClusterSpec())
+        check_performance_report(ClusterSpec(), Path("report.html"))
 
 
 @pytest.mark.parametrize("address", ["tcp://10.0.0.5:8786", "tcp://first-host:8786", "10.0.0.5:8786", "tcp://[::2]:1"])
