@@ -115,6 +115,8 @@ class ClusterEngine:
             )
             if spec.adaptive is not None:
                 cluster.adapt(minimum=spec.adaptive.minimum, maximum=spec.adaptive.maximum)
+            client = started.enter_context(Client(cluster, set_as_default=False))
+            return cls.opened(client, started, spec, watch=watch, tell=tell)
         except (OSError, RuntimeError, DaskTimeoutError) as error:
             started.close()
             raise ClusterError(
@@ -124,7 +126,6 @@ class ClusterEngine:
         except BaseException:
             started.close()
             raise
-        return cls.opened(Client(cluster, set_as_default=False), started, spec, watch=watch, tell=tell)
 
     def forget_phases(self) -> None:
         """Have the scheduler forget what it remembers of our phases; results go with the client."""
