@@ -80,14 +80,17 @@ class Attendance:
                 if not self._present:
                     self._start_clock()
             here = len(self._present)
+        facts: dict[str, Any] = {"worker": worker, "workers": here}
         if action == "add-worker":
-            notice = Notice("worker_joined", f"worker {worker} joined; {here} at work", {})
+            notice = Notice("worker_joined", f"worker {worker} joined; {here} at work", facts)
         else:
-            again = len(message.get("processing-tasks", ())) + len(message.get("lost-computed-tasks", ()))
+            again = len(message["processing-tasks"]) + len(message["lost-computed-tasks"])
             fate = f"; {again} tasks are done again" if again else ""
             wait = "" if here else f"; waiting up to {self._limit_s:.0f} s for another"
-            notice = Notice("worker_lost", f"worker {worker} lost; {here} at work{fate}{wait}", {"retries": again})
-        notice = Notice(notice.event, notice.message, {"worker": worker, "workers": here, **notice.facts})
+            # A worker that an adaptive cluster has no work for is sent away; its results are moved first.
+            how = "sent away" if message["expected"] else "lost"
+            facts |= {"retries": again, "expected": bool(message["expected"])}
+            notice = Notice("worker_lost", f"worker {worker} {how}; {here} at work{fate}{wait}", facts)
         for tell in list(self._listeners):
             tell(notice)
 

@@ -11,6 +11,8 @@ from typing import Any
 
 Check = Callable[[Any], Any]
 
+_MOST_WORKER_BYTES = 1 << 50
+_LONGEST_S = 366 * 86_400
 _LEAST_WORKER_BYTES = 256 << 20
 """With less, Dask pauses or restarts a worker before it has read anything, for ever."""
 
@@ -48,8 +50,8 @@ def one_of(*choices: str) -> Check:
 
 
 def text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("a string that is not empty")
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError("a string that is not empty, without the character NUL")
     return value
 
 
@@ -67,10 +69,22 @@ def memory(value: Any) -> str:
     n_bytes = float(match[1]) * (1024.0 if match[3] else 1000.0) ** power
     if n_bytes < _LEAST_WORKER_BYTES:
         raise ValueError(f"at least {_LEAST_WORKER_BYTES >> 20} MiB, which a worker needs for its libraries alone")
+    if n_bytes > _MOST_WORKER_BYTES:
+        raise ValueError(f"at most {_MOST_WORKER_BYTES >> 50} PiB")
     return str(value)
 
 
+def real(value: Any) -> float:
+    """Return a number as a float; what is none is a nan, of which every comparison is false."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def seconds(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value <= 0:
-        raise ValueError("a number of seconds greater than 0")
+    if not 0 < real(value) <= _LONGEST_S:
+        raise ValueError("a number of seconds greater than 0, and no more than a year's")
     return float(value)

@@ -17,6 +17,8 @@ from dnfscale.jobs.checks import Check, Field, memory, one_of, seconds, text, te
 
 _TLS = ("ca_file", "cert_file", "key_file")
 _DEFAULTS = ClusterSpec()
+_MOST_LOCAL_WORKERS = 64
+"""Or four for each core, where that is more: a spec must not bring down the machine that it is tried on."""
 _DIRECTIVES = {
     "slurm": (
         *("--constraint", "--exclude", "--exclusive", "--gres", "--hint", "--licenses", "--nice", "--nodelist"),
@@ -132,6 +134,10 @@ def check_cluster_keys(values: Mapping[str, Any], fail: Callable[[str, str], Non
     ):
         if kind == needing and values[key] is None:
             fail("cluster.kind", f'cluster.kind = "{kind}" needs {key}, {example}; add it')
+    most = max(_MOST_LOCAL_WORKERS, 4 * (os.cpu_count() or 1))
+    wanted = max(values["cluster.workers"], values["cluster.adaptive.maximum"] or 0)
+    if kind == "local" and wanted > most:
+        fail("cluster.workers", f"cluster.workers must be at most {most} on one machine, got {wanted}; lower it")
     _check_all_or_none(values, [f"cluster.tls.{name}" for name in _TLS], fail)
     _check_all_or_none(values, ["cluster.adaptive.minimum", "cluster.adaptive.maximum"], fail)
     least, most = values["cluster.adaptive.minimum"], values["cluster.adaptive.maximum"]

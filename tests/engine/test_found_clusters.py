@@ -71,6 +71,7 @@ def test_a_cluster_is_left_as_it_was_found_and_lost_workers_are_survived(address
     assert [notice.event for notice in told] == ["worker_lost", "worker_joined"]
     assert told[0].facts["workers"] == 0
     assert told[0].facts["retries"] >= 8
+    assert told[0].facts["expected"] is False
     assert "waiting up to 90 s for another" in told[0].message
     assert "<html" in report.read_text(encoding="utf-8")
 

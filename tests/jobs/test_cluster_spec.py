@@ -73,6 +73,11 @@ def test_no_kind_is_left_out():
         ({"cluster.tls.ca_file": "ca.pem"}, "[cluster.tls] needs cluster.tls.cert_file too"),
         ({"cluster.adaptive.maximum": 3}, "[cluster.adaptive] needs cluster.adaptive.minimum too"),
         ({"cluster.adaptive.minimum": 4, "cluster.adaptive.maximum": 3}, "must be at most maximum, 3, got 4"),
+        ({"cluster.workers": 10**6}, "on one machine, got 1000000; lower it"),
+        ({"cluster.adaptive.minimum": 1, "cluster.adaptive.maximum": 10**6}, "on one machine, got 1000000; lower it"),
+        ({"cluster.lost_timeout_s": 10**400}, "cluster.lost_timeout_s must be a number of seconds greater than 0"),
+        ({"cluster.start_timeout_s": float("nan")}, "cluster.start_timeout_s must be a number of seconds"),
+        ({"cluster.memory_limit": "2000TiB"}, "cluster.memory_limit must be at most 1 PiB"),
         (KUBERNETES | TLS, "needs both [cluster.tls], for this side, and cluster.kubernetes.tls_secret"),
     ],
 )
