@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from dnfscale.engine.api import Engine
+from dnfscale.engine.api import Engine, Notice
 from dnfscale.errors import ClusterError, DnfscaleError, TaskError
 from dnfscale.experiment.formats import to_csv, to_latex, to_markdown
 from dnfscale.experiment.tables import study_tables
@@ -23,7 +23,7 @@ from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.runner import Job, Options, check_place, launched
 from dnfscale.jobs.spec import JobSpec
-from dnfscale.jobs.store import RunFolder
+from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.suite_spec import SuiteSpec
 
 SUITE_SCHEMA = "dnfscale.suite/1"
@@ -53,8 +53,14 @@ def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -
     rows = [_opened(spec, options, shown) for spec in suite.jobs]
     waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
     environment: dict[str, Any] = {}
+    journal = Journal(folder.path / "events.jsonl")
+
+    def tell(notice: Notice) -> None:
+        shown.notice(notice.message)
+        shown.event({**journal.record(notice.event, **notice.facts), "job": suite.name})
+
     if waiting:
-        engine = launched(suite, options, lambda notice: shown.notice(notice.message))
+        engine = launched(suite, options, tell)
         try:
             environment = environment_of(engine)
             _run_all(waiting, engine, at_once=1 if suite.cluster.kind == "serial" else len(waiting))
