@@ -7,6 +7,7 @@ time the client is closed, so that whoever waits for a result hears of it.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import Any
 
 from distributed import Client
@@ -27,8 +28,15 @@ class Attendance:
         self._lock = threading.Lock()
         self._clock: threading.Timer | None = None
         self._lost: str | None = None
+        self._present: set[str] = set()
+        self._gone: set[str] = set()
+        """Who left before we knew who is there."""
         client.subscribe_topic(_EVERYTHING, self._heard)
-        self._present = set(client.scheduler_info(n_workers=-1)["workers"])
+        there = client.scheduler_info(n_workers=-1)["workers"]
+        with self._lock:
+            self._present |= set(there) - self._gone
+            if not self._present:
+                self._start_clock()
 
     @property
     def lost(self) -> str | None:
@@ -38,6 +46,11 @@ class Attendance:
     def listen(self, tell: Tell) -> None:
         """From now on, tell somebody else too."""
         self._listeners.append(tell)
+
+    def forget(self, tell: Tell) -> None:
+        """Tell somebody no longer."""
+        with suppress(ValueError):
+            self._listeners.remove(tell)
 
     def stop(self) -> None:
         """Listen no longer."""
@@ -57,6 +70,7 @@ class Attendance:
             # A worker that came before we knew who is there is told of again.
             known = worker in self._present
             if known == (action == "add-worker"):
+                self._gone |= set() if known else {worker}
                 return
             if action == "add-worker":
                 self._present.add(worker)
@@ -66,14 +80,17 @@ class Attendance:
                 if not self._present:
                     self._start_clock()
             here = len(self._present)
+        facts: dict[str, Any] = {"worker": worker, "workers": here}
         if action == "add-worker":
-            notice = Notice("worker_joined", f"worker {worker} joined; {here} at work", {})
+            notice = Notice("worker_joined", f"worker {worker} joined; {here} at work", facts)
         else:
-            again = len(message.get("processing-tasks", ())) + len(message.get("lost-computed-tasks", ()))
+            again = len(message["processing-tasks"]) + len(message["lost-computed-tasks"])
             fate = f"; {again} tasks are done again" if again else ""
             wait = "" if here else f"; waiting up to {self._limit_s:.0f} s for another"
-            notice = Notice("worker_lost", f"worker {worker} lost; {here} at work{fate}{wait}", {"retries": again})
-        notice = Notice(notice.event, notice.message, {"worker": worker, "workers": here, **notice.facts})
+            # A worker that an adaptive cluster has no work for is sent away; its results are moved first.
+            how = "sent away" if message["expected"] else "lost"
+            facts |= {"retries": again, "expected": bool(message["expected"])}
+            notice = Notice("worker_lost", f"worker {worker} {how}; {here} at work{fate}{wait}", facts)
         for tell in list(self._listeners):
             tell(notice)
 

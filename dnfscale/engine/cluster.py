@@ -12,7 +12,7 @@ import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import dask
@@ -129,6 +129,8 @@ class ClusterEngine:
             )
             if spec.adaptive is not None:
                 cluster.adapt(minimum=spec.adaptive.minimum, maximum=spec.adaptive.maximum)
+            client = started.enter_context(Client(cluster, set_as_default=False))
+            return cls.opened(client, started, spec, watch=watch, tell=tell)
         except (OSError, RuntimeError, DaskTimeoutError) as error:
             started.close()
             raise ClusterError(
@@ -138,7 +140,6 @@ class ClusterEngine:
         except BaseException:
             started.close()
             raise
-        return cls.opened(Client(cluster, set_as_default=False), started, spec, watch=watch, tell=tell)
 
     def forget_phases(self) -> None:
         """Have the scheduler forget what it remembers of our phases; results go with the client."""
@@ -237,14 +238,16 @@ class ClusterEngine:
         }
 
     def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
-        self._attendance.listen(tell)
         guest = _Guest(self.client, fan_in=self.fan_in, watch=watch, attendance=self._attendance)
         guest._topics = self._topics
+        self._attendance.listen(tell)
+        guest._leaving.callback(self._attendance.forget, tell)
         return guest
 
     def close(self) -> None:
-        with self._started, self.client, self._leaving:
-            self._attendance.stop()
+        self._attendance.stop()
+        with self._started, closing(self.client), self._leaving:
+            pass
 
     def _workers(self) -> list[dict[str, Any]]:
         return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
@@ -323,7 +326,7 @@ class _Guest(ClusterEngine):
     """An engine on a client that belongs to another one."""
 
     def close(self) -> None:
-        pass
+        self._leaving.close()
 
 
 def _apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:

@@ -24,6 +24,7 @@ from dnfscale.errors import ClusterError
 _PORT = 8786
 _TLS_FOLDER = "/etc/dnfscale/tls"
 _GROUP = "kubernetes.dask.org/v1"
+_SECRETS_GROUP = 10001
 _PAUSE_S = 1
 _FORWARD_S = 30
 _HEADROOM = 5
@@ -127,7 +128,12 @@ def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]
         {"name": "DASK_SCHEDULER_ADDRESS", "value": f"{scheme}://{name}-scheduler.{namespace}.svc:{_PORT}"},
     ]
     for pod in (scheduler, worker):
-        pod["securityContext"] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+        # Files of a secret belong to root and to this group, which the image's user need not be of otherwise.
+        pod["securityContext"] = {
+            "runAsNonRoot": True,
+            "fsGroup": _SECRETS_GROUP,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
         pod["automountServiceAccountToken"] = False
         container = pod["containers"][0]
         container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}

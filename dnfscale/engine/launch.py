@@ -30,7 +30,7 @@ def launch(
         from dnfscale.engine.performance import record_performance
 
         try:
-            record_performance(engine, Path(performance_report))
+            record_performance(engine, Path(performance_report), tell)
         except BaseException:
             engine.close()
             raise

@@ -6,12 +6,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dnfscale.engine.api import Notice, Tell
 from dnfscale.engine.cluster import ClusterEngine
 
 _PLUGIN = "task-stream"
 
 
-def record_performance(engine: ClusterEngine, file: Path) -> None:
+def record_performance(engine: ClusterEngine, file: Path, tell: Tell) -> None:
     """Record from now on; the report is written when the engine is closed, and the scheduler is left as it was."""
     started = time.time()
     client = engine.client
@@ -19,12 +20,16 @@ def record_performance(engine: ClusterEngine, file: Path) -> None:
     client.get_task_stream(start=0, stop=0)
 
     def write() -> None:
-        if client.status != "running":
-            return  # A cluster that is gone has no report.
-        page = client.sync(client.scheduler.performance_report, start=started, last_count=count, code="", mode="inline")
-        file.write_text(page, encoding="utf-8")
-        if not had_plugin:
-            client.run_on_scheduler(_remove_plugin)
+        try:
+            ask = client.scheduler.performance_report
+            page = client.sync(ask, start=started, last_count=count, code="", mode="inline")
+            file.write_text(page, encoding="utf-8")
+            if not had_plugin:
+                client.run_on_scheduler(_remove_plugin)
+        except Exception as error:
+            # The run is over; a report of it that fails must not hide how it ended.
+            message = f"the performance report is not written: {type(error).__name__}: {error}"
+            tell(Notice("warning", f"warning: {message}", {"message": message}))
 
     engine.at_close(write)
 

@@ -47,8 +47,10 @@ def check_cluster(spec: ClusterSpec) -> list[str]:
     return []
 
 
-def check_performance_report(spec: ClusterSpec) -> None:
-    """Raise SpecError where Dask could not make its report."""
+def check_performance_report(spec: ClusterSpec, file: Path) -> None:
+    """Raise SpecError where Dask could not make its report, or not here."""
+    if not file.parent.is_dir() or file.is_dir():
+        raise SpecError(f"--performance-report must be a file in a folder that is there, got {str(file)!r}")
     if spec.kind == "serial":
         raise SpecError('--performance-report is of a Dask cluster, but cluster.kind is "serial"; leave it out')
     if importlib.util.find_spec("bokeh") is None:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
-from distributed import Client
+from distributed import Client, SSHCluster
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
 from dnfscale.engine.cluster import ClusterEngine
+from dnfscale.engine.credentials import security_of
 from dnfscale.engine.joining import connected, wait_for_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.versions import check_versions
@@ -66,10 +67,6 @@ def start(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -
 
 
 def _start_ssh(spec: ClusterSpec, stack: ExitStack) -> Started:
-    from distributed import SSHCluster
-
-    from dnfscale.engine.credentials import security_of
-
     security = security_of(spec.tls)
     files = {} if spec.tls is None else {"protocol": "tls://", "security": _by_role(spec)}
     login = {

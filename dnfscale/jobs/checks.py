@@ -11,10 +11,10 @@ from typing import Any
 
 Check = Callable[[Any], Any]
 
-_LEAST_WORKER_BYTES = 256 << 20
-"""With less, Dask pauses or restarts a worker before it has read anything, for ever."""
 _MOST_WORKER_BYTES = 1 << 50
 _LONGEST_S = 366 * 86_400
+_LEAST_WORKER_BYTES = 256 << 20
+"""With less, Dask pauses or restarts a worker before it has read anything, for ever."""
 
 
 @dataclass(frozen=True, slots=True)

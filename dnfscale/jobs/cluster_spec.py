@@ -129,8 +129,9 @@ def check_cluster_keys(values: Mapping[str, Any], fail: Callable[[str, str], Non
         if kind == needing and values[key] is None:
             fail("cluster.kind", f'cluster.kind = "{kind}" needs {key}, {example}; add it')
     most_here = max(_MOST_LOCAL_WORKERS, 4 * (os.cpu_count() or 1))
-    if kind == "local" and values["cluster.workers"] > most_here:
-        given = str(values["cluster.workers"])[:20]
+    wanted = max(values["cluster.workers"], values["cluster.adaptive.maximum"] or 0)
+    if kind == "local" and wanted > most_here:
+        given = str(wanted)[:20]
         fail("cluster.workers", f"cluster.workers must be at most {most_here} on one machine, got {given}; lower it")
     _check_all_or_none(values, [f"cluster.tls.{name}" for name in _TLS], fail)
     _check_all_or_none(values, ["cluster.adaptive.minimum", "cluster.adaptive.maximum"], fail)

@@ -84,7 +84,7 @@ def check_place(spec: JobSpec | SuiteSpec, options: Options) -> None:
     try:
         check_cluster(spec.cluster)
         if options.performance_report is not None:
-            check_performance_report(spec.cluster)
+            check_performance_report(spec.cluster, Path(options.performance_report))
     except DnfscaleError as error:
         raise spec.located(error) from error
 
@@ -279,7 +279,11 @@ class Job:
         }
         signals.check()
         self._lock.check()
-        environment = {**environment_of(engine), "dataset": self.spec["data.path"]}
+        environment = {
+            "cluster": self.spec["cluster.kind"],
+            **environment_of(engine),
+            "dataset": self.spec["data.path"],
+        }
         self._write(outcome, timing, environment)
         self._tell("finished", elapsed_s=timing["total_s"])
         self._scans.remove()

@@ -10,10 +10,11 @@ import json
 import threading
 import time
 import tomllib
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from dnfscale.engine.api import Engine
+from dnfscale.engine.api import Engine, Notice
 from dnfscale.errors import ClusterError, DnfscaleError, TaskError
 from dnfscale.experiment.formats import to_csv, to_latex, to_markdown, visible
 from dnfscale.experiment.tables import study_tables
@@ -24,7 +25,7 @@ from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.runner import Job, Options, check_place, launched
 from dnfscale.jobs.spec import JobSpec
-from dnfscale.jobs.store import RunFolder
+from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.suite_spec import SuiteSpec
 
 SUITE_SCHEMA = "dnfscale.suite/1"
@@ -69,11 +70,17 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
     shown = Watcher(None if options.json else ProgressLines(err), err if options.json else None)
     rows: list[_Row] = []
     environment: dict[str, Any] = {}
+    journal = Journal(folder.files)
+
+    def tell(notice: Notice) -> None:
+        shown.notice(notice.message)
+        shown.event({**journal.record(notice.event, **notice.facts), "job": suite.name})
+
     try:
         rows += (_opened(spec, options, shown) for spec in suite.jobs)
         waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
         if waiting:
-            engine = launched(suite, options, lambda notice: shown.notice(notice.message))
+            engine = launched(suite, options, tell)
             try:
                 environment = environment_of(engine)
                 _run_all(waiting, engine, at_once=1 if suite.cluster.kind == "serial" else len(waiting))
@@ -133,7 +140,8 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
             if row.job is None or lost.is_set():
                 return
             try:
-                row.job.run(engine.watched_by(row.job.watch, row.job.journal), launch_s=0.0)
+                with closing(engine.watched_by(row.job.watch, row.job.journal)) as guest:
+                    row.job.run(guest, launch_s=0.0)
             except DnfscaleError as error:
                 row.error = error
                 if isinstance(error, ClusterError):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,8 +107,29 @@ def test_the_cluster_that_a_job_asks_of_kubernetes_is_what_the_operator_expects(
     environment = {entry["name"]: entry["value"] for entry in worker["spec"]["containers"][0]["env"]}
     scheme = "tls" if tls else "tcp"
     assert environment["DASK_SCHEDULER_ADDRESS"] == f"{scheme}://name-scheduler.space.svc:8786"
+    for pod in (worker["spec"], resource["spec"]["scheduler"]["spec"]):
+        assert pod["securityContext"]["fsGroup"] == 10001, "otherwise only root could read the secret"
     moving = ClusterSpec(kind="kubernetes", adaptive=Adaptive(1, 9), kubernetes=pods)
     jsonschema.validate(dask_autoscaler("name", moving), operator_schema("daskautoscaler"))
+
+
+def _pods_of_the_manifests() -> list[dict[str, Any]]:
+    found = kubernetes_resources()
+    cluster = found["DaskCluster"]["spec"]
+    return [cluster["scheduler"]["spec"], cluster["worker"]["spec"], found["Job"]["spec"]["template"]["spec"]]
+
+
+def test_every_pod_of_the_manifests_is_limited_and_may_do_nothing_but_its_work():
+    """What the namespace's own rule, restricted, asks of pods, and a little more."""
+    for pod in _pods_of_the_manifests():
+        assert pod["securityContext"]["runAsNonRoot"]
+        assert pod["securityContext"]["fsGroup"] == 10001, "otherwise only root could read the secret"
+        assert pod["automountServiceAccountToken"] is False
+        [container] = pod["containers"]
+        assert set(container["resources"]["limits"]) == {"cpu", "memory"}
+        rights = container["securityContext"]
+        assert rights["readOnlyRootFilesystem"]
+        assert (rights["allowPrivilegeEscalation"], rights["capabilities"]) == (False, {"drop": ["ALL"]})
 
 
 def test_the_other_resources_of_kubernetes_have_no_key_that_it_does_not_know():

@@ -28,19 +28,6 @@ def test_on_a_scheduler_and_two_workers_over_tls(quickstart, serially, certifica
     assert environment["workers"] == 2
 
 
-def test_on_the_same_with_certificates_of_dasks_own_configuration(
-    quickstart, serially, certificates, encrypted_cluster
-):
-    prefix = "DASK_DISTRIBUTED__COMM__TLS__"
-    configured = {
-        f"{prefix}CA_FILE": str(certificates / "ca.pem"),
-        f"{prefix}CLIENT__CERT": str(certificates / "cert.pem"),
-        f"{prefix}CLIENT__KEY": str(certificates / "key.pem"),
-    }
-    result, _ = quickstart("--scheduler", encrypted_cluster, **configured)
-    assert result == serially
-
-
 def test_on_three_hosts_over_tls(quickstart, serially, certificates, tmp_path):
     reason = why_no_hosts()
     if reason:

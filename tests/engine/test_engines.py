@@ -11,6 +11,7 @@ from functools import partial
 
 import dask
 import distributed
+import psutil
 import pytest
 
 from dnfscale.engine.api import Engine, Failure, Progress
@@ -312,6 +313,15 @@ def test_a_cluster_knows_the_memory_of_its_smallest_worker(cluster):
 
 def test_work_is_done_by_the_workers_not_here(cluster):
     assert os.getpid() not in {pid for pid, _ in cluster.map("pids", range(8), with_pid)}
+
+
+def test_a_local_cluster_listens_to_its_own_machine_alone(cluster):
+    """Schedulers, workers and dashboards: whoever reaches one of the former can run code on it."""
+    workers = {pid for pid, _ in cluster.map("pids", range(8), with_pid)}
+    sockets = [each for pid in (os.getpid(), *workers) for each in psutil.Process(pid).net_connections("tcp")]
+    listening = {each.laddr.ip for each in sockets if each.status == psutil.CONN_LISTEN}
+    assert listening
+    assert listening <= {"127.0.0.1", "::1"}
 
 
 @contextmanager

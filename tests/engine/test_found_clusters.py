@@ -71,17 +71,24 @@ def test_a_cluster_is_left_as_it_was_found_and_lost_workers_are_survived(address
     assert [notice.event for notice in told] == ["worker_lost", "worker_joined"]
     assert told[0].facts["workers"] == 0
     assert told[0].facts["retries"] >= 8
+    assert told[0].facts["expected"] is False
     assert "waiting up to 90 s for another" in told[0].message
     assert "<html" in report.read_text(encoding="utf-8")
 
 
 def test_a_cluster_without_workers_is_given_up_after_a_while(address, processes, in_time):
     spec = ClusterSpec(kind="address", address=address, lost_timeout_s=1)
-    with closing(launch(spec)) as engine, in_time(60):
+    told: list[Notice] = []
+    report = processes.folder / "report.html"
+    with closing(launch(spec, tell=told.append, performance_report=str(report))) as engine, in_time(60):
         threading.Timer(0.5, lambda: processes.end("first", signal.SIGKILL)).start()
         message = r"^expected workers, but the cluster has had none for 1 s; .*cluster\.lost_timeout_s is how long"
         with pytest.raises(ClusterError, match=message):
             engine.map("square", range(500), slowly)
+    # On a busy machine the worker is waited for at first.
+    assert [notice.event for notice in told if notice.event != "waiting"] == ["worker_lost", "warning"]
+    assert "the performance report is not written" in told[-1].message
+    assert not report.exists()
 
 
 def chain_of(length: int):

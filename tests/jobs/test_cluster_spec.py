@@ -73,6 +73,11 @@ def test_no_kind_is_left_out():
         ({"cluster.tls.ca_file": "ca.pem"}, "[cluster.tls] needs cluster.tls.cert_file too"),
         ({"cluster.adaptive.maximum": 3}, "[cluster.adaptive] needs cluster.adaptive.minimum too"),
         ({"cluster.adaptive.minimum": 4, "cluster.adaptive.maximum": 3}, "must be at most maximum, 3, got 4"),
+        ({"cluster.workers": 10**6}, "on one machine, got 1000000; lower it"),
+        ({"cluster.adaptive.minimum": 1, "cluster.adaptive.maximum": 10**6}, "on one machine, got 1000000; lower it"),
+        ({"cluster.lost_timeout_s": 10**400}, "cluster.lost_timeout_s must be a number of seconds greater than 0"),
+        ({"cluster.start_timeout_s": float("nan")}, "cluster.start_timeout_s must be a number of seconds"),
+        ({"cluster.memory_limit": "2000TiB"}, "cluster.memory_limit must be at most 1 PiB"),
         (KUBERNETES | TLS, "needs both [cluster.tls], for this side, and cluster.kubernetes.tls_secret"),
     ],
 )
@@ -126,10 +131,12 @@ def test_a_package_that_is_missing_is_named_with_its_extra(kind, monkeypatch):
 
 def test_a_missing_bokeh_is_named_and_a_serial_run_has_no_report(monkeypatch):
     with pytest.raises(SpecError, match=r'is of a Dask cluster, but cluster\.kind is "serial"'):
-        check_performance_report(ClusterSpec(kind="serial"))
+        check_performance_report(ClusterSpec(kind="serial"), Path("report.html"))
+    with pytest.raises(SpecError, match=r"must be a file in a folder that is there, got 'no/such/report\.html'"):
+        check_performance_report(ClusterSpec(), Path("no/such/report.html"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(SpecError, match=r"pip install 'dnfscale\[performance-report\]'"):
-        check_performance_report(ClusterSpec())
+        check_performance_report(ClusterSpec(), Path("report.html"))
 
 
 @pytest.mark.parametrize("address", ["tcp://10.0.0.5:8786", "tcp://first-host:8786", "10.0.0.5:8786", "tcp://[::2]:1"])

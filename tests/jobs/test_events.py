@@ -62,7 +62,7 @@ def test_what_happens_to_the_cluster_is_journalled_as_documented(laid_desk):
     job.claim()
     job.notice(Notice("waiting", "waiting", {"elapsed_s": 5.0, "limit_s": 60.0}))
     job.notice(Notice("warning", "warning: no TLS", {"message": "no TLS"}))
-    job.notice(Notice("worker_lost", "lost", {"worker": "tcp://a:1", "workers": 1, "retries": 3}))
+    job.notice(Notice("worker_lost", "lost", {"worker": "tcp://a:1", "workers": 1, "retries": 3, "expected": False}))
     job.notice(Notice("worker_joined", "joined", {"worker": "tcp://b:1", "workers": 2}))
     written = events_of(laid_desk.folder() / "events.jsonl")
     check(written)
@@ -73,6 +73,7 @@ def test_what_happens_to_the_cluster_is_journalled_as_documented(laid_desk):
         "worker": "tcp://a:1",
         "workers": 1,
         "retries": 3,
+        "expected": False,
     }
 
 
