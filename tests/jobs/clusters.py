@@ -25,26 +25,40 @@ class Found:
 
     def add_worker(self, **environment: str) -> str:
         """Start one more worker with one thread, and return its address."""
-        before = set(self.workers())
-        self._n_started += 1
-        start_worker(self.processes, self.address, self.certificates, name=f"worker{self._n_started}", **environment)
-        [added] = self.processes.wait_for(lambda: set(self.workers()) - before, "the start of a worker")
-        return str(added)
-
-    def end_last_worker(self) -> None:
-        """End the worker that was started last, for good."""
-        left = len(self.workers()) - 1
-        self.processes.end(f"worker{self._n_started}")
-        self.processes.wait_for(lambda: len(self.workers()) == left, "the end of a worker")
-
-    def workers(self) -> dict[str, int]:
-        """Return the address and the process of each worker."""
         with self.client() as client:
-            pids: dict[str, int] = client.run(os.getpid)
-            return pids
+            before = _addresses(client)
+            self._n_started += 1
+            name = f"worker{self._n_started}"
+            start_worker(self.processes, self.address, self.certificates, name=name, **environment)
+            [added] = self.processes.wait_for(lambda: _addresses(client) - before, "the start of a worker")
+            return str(added)
+
+    @contextmanager
+    def one_more_worker(self, **environment: str) -> Iterator[str]:
+        """Have one more worker while the block runs."""
+        with self.client() as client:
+            before = _addresses(client)
+            try:
+                yield self.add_worker(**environment)
+            finally:
+                self.processes.end(f"worker{self._n_started}")
+                self.processes.wait_for(lambda: _addresses(client) == before, "the end of a worker")
+
+    def wait_for_workers(self, n_workers: int) -> None:
+        with self.client() as client:
+            self.processes.wait_for(lambda: len(_addresses(client)) == n_workers, f"{n_workers} workers")
+
+    def process_of(self, worker: str) -> int:
+        """Return the process of the worker at an address."""
+        with self.client() as client:
+            return int(client.run(os.getpid)[worker])
 
     @contextmanager
     def client(self) -> Iterator[Client]:
         tls = None if self.certificates is None else TlsFiles(**tls_table(self.certificates))
         with connected(self.address, tls) as client:
             yield client
+
+
+def _addresses(client: Client) -> set[str]:
+    return set(client.scheduler_info(n_workers=-1)["workers"])

@@ -110,13 +110,13 @@ def test_a_driver_whose_worker_is_killed_goes_on_elsewhere_with_the_same_result(
     office.wait_for(lambda: office.has_begun_tuning("job"), "the first trial")
     record = office.status(job)
     assert record["state"] == "running"
-    os.kill(office.cluster.workers()[record["worker"]], signal.SIGKILL)
+    os.kill(office.cluster.process_of(record["worker"]), signal.SIGKILL)
     ended = office.ask("status", job, "--wait")
     assert ended.code == 0, ended.out
     assert office.status(job)["attempts"] == 2
     assert "driver 2 goes on: the worker of the one before it is gone\n" in office.ask("logs", job).out
     assert essence(office.desk.folder() / "result.json") == office.alone(spec)
-    office.wait_for(lambda: len(office.cluster.workers()) == 2, "the worker that was killed")
+    office.cluster.wait_for_workers(2)
 
 
 def test_cancelling_one_of_two_jobs_leaves_the_other_and_keeps_what_is_finished(office):
@@ -186,17 +186,14 @@ def test_workers_with_other_versions_are_named_before_a_job_starts(office, tmp_p
     other.mkdir(parents=True)
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: dask\nVersion: 0.1\n")
     before = office.ids()
-    odd = office.cluster.add_worker(PYTHONPATH=os.pathsep.join([str(other.parent), str(ROOT)]))
-    try:
+    with office.cluster.one_more_worker(PYTHONPATH=os.pathsep.join([str(other.parent), str(ROOT)])) as odd:
         for verb in ("submit", "run"):
             ended = office.ask(verb, office.desk.spec())
             assert ended.code == 4
             assert "expected the same software here and on the cluster, but " in ended.message
             assert f"{odd} has dask 0.1, here is " in ended.message
             assert ended.message.endswith("; install the same versions on both sides")
-        assert office.ids() == before
-    finally:
-        office.cluster.end_last_worker()
+    assert office.ids() == before
 
 
 def test_a_run_on_a_found_cluster_leaves_nothing_behind(office):
