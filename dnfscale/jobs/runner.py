@@ -34,7 +34,7 @@ from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.spec import JobSpec, learn_spec
-from dnfscale.jobs.store import Journal, RunFolder
+from dnfscale.jobs.store import BEGUN, TASK_ENDINGS, Journal, RunFolder
 from dnfscale.jobs.study import Outcome, run_study
 from dnfscale.jobs.summary import write_summary
 from dnfscale.table import LearnSpec, features
@@ -144,7 +144,7 @@ class Job:
         token = fingerprint(*self._begins_with.values())
         files = self.folder.files
         self._notes = TaskNotes(files, token)
-        self._scans = ScanRecords(files, token, recalled=lambda phase: self._tell("recalled", phase=phase))
+        self._scans = ScanRecords(files, token, recalled=self._recalled)
         self._lock = FolderLock(files, tell=lambda line: print(f"dnfscale: {line}", file=sys.stderr))
         self._shown = shown
         self._journal = Journal(files)
@@ -197,10 +197,12 @@ class Job:
         self._lock.release()
 
     def _check_begun(self, earlier: dict[str, str]) -> None:
-        """Raise an error where a run cannot go on with what it began with; another spec is told of by its folder."""
+        """Raise an error that says why a run cannot go on; one that has come nowhere stands in nobody's way."""
+        if self.folder.files.names("tasks", TASK_ENDINGS) in ([], [BEGUN]):
+            return
         anew = "run with --force, or without --resume, to start anew"
         if earlier.get("spec") != self._begins_with["spec"]:
-            return
+            raise self.folder.of_another()
         if earlier.get("data") != self._begins_with["data"]:
             raise DataError(
                 f"{self.source.path}: expected the data that the run in {self.folder.path} began with, but its files "
@@ -276,6 +278,10 @@ class Job:
             facts = {"phase": progress.phase, "done": progress.done, "total": progress.total}
             self._tell("phase", **facts, elapsed_s=round(elapsed, 3))
         self._shown.progress(self.spec.name, progress)
+
+    def _recalled(self, phase: str) -> None:
+        self._tell("recalled", phase=phase)
+        self._shown.recalled(self.spec.name, phase)
 
     def _tell(self, event: str, **facts: Any) -> None:
         self._shown.event({**self._journal.record(event, **facts), "job": self.spec.name})

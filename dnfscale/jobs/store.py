@@ -42,11 +42,7 @@ class RunFolder:
             earlier = self._earlier()
             another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
             if another and not force and (not earlier or self._holds_work()):
-                raise SpecError(
-                    f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
-                    "change name or output.dir, or run with --force to replace it",
-                    "output.dir",
-                )
+                raise self.of_another()
             self.files.prepare()
             if another:
                 self._clear()
@@ -54,6 +50,14 @@ class RunFolder:
             self.write_text(EVENTS, "")
         except OSError as error:
             raise self.unwritable(error) from error
+
+    def of_another(self) -> SpecError:
+        """Say that the folder holds the run of another spec."""
+        return SpecError(
+            f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
+            "change name or output.dir, or run with --force to replace it",
+            "output.dir",
+        )
 
     def unwritable(self, error: OSError) -> SpecError:
         """Say that the folder cannot be written."""
@@ -103,8 +107,8 @@ class RunFolder:
         self.write_json(BEGUN, {"entries": [with_what]})
 
     def _holds_work(self) -> bool:
-        """Say whether there is something that would be lost."""
-        return self.files.has("result.json") or self.files.names("tasks", TASK_ENDINGS) not in ([], [BEGUN])
+        """Say whether there is something that would be lost; scans alone are soon done again."""
+        return self.files.has("result.json") or self.files.names("tasks", (".json",)) not in ([], [BEGUN])
 
     def _clear(self) -> None:
         """Remove what a run of another spec has left, and nothing else."""

@@ -81,7 +81,9 @@ def test_a_study_killed_in_every_phase_ends_as_one_that_was_not(laid_desk, quiet
 def test_rows_are_read_again_only_where_a_scan_needs_them(laid_desk, quiet):
     laid_desk.spec(kind="study")
     die(laid_desk, "end count types", "run", "job.toml")
-    assert laid_desk.here("run", "job.toml", "--resume").code == 0
+    ended = laid_desk.here("run", "job.toml", "--resume")
+    assert ended.code == 0
+    assert [line.split("  ")[1] for line in ended.err.splitlines() if line.endswith(" done before")] == SCANS[:2]
     assert recalled(laid_desk.folder()) == SCANS[:2]
     assert done(laid_desk.folder()) == ["read rows", *SCANS[2:]]
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
