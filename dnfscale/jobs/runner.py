@@ -39,6 +39,9 @@ from dnfscale.jobs.study import Outcome, run_study
 from dnfscale.jobs.summary import write_summary
 from dnfscale.table import LearnSpec, features
 
+_FINISHED = "finished"
+"""The note that is written last."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -159,13 +162,10 @@ class Job:
 
     @property
     def is_finished(self) -> bool:
-        """Whether this very job, on this very data, has a result and a report of it."""
+        """Whether this very job, on this very data, has written its last file."""
         try:
-            return (
-                self.folder.has_result(tomllib.loads(self.spec.resolved()))
-                and self.folder.files.has("report.html")
-                and bool(self._notes.recall("ideal"))
-            )
+            resolved = tomllib.loads(self.spec.resolved())
+            return self.folder.has_result(resolved) and bool(self._notes.recall(_FINISHED))
         except OSError as error:
             raise self.spec.located(self.folder.unwritable(error)) from error
 
@@ -253,6 +253,7 @@ class Job:
         self._lock.check()
         environment = {**environment_of(engine), "dataset": self.spec["data.path"]}
         self._write(outcome, timing, environment)
+        self._notes.note(_FINISHED, {"step": "all"})
         self._tell("finished", elapsed_s=timing["total_s"])
         self._scans.remove()
         self.folder.files.settle()

@@ -175,6 +175,18 @@ def test_a_finished_run_is_left_as_it_is(laid_desk):
     assert {file: file.stat().st_mtime_ns for file in laid_desk.folder().rglob("*")} == before
 
 
+def test_the_result_of_an_earlier_run_does_not_pass_for_that_of_one_that_was_killed(desk):
+    desk.table(small_table(), compression="none", use_dictionary=False)
+    desk.run(kind="study")
+    rewrite(desk)
+    die(desk, "report", "run", "job.toml")
+    assert desk.here("run", "job.toml", "--resume").code == 0
+    assert desk.run(kind="study", name="anew").code == 0
+    anew = essence(desk.folder("anew") / "result.json").replace('"name": "anew"', '"name": "job"')
+    assert essence(desk.folder() / "result.json") == anew
+    assert (desk.folder() / "tasks" / "finished.json").is_file()
+
+
 def rewrite(desk: Desk) -> None:
     """Write the table anew, with as many bytes and the old time."""
     file = desk.path / "t.parquet"
