@@ -156,14 +156,14 @@ def told(error: BaseException, path: str = "") -> str:
         known = _CREDENTIALS.get(scheme, "the environment")
         if isinstance(error, FileNotFoundError):
             return "there is nothing of this name"
-        if re.search(r"NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound", text):
+        # The names of buckets and keys are quoted, and may be any words.
+        said = re.sub(r"'[^']*'", "", text)
+        if re.search(r"NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound", said):
             return "there is no such bucket"
-        if re.search(
-            r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|FORBIDDEN|HTTP 40[13]|40[13] \(|Authenti|OAuth", text, re.I
-        ):
+        if re.search(r"ACCESS_DENIED|ACCESS_KEY|SIGNATURE|FORBIDDEN|HTTP 40[13]|40[13] \(|Authenti|OAuth", said, re.I):
             return f"access is denied: expected credentials that may do this, from {known}"
-        if re.search(r"NETWORK_CONNECTION|REQUEST_TIMEOUT|SLOW_DOWN|UNAVAILABLE|CURL error|connect", text):
-            detail = re.search(r"Details: (.*)", text)
+        if re.search(r"NETWORK_CONNECTION|REQUEST_TIMEOUT|SLOW_DOWN|UNAVAILABLE|CURL error|connect", said):
+            detail = re.search(r"Details: (.*)", said)
             reason = f" ({detail[1].strip(' .)')})" if detail else ""
             return f"the store does not answer, or the connection broke each time it was tried{reason}"
     elif isinstance(error, OSError) and error.strerror:

@@ -1,7 +1,7 @@
 """One runner at a time in a run's folder: lock.json says who is there, and a count that grows while he lives.
 
 A runner that finds a lock looks whether its holder is alive. A process of the same machine can be asked for. One of
-another machine is watched: a count that does not grow in three of its beats belongs to a process or a machine that is
+another machine is watched: a count that does not grow in six of its beats belongs to a process or a machine that is
 gone. No two clocks are ever compared. A lock of the dead is taken over.
 
 On a file system two runners that come at once are told apart by the kernel. An object store as we use it has nothing
@@ -28,8 +28,8 @@ from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import Folder, StoreFolder
 
 LOCK = "lock.json"
-_BEAT_S = 5.0
-_MISSED_BEATS = 3
+_BEAT_S = 10.0
+_MISSED_BEATS = 6
 _SETTLE_S = 1.0
 
 

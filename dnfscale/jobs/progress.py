@@ -56,9 +56,17 @@ class ProgressLines:
         with self._lock:
             self._line(f"  {text}")
 
+    def recalled(self, job: str, phase: str) -> None:
+        """Say that a phase was carried out by an earlier run."""
+        with self._lock:
+            self._line(f"  {self._name(job, phase):<22} done before")
+
+    def _name(self, job: str, phase: str) -> str:
+        return phase if len(self._rows) < 2 else f"{job}: {phase}"
+
     def _described(self, job: str, progress: Progress, elapsed_s: float) -> str:
         share = progress.done / progress.total
-        name = progress.phase if len(self._rows) < 2 else f"{job}: {progress.phase}"
+        name = self._name(job, progress.phase)
         text = f"  {name:<22} {progress.done:>5,}/{progress.total:<5,} {elapsed_s:7.1f} s"
         if not progress.phase.endswith(("formulas", "baselines")) and elapsed_s > 0:
             text += f" {share * self._rows.get(job, 0) / elapsed_s:>14,.0f} rows/s"
@@ -89,6 +97,10 @@ class Watcher:
     def notice(self, text: str) -> None:
         if self._lines is not None:
             self._lines.notice(text)
+
+    def recalled(self, job: str, phase: str) -> None:
+        if self._lines is not None:
+            self._lines.recalled(job, phase)
 
     def event(self, event: dict[str, Any]) -> None:
         if self._json_stream is not None:

@@ -36,12 +36,15 @@ from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.spec import JobSpec, learn_spec
-from dnfscale.jobs.store import SIZED_MODEL, Journal, RunFolder
+from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Journal, RunFolder
 from dnfscale.jobs.study import Outcome, run_study
 from dnfscale.jobs.suite_spec import SuiteSpec
 from dnfscale.jobs.summary import write_summary
 from dnfscale.method.certificate import load_functions
 from dnfscale.table import LearnSpec, features
+
+_FINISHED = "finished"
+"""The note that is written last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ class Job:
         token = fingerprint(*self._begins_with.values())
         files = self.folder.files
         self._notes = TaskNotes(files, token)
-        self._scans = ScanRecords(files, token, recalled=lambda phase: self._tell("recalled", phase=phase))
+        self._scans = ScanRecords(files, token, recalled=self._recalled)
         self._lock = FolderLock(files, tell=lambda line: print(f"dnfscale: {line}", file=sys.stderr))
         self._shown = shown
         self._journal = Journal(files)
@@ -189,13 +192,10 @@ class Job:
 
     @property
     def is_finished(self) -> bool:
-        """Whether this very job, on this very data, has a result and a report of it."""
+        """Whether this very job, on this very data, has written its last file."""
         try:
-            return (
-                self.folder.has_result(tomllib.loads(self.spec.resolved()))
-                and self.folder.files.has("report.html")
-                and bool(self._notes.recall("ideal"))
-            )
+            resolved = tomllib.loads(self.spec.resolved())
+            return self.folder.has_result(resolved) and bool(self._notes.recall(_FINISHED))
         except OSError as error:
             raise self.spec.located(self.folder.unwritable(error)) from error
 
@@ -227,7 +227,9 @@ class Job:
         self._lock.release()
 
     def _check_begun(self, earlier: dict[str, str]) -> None:
-        """Raise an error where a run cannot go on with what it began with."""
+        """Raise an error that says why a run cannot go on; one that has come nowhere stands in nobody's way."""
+        if self.folder.files.names("tasks", TASK_ENDINGS) in ([], [BEGUN]):
+            return
         anew = "run with --force, or without --resume, to start anew"
         if earlier.get("spec") != self._begins_with["spec"]:
             raise self.folder.of_another()
@@ -285,6 +287,7 @@ class Job:
             "dataset": self.spec["data.path"],
         }
         self._write(outcome, timing, environment)
+        self._notes.note(_FINISHED, {"step": "all"})
         self._tell("finished", elapsed_s=timing["total_s"])
         self._scans.remove()
         self.folder.files.settle()
@@ -313,6 +316,10 @@ class Job:
     def journal(self, notice: Notice) -> None:
         """Journal what happens to the cluster; a suite shows it itself, once for all jobs."""
         self._tell(notice.event, **notice.facts)
+
+    def _recalled(self, phase: str) -> None:
+        self._tell("recalled", phase=phase)
+        self._shown.recalled(self.spec.name, phase)
 
     def _tell(self, event: str, **facts: Any) -> None:
         with self._telling:

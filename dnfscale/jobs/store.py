@@ -60,6 +60,14 @@ class RunFolder:
         except OSError as error:
             raise self.unwritable(error) from error
 
+    def of_another(self) -> SpecError:
+        """Say that the folder holds the run of another spec."""
+        return SpecError(
+            f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
+            "change name or output.dir, or run with --force to replace it",
+            "output.dir",
+        )
+
     def unwritable(self, error: OSError) -> SpecError:
         """Say that the folder cannot be written."""
         return SpecError(

@@ -114,4 +114,6 @@ def test_a_message_of_a_store_is_told_without_its_secrets(monkeypatch):
     assert told(OSError(f"odd: {SECRET} is odd"), "s3://b") == "odd: *** is odd"
     assert "access is denied" in told(OSError("AWS Error ACCESS_DENIED during HeadObject operation"), "s3://b")
     assert told(OSError("AWS Error NO_SUCH_BUCKET during X: none"), "s3://b") == "there is no such bucket"
+    away = "When getting information for key 'oauth' in bucket 'no_such_bucket': AWS Error NETWORK_CONNECTION in X"
+    assert told(OSError(away), "s3://b").startswith("the store does not answer")
     assert told(OSError(28, "No space left on device"), "/runs") == "No space left on device"

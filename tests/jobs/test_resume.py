@@ -81,7 +81,9 @@ def test_a_study_killed_in_every_phase_ends_as_one_that_was_not(laid_desk, quiet
 def test_rows_are_read_again_only_where_a_scan_needs_them(laid_desk, quiet):
     laid_desk.spec(kind="study")
     die(laid_desk, "end count types", "run", "job.toml")
-    assert laid_desk.here("run", "job.toml", "--resume").code == 0
+    ended = laid_desk.here("run", "job.toml", "--resume")
+    assert ended.code == 0
+    assert [line.split("  ")[1] for line in ended.err.splitlines() if line.endswith(" done before")] == SCANS[:2]
     assert recalled(laid_desk.folder()) == SCANS[:2]
     assert done(laid_desk.folder()) == ["read rows", *SCANS[2:]]
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
@@ -171,6 +173,18 @@ def test_a_finished_run_is_left_as_it_is(laid_desk):
     ended = laid_desk.here("run", "job.toml", "--resume")
     assert (ended.code, ended.err) == (0, "")
     assert {file: file.stat().st_mtime_ns for file in laid_desk.folder().rglob("*")} == before
+
+
+def test_the_result_of_an_earlier_run_does_not_pass_for_that_of_one_that_was_killed(desk):
+    desk.table(small_table(), compression="none", use_dictionary=False)
+    desk.run(kind="study")
+    rewrite(desk)
+    die(desk, "report", "run", "job.toml")
+    assert desk.here("run", "job.toml", "--resume").code == 0
+    assert desk.run(kind="study", name="anew").code == 0
+    anew = essence(desk.folder("anew") / "result.json").replace('"name": "anew"', '"name": "job"')
+    assert essence(desk.folder() / "result.json") == anew
+    assert (desk.folder() / "tasks" / "finished.json").is_file()
 
 
 def rewrite(desk: Desk) -> None:
