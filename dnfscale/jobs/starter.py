@@ -40,7 +40,7 @@ def starter_spec(data: str, target: str, folder: Path) -> str:
         path = str(resolved.relative_to(folder.resolve()))
     except ValueError:
         path = str(resolved)
-    head = write_toml({"schema_version": 1, "name": _name(resolved), "kind": "study", "seed": 0})
+    head = write_toml({"schema_version": 1, "name": _name(resolved), "kind": "study", "seed": 0, "profile": "best"})
     table = write_toml({"path": path, "target": target, "positive": labels[-1:] or None, "drop": unusable})
     return "\n".join(
         [
@@ -57,12 +57,16 @@ def starter_spec(data: str, target: str, folder: Path) -> str:
             "boolean = []",
             f'missing = "drop"                # or "error", "indicator"; {_found(source, target)}',
             "",
+            "# profile: \"best\" is recommended, \"paper\" is the method as published; any key below goes before it",
+            "[booleanize]",
+            'cuts = "auto"                   # or "median", a number of quantiles, "entropy"',
+            "# at = {age = [18, 65]}         # cuts that mean something, for columns that have them",
+            "",
             "[select]",
-            'rank = ["f", "mutual_info", "chi2"]',
             "max_ell = 10                    # attributes a formula may use",
             "",
             "[formula]",
-            'unseen = "negative"             # or "dont_care": shorter, and free where no row was seen',
+            "freedom = 0.002                 # share of the rows that a shorter formula may get wrong besides",
             "",
             "[cluster]",
             'kind = "local"',
