@@ -70,7 +70,7 @@ def test_a_key_goes_before_its_profile(desk):
 
 
 def test_cuts_may_be_given_by_column_and_are_read_back(wavy_desk):
-    spec = wavy_desk.spec(spec_text(kind="fit", booleanize={"cuts": 2}) + "at = {x = [-0.7, 0.7]}\n")
+    spec = wavy_desk.spec(spec_text(kind="fit") + "\n[booleanize]\ncuts = 2\nat = {x = [-0.7, 0.7]}\n")
     ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
     assert ended.code == 0, ended.err
     again = tomllib.loads((wavy_desk.path / "runs" / "job" / "spec.toml").read_text())
@@ -88,7 +88,7 @@ def test_cuts_may_be_given_by_column_and_are_read_back(wavy_desk):
     ],
 )
 def test_cuts_that_cannot_be_are_refused(wavy_desk, at, message):
-    spec = wavy_desk.spec(spec_text(booleanize={"cuts": 2}) + f"at = {at}\n")
+    spec = wavy_desk.spec(spec_text() + f"\n[booleanize]\nat = {at}\n")
     ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
     assert ended.code in (2, 3)
     assert message in ended.message
