@@ -391,8 +391,7 @@ def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
 
 def splits_of(n_rows: int, spec: LearnSpec) -> Splits:
     """Return how so many rows are dealt into folds and inner splits."""
-    outer = n_test_folds(n_rows, spec)
-    inner = spec.splits if isinstance(spec.splits, int) else min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
+    outer, inner = n_test_folds(n_rows, spec), n_inner(n_rows, spec)
     if inner > 1 and (outer + 1) * inner > _MOST_FOLDS:
         raise LimitError(
             f"select.validation_splits may give at most {_MOST_FOLDS:,} inner splits of all folds together, got "
@@ -400,6 +399,11 @@ def splits_of(n_rows: int, spec: LearnSpec) -> Splits:
             "select.validation_splits",
         )
     return Splits(n_rows, outer, spec.validation, spec.seed, inner)
+
+
+def n_inner(n_rows: int, spec: LearnSpec) -> int:
+    """Return how many inner splits so many rows are worth."""
+    return spec.splits if isinstance(spec.splits, int) else min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
 
 
 def n_test_folds(n_rows: int, spec: LearnSpec) -> int:

@@ -24,7 +24,7 @@ from dnfscale.learn import Learned, learn
 from dnfscale.table import PROFILES, LearnSpec, splits_of
 from tests.test_learn import in_parts, mixed_table, told
 
-BEST = LearnSpec("y", outer=3, max_ell=5, seed=1, **PROFILES["best"])
+BEST = LearnSpec("y", outer=3, max_ell=4, seed=1, **{**PROFILES["best"], "splits": 3})
 SPECS = {
     "best": BEST,
     "entropy": replace(BEST, cuts="entropy", splits=2),
@@ -139,7 +139,8 @@ def test_every_row_validates_equally_often_and_in_the_first_split_as_in_the_pape
 
 
 def test_the_more_rows_the_fewer_splits():
-    numbers = [splits_of(n, replace(BEST, outer=0)).inner for n in (100, 3000, 4424, 20_000, 30_000, 10**6)]
+    spec = replace(BEST, outer=0, splits="auto")
+    numbers = [splits_of(n, spec).inner for n in (100, 3000, 4424, 20_000, 30_000, 10**6)]
     assert numbers == [10, 10, 7, 2, 1, 1]
 
 

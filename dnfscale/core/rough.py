@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,9 @@ class RoughNumbers:
     """A column of numbers, by the zone around the brackets that each lies in."""
 
     zones: Codes
-    rows: Ints
     values: Values
-    """The rows inside a bracket, and their values."""
+    """The values of the rows inside a bracket, less the base."""
+    base: Any
     lows: Values
     """Where each bracket begins."""
 
@@ -35,12 +36,13 @@ class RoughNumbers:
         # Between brackets the code is the number of edges before the next; inside it is looked up.
         by_zone = [code for edges in below for code in (edges, 0)] + [len(bins.edges), 0, bins.missing_code]
         codes = np.array(by_zone, dtype=narrowest(bins.missing_code)).take(self.zones)
-        codes[self.rows] = np.searchsorted(bins.edges, self.values, side="left")
+        values = self.values.astype(self.lows.dtype) + self.base
+        codes[np.flatnonzero(self.zones & 1)] = np.searchsorted(bins.edges, values, side="left")
         return codes
 
     @property
     def nbytes(self) -> int:
-        return self.zones.nbytes + self.rows.nbytes + self.values.nbytes
+        return self.zones.nbytes + self.values.nbytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,20 +114,18 @@ class Gathering:
 
     def __init__(self, n_columns: int) -> None:
         self._columns: list[list[Codes]] = [[] for _ in range(n_columns)]
-        self._inside: list[list[tuple[Ints, Values]]] = [[] for _ in range(n_columns)]
+        self._inside: list[list[Values]] = [[] for _ in range(n_columns)]
         self._lows: dict[int, Values] = {}
         self._values: list[dict[Scalar, int]] = [{} for _ in range(n_columns + 1)]
         self._target: list[Codes] = []
         self._arcs: list[Codes] = []
         self._weights: list[Ints] = []
-        self._n_rows = 0
 
     def add_numbers(self, column: int, values: Values, zones: Codes, brackets: Brackets) -> None:
         """Add a block's numbers: their zones, and what lies inside a bracket."""
         self._columns[column].append(zones)
         self._lows[column] = np.array([part.low for part in brackets.parts], dtype=values.dtype)
-        inside = np.flatnonzero(zones & 1)
-        self._inside[column].append(((inside + self._n_rows).astype(np.int32), values[inside]))
+        self._inside[column].append(values[np.flatnonzero(zones & 1)])
 
     def add_categories(self, column: int, data: Categories) -> None:
         """Add a block's categories."""
@@ -137,7 +137,6 @@ class Gathering:
         self._arcs.append(arcs)
         if weights is not None:
             self._weights.append(weights)
-        self._n_rows += len(arcs)
 
     def table(self) -> RoughTable:
         """Return what was gathered."""
@@ -157,13 +156,29 @@ class Gathering:
 
     def _column(self, column: int) -> RoughNumbers | RoughCategories:
         if self._inside[column]:
-            rows, values = zip(*self._inside[column], strict=True)
-            zones = _joined(self._columns[column])
-            return RoughNumbers(zones, np.concatenate(rows), np.concatenate(values), self._lows[column])
+            values, base = _narrowed(np.concatenate(self._inside[column]))
+            return RoughNumbers(_joined(self._columns[column]), values, base, self._lows[column])
         return self._categories(column, self._columns[column])
 
     def _categories(self, column: int, parts: Sequence[Codes]) -> RoughCategories:
         return RoughCategories(_joined(parts), tuple(self._values[column]))
+
+
+def _narrowed(values: Values) -> tuple[Values, Any]:
+    """Return whole numbers that lie close together as small ones above a base; others as they are, above nothing.
+
+    Where a column has few values, its brackets may hold all of them: a byte a row instead of eight.
+    """
+    nothing = values.dtype.type(0)
+    if values.dtype.kind not in "iu" or not len(values):
+        return values, nothing
+    base = values.min()
+    spread = int(values.max()) - int(base)
+    if spread >= 1 << 16:
+        return values, nothing
+    # Differences of narrow integers wrap; cut to size they are right.
+    with np.errstate(over="ignore"):
+        return np.subtract(values, base).astype(narrowest(spread)), base
 
 
 def _joined(parts: Sequence[Codes]) -> Codes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import time
+import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -150,8 +151,11 @@ def _ripper(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
     features, target = rows.part(plan.splits, fit.fold, (TRAIN, VALIDATION))
     tested, truth = rows.part(plan.splits, fit.fold, (TEST,))
     ripper = wittgenstein.RIPPER(random_state=fit.seed)
-    ripper.fit(frame(features), y=(target == 1).astype(int), pos_class=1)
-    answers = np.asarray(ripper.predict(frame(tested)), dtype=np.bool_)
+    with warnings.catch_warnings():
+        # It calls pandas in ways that newer versions warn of.
+        warnings.simplefilter("ignore")
+        ripper.fit(frame(features), y=(target == 1).astype(int), pos_class=1)
+        answers = np.asarray(ripper.predict(frame(tested)), dtype=np.bool_)
     return answers, truth == 1, sum(len(rule.conds) for rule in ripper.ruleset_.rules)
 
 

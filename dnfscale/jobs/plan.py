@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.data.source import Source
@@ -13,7 +13,7 @@ from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.spec import JobSpec
 from dnfscale.reading import Foreseen, foresee, inside_rows, sampled_pieces, sampled_share
-from dnfscale.table import LearnSpec, features
+from dnfscale.table import LearnSpec, features, n_inner
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     partitions = len(source.partitions)
     tasks = partitions + _merges(partitions, spec["cluster.fan_in"])
     n_folds = 1 + _folds(to_learn, source.n_rows)
+    n_splits = n_inner(source.n_rows, to_learn)
 
     def size(wanted: Sequence[str]) -> int:
         return sum(source.column_bytes.get(name, 0) for name in wanted)
@@ -70,16 +71,27 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         Phase("read rows", "Parquet", partitions, size(names + target)),
         Phase("locate medians", "rough rows", tasks, 0),
         Phase("associate attributes", "rough rows", tasks, 0),
-        Phase("count types", "rough rows", tasks, 0),
-        Phase("count chosen types", "rough rows", tasks, 0),
-        Phase("minimize formulas", "counts", n_folds, 0),
     ]
+    units = n_folds * (1 if n_splits == 1 else n_splits + 1)
+    if to_learn.looks_together:
+        phases.append(Phase("draw rows", "rough rows", tasks, 0))
+        phases.append(Phase("rank attributes", "drawn rows", units, 0))
+    phases.append(Phase("count types", "rough rows", tasks, 0))
+    if to_learn.shrink != "none":
+        phases.append(Phase("try prefixes", "counts", n_folds, 0))
+    written = [Phase("count chosen types", "rough rows", tasks, 0), Phase("minimize formulas", "counts", n_folds, 0)]
+    phases += written
+    if to_learn.frontier and spec.kind == "study" and to_learn.classes == "two":
+        phases += [written[0], replace(written[1], tasks=n_folds * to_learn.max_ell)]
     if spec.size_budget:
         phases.append(Phase("count distinct rows", "rough rows", tasks, 0))
         phases.append(Phase("search formulas by size", "distinct rows", 2 * n_folds, 0))
     if spec.baselines:
         fits = sum(spec.budget(name).trials + 1 for name in spec.baselines)
         phases.append(Phase("tune baselines", "Parquet, once a worker", (n_folds - 1) * fits, size(names + target)))
+    if spec.peers:
+        fits = (n_folds - 1) * len(spec.peers)
+        phases.append(Phase("fit peers", "Parquet, once a worker", fits, size(names + target)))
     binned = source.n_rows * (len(columns) + 1)
     serial = spec["cluster.kind"] == "serial"
     work = Work(
@@ -88,7 +100,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         categories=len(columns) - len(numbers),
         partitions=partitions,
         tasks=sum(phase.tasks for phase in phases if phase.reads != "Parquet, once a worker"),
-        folds=n_folds,
+        folds=n_folds * n_splits,
         rankings=len(to_learn.rank),
         ell=to_learn.max_ell,
         reads=sum(phase.read_bytes for phase in phases[:2]) / max(1, size(names + target)),

@@ -38,7 +38,7 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
         )
     place = PurePosixPath(data) if is_remote(data) else Path(data).resolve()
     path = _relative(place, folder.resolve()) if isinstance(place, Path) else data
-    head = write_toml({"schema_version": 1, "name": _name(place), "kind": "study", "seed": 0})
+    head = write_toml({"schema_version": 1, "name": _name(place), "kind": "study", "seed": 0, "profile": "best"})
     table = write_toml({"path": path, "target": target, "positive": labels[-1:] or None, "drop": unusable})
     return "\n".join(
         [
@@ -56,12 +56,16 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
             f'missing = "drop"                # or "error", "indicator"; {_found(source, target)}',
             *_storage(access),
             "",
+            '# profile: "best" is recommended, "paper" is the method as published; any key below goes before it',
+            "[booleanize]",
+            'cuts = "auto"                   # or "median", a number of quantiles, "entropy"',
+            "# at = {age = [18, 65]}         # cuts that mean something, for columns that have them",
+            "",
             "[select]",
-            'rank = ["f", "mutual_info", "chi2"]',
             "max_ell = 10                    # attributes a formula may use",
             "",
             "[formula]",
-            'unseen = "negative"             # or "dont_care": shorter, and free where no row was seen',
+            "freedom = 0.002                 # share of the rows that a shorter formula may get wrong besides",
             "",
             "[cluster]",
             'kind = "local"',

@@ -129,14 +129,6 @@ class RunFolder:
         """Remove a file that an earlier run may have left."""
         self.files.remove(name)
 
-    def of_another(self) -> SpecError:
-        """Return the error of a folder that another spec's run is in."""
-        return SpecError(
-            f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
-            "change name or output.dir, or run with --force to replace it",
-            "output.dir",
-        )
-
     def _holds_work(self) -> bool:
         """Say whether there is something that would be lost; what a scan counted is soon counted again."""
         return self.files.has("result.json") or self.files.names("tasks", (".json",)) not in ([], [BEGUN])

@@ -152,7 +152,7 @@ def _learned_facts(
     [learned] = found.targets
     provenance["rows"] = learned.rows
     methods = {"ideal": ideal_record(learned, to_learn)}
-    if to_learn.frontier and learned.folds:
+    if to_learn.frontier and learned.folds and spec.kind == "study":
         methods["ideal"]["frontier"] = frontier_record(grow_formulas(found, to_learn, engine))
     if spec.kind == "distill":
         methods = distilled_records(learned, methods["ideal"], known=spec.knows_truth)

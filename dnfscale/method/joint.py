@@ -182,8 +182,8 @@ def _score_tests(joint: JointCounts, told: Floats) -> Floats:
     bend = p * (1 - p)
     slope = np.einsum("ta->a", joint.c_held - p[:, None] * joint.n_held)
     own = np.einsum("t,ta->a", bend, joint.n_held)
-    shared = np.einsum("ti,t,ta->ia", features, bend, joint.n_held)
-    known = np.einsum("ti,t,tj->ij", features, bend * joint.n, features) + 1e-6 * np.eye(features.shape[1])
+    shared = np.einsum("ti,ta->ia", features * bend[:, None], joint.n_held)
+    known = np.einsum("ti,tj->ij", features * (bend * joint.n)[:, None], features) + 1e-6 * np.eye(features.shape[1])
     explained = np.einsum("ia,ia->a", shared, np.linalg.solve(known, shared))
     variance = own - explained
     scores = np.where(variance > 1e-6, slope**2 / (variance + logistic.PENALTY), 0.0)

@@ -26,7 +26,7 @@ def fit(holds: Floats, n: Floats, c: Floats) -> Floats:
         p = _sigmoid(features @ weights)
         # Sums without BLAS: their last bit must not depend on its threads.
         slope = np.einsum("ti,t->i", features, c - n * p) - penalty * weights
-        bend = np.einsum("ti,t,tj->ij", features, n * p * (1 - p), features)
+        bend = np.einsum("ti,tj->ij", features * (n * p * (1 - p))[:, None], features)
         step = np.linalg.solve(bend + np.diag(penalty), slope)
         # A long step may overshoot where hardly anything bends.
         weights = weights + step / max(1.0, float(np.abs(step).max()) / 4)

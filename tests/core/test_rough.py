@@ -13,6 +13,7 @@ from dnfscale.core.columns import Categories, Numbers
 from dnfscale.core.medians import Bracket, joined
 from dnfscale.core.rough import Gathering
 from dnfscale.errors import DataError
+from tests.strategies import numbers as any_numbers
 
 ROWS = st.tuples(st.integers(-9, 9), st.booleans(), st.sampled_from("abcd"))
 BLOCKS = st.lists(st.lists(ROWS, max_size=6), max_size=4)
@@ -66,3 +67,16 @@ def test_only_the_columns_that_are_wanted_are_binned():
     rough = one_row("a", "yes").table()
     table = rough.binned([CategoryBins(("a",))], (("no",), ("yes",)), n_arcs=1, only=())
     assert (dict(table.columns), table.labels.tolist()) == ({}, [1])
+
+
+@given(st.sampled_from(["int8", "uint8", "int64", "uint64", "float32"]), st.data())
+def test_numbers_of_any_kind_are_kept_as_they_are(dtype, choice):
+    values = choice.draw(any_numbers(dtype))
+    brackets = joined([Bracket(values.min(), values.max())])
+    gathering = Gathering(1)
+    data = Numbers(values, None)
+    gathering.add_numbers(0, values, medians.zones(data, brackets), brackets)
+    gathering.add_rows(Categories(np.zeros(len(values), np.int64), ("no",)), np.zeros(len(values), np.uint8), None)
+    bins = NumberBins(np.unique(values), has_missing=False)
+    table = gathering.table().binned([bins], (("no",),), n_arcs=1)
+    assert table.columns[0].tolist() == bins.encode(data).tolist()

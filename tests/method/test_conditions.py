@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
-from dnfscale.method.conditions import condition, holds_where_missing, number_text, value_text
+from dnfscale.method.conditions import (
+    condition,
+    conditions,
+    grouped,
+    holds_where_missing,
+    number_text,
+    placed_cuts,
+    value_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +61,38 @@ def test_negations_hold_where_the_value_is_missing():
     assert holds_where_missing(Above("a", "x", 1), False)
     assert holds_where_missing(IsMissing("a", "x"), True)
     assert not holds_where_missing(IsMissing("a", "x"), False)
+
+
+# Several cuts of one column.
+
+CUTS = (
+    Above("bmi_above_p20", "bmi", 12.5),
+    IsTrue("smoker", "smoker", True),
+    Above("bmi_above_p80", "bmi", 30.0),
+    Above("age_above_median", "age", 40),
+    Above("never", "bmi", None),
+)
+
+
+@pytest.mark.parametrize(
+    ("literals", "expected"),
+    [
+        ([(0, True), (2, False)], ["12.5 < bmi ≤ 30"]),
+        ([(0, True), (1, True), (2, False), (3, False)], ["12.5 < bmi ≤ 30", "smoker", "age ≤ 40"]),
+        ([(0, True), (2, True)], ["bmi > 30"]),
+        ([(0, False), (2, False)], ["bmi ≤ 12.5"]),
+        ([(2, False), (4, False)], ["bmi ≤ 30", "bmi ≤ nothing"]),
+        ([], []),
+    ],
+)
+def test_cuts_of_one_column_are_written_as_one_interval(literals, expected):
+    assert conditions(CUTS, literals) == expected
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=4, unique=True), st.data())
+def test_an_interval_says_what_its_cuts_say_together(values, choice):
+    attributes = [Above(f"x{value}", "x", value) for value in values]
+    literals = [(i, choice.draw(st.booleans())) for i in range(len(values))]
+    kept = [literal for group in grouped(placed_cuts(attributes), literals) for literal in group]
+    for x in np.arange(-4, 4.5, 0.5):
+        assert all((x > values[i]) == holds for i, holds in kept) == all((x > values[i]) == h for i, h in literals)

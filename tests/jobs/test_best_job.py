@@ -1,0 +1,169 @@
+"""Jobs beyond the paper, from the outside: the best profile, readable peers, and accuracy against length."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import numpy as np
+import pytest
+
+from dnfscale.data.models import read_model
+from dnfscale.experiment.frontier import Point, frontier_points, unbeaten
+from dnfscale.experiment.outcome import read_outcome
+from dnfscale.experiment.tables import study_tables
+from dnfscale.jobs.spec import read_spec
+from dnfscale.table import PROFILES
+from tests.jobs.running import Desk, essence, spec_text
+
+
+def wavy_table(n_rows: int = 240) -> dict[str, list[object]]:
+    """A label that is true in the middle of a number: no median tells."""
+    random = np.random.default_rng(5)
+    x, z = random.normal(size=n_rows), random.random(n_rows)
+    colours = np.array(["red", "green", "blue"])[random.integers(0, 3, n_rows)]
+    y = ((np.abs(x) < 0.7) & (colours != "red")) ^ (random.random(n_rows) < 0.05)
+    return {"x": x.tolist(), "z": z.tolist(), "colour": colours.tolist(), "y": y.tolist()}
+
+
+@pytest.fixture
+def wavy_desk(desk: Desk) -> Desk:
+    desk.table(wavy_table())
+    return desk
+
+
+def test_the_best_profile_finds_what_the_paper_cannot_say(wavy_desk):
+    told = {}
+    for profile in ("paper", "best"):
+        spec = wavy_desk.spec(
+            file=f"{profile}.toml",
+            kind="study",
+            profile=profile,
+            folds={"outer": 3},
+            **({"select": {"validation_splits": 2}} if profile == "best" else {}),
+        )
+        ended = wavy_desk.here("run", spec, "--output", profile, "--set", "cluster.kind=serial")
+        assert ended.code == 0, ended.err
+        told[profile] = json.loads((wavy_desk.path / profile / "job" / "result.json").read_text())
+    accuracies = {profile: result["methods"]["ideal"]["accuracy_mean"] for profile, result in told.items()}
+    assert accuracies["best"] > accuracies["paper"] + 0.1
+    assert "profile" not in told["paper"]
+    assert told["best"]["profile"] == "best"
+    folder = wavy_desk.path / "best" / "job"
+    settled = tomllib.loads((folder / "spec.toml").read_text())
+    assert settled["select"]["rank"] == list(PROFILES["best"]["rank"])
+    text = wavy_desk.here("export", folder / "model.json", "--to", "text").out
+    assert "< x ≤" in text
+    assert r"< \text{x} \le" in wavy_desk.here("export", folder / "model.json", "--to", "latex").out
+    model = read_model(folder / "model.json")
+    assert wavy_desk.here("explain", folder / "model.json").code == 0
+    assert wavy_desk.here("predict", folder / "model.json", "t.parquet", "--output", "answers").code == 0
+    assert "What does accuracy cost in length?" in (folder / "report.html").read_text()
+    assert len(model.tau) == told["best"]["methods"]["ideal"]["model"]["ell"]
+
+
+def test_a_key_goes_before_its_profile(desk):
+    spec = read_spec(desk.spec(profile="best", booleanize={"cuts": 3}, select={"rank": ["jmi"]}))
+    assert (spec["booleanize.cuts"], spec["select.rank"]) == (3, ("jmi",))
+    assert spec["formula.shrink"] == PROFILES["best"]["shrink"]
+    assert read_spec(desk.spec())["formula.shrink"] == "none"
+
+
+def test_cuts_may_be_given_by_column_and_are_read_back(wavy_desk):
+    spec = wavy_desk.spec(spec_text(kind="fit") + "\n[booleanize]\ncuts = 2\nat = {x = [-0.7, 0.7]}\n")
+    ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
+    assert ended.code == 0, ended.err
+    again = tomllib.loads((wavy_desk.path / "runs" / "job" / "spec.toml").read_text())
+    assert again["booleanize"]["at"] == {"x": [-0.7, 0.7]}
+    attributes = json.loads((wavy_desk.path / "runs" / "job" / "model.json").read_text())["attributes"]
+    assert {a["value"] for a in attributes if a["column"] == "x"} <= {-0.7, 0.7}
+
+
+@pytest.mark.parametrize(
+    ("at", "message"),
+    [
+        ("{x = []}", "booleanize.at must be a table of columns and up to 31 cuts each"),
+        ('{x = ["a"]}', "booleanize.at must be a table of columns"),
+        ("{colour = [1]}", "booleanize.at must name columns of numbers, got 'colour'; there are 'x', 'z'"),
+    ],
+)
+def test_cuts_that_cannot_be_are_refused(wavy_desk, at, message):
+    spec = wavy_desk.spec(spec_text() + f"\n[booleanize]\nat = {at}\n")
+    ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
+    assert ended.code in (2, 3)
+    assert message in ended.message
+
+
+@pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])
+def test_a_study_says_how_good_it_is_at_what_it_was_made_for(wavy_desk, objective):
+    spec = wavy_desk.spec(kind="study", formula={"objective": objective}, folds={"outer": 3})
+    assert wavy_desk.here("run", spec, "--set", "cluster.kind=serial").code == 0
+    ideal = wavy_desk.result()["methods"]["ideal"]
+    assert ideal["objective"]["name"] == objective
+    assert 0 < ideal["objective_mean"] <= 1
+
+
+def test_peers_run_in_the_same_folds_and_are_noted(wavy_desk):
+    pytest.importorskip("wittgenstein", reason="RIPPER is an extra")
+    text = spec_text(kind="study", profile="best", folds={"outer": 3}, select={"validation_splits": 2, "max_ell": 4})
+    spec = wavy_desk.spec(text + "\n[baselines.decision_tree]\nmax_leaves = 5\n[baselines.ripper]\n")
+    ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
+    assert ended.code == 0, ended.err
+    result = wavy_desk.result()
+    before = essence(wavy_desk.path / "runs" / "job" / "result.json")
+    for peer in ("decision_tree", "ripper"):
+        folds = result["methods"][peer]["folds"]
+        assert [fold["fold"] for fold in folds] == [0, 1, 2]
+        assert all(fold["accuracy"] > 0.5 for fold in folds)
+        assert all(fold["literals"] >= 0 for fold in folds)
+    assert {paired["other"] for paired in result["comparisons"]} >= {"decision_tree", "ripper"}
+    points = frontier_points(read_outcome(result))
+    assert {"decision_tree", "ripper", "ideal"} <= {point.method for point in points}
+    (wavy_desk.path / "runs" / "job" / "result.json").unlink()
+    assert wavy_desk.here("run", spec, "--resume", "--set", "cluster.kind=serial").code == 0
+    assert essence(wavy_desk.path / "runs" / "job" / "result.json") == before
+
+
+def test_peers_are_for_studies_of_two_classes(desk):
+    desk.table(wavy_table(30))
+    fit = desk.here("validate", desk.spec(spec_text(kind="fit") + "\n[baselines.decision_tree]\n"))
+    assert (fit.code, "decision_tree is to be compared" in fit.message) == (2, True)
+    several = desk.spec(kind="study", data={"classes": "all"}, methods=["ideal", "decision_tree"])
+    ended = desk.here("validate", several)
+    assert (ended.code, "decision_tree tells two classes apart" in ended.message) == (2, True)
+
+
+def test_points_that_another_beats_in_both_are_not_on_the_frontier():
+    points = [
+        Point("ideal", "1", 1, 0.8),
+        Point("ideal", "2", 4, 0.9),
+        Point("ripper", "RIPPER", 4, 0.85),
+        Point("decision_tree", "Decision tree", 9, 0.9),
+        Point("ideal", "3", 20, 0.95),
+    ]
+    assert [point.name for point in unbeaten(points)] == ["1", "2", "3"]
+
+
+def test_runs_of_a_dataset_are_averaged_over_seeds_and_stand_beside_the_paper():
+    def result(profile: str, seed: int, accuracy: float) -> dict[str, object]:
+        ideal = {"accuracy_mean": accuracy, "accuracy_std": 0.02, "ell_mean": 3.0}
+        ideal["folds"] = [{"fold": i, "accuracy": accuracy, "test_rows": 30, "literals": 4 + seed} for i in range(2)]
+        return {
+            "schema": "dnfscale.result/1",
+            "name": f"heart-{profile}-{seed}",
+            "profile": profile,
+            "seed": seed,
+            "methods": {"ideal": ideal},
+            "timing": {"methods_s": {"ideal": 1.5}},
+            "environment": {"dataset": "paper:heart_disease"},
+        }
+
+    runs = [result("best", 0, 0.84), result("best", 1, 0.86), result("paper", 0, 0.81)]
+    table = study_tables(runs)["profiles"]
+    [row] = [dict(zip(table.header, map(str, row), strict=True)) for row in table.rows]
+    assert row["Dataset"] == "HeartDisease"
+    assert row["best, accuracy"] == "85.0 ± 2.0"
+    assert row["paper, accuracy"] == "81.0 ± 2.0"
+    assert row["best, literals"] == "4.5"
+    assert row["Formula (paper)"].startswith("81.2")
+    assert "profiles" not in study_tables([runs[2]])
