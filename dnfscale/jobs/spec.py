@@ -1,7 +1,6 @@
 """Job specs: TOML in, a checked JobSpec out, and for every fault the file, the line and what to write instead.
 
-Each key stands once in FIELDS with its check and its default. A check returns the value as the job uses it, or says
-what the value must be.
+Each key stands once in fields.py with its check and its default; what no key can tell by itself is checked here.
 """
 
 from __future__ import annotations
@@ -17,39 +16,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dnfscale.core.tree import MOST_SIZE
-from dnfscale.data.storage import Access, CredentialError, check_endpoint, check_path, is_remote, joined
+from dnfscale.data.storage import Access, CredentialError, joined
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.peers import MOST_LEAVES, PEERS, missing_package
 from dnfscale.experiment.sizes import SizeBudget
-from dnfscale.experiment.tuning import PRUNERS, Budget
-from dnfscale.jobs.checks import Check, Field
-from dnfscale.jobs.checks import one_of as _one_of
-from dnfscale.jobs.checks import real as _real
-from dnfscale.jobs.checks import seconds as _seconds
-from dnfscale.jobs.checks import text as _text
-from dnfscale.jobs.checks import texts as _texts
-from dnfscale.jobs.checks import whole as _whole
-from dnfscale.jobs.checks import yes_no as _yes_no
-from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS, check_cluster_keys, cluster_of
+from dnfscale.experiment.tuning import Budget
+from dnfscale.jobs.checks import Field
+from dnfscale.jobs.cluster_spec import check_cluster_keys, cluster_of
+from dnfscale.jobs.fields import FIELDS, LEARNED, SIZED, STORAGE_KEYS, TUNED
 from dnfscale.jobs.toml_text import key_lines, write_toml
-from dnfscale.method.cuts import CUTS, MOST_CUTS
-from dnfscale.method.formula_size.choice import LEAST_PATIENCE
-from dnfscale.method.freedom import UNSEEN
-from dnfscale.method.objective import OBJECTIVES
-from dnfscale.method.shrink import SHRINK
-from dnfscale.method.sweep import RULES
-from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, PROFILES, RANKS, LearnSpec
+from dnfscale.table import PROFILES, LearnSpec
 
 _SHOWN = 200
 """Characters of a wrong value that are told."""
 
-METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size", *PEERS)
-"""What a study can run, in the order in which it is shown."""
-TUNED = ("random_forest", "xgboost")
-SIZED = "formula_size"
-STORAGE_KEYS = ("endpoint", "region", "anonymous")
 _SECRET_KEYS = re.compile(r"secret|password|passwd|token|credential|access_?key|account_?key|\bkey$|sas")
 _RUNS = {
     "decision_tree": "baselines.decision_tree.max_leaves",
@@ -433,199 +414,3 @@ def _check_together(spec: JobSpec) -> None:
             f"baselines.{SIZED}",
             f"{SIZED} needs numba, which is not installed; install it with: pip install 'dnfscale[formula-size]'",
         )
-
-
-def _share(low: float, high: float) -> Check:
-    def check(value: Any) -> float:
-        if not low <= _real(value) <= high:
-            raise ValueError(f"a number between {low} and {high}")
-        return float(value)
-
-    return check
-
-
-def _threshold(value: Any) -> float:
-    if not 0 < _real(value) < 1:
-        raise ValueError("a number above 0 and below 1")
-    return float(value)
-
-
-def _path(value: Any) -> str:
-    return check_path(_text(value))
-
-
-def _local_path(value: Any) -> str:
-    if is_remote(_path(value)):
-        raise ValueError("a path of this machine, not an URL")
-    return str(value)
-
-
-def _endpoint(value: Any) -> str:
-    return check_endpoint(_text(value))
-
-
-def _column(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("the name of a column")
-    return value
-
-
-def _labels(value: Any) -> tuple[Any, ...]:
-    labels = value if isinstance(value, list) else [value]
-    if not labels or not all(isinstance(item, str | int | float | bool) for item in labels):
-        raise ValueError("a list of labels: strings, numbers or booleans")
-    return tuple(labels)
-
-
-def _cuts(value: Any) -> str | int:
-    number = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_CUTS
-    if not number and (not isinstance(value, str) or value not in CUTS):
-        known = ", ".join(map(repr, CUTS))
-        raise ValueError(f"one of {known}, or a number of quantiles between 1 and {MOST_CUTS}")
-    return value  # type: ignore[no-any-return]
-
-
-def _given_cuts(value: Any) -> dict[str, list[int | float]]:
-    def is_number(cut: Any) -> bool:
-        return abs(_real(cut)) < float("inf")
-
-    columns = isinstance(value, dict) and value and all(isinstance(cuts, list) and cuts for cuts in value.values())
-    if not columns or not all(len(cuts) <= MOST_CUTS and all(map(is_number, cuts)) for cuts in value.values()):
-        raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")
-    return dict(value)
-
-
-def _splits(value: Any) -> int | str:
-    if value == "auto":
-        return "auto"
-    try:
-        return int(_whole(1, 100)(value))
-    except ValueError:
-        raise ValueError('"auto" or a whole number between 1 and 100') from None
-
-
-def _positive(value: Any) -> float:
-    if not 0 < _real(value) < float("inf"):
-        raise ValueError("a number greater than 0")
-    return float(value)
-
-
-def _ranks(value: Any) -> tuple[str, ...]:
-    known = list(RANKS)
-    if (
-        not isinstance(value, list)
-        or not value
-        or not all(item in known for item in value)
-        or len(set(value)) < len(value)
-    ):
-        raise ValueError("a list of different rankings out of " + ", ".join(map(repr, known)))
-    return tuple(value)
-
-
-def _name(value: Any) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", value):
-        raise ValueError(
-            "a name of letters, digits, dots, hyphens and underscores, because the run's folder is called so"
-        )
-    return value
-
-
-def _folds(value: Any) -> int | str:
-    if value == "leave-one-out":
-        return str(value)
-    try:
-        return int(_whole(2)(value))
-    except ValueError:
-        raise ValueError('a whole number of at least 2, or "leave-one-out"') from None
-
-
-def _methods(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value or not all(item in METHODS for item in value):
-        raise ValueError("a list of methods out of " + ", ".join(map(repr, METHODS)))
-    return tuple(method for method in METHODS if method in value)
-
-
-FIELDS: Mapping[str, Field] = {
-    "schema_version": Field(_whole(1, 1), required=True),
-    "name": Field(_name),
-    "kind": Field(_one_of("fit", "study", "distill"), "study"),
-    "seed": Field(_whole(0), 0),
-    "profile": Field(_one_of(*PROFILES), "paper"),
-    "methods": Field(_methods),
-    "data.path": Field(_path, required=True),
-    "data.storage.endpoint": Field(_endpoint),
-    "data.storage.region": Field(_text),
-    "data.storage.anonymous": Field(_yes_no),
-    "data.target": Field(_column),
-    "data.positive": Field(_labels),
-    "data.classes": Field(_one_of("two", "all"), "two"),
-    "data.drop": Field(_texts),
-    "data.categorical": Field(_texts),
-    "data.boolean": Field(_texts),
-    "data.missing": Field(_one_of(*MISSING), "drop"),
-    "data.max_categories": Field(_whole(1, 60_000), 10_000),
-    "booleanize.cuts": Field(_cuts, "median"),
-    "booleanize.at": Field(_given_cuts),
-    "booleanize.rare": Field(_whole(0), 0),
-    "select.rank": Field(_ranks, ("f", "mutual_info", "chi2")),
-    "select.max_ell": Field(_whole(1, MOST_ELL), 10),
-    "select.validation": Field(_share(0.01, 0.9), 0.3),
-    "select.validation_splits": Field(_splits, 1),
-    "select.tolerance": Field(_share(0.0, 1.0), 0.01),
-    "select.rule": Field(_one_of(*RULES), "tolerance"),
-    "select.drop_duplicates": Field(_yes_no, False),
-    "formula.objective": Field(_one_of(*OBJECTIVES), "accuracy"),
-    "formula.beta": Field(_positive, 1.0),
-    "formula.threshold": Field(_threshold, 0.5),
-    "formula.shrink": Field(_one_of(*SHRINK), "none"),
-    "formula.shrink_rows": Field(_positive, 8.0),
-    "formula.freedom": Field(_share(0.0, 1.0), 0.0),
-    "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
-    "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),
-    "folds.outer": Field(_folds),
-    "folds.frontier": Field(_yes_no, False),
-    "distill.model": Field(_local_path),
-    "distill.threshold": Field(_threshold, 0.5),
-    "baselines.random_forest.trials": Field(_whole(1)),
-    "baselines.random_forest.timeout_s": Field(_seconds),
-    "baselines.random_forest.pruner": Field(_one_of(*PRUNERS)),
-    "baselines.xgboost.trials": Field(_whole(1)),
-    "baselines.xgboost.timeout_s": Field(_seconds),
-    "baselines.xgboost.pruner": Field(_one_of(*PRUNERS)),
-    f"baselines.{SIZED}.max_size": Field(_whole(1, MOST_SIZE)),
-    f"baselines.{SIZED}.time_limit_s": Field(_seconds),
-    f"baselines.{SIZED}.patience": Field(_whole(LEAST_PATIENCE)),
-    f"baselines.{SIZED}.max_types": Field(_whole(2)),
-    "baselines.decision_tree.max_leaves": Field(_whole(2, 1024)),
-    "baselines.ripper.run": Field(_yes_no),
-    "baselines.ebm.run": Field(_yes_no),
-    **CLUSTER_FIELDS,
-    "output.dir": Field(_path, "runs"),
-    "output.storage.endpoint": Field(_endpoint),
-    "output.storage.region": Field(_text),
-    "output.storage.anonymous": Field(_yes_no),
-}
-"""Every key that a spec may have."""
-
-LEARNED: Mapping[str, str] = {
-    "data.classes": "classes",
-    "data.missing": "missing",
-    "data.max_categories": "max_categories",
-    "booleanize.cuts": "cuts",
-    "booleanize.rare": "rare",
-    "select.rank": "rank",
-    "select.max_ell": "max_ell",
-    "select.validation": "validation",
-    "select.validation_splits": "splits",
-    "select.tolerance": "tolerance",
-    "select.rule": "rule",
-    "select.drop_duplicates": "drop_duplicates",
-    "formula.objective": "objective",
-    "formula.shrink": "shrink",
-    "formula.shrink_rows": "shrink_rows",
-    "formula.freedom": "freedom",
-    "formula.unseen": "unseen",
-    "formula.minimize": "minimize",
-    "folds.frontier": "frontier",
-}
-"""Keys that go into a LearnSpec as they are, and what they are called there."""

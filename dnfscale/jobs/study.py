@@ -43,8 +43,9 @@ from dnfscale.experiment.study import (
 )
 from dnfscale.experiment.tuning import Tuned, tune
 from dnfscale.frontier import grow_formulas
+from dnfscale.jobs.fields import SIZED
 from dnfscale.jobs.notes import TaskNotes
-from dnfscale.jobs.spec import SIZED, JobSpec
+from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.store import SIZED_MODEL
 from dnfscale.learn import BinnedTargets, Learned, bin_targets, learn_targets
 from dnfscale.table import LearnSpec, features

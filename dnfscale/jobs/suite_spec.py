@@ -18,8 +18,8 @@ from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs.checks import Field
 from dnfscale.jobs.cluster_spec import cluster_of
+from dnfscale.jobs.fields import FIELDS
 from dnfscale.jobs.spec import (
-    FIELDS,
     JobSpec,
     access_of,
     checked,

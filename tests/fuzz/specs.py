@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dnfscale.jobs import cli
-from dnfscale.jobs.spec import FIELDS, JobSpec, parse_override, read_spec
+from dnfscale.jobs.fields import FIELDS
+from dnfscale.jobs.spec import JobSpec, parse_override, read_spec
 from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
 from dnfscale.jobs.toml_text import write_toml
 from tests.fuzz.spoil import TEXTS, any_value, bytes_spoiled, tree_spoiled

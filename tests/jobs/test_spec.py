@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.errors import SpecError
-from dnfscale.jobs.spec import FIELDS, learn_spec, parse_override, read_spec
+from dnfscale.jobs.fields import FIELDS
+from dnfscale.jobs.spec import learn_spec, parse_override, read_spec
 from dnfscale.jobs.toml_text import write_toml
 from tests.jobs.running import ROOT, Desk
 
