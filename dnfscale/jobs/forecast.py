@@ -24,8 +24,18 @@ _FOLD_NS = 6.0
 """Rows whose type differs from fold to fold, counted for each of them and each ranking."""
 _CELL_NS = 3.0
 """Merging one cell of the tables of types, from one partition."""
-_TASK_S = 0.004
+_CHUNK_NS = 400_000.0
+"""Beginning with one column of one partition, however few values it has there."""
+_FILE_NS = 1_500_000.0
+"""Opening a file."""
+_SCORE_NS = 3_000.0
+"""Scoring and ranking one attribute in one fold by one score."""
+_CUT_NS = 1_000_000.0
+"""The cuts of one column of numbers in all folds, which the runner finds by itself."""
+_TASK_S = 0.003
 """A task of ours, its messages included, on the core that the scheduler shares."""
+_PHASE_S = 0.06
+"""The beginning and the end of a phase, when not all workers have something to do."""
 LAUNCH_S = 2.5
 """Starting a local cluster and the program itself."""
 _REFERENCE_S = 0.0023
@@ -47,7 +57,9 @@ class Work:
     rows: int
     numbers: int
     categories: int
+    files: int
     partitions: int
+    phases: int
     tasks: int
     folds: int
     rankings: int
@@ -66,10 +78,14 @@ def seconds(work: Work) -> float:
     count_ns = work.rankings * (work.ell * _TYPE_NS + work.folds * _FOLD_NS * min(1.0, work.numbers / 4))
     row_ns = work.reads * read_ns + columns * _ASSOCIATE_NS + 1.5 * count_ns
     cells = work.partitions * work.folds * work.rankings * (6 << work.ell)
-    cpu_s = (work.rows * row_ns + cells * _CELL_NS) * 1e-9 * _machine_s() / _REFERENCE_S
-    overhead_s = work.tasks * _TASK_S + LAUNCH_S if work.local else 0.0
-    # Fewer partitions than workers leave workers idle.
-    return cpu_s / max(1, min(work.workers, work.partitions)) + overhead_s
+    chunks = work.partitions * columns * (1 + work.reads)
+    begun_ns = chunks * _CHUNK_NS + work.files * (1 + work.reads) * _FILE_NS
+    shared_ns = work.rows * row_ns + cells * _CELL_NS + begun_ns
+    # Fewer partitions than workers leave workers idle; scores and cuts are found in one place.
+    alone_ns = work.folds * columns * work.rankings * _SCORE_NS + work.numbers * _CUT_NS
+    busy_ns = shared_ns / max(1, min(work.workers, work.partitions)) + alone_ns
+    overhead_s = work.tasks * _TASK_S + work.phases * _PHASE_S + LAUNCH_S if work.local else 0.0
+    return busy_ns * 1e-9 * _machine_s() / _REFERENCE_S + overhead_s
 
 
 def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_bytes: int, limit: int | None) -> int:
@@ -82,7 +98,7 @@ def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_byte
     kept = rough_bytes // max(1, work.workers)
     if limit is not None:
         kept = min(kept, int(KEPT_SHARE * limit))
-    in_hand = largest_rows * (columns + 2) * 3 + _BLOCK_ROWS * 24 * (columns + 1)
+    in_hand = largest_rows * (columns + 2) * 3 + min(largest_rows, _BLOCK_ROWS) * 24 * (columns + 1)
     tables = 3 * work.folds * work.rankings * (8 * 6 << work.ell)
     return _PROCESS_BYTES + _ALLOCATOR_BYTES + kept + in_hand + tables + 3 * inside_bytes
 
