@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dnfscale.data.outputs
 import dnfscale.predict
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
@@ -321,7 +322,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path, monkeypatch):
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(dnfscale.predict.pq, "write_table", full)
+    monkeypatch.setattr(dnfscale.data.outputs.pq, "write_table", full)
     with pytest.raises(LimitError, match="No space left on device; make room"):
         predict([model_of()], table_source(rows(3), "X"), SerialEngine(), tmp_path / "out")
     assert os.listdir(tmp_path) == []
