@@ -11,6 +11,7 @@ import math
 import zlib
 from dataclasses import fields
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from dnfscale.core.columns import CategorySummary, NumberSummary, TableSummary
 from dnfscale.core.distinct import DistinctRows
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.medians import Located
+from dnfscale.core.sample import SampledRows
 from dnfscale.method.minimize import Minimized, Status
+from dnfscale.method.sweep import Step, Sweep
 
 _KINDS: dict[str, Any] = {
     kind.__name__: kind
@@ -34,6 +37,9 @@ _KINDS: dict[str, Any] = {
         Minimized,
         Dnf,
         Term,
+        SampledRows,
+        Sweep,
+        Step,
     )
 }
 _CHOICES: dict[str, Any] = {kind.__name__: kind for kind in (Status,)}
@@ -85,6 +91,8 @@ def _shape(value: Any, arrays: list[bytes]) -> Any:
         dims = {"dims": list(value.shape)} if isinstance(value, np.ndarray) else {}
         arrays.append(np.ascontiguousarray(value).tobytes())
         return {"dtype": value.dtype.str, **dims}
+    if kind is Fraction:
+        return {"over": [value.numerator, value.denominator]}
     if kind in (list, tuple):
         return {kind.__name__: [_shape(item, arrays) for item in value]}
     if kind is dict:
@@ -114,6 +122,8 @@ class _Reader:
             return _CHOICES[shape["choice"]](shape["value"])
         if "float" in shape:
             return float(shape["float"])
+        if "over" in shape:
+            return Fraction(*shape["over"])
         if "dict" in shape:
             return {self.value(key): self.value(item) for key, item in shape["dict"]}
         return tuple(map(self.value, shape["tuple"])) if "tuple" in shape else list(map(self.value, shape["list"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,13 @@ from dnfscale.core.columns import CategorySummary, NumberSummary, TableSummary
 from dnfscale.core.distinct import DistinctRows
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.medians import Located
+from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.exact import DamagedError, NotExactError, from_bytes, to_bytes
+from dnfscale.jobs.runner import open_data
+from dnfscale.jobs.spec import read_spec
+from dnfscale.learn import learn
 from dnfscale.method.minimize import Minimized, Status
+from dnfscale.table import PROFILES
 
 DTYPES = ("<i8", "<i4", "|u1", "|b1", "<f8", "<f4", "<f2", "<u2", ">i8")
 arrays = st.sampled_from(DTYPES).flatmap(
@@ -96,3 +102,24 @@ def test_a_value_of_another_title_is_not_taken():
 def test_what_cannot_be_written_exactly_is_refused(value):
     with pytest.raises(NotExactError):
         to_bytes("t", [value])
+
+
+class Writing(SerialEngine):
+    """Writes down whatever a phase results in."""
+
+    def reduce(self, phase, items, summarize, merge):
+        result = super().reduce(phase, items, summarize, merge)
+        assert alike(from_bytes(phase, to_bytes(phase, result)), result)
+        return result
+
+    def map(self, phase, items, function):
+        result = super().map(phase, items, function)
+        if phase != "read rows":
+            assert alike(from_bytes(phase, to_bytes(phase, result)), result)
+        return result
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_phase_of_learning_can_be_written_down(profile):
+    spec = read_spec(Path(__file__).parents[2] / "jobs" / "quickstart.toml", {"profile": profile, "folds.outer": 2})
+    assert learn(*open_data(spec), Writing()).rows == 569
