@@ -481,13 +481,13 @@ def test_folds_that_failed_are_told_and_shown_with_their_error():
 
 def test_a_method_that_nobody_knows_is_shown_all_the_same():
     run = paper_run()
-    run.result["methods"]["decision_tree"] = {
+    run.result["methods"]["optimal_tree"] = {
         "accuracy_mean": 0.81,
         "accuracy_std": 0.02,
         "folds": [{"fold": 0, "accuracy": 0.81, "depth": 4, "formula": "(a or b) and not c"}],
     }
     text = Document(render_report([run])).text
-    assert "decision tree" in text
+    assert "optimal tree" in text
     assert "(a or b) and not c" in text
 
 

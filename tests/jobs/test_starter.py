@@ -12,6 +12,7 @@ import pytest
 from dnfscale.jobs.spec import read_spec
 from tests.jobs.running import small_table
 
+BRIEFLY = ("--set", "cluster.kind=serial", "--set", "select.validation_splits=1", "--set", "select.max_ell=3")
 HOSTILE = ["a b", 'c"d', "[e]", "f\ng", "größe", "年齢", " h ", "and", "true", "i.j", "k#l", "'m'", "n\\o"]
 
 
@@ -26,7 +27,7 @@ def test_the_starter_spec_of_a_fresh_file_runs(laid_desk):
         (True,),
         (),
     )
-    assert laid_desk.here("run", "t.toml", "--set", "cluster.kind=serial").code == 0
+    assert laid_desk.here("run", "t.toml", *BRIEFLY).code == 0
     assert laid_desk.result("t")["data"]["rows"] == 240
 
 
@@ -37,7 +38,7 @@ def test_a_target_of_any_name_can_be_started_with(desk, name):
     desk.table(table)
     assert desk.here("init", "t.parquet", "--target", name, "--output", "job.toml").code == 0
     assert read_spec(desk.path / "job.toml")["data.target"] == name
-    assert desk.here("run", "job.toml", "--set", "cluster.kind=serial", "--set", "kind=fit").code == 0
+    assert desk.here("run", "job.toml", *BRIEFLY, "--set", "kind=fit").code == 0
     assert desk.model("t")["target"] == name
 
 
@@ -68,7 +69,7 @@ def test_the_larger_label_is_taken_as_positive_in_its_own_type(desk, labels, pos
     found = read_spec(desk.path / "t.toml")["data.positive"]
     assert found == positive
     assert type(found[0]) is type(positive[0])
-    assert desk.here("run", "t.toml", "--set", "cluster.kind=serial").code == 0
+    assert desk.here("run", "t.toml", *BRIEFLY).code == 0
 
 
 def test_columns_that_cannot_be_used_are_dropped_by_name(desk):
@@ -76,7 +77,7 @@ def test_columns_that_cannot_be_used_are_dropped_by_name(desk):
     desk.table({**small_table(), "day": days, "list": [[1, 2]] * 240})
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
     assert read_spec(desk.path / "t.toml")["data.drop"] == ("day", "list")
-    assert desk.here("run", "t.toml", "--set", "cluster.kind=serial").code == 0
+    assert desk.here("run", "t.toml", *BRIEFLY).code == 0
 
 
 def test_a_spec_written_elsewhere_still_finds_its_data(laid_desk):
