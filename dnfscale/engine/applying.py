@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
 from distributed import Worker, get_worker
+
+
+_TELLING_S = 0.5
+"""How long it takes at most, on a machine with some room, to tell the scheduler that a task has failed."""
 
 
 class TaskTimeoutError(Exception):
@@ -45,11 +50,15 @@ def apply_within(function: Callable[[Any], Any], item: Any, topic: str, limit_s:
         if answer.done():
             raise
         if worker.nanny is not None:
-            worker.loop.add_callback(_replace, worker)
+            worker.loop.add_callback(_replace, worker, worker.get_current_task())
         raise TaskTimeoutError(f"the task was still at work after {limit_s:g} s") from None
     worker.log_event(topic, "done")
     return result
 
 
-async def _replace(worker: Worker) -> None:
+async def _replace(worker: Worker, key: str) -> None:
+    # A worker that leaves before its task has failed would have it done again elsewhere, and so on without an end.
+    while any(task.key == key for task in worker.state.executing):
+        await asyncio.sleep(_TELLING_S)
+    await asyncio.sleep(_TELLING_S)
     await worker.close_gracefully(restart=True, reason="a task does not end")

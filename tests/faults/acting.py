@@ -7,6 +7,7 @@ as often as the plan says, over all processes; each time leaves a mark with the 
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.abc
 import importlib.util
 import json
@@ -33,6 +34,10 @@ def arrange() -> None:
     if PLAN not in os.environ:
         return
     sys.meta_path.insert(0, _Finder())
+    if any("multiprocessing.forkserver" in part for part in sys.orig_argv):
+        # What workers are forked from loads what they will need, so that one that is started again is soon of use.
+        for module in ("dnfscale.learn", "dnfscale.experiment.rows", "sklearn.ensemble", "scipy.optimize", _WRAPPED):
+            importlib.import_module(module)
     if CLOCK_S in os.environ:
         _let_jump(float(os.environ[CLOCK_S]))
 

@@ -203,6 +203,9 @@ class Ground:
                 code = main(["run", str(spec), "--output", str(self.folder / "runs"), *options])
             except SystemExit as end:
                 code = end.code if isinstance(end.code, int) else 1
+        if code in (130, 143):
+            # The job has taken for its own a signal that was meant for all of this.
+            raise KeyboardInterrupt
         return Ended(code, out.getvalue(), err.getvalue())
 
     def run_on_cluster(self, spec: Path, *options: str) -> Ended:
