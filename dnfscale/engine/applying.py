@@ -10,7 +10,6 @@ from typing import Any
 
 from distributed import Worker, get_worker
 
-
 _TELLING_S = 0.5
 """How long it takes at most, on a machine with some room, to tell the scheduler that a task has failed."""
 
