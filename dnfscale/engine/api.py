@@ -50,6 +50,14 @@ Tell = Callable[[Notice], None]
 """Called with what happens to the cluster, from any thread."""
 
 
+Limit = Callable[[Any], float | None]
+"""Says after how many seconds a task on an item is given up; None if never."""
+
+
+def unlimited(_item: Any) -> None:
+    """Wait for every task."""
+
+
 def unwatched(progress: Progress) -> None:
     """Watch nothing."""
 
@@ -99,11 +107,13 @@ class Engine(Protocol):
         function: Callable[[Any], Any],
         *,
         expected: int,
+        limit: Limit = unlimited,
     ) -> list[Result]:
         """Run chains of tasks side by side, each task of a chain depending on the one before.
 
         A chain yields an item and is sent the function's result for it, or a Failure, until it returns. About
-        `expected` tasks are foreseen in all.
+        `expected` tasks are foreseen in all. A task that is still at work after its limit, or that ends its process,
+        is tried again and has then failed, where there are processes that can be done without.
         """
         ...
 

@@ -18,12 +18,25 @@ from typing import Any
 import dask
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
 from dask.tokenize import normalize_token
-from distributed import Client, Future, LocalCluster, as_completed, get_worker
+from distributed import Client, Future, LocalCluster, as_completed
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 from distributed.utils import TimeoutError as DaskTimeoutError
 
-from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Tell, Watch, untold, unwatched
+from dnfscale.engine.api import (
+    Engine,
+    Failure,
+    Item,
+    Limit,
+    Progress,
+    Result,
+    Tell,
+    Watch,
+    unlimited,
+    untold,
+    unwatched,
+)
+from dnfscale.engine.applying import apply, apply_within
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.kinds import ClusterSpec
@@ -48,7 +61,17 @@ _START_S = 60
 _CHAIN_PRIORITY = -1
 """Tasks of chains are long and many: whatever else is to be done on the cluster goes first."""
 
+ALLOWED_FAILURES = 9
+"""How many deaths of its worker a task survives.
+
+A task that kills its workers has to be given up, one whose workers are killed by others must not be: a trial would
+count as failed, and the result would be another. Nothing but the number of deaths tells them apart. If every second
+death of a busy cluster met the same task, Dask's own 3 would err once in 16 times, 9 once in 1,024; and a deadly task
+costs ten starts of a worker.
+"""
+
 _LOCAL_SETTINGS = {
+    "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
     "distributed.comm.timeouts.connect": f"{_START_S}s",
     "distributed.worker.profile.enabled": False,
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
@@ -192,6 +215,7 @@ class ClusterEngine:
         function: Callable[[Any], Any],
         *,
         expected: int,
+        limit: Limit = unlimited,
     ) -> list[Result]:
         name = _task_name(phase)
         self._topics.append(name)
@@ -211,7 +235,18 @@ class ClusterEngine:
                     ends[number] = stop.value
                     return
                 key = f"{name}-{uuid.uuid4().hex}"
-                future = self.client.submit(_apply, shared, item, name, key=key, pure=False, priority=_CHAIN_PRIORITY)
+                future = self.client.submit(
+                    apply_within,
+                    shared,
+                    item,
+                    name,
+                    limit(item),
+                    key=key,
+                    pure=False,
+                    priority=_CHAIN_PRIORITY,
+                    # What one worker lacked (memory, room, a file system) the next may have.
+                    retries=1,
+                )
                 running[key] = (number, future)
                 finished.add(future)
 
@@ -260,7 +295,7 @@ class ClusterEngine:
         keys = [(name, number) for number in range(len(items))]
         for key, item in zip(keys, items, strict=True):
             argument = TaskRef(item.key) if isinstance(item, Future) else item
-            graph[key] = Task(key, _apply, TaskRef(shared), argument, name)
+            graph[key] = Task(key, apply, TaskRef(shared), argument, name)
         return graph, keys
 
     def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
@@ -329,12 +364,6 @@ class _Guest(ClusterEngine):
         self._leaving.close()
 
 
-def _apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:
-    result = function(item)
-    get_worker().log_event(topic, "done")
-    return result
-
-
 def _same(value: Any) -> Any:
     return value
 
@@ -348,6 +377,9 @@ def _answer(future: Future) -> Any:
         return future.result()
     if isinstance(error, DnfscaleError):
         raise error
+    if isinstance(error, KilledWorker):
+        # Dask's own words name a worker and a key, which differ from run to run; a result must not.
+        return Failure(f"{error.allowed_failures + 1} workers in a row died on it")
     return Failure(f"{type(error).__name__}: {error}")
 
 

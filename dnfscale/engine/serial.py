@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from dnfscale.engine.api import Engine, Failure, Item, Progress, Result, Tell, Watch, untold, unwatched
+from dnfscale.engine.api import (
+    Engine,
+    Failure,
+    Item,
+    Limit,
+    Progress,
+    Result,
+    Tell,
+    Watch,
+    unlimited,
+    untold,
+    unwatched,
+)
 from dnfscale.errors import DnfscaleError
 
 
@@ -52,6 +64,7 @@ class SerialEngine:
         function: Callable[[Any], Any],
         *,
         expected: int,
+        limit: Limit = unlimited,  # noqa: ARG002
     ) -> list[Result]:
         done = 0
         self._watch(Progress(phase, 0, expected))

@@ -16,7 +16,7 @@ from distributed import Client, SSHCluster
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
-from dnfscale.engine.cluster import ClusterEngine
+from dnfscale.engine.cluster import ALLOWED_FAILURES, ClusterEngine
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.joining import connected, wait_for_workers
 from dnfscale.engine.kinds import ClusterSpec
@@ -24,6 +24,7 @@ from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, DnfscaleError
 
 _SETTINGS = {
+    "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
     "distributed.comm.timeouts.connect": "60s",
     # A worker that is slow to come back is waited for; how long, attendance says.
     "distributed.deploy.lost-worker-timeout": "1 hour",

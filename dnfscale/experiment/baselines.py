@@ -59,6 +59,14 @@ class Scored:
     seconds: float
 
 
+def hard_limit_s(fit: Fit) -> float | None:
+    """Return after how long a trial is given up that does not give up itself.
+
+    A learner looks at the clock between trees, once the rows are there; what it does in between may never end.
+    """
+    return None if fit.timeout_s is None else 2 * fit.timeout_s + 5
+
+
 class TrialTimeoutError(Exception):
     """A fit took longer than it may."""
 

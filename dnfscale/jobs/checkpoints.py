@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
-from dnfscale.engine.api import Engine, Item, Result, Tell, Watch, untold
+from dnfscale.engine.api import Engine, Item, Limit, Result, Tell, Watch, unlimited, untold
 from dnfscale.jobs.exact import DamagedError, NotExactError, from_bytes, to_bytes
 from dnfscale.jobs.folders import Folder, FolderError
 
@@ -99,8 +99,9 @@ class CheckpointedEngine:
         function: Callable[[Any], Any],
         *,
         expected: int,
+        limit: Limit = unlimited,
     ) -> list[Result]:
-        return self._engine.chain(phase, chains, function, expected=expected)
+        return self._engine.chain(phase, chains, function, expected=expected, limit=limit)
 
     def describe(self) -> dict[str, Any]:
         return self._engine.describe()

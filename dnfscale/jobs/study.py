@@ -19,7 +19,7 @@ from dnfscale.data.models import classes_record, model_record
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import LimitError
-from dnfscale.experiment.baselines import FitAndScore
+from dnfscale.experiment.baselines import FitAndScore, hard_limit_s
 from dnfscale.experiment.distilled import distilled_records
 from dnfscale.experiment.many_classes import (
     classes_data_record,
@@ -211,7 +211,7 @@ def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
         tune(name, fold, spec.budget(name), seed=spec["seed"], notes=notes) for fold in folds for name in spec.baselines
     ]
     expected = sum(len(folds) * (spec.budget(name).trials + 1) for name in spec.baselines)
-    ends = engine.chain("tune baselines", chains, FitAndScore(plan), expected=expected)
+    ends = engine.chain("tune baselines", chains, FitAndScore(plan), expected=expected, limit=hard_limit_s)
     tuned = []
     for name in spec.baselines:
         own = [end for end in ends if end.method == name]

@@ -67,6 +67,10 @@ class Processes:
         while self._running:
             self.end(self._running[-1][0])
 
+    def pids(self) -> list[int]:
+        """The processes that run."""
+        return [process.pid for _, process in self._running]
+
     def wait_for(self, happened: Callable[[], Any], what: str) -> Any:
         """Return what comes true in the end; fail with the last words of all processes."""
         deadline = time.monotonic() + PATIENCE_S

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import pytest
 
 from dnfscale.engine.api import Engine, Failure, Progress
 from dnfscale.engine.budget import check_merge
-from dnfscale.engine.cluster import ClusterEngine
+from dnfscale.engine.cluster import ALLOWED_FAILURES, ClusterEngine
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import ClusterError, DataError, LimitError
@@ -356,8 +357,42 @@ def test_workers_that_take_long_to_come_back_are_waited_for_and_not_given_up(in_
         assert engine.map("square", [4], square) == [16]
 
 
+def allow_failures(count: int, dask_scheduler: distributed.Scheduler) -> None:
+    assert dask_scheduler.allowed_failures == ALLOWED_FAILURES
+    dask_scheduler.allowed_failures = count
+
+
+def once(item: object) -> Generator[object, object, object]:
+    return (yield item)
+
+
+def fail_once(file: str) -> str:
+    if os.path.exists(file):
+        return "done"
+    with open(file, "x", encoding="utf-8"):
+        raise OSError("no room")
+
+
+def never_end(_item: int) -> None:
+    time.sleep(3600)
+
+
+def test_a_task_of_a_chain_that_kills_its_workers_or_never_ends_has_failed_and_the_next_is_done(in_time, tmp_path):
+    """One test for all, because starting the processes takes longer than it."""
+    with mortal_cluster() as engine, in_time(90):
+        kept = engine.keep("keep", range(6), with_pid)
+        engine.client.run_on_scheduler(allow_failures, 1)
+        assert engine.chain("die", [once(0)], die, expected=1) == [Failure("2 workers in a row died on it")]
+        late = Failure("TaskTimeoutError: the task was still at work after 0.5 s")
+        assert engine.chain("hang", [once(0)], never_end, expected=1, limit=lambda _item: 0.5) == [late]
+        assert engine.chain("fail", [once(str(tmp_path / "tried"))], fail_once, expected=1) == ["done"]
+        assert engine.chain("square", [once(4)], square, expected=1, limit=lambda _item: 60) == [16]
+        assert engine.map("values", kept, value_of) == list(range(6))
+
+
 def test_a_task_that_a_worker_dies_of_is_a_lost_cluster_and_the_next_task_is_done():
-    with mortal_cluster(scheduler__allowed_failures=0) as engine:
+    with mortal_cluster() as engine:
+        engine.client.run_on_scheduler(allow_failures, 0)
         with pytest.raises(ClusterError, match=r"1 of them died on it, most likely for want of memory; raise"):
             engine.map("die", [0], die)
         assert engine.map("square", [4], square) == [16]

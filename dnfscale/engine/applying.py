@@ -1,0 +1,63 @@
+"""What a worker does with an item: it applies a function, says so, and gives up what does not end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from distributed import Worker, get_worker
+
+_TELLING_S = 0.5
+"""How long it takes at most, on a machine with some room, to tell the scheduler that a task has failed."""
+
+
+class TaskTimeoutError(Exception):
+    """A task was still at work after its limit."""
+
+
+def apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:
+    """Apply the function, and tell who follows the topic."""
+    result = function(item)
+    get_worker().log_event(topic, "done")
+    return result
+
+
+def apply_within(function: Callable[[Any], Any], item: Any, topic: str, limit_s: float | None) -> Any:
+    """Apply the function, but not for longer than the limit.
+
+    Nothing ends a thread that is at work, so it is left alone, and its worker makes room for a new one: it hands over
+    what it keeps, and its nanny starts another. A worker without a nanny stays, with one thread that works in vain.
+    """
+    if limit_s is None:
+        return apply(function, item, topic)
+    answer: Future[Any] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(function(item))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=work, name=topic, daemon=True).start()
+    worker = get_worker()
+    try:
+        result = answer.result(timeout=limit_s)
+    except TimeoutError:
+        if answer.done():
+            raise
+        if worker.nanny is not None:
+            worker.loop.add_callback(_replace, worker, worker.get_current_task())
+        raise TaskTimeoutError(f"the task was still at work after {limit_s:g} s") from None
+    worker.log_event(topic, "done")
+    return result
+
+
+async def _replace(worker: Worker, key: str) -> None:
+    # A worker that leaves before its task has failed would have it done again elsewhere, and so on without an end.
+    while any(task.key == key for task in worker.state.executing):
+        await asyncio.sleep(_TELLING_S)
+    await asyncio.sleep(_TELLING_S)
+    await worker.close_gracefully(restart=True, reason="a task does not end")

@@ -1,0 +1,121 @@
+"""Faults of storage: no room where results or spilled rows go, and files that change between scans."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from tests.faults.fault import IDENTICAL, RESUMED, Fault, NotReadyError
+from tests.faults.ground import Ground, meanwhile
+
+
+@contextmanager
+def _small_disk(folder: Path, kib: int) -> Iterator[Callable[[int], None]]:
+    """Mount a small disk on a folder; what is yielded makes it larger."""
+    if os.geteuid() != 0:
+        raise NotReadyError("mounting a small disk needs root")
+    folder.mkdir(parents=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", folder], check=False, capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        raise NotReadyError(f"a small disk cannot be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield lambda more: _remount(folder, more)
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True, capture_output=True)
+
+
+def _remount(folder: Path, kib: int) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={kib}k", folder], check=True, capture_output=True)
+
+
+def _fill_output(ground: Ground) -> None:
+    name = ground.new_name()
+    spec = ground.spec("formula", name)
+    with _small_disk(ground.output(name), kib=24) as enlarge:
+        ended = ground.run_on_cluster(spec)
+        ground.check_refused(name, ended, 5, "make room, then run with --resume")
+        enlarge(16 << 10)
+        ground.check_identical("formula", name, ground.run_on_cluster(spec, "--resume"))
+
+
+def _fill_spill(ground: Ground) -> None:
+    """Have workers spill nearly all they keep to a disk that is full at once: then it stays in memory."""
+    ground.start_cluster()
+    ground.end_workers()
+    name = ground.new_name()
+    folder = ground.folder / f"spill-{name}"
+    try:
+        with _small_disk(folder, kib=256):
+            for _ in range(2):
+                ground.add_worker(
+                    DASK_TEMPORARY_DIRECTORY=str(folder), DASK_DISTRIBUTED__WORKER__MEMORY__TARGET="0.0001"
+                )
+            ended = ground.run_on_cluster(ground.spec("formula", name))
+            ground.end_workers()
+    finally:
+        ground.end_workers()
+    ground.check_identical("formula", name, ended)
+
+
+def _change_file(ground: Ground, alter: Callable[[Path], object], said: str) -> None:
+    """Change a file of the data once its rows are read, while they are counted; then bring it back."""
+    name = ground.new_name()
+    data = ground.folder / f"data-{name}"
+    shutil.copytree(ground.folder / "table", data)
+    file = data / "1.parquet"
+    before, times = file.read_bytes(), file.stat()
+    spec = ground.spec("formula", name, data={"path": data.name})
+    ground.arm("wait", "associate attributes", seconds=2)
+
+    def change() -> None:
+        ground.marked()
+        alter(file)
+
+    ended = meanwhile(change)
+    refused = ground.run_on_cluster(spec)
+    ended()
+    ground.disarm()
+    ground.check_refused(name, refused, 3, said)
+    file.write_bytes(before)
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    ground.check_identical("formula", name, ground.run_on_cluster(spec, "--resume"))
+    shutil.rmtree(data)
+
+
+def _truncate(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def _rewrite(file: Path) -> None:
+    file.write_bytes(file.read_bytes())
+
+
+FAULTS = (
+    Fault("output-full", "no room for the run's files (exit code 5)", RESUMED, _fill_output),
+    Fault("spill-full", "no room where workers spill", IDENTICAL, _fill_spill),
+    Fault(
+        "file-deleted",
+        "a Parquet file deleted between scans (exit code 3)",
+        RESUMED,
+        partial(_change_file, alter=Path.unlink, said="it is gone"),
+    ),
+    Fault(
+        "file-truncated",
+        "a Parquet file cut short between scans (3)",
+        RESUMED,
+        partial(_change_file, alter=_truncate, said="written since"),
+    ),
+    Fault(
+        "file-rewritten",
+        "a Parquet file written again between scans (3)",
+        RESUMED,
+        partial(_change_file, alter=_rewrite, said="written since"),
+    ),
+)
