@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.__main__ import FAULTS, as_table, main, try_fault
+from tests.faults.__main__ import FAULTS, as_row, main, try_fault
 from tests.faults.fault import IDENTICAL, RESUMED
 from tests.faults.ground import Ground, ground
 from tests.faults.soak import soak
@@ -39,7 +39,7 @@ def test_a_fault_that_is_not_survived_is_told(place, monkeypatch):
     [fault] = [fault for fault in FAULTS if fault.name == "kill-count-types"]
     tried = try_fault(fault, place, 2)
     assert (tried.runs, tried.survived) == (0, False)
-    assert "NOT SURVIVED: the result is another" in as_table([tried])
+    assert "NOT SURVIVED: the result is another" in as_row(tried)
 
 
 def test_there_are_at_least_fifteen_kinds_each_of_its_own_name(capsys):
