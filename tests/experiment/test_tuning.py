@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dnfscale.engine.api import Failure
-from dnfscale.experiment.baselines import SPACES, Fit, Scored
+from dnfscale.experiment.baselines import SPACES, Fit, Scored, hard_limit_s
 from dnfscale.experiment.tuning import Budget, Tuned, Untuned, tune
 
 
@@ -183,3 +183,10 @@ def test_the_first_trees_are_a_share_of_all_and_at_least_one() -> None:
     fit = Fit("xgboost", 0, {"n_estimators": 100}, 0, final=False)
     assert (fit.n_trees, replace(fit, share=Fraction(1, 9)).n_trees) == (100, 12)
     assert replace(fit, params={"n_estimators": 2}, share=Fraction(1, 9)).n_trees == 1
+
+
+@pytest.mark.parametrize("timeout_s", [0.001, 2.0, 3600.0])
+def test_a_trial_may_give_up_itself_before_it_is_given_up(timeout_s):
+    fit = Fit("xgboost", 0, {}, seed=0, final=False)
+    assert hard_limit_s(fit) is None
+    assert hard_limit_s(replace(fit, timeout_s=timeout_s)) > timeout_s

@@ -18,6 +18,9 @@ from tests.faults.ground import Ground, ground, say
 FAULTS: tuple[Fault, ...] = (*workers.FAULTS, *runners.FAULTS, *storage.FAULTS, *trials.FAULTS)
 
 
+HEADER = ("| fault | runs | outcome |", "| --- | --: | --- |")
+
+
 @dataclass
 class Tried:
     """What came of a fault."""
@@ -50,9 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for fault in chosen:
             print(f"{fault.name:<28}{fault.about}")
         return 0
+    tried = []
+    # Row by row: of what is interrupted, the rows so far are there.
+    print("\n".join(HEADER), flush=True)
     with tempfile.TemporaryDirectory(prefix="faults-") as parent, ground(Path(parent) / "ground") as place:
-        tried = [try_fault(fault, place, options.repeat) for fault in chosen]
-    print(as_table(tried))
+        for fault in chosen:
+            tried.append(try_fault(fault, place, options.repeat))
+            print(as_row(tried[-1]), flush=True)
     if options.json is not None:
         options.json.write_text(json.dumps([asdict(one) for one in tried], indent=2) + "\n", encoding="utf-8")
     return 0 if all(one.survived for one in tried) else 1
@@ -78,10 +85,9 @@ def try_fault(fault: Fault, place: Ground, repeat: int) -> Tried:
     return Tried(fault.name, fault.about, runs, outcome, survived, elapsed_s)
 
 
-def as_table(tried: Sequence[Tried]) -> str:
-    """Write what came of faults as Markdown."""
-    lines = ["| fault | runs | outcome |", "| --- | ---: | --- |"]
-    return "\n".join([*lines, *(f"| {one.about} | {one.runs} | {one.outcome} |" for one in tried)])
+def as_row(tried: Tried) -> str:
+    """Write what came of a fault as a row of Markdown."""
+    return f"| {tried.about} | {tried.runs} | {' '.join(tried.outcome.split())} |"
 
 
 if __name__ == "__main__":

@@ -96,14 +96,14 @@ def _busy(dask_scheduler: Any) -> dict[int, str]:
     }
 
 
-def soak(place: Ground, *, minutes: float, kills: int, seed: int) -> Soaked:
+def soak(place: Ground, *, minutes: float, kills: int, seed: int, workers: int = _WORKERS) -> Soaked:
     """Run jobs until enough workers were killed, or time is up; the job that runs then is waited for."""
     soaked = Soaked(seed)
     quiet = {study: place.quiet(study) for study in STUDIES}
-    place.start_cluster(_WORKERS)
+    place.start_cluster(workers)
     started = time.monotonic()
     with connected(place.address, None) as client:
-        client.wait_for_workers(_WORKERS, timeout=120)
+        client.wait_for_workers(workers, timeout=120)
         killer = Killer(client, soaked, kills)
         killer.start()
         try:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.faults.fault import IDENTICAL, RESUMED, Fault, NotReadyError
-from tests.faults.ground import Ground, meanwhile
+from tests.faults.ground import Ground, demand, meanwhile
 
 
 @contextmanager
@@ -61,6 +61,8 @@ def _fill_spill(ground: Ground) -> None:
             ground.end_workers()
     finally:
         ground.end_workers()
+    logs = "".join(file.read_text(errors="replace") for file in ground.folder.glob("worker*.log"))
+    demand("Spill to disk failed; keeping data in memory" in logs, "nothing was spilled")
     ground.check_identical("formula", name, ended)
 
 
