@@ -57,7 +57,7 @@ def starter_spec(data: str, target: str, folder: Path) -> str:
             "boolean = []",
             f'missing = "drop"                # or "error", "indicator"; {_found(source, target)}',
             "",
-            "# profile: \"best\" is recommended, \"paper\" is the method as published; any key below goes before it",
+            '# profile: "best" is recommended, "paper" is the method as published; any key below goes before it',
             "[booleanize]",
             'cuts = "auto"                   # or "median", a number of quantiles, "entropy"',
             "# at = {age = [18, 65]}         # cuts that mean something, for columns that have them",
