@@ -22,7 +22,7 @@ from typing import Any
 from distributed import Client
 
 from dnfscale.engine.joining import connected
-from tests.faults.ground import STUDIES, Ground, ground, say
+from tests.faults.ground import STUDIES, FaultError, Ground, demand, ground, say
 from tests.jobs.running import essence
 
 _WORKERS = 4
@@ -119,10 +119,13 @@ def soak(place: Ground, *, minutes: float, kills: int, seed: int, workers: int =
 
 def _compare(place: Ground, study: str, quiet: str, soaked: Soaked) -> None:
     name = place.new_name()
-    ended = place.run_on_cluster(place.spec(study, name))
-    if ended.code != 0:
+    try:
+        ended = place.run_on_cluster(place.spec(study, name))
+        demand(ended.code == 0, f"it ended with {ended.code}: {ended.message}")
+        place.check_left(name)
+    except FaultError as error:
         soaked.failed += 1
-        say(f"{name} ended with {ended.code}: {ended.message}")
+        say(f"{name} ({study}): {error}")
         return
     found = essence(place.output(name) / "result.json").replace(f'"name": "{name}"', f'"name": "quiet-{study}"', 1)
     pair = found.encode(), quiet.encode()
@@ -130,7 +133,6 @@ def _compare(place: Ground, study: str, quiet: str, soaked: Soaked) -> None:
     soaked.jobs += 1
     soaked.bytes_compared += len(pair[1])
     soaked.bytes_differing += differing
-    place.check_left(name)
     say(f"{name} ({study}): {differing} bytes differ; {soaked.kills} kills so far")
 
 
