@@ -27,8 +27,8 @@ def _survive(ground: Ground, study: str, name: str) -> None:
     """Run a study on the cluster under what has been arranged."""
     try:
         ended = ground.run_on_cluster(ground.spec(study, name))
-        ground.check_happened()
         ground.check_identical(study, name, ended)
+        ground.check_happened()
     finally:
         ground.disarm()
 
