@@ -17,7 +17,7 @@ _PAUSE_S = 0.25
 _REFUSALS = 5
 """A scheduler that is just starting refuses at first; one that is not there always does."""
 _SPEAK_S = 15.0
-"""How long a scheduler may take for its first words, besides the way; one on a crowded machine was seen to need 6 s."""
+"""How long a scheduler may take for its first words, besides the way."""
 
 
 def probe(address: str, context: ssl.SSLContext | None, *, timeout_s: float) -> None:
