@@ -127,15 +127,15 @@ def download(dataset: Dataset, kept: Path, progress: Progress | None = None) -> 
                 origin.address.fetch(file, progress)
                 table = dataset.table(origin, file)
             except DataError as error:
-                failures.append(f"  {origin.address}: {str(error).removeprefix(f'{origin.address}: ')}")
+                failures.append(f"{origin.address}: {str(error).removeprefix(f'{origin.address}: ')}")
                 continue
             write_table(table, kept)
             return
     names = " or ".join(dict.fromkeys(origin.address.filename for origin in dataset.origins))
     raise DataError(
-        f"{dataset.name}: expected to download it, but none of its origins would do:\n"
-        + "\n".join(failures)
-        + f"\ntry again later, or put {dataset.name}.parquet, {names} into a folder and pass it with --from"
+        f"{dataset.name}: expected to download it, but none of its origins would do ("
+        + "; ".join(failures)
+        + f"); try again later, or put {dataset.name}.parquet, {names} into a folder and pass it with --from"
     )
 
 

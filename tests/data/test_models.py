@@ -272,7 +272,11 @@ CHANGES: dict[str, tuple[Any, Any, str]] = {
     "a threshold of one": (("threshold",), "7/7", "threshold must lie between 0 and 1, got '7/7'"),
     "a threshold that is a number": (("threshold",), 0.5, "threshold must be text, got 0.5"),
     "an unknown way with missing values": (("missing",), "guess", "missing must be one of drop, error, indicator, got"),
-    "an unknown way with unseen types": (("unseen",), ["negative"], "unseen must be one of negative, dont_care, got ["),
+    "an unknown way with unseen types": (
+        ("unseen",),
+        ["negative"],
+        "unseen must be one of negative, dont_care, follow",
+    ),
     "no unit": (("unit",), 0, "unit must be a whole number from 1 to 2**62, got 0"),
     "a certificate that is a list": (("certificate",), [], "certificate must be an object, got []"),
     "half a character in the notes": (("provenance",), {"a": ["\ud800"]}, "provenance must be what JSON can hold, but"),

@@ -380,9 +380,9 @@ def never_end(_item: int) -> None:
 def test_a_task_of_a_chain_that_kills_its_workers_or_never_ends_has_failed_and_the_next_is_done(in_time, tmp_path):
     """One test for all, because starting the processes takes longer than it."""
     with mortal_cluster() as engine, in_time(240):
-        kept = engine.keep("keep", range(6), with_pid)
         engine.client.run_on_scheduler(allow_failures, 1)
         assert engine.chain("die", [once(0)], die, expected=1) == [Failure("2 workers in a row died on it")]
+        kept = engine.keep("keep", range(6), with_pid)
         late = Failure("TaskTimeoutError: the task was still at work after 0.5 s")
         assert engine.chain("hang", [once(0)], never_end, expected=1, limit=lambda _item: 0.5) == [late]
         assert engine.chain("fail", [once(str(tmp_path / "tried"))], fail_once, expected=1) == ["done"]

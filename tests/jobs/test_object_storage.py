@@ -162,7 +162,9 @@ def test_data_that_cannot_be_had_is_told_of(far, store, monkeypatch, wrong, verb
 def test_a_place_that_cannot_be_written_is_told_of(far, store, monkeypatch, runs, keys, said):
     for name, value in (keys or store.keys).environment.items():
         monkeypatch.setenv(name, value)
-    ended = far.here("run", far.spec(**far_spec(store, path="t.parquet", runs=runs)))
+    spec = far_spec(store, path="t.parquet", runs=runs)
+    spec["output.storage"] = spec.pop("data.storage")
+    ended = far.here("run", far.spec(**spec))
     assert ended.code == 2
     assert "job.toml:" in ended.message
     assert "output.dir must be a folder that can be written" in ended.message
