@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import psutil
+from distributed.diskutils import WorkSpace
 
 from tests.faults.acting import PLAN
 from tests.jobs.running import surprising
@@ -29,7 +30,12 @@ def stray_files(folder: Path) -> list[str]:
 
 
 def spilled(scratch: Path) -> list[str]:
-    """Return the folders in which workers kept what they spilled."""
+    """Return the folders in which workers kept what they spilled.
+
+    One that was killed cannot remove its own: the next worker that starts there does, as it is done here.
+    """
+    for shared in scratch.rglob("dask-scratch-space"):
+        WorkSpace(str(shared)).new_work_dir(prefix="next-").release()
     return [str(path.relative_to(scratch)) for path in scratch.rglob("worker-*") if path.is_dir()]
 
 
