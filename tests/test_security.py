@@ -242,18 +242,25 @@ def test_the_package_has_nothing_that_would_run_what_it_reads():
 # The network
 
 
+def listening() -> set[tuple[str, int]]:
+    """The addresses and ports at which this process and those below it wait for others."""
+    me = psutil.Process()
+    return {
+        (connection.laddr.ip, connection.laddr.port)
+        for process in (me, *me.children(recursive=True))
+        for connection in process.net_connections(kind="inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+
+
 def test_a_local_cluster_listens_to_this_machine_alone():
+    # Servers that other tests of this process have started are none of the cluster's.
+    before = listening()
     engine = launch(ClusterSpec(kind="local", workers=1))
     try:
-        me = psutil.Process()
-        listening = [
-            connection.laddr.ip
-            for process in (me, *me.children(recursive=True))
-            for connection in process.net_connections(kind="inet")
-            if connection.status == psutil.CONN_LISTEN
-        ]
-        assert listening
-        assert set(listening) == {"127.0.0.1"}
+        opened = listening() - before
+        assert opened
+        assert {address for address, _port in opened} == {"127.0.0.1"}
     finally:
         engine.close()
 

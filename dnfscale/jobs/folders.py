@@ -82,11 +82,13 @@ class LocalFolder:
     """A folder of this machine's file system."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._shown = str(path)
+        # Threads write here too; they must not follow a process that goes to another directory.
+        self._path = path.absolute()
 
     @property
     def path(self) -> str:
-        return str(self._path)
+        return self._shown
 
     def prepare(self) -> None:
         with _told():

@@ -59,22 +59,18 @@ def test_the_phases_together_read_what_was_planned_once(laid_desk):
 
 def test_what_happens_to_the_cluster_is_journalled_as_documented(laid_desk):
     job = Job.open(read_spec(laid_desk.spec()), Options(), Watcher(None, None))
+    lost = {"worker": "tcp://a:1", "workers": 1, "retries": 3, "expected": False}
     job.claim()
-    job.notice(Notice("waiting", "waiting", {"elapsed_s": 5.0, "limit_s": 60.0}))
-    job.notice(Notice("warning", "warning: no TLS", {"message": "no TLS"}))
-    job.notice(Notice("worker_lost", "lost", {"worker": "tcp://a:1", "workers": 1, "retries": 3, "expected": False}))
-    job.notice(Notice("worker_joined", "joined", {"worker": "tcp://b:1", "workers": 2}))
+    try:
+        job.notice(Notice("waiting", "waiting", {"elapsed_s": 5.0, "limit_s": 60.0}))
+        job.notice(Notice("warning", "warning: no TLS", {"message": "no TLS"}))
+        job.notice(Notice("worker_lost", "lost", lost))
+        job.notice(Notice("worker_joined", "joined", {"worker": "tcp://b:1", "workers": 2}))
+    finally:
+        job.release()
     written = events_of(laid_desk.folder() / "events.jsonl")
     check(written)
-    assert written[2] | {"sequence": 0, "time": 0} == {
-        "sequence": 0,
-        "time": 0,
-        "event": "worker_lost",
-        "worker": "tcp://a:1",
-        "workers": 1,
-        "retries": 3,
-        "expected": False,
-    }
+    assert written[2] | {"sequence": 0, "time": 0} == {"sequence": 0, "time": 0, "event": "worker_lost", **lost}
 
 
 def test_a_failed_run_says_so_in_its_last_event(laid_desk):

@@ -65,3 +65,14 @@ def test_a_folder_that_cannot_be_written_says_so(tmp_path, store, store_keys):  
     for folder in (open_folder(tmp_path / "file"), nowhere):
         with pytest.raises(FolderError):
             folder.write("a.json", b"x")
+
+
+def test_a_folder_stays_where_it_is_when_the_process_goes_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = open_folder("runs/job")
+    folder.prepare()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    folder.write("a.json", b"{}")
+    assert folder.path == "runs/job"
+    assert (tmp_path / "runs" / "job" / "a.json").read_bytes() == b"{}"
