@@ -10,9 +10,11 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import dask
@@ -225,39 +227,47 @@ class ClusterEngine:
         with self._told_as_ours():
             # A task that returns the function, rather than scattered data: it can be made again when a worker dies.
             shared = self.client.submit(_same, function, key=f"function-{name}")
-            running: dict[Any, tuple[int, Future]] = {}
+            running: dict[Any, _Running] = {}
+            suspects: deque[_Running] = deque()
             finished = as_completed(loop=self.client.loop)
 
-            def advance(number: int, answer: Any) -> None:
-                try:
-                    item = chains[number].send(answer)
-                except StopIteration as stop:
-                    ends[number] = stop.value
-                    return
-                key = f"{name}-{uuid.uuid4().hex}"
+            def submit(number: int, item: Any, *, again: bool = False) -> None:
                 future = self.client.submit(
                     apply_within,
                     shared,
                     item,
                     name,
                     limit(item),
-                    key=key,
+                    key=f"{name}-{uuid.uuid4().hex}",
                     pure=False,
                     priority=_CHAIN_PRIORITY,
                     # What one worker lacked (memory, room, a file system) the next may have.
                     retries=1,
                 )
-                running[key] = (number, future)
+                running[future.key] = _Running(number, item, again, future)
                 finished.add(future)
+
+            def advance(number: int, answer: Any) -> None:
+                try:
+                    item = chains[number].send(answer)
+                except StopIteration as stop:
+                    ends[number] = stop.value
+                else:
+                    submit(number, item)
 
             for number in range(len(chains)):
                 advance(number, None)
             while running:
-                future = next(finished)
-                number, _ = running.pop(future.key)
-                done += 1
-                self._watch(Progress(phase, min(done, expected - 1), expected))
-                advance(number, _answer(future))
+                task = running.pop(next(finished).key)
+                if task.has_lost_workers and not task.again:
+                    suspects.append(task)
+                else:
+                    done += 1
+                    self._watch(Progress(phase, min(done, expected - 1), expected))
+                    advance(task.number, _answer(task.future))
+                if suspects and not any(other.again for other in running.values()):
+                    suspect = suspects.popleft()
+                    submit(suspect.number, suspect.item, again=True)
         self._watch(Progress(phase, expected, expected))
         return [ends[number] for number in range(len(chains))]
 
@@ -355,6 +365,24 @@ class ClusterEngine:
             if self.client.status == "running":
                 self.client.unsubscribe_topic(name)
         self._watch(Progress(phase, total, total))
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A task of a chain.
+
+    Dask blames the death of a worker on every task that the worker had, so one deadly task makes others suspect. All of
+    them are tried again, one at a time: the deadly one cannot do that to another twice.
+    """
+
+    number: int
+    item: Any
+    again: bool
+    future: Future
+
+    @property
+    def has_lost_workers(self) -> bool:
+        return self.future.status == "error" and isinstance(self.future.exception(), KilledWorker)
 
 
 class _Guest(ClusterEngine):

@@ -85,6 +85,14 @@ def die(_item: int) -> int:
     return 0
 
 
+def die_of_zero(item: int) -> int:
+    if item == 0:
+        die(item)
+    # Long enough for a worker to die before all of its other tasks are done.
+    time.sleep(0.2)
+    return item
+
+
 @dataclass(frozen=True)
 class Scaled:
     """A function that carries data along, as the scans do."""
@@ -388,6 +396,13 @@ def test_a_task_of_a_chain_that_kills_its_workers_or_never_ends_has_failed_and_t
         assert engine.chain("fail", [once(str(tmp_path / "tried"))], fail_once, expected=1) == ["done"]
         assert engine.chain("square", [once(4)], square, expected=1, limit=lambda _item: 60) == [16]
         assert engine.map("values", kept, value_of) == list(range(6))
+
+
+def test_a_task_that_kills_its_workers_takes_no_other_task_with_it(in_time):
+    with mortal_cluster() as engine, in_time(240):
+        engine.client.run_on_scheduler(allow_failures, 0)
+        answers = engine.chain("die", [once(item) for item in range(8)], die_of_zero, expected=8)
+        assert answers == [Failure("1 workers in a row died on it"), *range(1, 8)]
 
 
 def test_a_task_that_a_worker_dies_of_is_a_lost_cluster_and_the_next_task_is_done():

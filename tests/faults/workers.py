@@ -18,7 +18,8 @@ SCANS = (
     *("count types", "count chosen types", "minimize formulas"),
 )
 _SEVERAL = 6
-_AWAY_S = 5
+_GONE_S = 60
+_PAUSED_S = 5
 _CUT_S = 18
 """Longer than a silent connection lives, which is 12 s here: Dask takes no less."""
 
@@ -49,7 +50,7 @@ def _lose_all(ground: Ground) -> None:
     def lose() -> None:
         ground.marked()
         ground.end_workers(signal.SIGKILL)
-        time.sleep(_AWAY_S)
+        time.sleep(_GONE_S)
         ground.start_cluster()
 
     ended = meanwhile(lose)
@@ -62,7 +63,7 @@ def _pause(ground: Ground) -> None:
 
     def resume() -> None:
         process = ground.marked()
-        time.sleep(_AWAY_S)
+        time.sleep(_PAUSED_S)
         os.kill(process, signal.SIGCONT)
 
     ended = meanwhile(resume)
@@ -139,8 +140,8 @@ FAULTS = (
         partial(_kill_in, phase="tune baselines", study="tuned"),
     ),
     Fault("kill-several", f"{_SEVERAL} workers killed (-9) at random in one job", IDENTICAL, _kill_several),
-    Fault("lose-all", f"all workers lost, others back after {_AWAY_S} s", IDENTICAL, _lose_all),
-    Fault("pause", f"a worker paused (SIGSTOP) for {_AWAY_S} s", IDENTICAL, _pause),
+    Fault("lose-all", f"all workers lost, others back after {_GONE_S} s", IDENTICAL, _lose_all),
+    Fault("pause", f"a worker paused (SIGSTOP) for {_PAUSED_S} s", IDENTICAL, _pause),
     Fault("memory", "a worker over its memory limit", IDENTICAL, _overeat),
     Fault("network", f"the network of a worker cut for {_CUT_S} s", IDENTICAL, _cut),
     Fault("two-jobs", "two jobs at once on the same workers, one of which is killed", IDENTICAL, _fight),
