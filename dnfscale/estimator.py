@@ -33,6 +33,8 @@ class IdealClassifier(Readable):
         many that tell of the label.
     at : dict of columns and lists of cuts, or None
         Columns that are cut elsewhere.
+    parts : tuple of "weekday", "hour", "month", a dict of columns and such, or None
+        What of dates and times becomes a column of its own.
     rare : int, default 0
         Categories of fewer rows have no attribute of their own.
     rank : tuple of str or None
@@ -104,6 +106,7 @@ class IdealClassifier(Readable):
         profile: str = "paper",
         cuts: str | int | None = None,
         at: Mapping[str, Sequence[float]] | None = None,
+        parts: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
         rare: int = 0,
         rank: tuple[str, ...] | None = None,
         validation: float = 0.3,
@@ -131,6 +134,7 @@ class IdealClassifier(Readable):
         self.profile = profile
         self.cuts = cuts
         self.at = at
+        self.parts = parts
         self.rare = rare
         self.rank = rank
         self.validation = validation
@@ -193,6 +197,7 @@ class IdealClassifier(Readable):
             raise SpecError(f"profile must be one of {', '.join(map(repr, PROFILES))}, got {self.profile!r}")
         asked = {
             "cuts": self.cuts,
+            "parts": self.parts if self.parts is None or isinstance(self.parts, Mapping) else tuple(self.parts),
             "rank": None if self.rank is None else tuple(self.rank),
             "splits": self.validation_splits,
             "rule": self.rule,

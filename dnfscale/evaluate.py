@@ -11,8 +11,10 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
+from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Kind, Quantity, edge_among
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.data.clocks import check_zone, has_part
 from dnfscale.data.exact import is_decimal, measure_of
 from dnfscale.errors import DataError
 
@@ -33,13 +35,16 @@ def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], 
     A number is never equal to a text: a column of another type would give wrong answers without a word.
     """
     for attribute in (attribute for tau in taus for attribute in tau.attributes):
-        name = attribute.column
+        name = stored_column(attribute.column)
         if name not in types:
             raise DataError(
                 f"{path}: expected the columns that the model uses, but {name!r} is not there; it has "
                 f"{', '.join(map(repr, list(types)[:10]))}{' and more' * (len(types) > 10)}"
             )
         if isinstance(attribute, IsMissing):
+            continue
+        if isinstance(attribute.column, Part):
+            _check_part(attribute.column, types[name], path)
             continue
         kind = types[name].value_type if pa.types.is_dictionary(types[name]) else types[name]
         value = attribute.value
@@ -57,6 +62,17 @@ def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], 
                 f"{path}: expected column {name!r} to hold {expected} as in the data that the model was learned from, "
                 f"got the type {types[name]}; convert it"
             )
+
+
+def _check_part(part: Part, kind: pa.DataType, path: str) -> None:
+    if part.zone is not None:
+        check_zone(part.of, part.zone)
+    if not (has_part(kind, part) or pa.types.is_null(kind)):
+        zone = "without a zone" if part.zone is None else "with a zone"
+        raise DataError(
+            f"{path}: expected column {part.of!r} to hold dates or times {zone} that have a {part.unit}, as in the "
+            f"data that the model was learned from, got the type {kind}; convert it"
+        )
 
 
 def types_of(block: Block, columns: tuple[Column, ...], tau: Vocabulary) -> Ints:

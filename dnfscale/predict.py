@@ -13,6 +13,7 @@ from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Block, Column, Reading, Rows
 from dnfscale.core.counts import to_dense
 from dnfscale.core.model import NO_TERM, Model
+from dnfscale.core.parts import stored_column
 from dnfscale.data.outputs import new_folder, write_parquet
 from dnfscale.data.source import Source
 from dnfscale.data.storage import DEFAULT_ACCESS, Access
@@ -126,7 +127,7 @@ class WritePredictions:
             return 0
         for model in self.models:
             if model.missing == "error":
-                first = next(c.name for c, n in zip(columns, block.missing, strict=True) if n)
+                first = next(stored_column(c.name) for c, n in zip(columns, block.missing, strict=True) if n)
                 raise DataError(
                     f"expected no missing values, because the model was learned with missing = 'error', but column "
                     f"{first!r} has some; fill them"

@@ -17,6 +17,7 @@ from dnfscale.core.arrays import Ints
 from dnfscale.core.counts import to_dense
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
+from dnfscale.core.parts import stored_column
 from dnfscale.data.models import classes_record, model_record
 from dnfscale.errors import DataError
 from dnfscale.labelled import Labelled, Labels, TableClassifier
@@ -128,8 +129,9 @@ class Readable(TableClassifier):
         values = np.array(table.summary.target.values)
         self.classes_ = values if labelled.classes is None else labelled.classes[values]
         if labelled.classes is None:
-            self.n_features_in_ = len(table.columns)
-            self.feature_names_in_ = np.array([column.name for column in table.columns], dtype=object)
+            names = dict.fromkeys(stored_column(column.name) for column in table.columns)
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(list(names), dtype=object)
         labels = (self.classes_[[1]] if len(models) == 1 else self.classes_).tolist()
         self.models_ = tuple(
             replace(model, target=labelled.name, positive=(label,), unit=labelled.unit, weighted=labelled.weighted)

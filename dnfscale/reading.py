@@ -20,6 +20,7 @@ from dnfscale.core import medians
 from dnfscale.core.arrays import Bools, Values
 from dnfscale.core.columns import Column, Reading, Role, TableSummary
 from dnfscale.core.medians import Bracket, Brackets, Cut, Located
+from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.splits import TRAIN, VALIDATION, Splits
 from dnfscale.data.source import Source, number_dtype
 from dnfscale.engine.api import Engine
@@ -43,7 +44,7 @@ class ReadTable:
     """A table that has been read."""
 
     table: Table
-    cuts: Mapping[str, tuple[FoldCuts, ...]]
+    cuts: Mapping[ColumnName, tuple[FoldCuts, ...]]
     rows: Sequence[object]
     """The rough rows, where they were left."""
 
@@ -65,7 +66,8 @@ class _Outlook:
 
     def plans(self, columns: Sequence[Column], spec: LearnSpec) -> dict[int, CutPlan]:
         """Return which cuts are looked for in each column of numbers."""
-        return {i: plan_cuts(spec.cuts, dict(spec.at), columns[i].name, self.n_rows) for i in self.samples}
+        at = _given_cuts(columns, spec)
+        return {i: plan_cuts(spec.cuts, at, str(columns[i].name), self.n_rows) for i in self.samples}
 
     def brackets(self, plans: Mapping[int, CutPlan]) -> dict[int, Brackets]:
         return {i: medians.joined(self._bracketed(i, plan)) for i, plan in plans.items()}
@@ -90,7 +92,7 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
     """Read a dataset, and settle its rows, labels, splits and medians; data that cannot be learned from is an error."""
     columns = features(source, spec)
     check_source(source)
-    check_given(dict(spec.at), [column.name for column in columns if column.role is Role.NUMBER])
+    check_given(dict(spec.at), [str(column.name) for column in columns if column.role is Role.NUMBER])
     reading = Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight)
     outlook = _guessed(source, reading, engine) or _counted(source, reading, spec, engine)
     while True:
@@ -114,6 +116,12 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
             outlook.widenings[i] = outlook.widenings.get(i, 0) + 2
 
 
+def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[str, Sequence[int | float]]:
+    """Return the cuts that are known beforehand: those of the spec and, unless medians are wanted, every full hour."""
+    hours = {} if spec.cuts == "median" else {str(c.name): range(23) for c in columns if isinstance(c.name, Part)}
+    return {**hours, **dict(spec.at)}
+
+
 def _cuts(
     columns: Sequence[Column],
     plans: Mapping[int, CutPlan],
@@ -122,14 +130,14 @@ def _cuts(
     splits: Splits,
     *,
     by_train: bool,
-) -> tuple[dict[str, tuple[FoldCuts, ...]], list[int]]:
+) -> tuple[dict[ColumnName, tuple[FoldCuts, ...]], list[int]]:
     """Return the exact cuts of every fold's W_train and W_0, and the columns whose brackets missed one.
 
     Unless by_train, W_train is cut where W_0 is.
     """
     whole = splits.members([TRAIN, VALIDATION])
     members = np.concatenate([splits.members([TRAIN]), whole]) if by_train else whole
-    cuts: dict[str, tuple[FoldCuts, ...]] = {}
+    cuts: dict[ColumnName, tuple[FoldCuts, ...]] = {}
     missed: list[int] = []
     first = 0
     for i, plan in plans.items():
@@ -168,8 +176,9 @@ class Foreseen(Enum):
 
 def foresee(source: Source, reading: Reading) -> Foreseen:
     """Say what will come before the read, unless the rows themselves show that more is needed."""
-    guarded = [reading.target] if reading.keep_missing else [reading.target, *(c.name for c in reading.columns)]
-    if any(source.null_counts.get(str(name)) != 0 for name in guarded):
+    columns = () if reading.keep_missing else reading.columns
+    guarded = [str(reading.target), *(stored_column(column.name) for column in columns)]
+    if any(source.null_counts.get(name) != 0 for name in guarded):
         return Foreseen.COUNT
     n_numbers = sum(column.role is Role.NUMBER for column in reading.columns)
     return Foreseen.NOTHING if source.n_rows * n_numbers <= _SMALL else Foreseen.SAMPLE
@@ -205,7 +214,7 @@ def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | Non
         row_numbers[partition.ordinal] = range(start, start + partition.n_rows)
         start += partition.n_rows
     if foreseen is Foreseen.NOTHING:
-        empty = {i: np.empty(0, dtype=number_dtype(source.types[column.name])) for i, column in numbers.items()}
+        empty = {i: np.empty(0, dtype=number_dtype(source, column.name)) for i, column in numbers.items()}
         return _Outlook(row_numbers, empty, {}, counted=False)
     spread_out = len(source.partitions) >= _PIECES
     looked = _sampled(source, numbers, row_numbers, engine) if spread_out else None

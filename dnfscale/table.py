@@ -18,8 +18,9 @@ from dnfscale.core.arrays import Bools, Scalar, frozen
 from dnfscale.core.bins import TWO_CLASSES
 from dnfscale.core.columns import CategorySummary, Column, Reading, Role, TableSummary
 from dnfscale.core.model import HALF
+from dnfscale.core.parts import Unit, stored_column
 from dnfscale.core.splits import Splits
-from dnfscale.data.source import Source, feature_columns, holds_labels
+from dnfscale.data.source import Parts, Source, feature_columns, holds_labels
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.method.cuts import CUTS, MOST_CUTS
 from dnfscale.method.freedom import UNSEEN, Freedom
@@ -49,6 +50,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     "paper": {},
     "best": {
         "cuts": "auto",
+        "parts": tuple(map(str, Unit)),
         "rank": ("forward", "exchange", "additive", "mutual_info"),
         "splits": "auto",
         "rule": "standard_error",
@@ -86,6 +88,8 @@ class LearnSpec:
     those of many quantiles that tell of the target."""
     at: tuple[tuple[str, tuple[int | float, ...]], ...] = ()
     """Given cuts of some columns."""
+    parts: Parts | Mapping[str, Sequence[str]] = ()
+    """What of dates and times becomes a column of its own: parts of all that have them, or of some columns."""
     rare: int = 0
     """Categories of fewer rows than this have no attribute of their own."""
     rank: tuple[str, ...] = ("f", "mutual_info", "chi2")
@@ -129,6 +133,12 @@ class LearnSpec:
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise SpecError(f"{name} must be one of {_listed(known)}, got {getattr(self, name)!r}")
+        if isinstance(self.parts, Mapping):
+            named = tuple((name, tuple(units)) for name, units in self.parts.items())
+            object.__setattr__(self, "parts", named)
+        asked = [unit for part in self.parts for unit in ([part] if isinstance(part, str) else part[1])]
+        if not set(asked) <= set(Unit):
+            raise SpecError(f"parts must be out of {_listed(tuple(map(str, Unit)))}, got {_listed(asked)}")
         if not self.rank or len(set(self.rank)) < len(self.rank) or not set(self.rank) <= set(RANKS):
             raise SpecError(f"rank must list different rankings out of {_listed(RANKS)}, got {self.rank!r}")
         if not isinstance(self.max_ell, int) or not 1 <= self.max_ell <= MOST_ELL:
@@ -251,7 +261,14 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
                 "data.boolean",
             )
     drop = spec.drop if spec.weight is None else (*spec.drop, spec.weight)
-    columns = feature_columns(source, target=spec.target, drop=drop, categorical=spec.categorical, boolean=spec.boolean)
+    columns = feature_columns(
+        source,
+        target=spec.target,
+        drop=drop,
+        categorical=spec.categorical,
+        boolean=spec.boolean,
+        parts=tuple(spec.parts),
+    )
     if not columns:
         raise SpecError(
             f"expected at least one feature column besides the target {spec.target!r}, but none is left; "
@@ -281,7 +298,7 @@ def settle(source: Source, reading: Reading, summary: TableSummary, splits: Spli
 def check_kept(source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec) -> None:
     """Raise DataError where too few rows are left, or where some were dropped that must not be."""
     dropped = summary.rows_read - summary.n_rows
-    missing = {c.name: s.missing for c, s in zip(columns, summary.columns, strict=True) if s.missing}
+    missing = {stored_column(c.name): s.missing for c, s in zip(columns, summary.columns, strict=True) if s.missing}
     if spec.missing == "error" and dropped:
         listed = ", ".join(f"{name!r} ({count:,})" for name, count in missing.items()) or f"{spec.target!r}"
         raise DataError(

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values, narrowest
+from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Measure
 from dnfscale.errors import LimitError
 
@@ -38,7 +39,7 @@ class Role(StrEnum):
 class Column:
     """A feature column and its role."""
 
-    name: str
+    name: ColumnName
     role: Role
     measure: Measure | None = None
     """What the numbers count; None where they are numbers as such."""
@@ -194,7 +195,7 @@ def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -
     columns = tuple(
         _merge_numbers([part.columns[i] for part in telling])  # type: ignore[misc]
         if column.role is Role.NUMBER
-        else _merge_categories([part.columns[i] for part in telling], column.name, max_values)  # type: ignore[misc]
+        else _merge_categories([part.columns[i] for part in telling], str(column.name), max_values)  # type: ignore[misc]
         for i, column in enumerate(reading.columns if telling else ())
     )
     target = _merge_categories([part.target for part in parts], str(reading.target), max_values, advice=_OTHER_TARGET)
@@ -223,7 +224,7 @@ def summarize_block(
         if isinstance(data, Numbers):
             columns.append(NumberSummary(missing, sample(data, drawn)))
         else:
-            columns.append(CategorySummary(missing, _value_counts(data, column.name, max_values)))
+            columns.append(CategorySummary(missing, _value_counts(data, str(column.name), max_values)))
     labels = _value_counts(block.target, str(reading.target), max_values, advice=_OTHER_TARGET)
     target = CategorySummary(block.missing_targets, labels)
     weight = 0 if block.weights is None else int(block.weights.sum())

@@ -12,6 +12,7 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Floats, Ints, Scalar
 from dnfscale.core.counts import TypeCounts, to_dense
 from dnfscale.core.formula import Dnf
+from dnfscale.core.parts import stored_column
 from dnfscale.core.tree import Formula, render
 from dnfscale.core.vocabulary import Vocabulary
 
@@ -54,11 +55,11 @@ class Model:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the formula itself needs, each once, in rank order."""
+        """The columns of the dataset that the formula itself needs, each once, in rank order."""
         care = (1 << len(self.tau)) - 1 if self.tree is not None else 0
         for term in self.dnf.terms:
             care |= term.care
-        used = (attribute.column for i, attribute in enumerate(self.tau.attributes) if care >> i & 1)
+        used = (stored_column(attribute.column) for i, attribute in enumerate(self.tau.attributes) if care >> i & 1)
         return tuple(dict.fromkeys(used))
 
     def accepted(self) -> Bools:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 
 
@@ -15,7 +16,7 @@ class Above:
     """The number in the column is greater than the value."""
 
     name: str
-    column: str
+    column: ColumnName
     value: int | float | Quantity | None
     """The cut; None where there was no row to take a median of, and the attribute is never true."""
 
@@ -25,7 +26,7 @@ class Equals:
     """The category in the column is the value."""
 
     name: str
-    column: str
+    column: ColumnName
     value: Scalar
 
 
@@ -34,7 +35,7 @@ class IsTrue:
     """The two-valued column has its larger value."""
 
     name: str
-    column: str
+    column: ColumnName
     value: Scalar
 
 
@@ -43,7 +44,7 @@ class IsMissing:
     """The column has no value."""
 
     name: str
-    column: str
+    column: ColumnName
 
 
 Attribute = Above | Equals | IsTrue | IsMissing

@@ -17,6 +17,7 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import HALF, Model
+from dnfscale.core.parts import NAMES, ColumnName, Part, Unit, is_zone, stored_column
 from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_dnf, to_json
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
@@ -49,7 +50,8 @@ def model_record(model: Model) -> dict[str, Any]:
         "attributes": [
             {
                 "name": attribute.name,
-                "column": attribute.column,
+                "column": stored_column(attribute.column),
+                **_written_part(attribute.column),
                 "test": _TESTS[type(attribute)],
                 "value": _written_value(attribute),
                 **_written_measure(attribute),
@@ -196,10 +198,12 @@ def parse_model(record: Any) -> Model:
 
 def _attribute(value: Any, place: str) -> Attribute:
     table = _typed(value, dict, place, "an object")
-    name, column = (_entry(table, key, str, "text", place) for key in ("name", "column"))
+    name, column = _entry(table, "name", str, "text", place), _column(table, place)
     test = _entry(table, "test", str, "text", place)
     given = table.get("value")
-    if test == "above" and "measure" in table:
+    if isinstance(column, Part):
+        _check_part(column, test, given, place)
+    if test == "above" and "measure" in table and not isinstance(column, Part):
         return Above(name, column, _quantity(table, given, place))
     if test == "above":
         if given is None:
@@ -221,6 +225,31 @@ def _attribute(value: Any, place: str) -> Attribute:
     raise DataError(f"{place}.test must be one of above, equals, true, missing, got {_short(test)}")
 
 
+def _column(table: Mapping[str, Any], place: str) -> ColumnName:
+    """Return the column of an attribute, or the part of one."""
+    column: str = _entry(table, "column", str, "text", place)
+    if "part" not in table:
+        return column
+    unit, zone = _entry(table, "part", str, "text", place), table.get("zone")
+    if unit not in set(Unit):
+        raise DataError(f"{place}.part must be one of {', '.join(Unit)}, got {_short(unit)}")
+    if zone is not None and not is_zone(_typed(zone, str, f"{place}.zone", "text")):
+        raise DataError(
+            f"{place}.zone must be the name of a time zone, or an offset such as +02:00, got {_short(zone)}"
+        )
+    return Part(column, Unit(unit), zone)
+
+
+def _check_part(part: Part, test: str, given: Any, place: str) -> None:
+    """Make sure that an hour is cut, and that a weekday or month is compared with one that there is."""
+    names = NAMES.get(part.unit)
+    expected = "above" if names is None else "equals"
+    if test != expected:
+        raise DataError(f"{place}.test must be {expected!r} for the part {str(part.unit)!r}, got {_short(test)}")
+    if names is not None and given not in names:
+        raise DataError(f"{place}.value must be one of {', '.join(names)}, got {_short(given)}")
+
+
 def _quantity(table: Mapping[str, Any], given: Any, place: str) -> Quantity | None:
     named = _entry(table, "measure", str, "text", place)
     measure = parse_measure(named)
@@ -239,7 +268,7 @@ def _quantity(table: Mapping[str, Any], given: Any, place: str) -> Quantity | No
 
 def _check_columns(attributes: list[Attribute]) -> None:
     """Make sure that a column is compared with numbers, or has categories of one kind: nothing else is ever learned."""
-    known: dict[str, str] = {}
+    known: dict[ColumnName, str] = {}
     for attribute in attributes:
         if isinstance(attribute, IsMissing):
             continue
@@ -250,7 +279,8 @@ def _check_columns(attributes: list[Attribute]) -> None:
         before = known.setdefault(attribute.column, kind)
         if kind != before:
             raise DataError(
-                f"attributes must test a column in one way, but {attribute.column!r} is tested for {before} and {kind}"
+                f"attributes must test a column in one way, but {str(attribute.column)!r} is tested for {before} "
+                f"and {kind}"
             )
 
 
@@ -410,6 +440,13 @@ def _written_measure(attribute: Attribute) -> dict[str, str]:
     """Return what the text of a value counts, where it is a date, time, duration or decimal."""
     value = attribute.value if isinstance(attribute, Above) else None
     return {"measure": str(value.measure)} if isinstance(value, Quantity) else {}
+
+
+def _written_part(column: ColumnName) -> dict[str, str]:
+    """Return which part of its column an attribute asks for, if not for all of it."""
+    if not isinstance(column, Part):
+        return {}
+    return {"part": str(column.unit), **({} if column.zone is None else {"zone": column.zone})}
 
 
 def _written(value: Scalar) -> Any:

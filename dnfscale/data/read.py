@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
+from dnfscale.core.parts import Part, stored_column
+from dnfscale.data.clocks import Clock
 from dnfscale.data.exact import is_number, measure_of, steps
 from dnfscale.data.gathered import gathered
 from dnfscale.data.listing import KnownFile, opened
@@ -52,8 +54,7 @@ class ParquetPartition:
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
         """Read the rows, a batch at a time."""
-        numbers, coded = _wanted(reading)
-        for batch in self.batches(numbers, coded):
+        for batch in self.batches(*wanted(reading)):
             yield to_block(batch, reading)
 
     def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -74,8 +75,7 @@ class TablePartition:
         return int(self.table.num_rows)
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
-        numbers, coded = _wanted(reading)
-        for batch in self.batches(numbers, coded):
+        for batch in self.batches(*wanted(reading)):
             yield to_block(batch, reading)
 
     def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -83,16 +83,14 @@ class TablePartition:
         yield from self.table.select([*plain, *coded]).to_batches(max_chunksize=_BATCH_ROWS)
 
 
-def _wanted(reading: Reading) -> tuple[list[str], list[str]]:
-    """Return the names of the columns to read as numbers, and of those to read as codes."""
+def wanted(reading: Reading) -> tuple[list[str], list[str]]:
+    """Return the names of the columns to read as they are, and of those to read as codes, each once."""
     columns = reading.columns + reading.guards
-    numbers = [column.name for column in columns if column.role is Role.NUMBER]
-    coded = [column.name for column in columns if column.role is not Role.NUMBER]
-    if reading.target is not None:
-        coded.append(reading.target)
-    if reading.weight is not None:
-        numbers.append(reading.weight)
-    return numbers, coded
+    numbers = [stored_column(c.name) for c in columns if c.role is Role.NUMBER or isinstance(c.name, Part)]
+    plain = dict.fromkeys(numbers if reading.weight is None else [*numbers, reading.weight])
+    others = [stored_column(column.name) for column in columns]
+    coded = dict.fromkeys(others if reading.target is None else [*others, reading.target])
+    return list(plain), [name for name in coded if name not in plain]
 
 
 T = TypeVar("T")
@@ -119,29 +117,30 @@ class _WhenAsked(Sequence[T]):
 
 def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
     """Turn a batch into a block, without the rows that the reading does not want."""
+    convert = _Converter(batch)
     if reading.keep_missing and reading.target is None and reading.weight is None:
         # No row is dropped, so a column can wait until it is used, and is still in the cache when that is done.
-        columns = _WhenAsked(len(reading.columns), lambda place: _convert(batch, reading.columns[place]))
+        columns = _WhenAsked(len(reading.columns), lambda place: convert(reading.columns[place]))
         missing_values = _WhenAsked(len(columns), lambda place: _n_missing(columns[place]))
         return Block(batch.num_rows, batch.num_rows, columns, _target(batch, None), missing_values)
-    wanted = [_convert(batch, column) for column in reading.columns]
-    guards = [_convert(batch, column) for column in reading.guards]
+    delivered = [convert(column) for column in reading.columns]
+    guards = [convert(column) for column in reading.guards]
     target = _target(batch, reading.target)
     keep = np.ones(batch.num_rows, dtype=np.bool_) if reading.target is None else target.codes >= 0
     missing_targets = len(keep) - int(keep.sum())
     weights = None if reading.weight is None else _weights(batch, reading.weight)
     if not reading.keep_missing:
-        for data in (*wanted, *guards):
+        for data in (*delivered, *guards):
             present = _present(data)
             if present is not None:
                 keep &= present
-    missing = tuple(_n_missing(data) for data in wanted)
+    missing = tuple(_n_missing(data) for data in delivered)
     if keep.all():
-        return Block(batch.num_rows, batch.num_rows, tuple(wanted), target, missing, missing_targets, weights)
+        return Block(batch.num_rows, batch.num_rows, tuple(delivered), target, missing, missing_targets, weights)
     return Block(
         batch.num_rows,
         int(keep.sum()),
-        tuple(_select(data, keep) for data in wanted),
+        tuple(_select(data, keep) for data in delivered),
         target if reading.target is None else Categories(target.codes[keep], target.values),
         missing,
         missing_targets,
@@ -152,13 +151,13 @@ def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
 def _target(batch: pa.RecordBatch, name: str | None) -> Categories:
     if name is None:
         return Categories(np.empty(0, dtype=np.int64), ())
-    target = _convert(batch, Column(name, Role.CATEGORY))
+    target = _Converter(batch)(Column(name, Role.CATEGORY))
     assert isinstance(target, Categories)
     return target
 
 
 def _weights(batch: pa.RecordBatch, name: str) -> Ints:
-    weights = _convert(batch, Column(name, Role.NUMBER))
+    weights = _Converter(batch)(Column(name, Role.NUMBER))
     assert isinstance(weights, Numbers)
     if weights.present is not None:
         raise DataError(f"column {name!r}: expected a weight for every row, got rows without one; fill them")
@@ -203,21 +202,37 @@ def _with_constants(batches: Iterable[pa.RecordBatch], constants: dict[str, pa.S
         yield batch
 
 
-def _convert(batch: pa.RecordBatch, column: Column) -> Numbers | Categories:
-    array = batch.column(column.name)
-    try:
-        return _numbers(array) if column.role is Role.NUMBER else _categories(array)
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"column {column.name!r}: expected text in UTF-8, got bytes that are not ({error.reason}); write it anew"
-        ) from error
-    except pa.ArrowException as error:
-        raise DataError(
-            f"column {column.name!r}: expected numbers, dates, times, booleans or strings, got the type {array.type}; "
-            "convert it"
-        ) from error
-    except DataError as error:
-        raise DataError(f"column {column.name!r}: {error}") from error
+class _Converter:
+    """Converts the columns of a batch; those that are parts of one column share its clock."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self._batch = batch
+        self._clocks: dict[tuple[str, str | None], Clock] = {}
+
+    def __call__(self, column: Column) -> Numbers | Categories:
+        name = stored_column(column.name)
+        array = self._batch.column(name)
+        try:
+            if isinstance(column.name, Part):
+                return self._clock(column.name, array).part(column.name.unit)
+            return _numbers(array) if column.role is Role.NUMBER else _categories(array)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"column {name!r}: expected text in UTF-8, got bytes that are not ({error.reason}); write it anew"
+            ) from error
+        except pa.ArrowException as error:
+            raise DataError(
+                f"column {name!r}: expected numbers, dates, times, booleans or strings, got the type {array.type}; "
+                "convert it"
+            ) from error
+        except DataError as error:
+            raise DataError(f"column {name!r}: {error}") from error
+
+    def _clock(self, part: Part, array: pa.Array) -> Clock:
+        key = part.of, part.zone
+        if key not in self._clocks:
+            self._clocks[key] = Clock(_numbers(array), part.zone)
+        return self._clocks[key]
 
 
 def _numbers(array: pa.Array) -> Numbers:

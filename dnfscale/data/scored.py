@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Bools, Scalar
 from dnfscale.core.columns import Block, Column, Reading, Role
-from dnfscale.data.read import ParquetPartition, TablePartition, to_block
+from dnfscale.data.read import ParquetPartition, TablePartition, to_block, wanted
 from dnfscale.data.source import Source
 from dnfscale.errors import DataError, SpecError
 
@@ -162,11 +162,9 @@ class ScoredPartition:
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
         """Read the rows and label them."""
-        columns = reading.columns + reading.guards
-        names = [column.name for column in columns if column.role is Role.NUMBER]
-        coded = [column.name for column in columns if column.role is not Role.NUMBER and column.name != self.truth]
-        plain = list(dict.fromkeys([*names, *self.scorer.columns]))
-        coded = [name for name in coded if name not in plain]
+        plain, coded = wanted(replace(reading, target=None))
+        plain = list(dict.fromkeys([*plain, *self.scorer.columns]))
+        coded = [name for name in coded if name != self.truth and name not in plain]
         if self.truth is not None and self.truth not in plain:
             coded.append(self.truth)
         for batch in self.inner.batches(plain, coded):

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dnfscale.core.columns import Column, Role, Rows
+from dnfscale.core.parts import ColumnName, Part
+from dnfscale.data.clocks import HOURS, part_column, parts_in
 from dnfscale.data.exact import is_decimal, is_number, measure_of
 from dnfscale.data.footer import read_chunks
 from dnfscale.data.listing import KnownFile, footer_digest, hive_keys, list_files, opened, stamp_of
@@ -31,6 +33,8 @@ from dnfscale.errors import DataError, SpecError
 _PARTITION_ROWS = 1 << 16
 _PARTITION_BYTES = 32 << 20
 """A partition is closed when it has so many rows, or so many bytes before compression."""
+Parts = tuple[str | tuple[str, tuple[str, ...]], ...]
+"""What to tell of dates and times: each a part of all columns that have it, or a column and its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +124,11 @@ def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
     )
 
 
-def number_dtype(kind: pa.DataType) -> np.dtype[Any]:
+def number_dtype(source: Source, name: ColumnName) -> np.dtype[Any]:
     """Return the dtype in which a column of numbers is read."""
+    if isinstance(name, Part):
+        return HOURS
+    kind = source.types[name]
     if pa.types.is_null(kind):
         return np.dtype(np.float64)
     if is_decimal(kind):
@@ -163,12 +170,29 @@ def unusable(kind: pa.DataType) -> str:
 
 
 def feature_columns(
-    source: Source, *, target: str, drop: Sequence[str], categorical: Sequence[str], boolean: Sequence[str]
+    source: Source,
+    *,
+    target: str,
+    drop: Sequence[str],
+    categorical: Sequence[str],
+    boolean: Sequence[str],
+    parts: Parts = (),
 ) -> tuple[Column, ...]:
-    """Return the feature columns of a source and their roles, in the order of the file."""
+    """Return the feature columns of a source and their roles, in the order of the file, each with its parts after it.
+
+    A column that is dropped but named in parts gives these only.
+    """
+    named = dict(part for part in parts if not isinstance(part, str))
+    everywhere = tuple(part for part in parts if isinstance(part, str))
+    _check_parts(source, named, target)
     columns = []
     for name, kind in source.types.items():
-        if name == target or name in drop or name.startswith("__index_level_"):
+        if name == target or (name in drop and name not in named) or name.startswith("__index_level_"):
+            continue
+        asked = named.get(name, everywhere)
+        own = [part_column(part) for part in parts_in(name, kind) if part.unit in asked] if asked else []
+        if name in drop:
+            columns += own
             continue
         role = role_of(kind)
         if role is None:
@@ -187,8 +211,22 @@ def feature_columns(
             role = Role.CATEGORY
         elif name in boolean:
             role = Role.FLAG
-        columns.append(Column(name, role, measure_of(kind)))
+        columns += [Column(name, role, measure_of(kind)), *own]
     return tuple(columns)
+
+
+def _check_parts(source: Source, named: Mapping[str, Sequence[str]], target: str) -> None:
+    """Raise SpecError where a part is asked of a column that does not have it."""
+    for name, units in named.items():
+        has = [part.unit for part in parts_in(name, source.types[name])] if name in source.types else []
+        if name == target or not set(units) <= set(has):
+            known = [repr(column) for column, kind in source.types.items() if parts_in(column, kind)]
+            raise SpecError(
+                f"booleanize.parts must name columns of dates or times, and parts that they have, but {name!r} has "
+                f"{' and '.join(has) or 'none'}, not {' and '.join(units)}; {source.path} has such columns: "
+                f"{', '.join(known[:10]) or 'none'}",
+                "booleanize.parts",
+            )
 
 
 def _read_footer(file: str, root: str, access: Access) -> Footer:

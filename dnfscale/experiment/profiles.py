@@ -1,63 +1,172 @@
-"""Profiles side by side: each dataset once, its runs averaged over seeds, beside what the paper reports."""
+"""Profiles side by side: each dataset once, its runs averaged over seeds, beside other methods and the paper's figures.
+
+Runs belong together when they have the same dataset and profile and differ in their seeds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 
 from dnfscale.experiment.formats import Cell, Figure, Table
-from dnfscale.experiment.outcome import IDEAL, Outcome, method_order, method_title
+from dnfscale.experiment.outcome import IDEAL, Method, Outcome, method_order, method_title
+from dnfscale.experiment.paper import PaperDataset
 
 _TOLD = {"ideal": "Formula", "random_forest": "Random forest", "xgboost": "XGBoost"}
 """The paper's columns that stand beside ours."""
+_FREE = {"majority", "one_rule"}
+_READABLE = ("decision_tree", "ripper")
+"""Methods whose answers can be read as rules of some length."""
+_ROUNDING = 1e-9
+Runs = Mapping[str, Sequence[Outcome]]
+"""The runs of each dataset, by what it is called."""
 
 
 def profile_table(outcomes: Sequence[Outcome]) -> Table:
-    """Lay out the runs of each of the paper's datasets, averaged; without rows unless some run is beyond the paper."""
-    datasets = {outcome.paper.title: outcome.paper for outcome in outcomes if outcome.paper}
-    if all(outcome.profile == "paper" for outcome in outcomes) or not datasets:
-        return Table("", (), ())
-    profiles = sorted({outcome.profile for outcome in outcomes}, key=lambda name: (name != "paper", name))
-    others = method_order({m.name for o in outcomes for m in o.methods} - {IDEAL, "majority", "one_rule"})
-    header = ["Dataset", *(f"{title} (paper)" for title in _TOLD.values())]
+    """Lay out the runs of each dataset, averaged, and their mean; without rows where there is one plain run of each."""
+    runs = _by_dataset(outcomes)
+    profiles, others = _profiles(runs), _others(runs)
+    papers = {title: own[0].paper for title, own in runs.items()}
+    columns: dict[str, list[Cell]] = {}
+    if any(papers.values()):
+        for name, words in _TOLD.items():
+            columns[f"{words} (paper)"] = [_told(paper, name) for paper in papers.values()]
+        columns["Attributes (paper)"] = [Figure(paper.ell_mean) if paper else None for paper in papers.values()]
     for profile in profiles:
-        header += [f"{profile}, accuracy", f"{profile}, attributes", f"{profile}, literals", f"{profile}, s"]
-    header += [f"{method_title(name)}, accuracy" for name in others]
+        of_profile = [[run for run in own if run.profile == profile] for own in runs.values()]
+        columns[f"{profile}, accuracy"] = [_accuracy(own, IDEAL) for own in of_profile]
+        columns[f"{profile}, attributes"] = [_mean([m.ell_mean for _, m in _ran(own, IDEAL)]) for own in of_profile]
+        columns[f"{profile}, literals"] = [_literals(own, IDEAL) for own in of_profile]
+        columns[f"{profile}, s"] = [_seconds(own, IDEAL) for own in of_profile]
+    for name in others:
+        columns[f"{method_title(name)}, accuracy"] = [_accuracy(own, name) for own in runs.values()]
+        columns[f"{method_title(name)}, literals"] = [_literals(own, name) for own in runs.values()]
+        columns[f"{method_title(name)}, s"] = [_seconds(own, name) for own in runs.values()]
+    told = {name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)}
+    rows = [(title, *(cells[i] for cells in told.values())) for i, title in enumerate(runs)]
+    if len(rows) > 1:
+        rows.append((f"mean of {len(runs)}", *(_mean_cell(cells) for cells in told.values())))
+    title = "Profiles, averaged over runs: accuracy in %, attributes, literals, seconds"
+    return Table(title, ("Dataset", *told), tuple(rows))
+
+
+def difference_table(outcomes: Sequence[Outcome]) -> Table:
+    """Lay out by how much each profile is more accurate than what stands beside it, on the datasets that have both."""
+    runs = _by_dataset(outcomes)
+    profiles, others = _profiles(runs), _others(runs)
+    ours = {profile: _shares(runs, IDEAL, profile) for profile in profiles}
+    beside = {f"{words} (paper)": _paper_shares(runs, name) for name, words in _TOLD.items()}
+    beside |= {method_title(name): _shares(runs, name) for name in others}
+    readable = [beside[method_title(name)] for name in others if name in _READABLE]
+    if len(readable) > 1:
+        shared = set.intersection(*(set(each) for each in readable))
+        beside["The best readable peer"] = {
+            title: max(each[title] for each in readable) for title in runs if title in shared
+        }
     rows = []
-    for title, paper in datasets.items():
-        own = [outcome for outcome in outcomes if outcome.paper is paper]
-        cells: list[Cell] = [title]
-        for name in _TOLD:
-            told = paper.accuracies.get(name)
-            cells.append(None if told is None else Figure(told.mean, deviation=told.deviation))
-        for profile in profiles:
-            cells += _averaged([outcome for outcome in own if outcome.profile == profile])
-        for name in others:
-            run = [method for outcome in own if (method := outcome.method(name))]
-            cells.append(_mean([_share(method.accuracy_mean) for method in run]))
-        rows.append(tuple(cells))
+    for profile, accuracies in ours.items():
+        rivals = {**{f"profile {name}": each for name, each in ours.items() if name != profile}, **beside}
+        for words, theirs in rivals.items():
+            differences = {title: accuracies[title] - theirs[title] for title in accuracies if title in theirs}
+            if differences:
+                rows.append((profile, words, *_summed(differences)))
+    header = ("Profile", "Compared with", "Datasets", "Mean difference", "At least as accurate", "Within one point")
     return Table(
-        "Profiles, averaged over runs: accuracy in %, attributes, literals, seconds", tuple(header), tuple(rows)
+        "By how many points of accuracy the formula of a profile is ahead, and on how many datasets",
+        (*header, "Least difference", "On"),
+        tuple(rows),
     )
 
 
-def _averaged(outcomes: Sequence[Outcome]) -> list[Cell]:
-    ideals = [outcome.ideal for outcome in outcomes if outcome.ideal]
-    accuracy = _mean([_share(ideal.accuracy_mean) for ideal in ideals])
-    deviations = [outcome.deviation(ideal) for outcome, ideal in zip(outcomes, ideals, strict=True)]
-    if accuracy is not None and deviations and all(each is not None for each in deviations):
-        accuracy = Figure(accuracy.value, deviation=100 * sum(each or 0.0 for each in deviations) / len(deviations))
-    return [
-        accuracy,
-        _mean([ideal.ell_mean for ideal in ideals]),
-        _mean([ideal.literals_mean for ideal in ideals]),
-        _mean([outcome.seconds.get(IDEAL) for outcome in outcomes]),
-    ]
+def _summed(differences: Mapping[str, float]) -> tuple[Cell, ...]:
+    least = min(differences, key=lambda title: differences[title])
+    return (
+        len(differences),
+        Figure(sum(differences.values()) / len(differences)),
+        sum(difference >= -_ROUNDING for difference in differences.values()),
+        sum(difference >= -1 - _ROUNDING for difference in differences.values()),
+        Figure(differences[least]),
+        least,
+    )
 
 
-def _share(share: float | None) -> float | None:
+def _by_dataset(outcomes: Sequence[Outcome]) -> Runs:
+    """Return tested runs by dataset; none where they differ in more than profile and seed, or in neither."""
+    tested = [outcome for outcome in outcomes if outcome.ideal and outcome.ideal.accuracy_mean is not None]
+    by_path: dict[str, list[Outcome]] = {}
+    for outcome in tested:
+        by_path.setdefault(str(outcome.environment.get("dataset", outcome.name)), []).append(outcome)
+    kinds = [(path, run.profile, run.seed) for path, own in by_path.items() for run in own]
+    plain = len(kinds) == len(by_path) and all(profile == "paper" for _, profile, _ in kinds)
+    if plain or len(set(kinds)) < len(kinds):
+        return {}
+    stems = {path: PurePath(path).stem or path for path in by_path}
+    names = list(stems.values())
+    return {
+        own[0].paper.title if own[0].paper else stems[path] if names.count(stems[path]) == 1 else path: own
+        for path, own in by_path.items()
+    }
+
+
+def _profiles(runs: Runs) -> list[str]:
+    found = {outcome.profile for own in runs.values() for outcome in own}
+    return sorted(found, key=lambda name: (name != "paper", name))
+
+
+def _others(runs: Runs) -> list[str]:
+    found = {method.name for own in runs.values() for outcome in own for method in outcome.methods}
+    return method_order(found - _FREE - {IDEAL})
+
+
+def _ran(outcomes: Sequence[Outcome], name: str) -> list[tuple[Outcome, Method]]:
+    return [(outcome, method) for outcome in outcomes if (method := outcome.method(name)) is not None]
+
+
+def _shares(runs: Runs, name: str, profile: str | None = None) -> dict[str, float]:
+    """Return the mean accuracy of a method in %, by dataset; of a formula that of a profile."""
+    found = {
+        title: _accuracy([run for run in own if profile in (None, run.profile)], name) for title, own in runs.items()
+    }
+    return {title: figure.value for title, figure in found.items() if figure is not None}
+
+
+def _paper_shares(runs: Runs, name: str) -> dict[str, float]:
+    told = {title: _told(own[0].paper, name) for title, own in runs.items()}
+    return {title: figure.value for title, figure in told.items() if figure is not None}
+
+
+def _told(paper: PaperDataset | None, name: str) -> Figure | None:
+    figure = paper.accuracies.get(name) if paper else None
+    return None if figure is None else Figure(figure.mean, deviation=figure.deviation)
+
+
+def _accuracy(outcomes: Sequence[Outcome], name: str) -> Figure | None:
+    """Return the accuracy of a method, averaged over runs, and the average of its deviations over folds."""
+    ran = _ran(outcomes, name)
+    accuracy = _mean([_percent(method.accuracy_mean) for _, method in ran])
+    deviation = _mean([_percent(outcome.deviation(method)) for outcome, method in ran])
+    if accuracy is None or deviation is None:
+        return accuracy
+    return Figure(accuracy.value, deviation=deviation.value)
+
+
+def _literals(outcomes: Sequence[Outcome], name: str) -> Figure | None:
+    return _mean([method.literals_mean for _, method in _ran(outcomes, name)])
+
+
+def _seconds(outcomes: Sequence[Outcome], name: str) -> Figure | None:
+    return _mean([outcome.seconds.get(name) for outcome, _ in _ran(outcomes, name)])
+
+
+def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
 def _mean(values: Sequence[float | None]) -> Figure | None:
+    """Return the mean of values that are all known."""
     known = [value for value in values if value is not None]
     return Figure(sum(known) / len(known)) if known and len(known) == len(values) else None
+
+
+def _mean_cell(cells: Sequence[Cell]) -> Figure | None:
+    return _mean([cell.value if isinstance(cell, Figure) else None for cell in cells])

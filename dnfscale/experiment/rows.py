@@ -6,8 +6,8 @@ trials reads the data once per worker.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ class RowsPlan:
     """Where the rows are and how they become a matrix."""
 
     token: str
-    """Names the rows: the same token, the same matrix."""
+    """Names the dataset: the same token, the same files."""
     partitions: tuple[Rows, ...]
     reading: Reading
     classes: tuple[tuple[Scalar, ...], ...]
@@ -35,6 +35,13 @@ class RowsPlan:
     splits: Splits
     values: tuple[tuple[Scalar, ...] | None, ...]
     """The categories of each column in the order of their codes; None for numbers."""
+
+    @property
+    def identity(self) -> tuple[object, object]:
+        """What the matrix depends on, and what the folds do: jobs that share workers may differ in either."""
+        splits = self.splits
+        dealt = splits.n_rows, splits.outer, splits.validation, splits.seed, splits.inner
+        return (self.token, self.reading, self.classes, self.values), dealt
 
     @property
     def matrix_bytes(self) -> int:
@@ -59,19 +66,27 @@ class RowMatrix:
         return self.features[rows], self.target[rows]
 
 
-_READ: dict[str, RowMatrix] = {}
+_READ: dict[tuple[object, object], RowMatrix] = {}
 _KEPT_BYTES = 1 << 29
 """What a worker keeps of matrices: a suite's datasets take turns."""
 
 
 def read_rows(plan: RowsPlan) -> RowMatrix:
     """Return the matrix of all rows, from memory if this process has read it before."""
-    if plan.token not in _READ:
-        matrix = _read(plan)
-        while _READ and matrix.features.nbytes + sum(kept.features.nbytes for kept in _READ.values()) > _KEPT_BYTES:
+    key = plan.identity
+    if key not in _READ:
+        # The same rows with another seed are only dealt anew.
+        known = next((kept for (rows, _), kept in _READ.items() if rows == key[0]), None)
+        matrix = _read(plan) if known is None else replace(known, arcs=plan.splits.arcs(0, plan.splits.n_rows))
+        while _READ and _nbytes([matrix, *_READ.values()]) > _KEPT_BYTES:
             del _READ[next(iter(_READ))]
-        _READ[plan.token] = matrix
-    return _READ[plan.token]
+        _READ[key] = matrix
+    return _READ[key]
+
+
+def _nbytes(matrices: Iterable[RowMatrix]) -> int:
+    """Return what some matrices take, those that share their features once."""
+    return sum({id(matrix.features): matrix.features.nbytes for matrix in matrices}.values())
 
 
 def _read(plan: RowsPlan) -> RowMatrix:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dnfscale.core.model import Model
+from dnfscale.core.parts import stored_column
 from dnfscale.experiment.comparison import compare
 from dnfscale.experiment.metrics import deviation, formula_accuracy, majority_accuracy, mean, single_accuracy
 from dnfscale.experiment.tuning import Tuned, Untuned
@@ -30,7 +31,7 @@ def data_record(learned: Learned) -> dict[str, Any]:
     return {
         "rows": learned.rows,
         "rows_dropped": learned.rows_dropped,
-        "columns": len(learned.columns),
+        "columns": len({stored_column(column.name) for column in learned.columns}),
         "attributes": len(learned.attribute_names),
         "positive_rows": learned.positive_rows,
     }

@@ -20,7 +20,7 @@ from dnfscale.experiment.outcome import (
     read_outcome,
 )
 from dnfscale.experiment.paper import Percent
-from dnfscale.experiment.profiles import profile_table
+from dnfscale.experiment.profiles import difference_table, profile_table
 
 Column = tuple[str, Sequence[Cell]]
 """A column of a table under way: its name and its cells, one per dataset."""
@@ -39,6 +39,7 @@ def study_tables(results: Sequence[Mapping[str, Any]]) -> dict[str, Table]:
         "formulas": formula_table(outcomes),
         "comparisons": comparison_table(outcomes),
         "profiles": profile_table(outcomes),
+        "profile_differences": difference_table(outcomes),
     }
     return {name: table for name, table in tables.items() if table.rows}
 

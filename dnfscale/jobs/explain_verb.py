@@ -15,6 +15,7 @@ import numpy as np
 from dnfscale.core.arrays import Ints, frozen
 from dnfscale.core.columns import Categories, Numbers, Reading, Rows
 from dnfscale.core.model import Model
+from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.datasets import is_named, open_named
@@ -123,7 +124,7 @@ def _whole(model: Model) -> tuple[str, dict[str, Any]]:
 def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]]:
     code, values = _find_row(model.tau, source, number)
     explanation = explain_type(model, code)
-    written = {column: _written(value) for column, value in values.items()}
+    written = {str(column): _written(value) for column, value in values.items()}
     record = {"data": source.path, "row": number, "values": written, **to_record(model, explanation)}
     head = f"{source.path}, row {number:,} of {source.n_rows:,} (the first is 0)"
     return f"{head}\n\n{write(model, explanation, values)}".rstrip("\n"), record
@@ -181,7 +182,7 @@ def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int)
     ]
 
 
-def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[str, Told]]:
+def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[ColumnName, Told]]:
     """Return the type of a row and its values in the columns of tau; only its partition is read."""
     if number >= source.n_rows:
         raise SpecError(f"--row must be below {source.n_rows:,}, the rows of {source.path}, got {number:,}")

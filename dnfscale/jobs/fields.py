@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dnfscale.core.parts import Unit
 from dnfscale.core.tree import MOST_SIZE
 from dnfscale.data.storage import check_endpoint, check_path, is_remote
 from dnfscale.experiment.peers import PEERS
@@ -97,6 +98,21 @@ def _given_cuts(value: Any) -> dict[str, list[int | float]]:
     return dict(value)
 
 
+def _parts(value: Any) -> tuple[str, ...] | dict[str, list[str]]:
+    def are_units(units: Any) -> bool:
+        return isinstance(units, list) and all(unit in list(Unit) for unit in units) and len(set(units)) == len(units)
+
+    if are_units(value):
+        return tuple(value)
+    if not isinstance(value, dict) or not all(units and are_units(units) for units in value.values()):
+        known = ", ".join(map(repr, map(str, Unit)))
+        raise ValueError(
+            f"a list out of {known}, for all dates and times, or a table of columns and such lists, as in "
+            '{admitted = ["weekday"]}'
+        )
+    return dict(value)
+
+
 def _splits(value: Any) -> int | str:
     if value == "auto":
         return "auto"
@@ -168,6 +184,7 @@ FIELDS: Mapping[str, Field] = {
     "data.max_categories": Field(_whole(1, 60_000), 10_000),
     "booleanize.cuts": Field(_cuts, "median"),
     "booleanize.at": Field(_given_cuts),
+    "booleanize.parts": Field(_parts, ()),
     "booleanize.rare": Field(_whole(0), 0),
     "select.rank": Field(_ranks, ("f", "mutual_info", "chi2")),
     "select.max_ell": Field(_whole(1, MOST_ELL), 10),
@@ -214,6 +231,7 @@ LEARNED: Mapping[str, str] = {
     "data.missing": "missing",
     "data.max_categories": "max_categories",
     "booleanize.cuts": "cuts",
+    "booleanize.parts": "parts",
     "booleanize.rare": "rare",
     "select.rank": "rank",
     "select.max_ell": "max_ell",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dnfscale.core.columns import Column, Reading, Role
+from dnfscale.core.parts import stored_column
 from dnfscale.data.source import Source
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
@@ -47,8 +48,8 @@ class Plan:
 def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     """Lay out the phases of a job."""
     columns = features(source, to_learn)
-    names = [column.name for column in columns]
-    numbers = [column.name for column in columns if column.role is Role.NUMBER]
+    names = list(dict.fromkeys(stored_column(column.name) for column in columns))
+    numbers = [stored_column(column.name) for column in columns if column.role is Role.NUMBER]
     target = [to_learn.target]
     partitions = len(source.partitions)
     tasks = partitions + _merges(partitions, spec["cluster.fan_in"])
@@ -56,7 +57,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     n_splits = n_inner(source.n_rows, to_learn)
 
     def size(wanted: Sequence[str]) -> int:
-        return sum(source.column_bytes.get(name, 0) for name in wanted)
+        return sum(source.column_bytes.get(name, 0) for name in set(wanted))
 
     phases = []
     reading = Reading(columns, to_learn.target, keep_missing=to_learn.missing == "indicator")

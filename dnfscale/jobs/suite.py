@@ -110,9 +110,10 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
     if options.json:
         print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
     else:
-        shown_table = tables.get("profiles") or tables.get("accuracies")
-        if shown_table is not None:
-            print(to_markdown(shown_table), file=out)
+        told = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
+        for name in told:
+            if name in tables:
+                print(to_markdown(tables[name]), file=out)
         print(f"{suite.name}: {len(results)} of {len(rows)} jobs in {total_s:,.1f} s", file=out)
         print(f"files      {visible(str(folder.path))}", file=out)
     _check_all(rows)
@@ -161,6 +162,8 @@ def _record(row: _Row) -> dict[str, Any]:
     return {
         "name": row.spec.name,
         "dataset": row.spec["data.path"],
+        "profile": row.spec["profile"],
+        "seed": row.spec["seed"],
         "status": "done" if row.error is None else "failed",
         "error": None if row.error is None else row.error.message,
         "folder": f"jobs/{row.spec.name}",

@@ -3,22 +3,26 @@
     kind = "suite"
     jobs = ["paper/colon.toml", {spec = "paper/covertype.toml", methods = ["ideal"]}]
 
-Keys that a suite gives besides its own hold for all its jobs; keys beside a job's spec hold for that job.
+Keys that a suite gives besides its own hold for all its jobs; keys beside a job's spec hold for that job. With lists of
+profiles and seeds each job is run with every profile and every seed, under a name that tells them: `colon-best-2`.
+Forests, boosted trees and readable peers know nothing of profiles, and run with the last of them only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dnfscale.data.storage import Access, joined
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
-from dnfscale.jobs.checks import Field
+from dnfscale.experiment.peers import PEERS
+from dnfscale.jobs.checks import Check, Field
 from dnfscale.jobs.cluster_spec import cluster_of
-from dnfscale.jobs.fields import FIELDS
+from dnfscale.jobs.fields import FIELDS, TUNED
 from dnfscale.jobs.spec import (
     JobSpec,
     access_of,
@@ -42,6 +46,8 @@ _FOR_ALL = tuple(
     if key.startswith(("select.", "formula.", "booleanize.", "baselines.")) or key in ("methods", "seed", "profile")
 )
 """Keys of a suite: for itself, for the cluster that all jobs share, and for every job."""
+_CROSSED = {"profiles": "profile", "seeds": "seed"}
+"""Keys that list what each job is run with, and the key of a job that each gives values of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +103,31 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
     if not isinstance(listed, list) or not listed:
         raise SpecError(f"{place('jobs')}: jobs must be a list of job specs, got {listed!r}; name at least one")
     fields: dict[str, Field] = {key: FIELDS[key] for key in (*_OWN, *_SHARED, *_FOR_ALL)}
+    fields |= {key: Field(_several(FIELDS[one])) for key, one in _CROSSED.items()}
     given = flattened(document, fields, place)
     for key, value in (overrides or {}).items():
         if key not in fields:
             raise SpecError(f"--set {key}: {unknown(key, fields)}")
         given[key] = value
+    for key, one in _CROSSED.items():
+        if key in given and one in given:
+            raise SpecError(
+                f"{place(key)}: {key} lists what {one} would be for all jobs, but both are given; leave out one"
+            )
     values = checked(given, fields, file, place)
+    crossed = {one: values.pop(key) for key, one in _CROSSED.items()}
     values["name"] = values["name"] or name_from(file)
     folder = joined(str(values["output.dir"]), str(values["name"]))
     for_all = {key: given[key] for key in _FOR_ALL if key in given}
     first = {key: given[key] for key in overrides or {} if key in _FOR_ALL}
-    jobs = []
+    jobs: list[JobSpec] = []
     for entry in listed:
         path, own = _entry(entry, place("jobs"))
         shared = {key: values[key] for key in _SHARED if values[key] is not None}
         output = {key: values[key] for key in _OUTPUT if values[key] is not None}
         everywhere = {**_raw(shared), **_raw(for_all), **own, **first, **output}
         settings = {**everywhere, "output.dir": joined(folder, "jobs")}
-        jobs.append(read_spec(file.parent / path, settings))
+        jobs += _variants(file.parent / path, settings, {one: crossed[one] for one in crossed if one not in own})
     _check_names(jobs, place("jobs"))
     return SuiteSpec(file, lines, values, tuple(jobs))
 
@@ -129,6 +142,34 @@ def _entry(entry: Any, place: str) -> tuple[str, dict[str, Any]]:
         )
     own = {key: value for key, value in entry.items() if key != "spec"}
     return entry["spec"], flattened(own, FIELDS, lambda _key: place)
+
+
+def _several(field: Field) -> Check:
+    """Return the check of a list of different values of a key."""
+
+    def check(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list) or not value or any(value.count(each) > 1 for each in value):
+            raise ValueError("a list of different values")
+        try:
+            return tuple(field.check(each) for each in value)
+        except ValueError as error:
+            raise ValueError(f"a list of which each is {error}") from None
+
+    return check
+
+
+def _variants(
+    file: Path, settings: Mapping[str, Any], crossed: Mapping[str, tuple[Any, ...] | None]
+) -> Iterator[JobSpec]:
+    """Yield a job with every combination of the values that are listed, or as it is where none are."""
+    listed = {key: values for key, values in crossed.items() if values is not None}
+    for chosen in itertools.product(*listed.values()):
+        given = dict(zip(listed, chosen, strict=True))
+        job = read_spec(file, {**settings, **given})
+        changes: dict[str, Any] = {"name": "-".join(map(str, (job.name, *chosen)))}
+        if "profile" in given and given["profile"] != listed["profile"][-1] and (job.baselines or job.peers):
+            changes["methods"] = tuple(method for method in job.methods if method not in (*TUNED, *PEERS))
+        yield replace(job, values={**job.values, **changes})
 
 
 def _raw(values: Mapping[str, Any]) -> dict[str, Any]:

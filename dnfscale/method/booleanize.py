@@ -11,6 +11,7 @@ from dnfscale.core.arrays import Ints, Scalar
 from dnfscale.core.bins import Bins, CategoryBins, NumberBins, Spans
 from dnfscale.core.columns import CategorySummary, Column, NumberSummary, Role
 from dnfscale.core.medians import Cut
+from dnfscale.core.parts import ColumnName, label_of, stored_column
 from dnfscale.core.quantities import Measure, Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary, distinct_names
 
@@ -38,7 +39,7 @@ class Booleanization:
     """Attributes as cut on each fold's W_0."""
     cuts: tuple[FoldCuts | None, ...]
     """The cut of each attribute that has one."""
-    measures: Mapping[str, Measure]
+    measures: Mapping[ColumnName, Measure]
     """What the numbers of a column count, where they are not numbers as such."""
 
     def vocabulary(self, fold: int, attributes: Sequence[int]) -> Vocabulary:
@@ -47,7 +48,7 @@ class Booleanization:
 
     def cuts_by_column(self) -> list[list[int]]:
         """Return the attributes of each column that has cuts, by increasing cut."""
-        by_column: dict[str, list[int]] = {}
+        by_column: dict[ColumnName, list[int]] = {}
         for number, attribute in enumerate(self.attributes):
             if isinstance(attribute, Above):
                 by_column.setdefault(attribute.column, []).append(number)
@@ -80,7 +81,7 @@ class _Draft:
 def booleanize(
     columns: Sequence[Column],
     summaries: Sequence[NumberSummary | CategorySummary],
-    cuts: Mapping[str, Sequence[FoldCuts]],
+    cuts: Mapping[ColumnName, Sequence[FoldCuts]],
     *,
     n_folds: int,
     keep_missing: bool,
@@ -89,8 +90,9 @@ def booleanize(
     """Lay out the attributes of all columns and their spans in every fold.
 
     Of cuts that are the same in every fold one is left. Categories that fewer rows have than rare get no attribute:
-    together they are what the others do not name.
+    together they are what the others do not name. That a date is missing is asked once, not of each of its parts.
     """
+    asked_missing: set[str] = set()
     bins: list[Bins] = []
     drafts: list[_Draft] = []
     for index, (column, summary) in enumerate(zip(columns, summaries, strict=True)):
@@ -102,10 +104,12 @@ def booleanize(
         else:
             bins.append(CategoryBins(summary.values))
             drafts += _values(column, index, summary, n_folds, rare)
-        if has_missing:
+        stored = stored_column(column.name)
+        if has_missing and stored not in asked_missing:
+            asked_missing.add(stored)
             span = _same(bins[-1].missing_code, bins[-1].missing_code, n_folds)
-            missing = IsMissing(f"{column.name}_missing", column.name)
-            drafts.append(_Draft(missing, f"{column.name} is missing", index, span, span))
+            missing = IsMissing(f"{stored}_missing", stored)
+            drafts.append(_Draft(missing, f"{stored} is missing", index, span, span))
     names = distinct_names([d.attribute.name for d in drafts], [d.spelled_out for d in drafts])
     column_of = np.array([draft.column for draft in drafts], dtype=np.int64)
     train = np.array([draft.train for draft in drafts], dtype=np.int64).reshape(len(drafts), n_folds, 2)
@@ -121,7 +125,7 @@ def booleanize(
 
 
 def _number(
-    name: str, index: int, cuts: Sequence[FoldCuts], summary: NumberSummary, has_missing: bool
+    name: ColumnName, index: int, cuts: Sequence[FoldCuts], summary: NumberSummary, has_missing: bool
 ) -> tuple[NumberBins, list[_Draft]]:
     found = [cut.edge for of_name in cuts for cut in of_name.train + of_name.whole if cut.value is not None]
     edges = np.unique(np.array(found, dtype=summary.sample.dtype))
@@ -135,7 +139,7 @@ def _number(
     drafts: dict[bytes, _Draft] = {}
     for cut in cuts:
         train, whole = spans(cut.train), spans(cut.whole)
-        attribute = Above(f"{name}_{cut.name}", name, None)
+        attribute = Above(f"{label_of(name)}_{cut.name}", name, None)
         spelled_out = f"{name} > {cut.name.removeprefix('above_')}"
         drafts.setdefault(train.tobytes() + whole.tobytes(), _Draft(attribute, spelled_out, index, train, whole, cut))
     return NumberBins(edges, has_missing), list(drafts.values())
@@ -145,13 +149,14 @@ def _values(column: Column, index: int, summary: CategorySummary, n_folds: int, 
     if column.role is Role.FLAG:
         larger, code = true_value(summary.values)
         span = _same(code, code, n_folds)
-        return [_Draft(IsTrue(column.name, column.name, larger), f"{column.name} is {larger}", index, span, span)]
+        own = IsTrue(label_of(column.name), column.name, larger)
+        return [_Draft(own, f"{column.name} is {larger}", index, span, span)]
     drafts = []
     for code, value in enumerate(summary.values):
         if summary.counts[value] < rare:
             continue
         span = _same(code, code, n_folds)
-        attribute = Equals(f"{column.name}_{value}", column.name, value)
+        attribute = Equals(f"{label_of(column.name)}_{value}", column.name, value)
         drafts.append(_Draft(attribute, f"{column.name} = {value}", index, span, span))
     return drafts
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
+from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 
 Literal = tuple[int, bool]
 """An attribute, and whether it holds."""
-PlacedCut = tuple[str, int | float | Quantity]
+PlacedCut = tuple[ColumnName, int | float | Quantity]
 """A column and a value that it is cut at."""
 
 
@@ -28,7 +29,7 @@ def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> 
         assert isinstance(high, Above)
         assert low.value is not None
         assert high.value is not None
-        written.append(f"{number_text(low.value)} < {quote(low.column)} ≤ {number_text(high.value)}")
+        written.append(f"{number_text(low.value)} < {column_text(low.column)} ≤ {number_text(high.value)}")
     return written
 
 
@@ -65,7 +66,7 @@ def condition(attribute: Attribute, holds: bool) -> str:
 
     The negation of a test also holds where the value is missing. Names and texts that are not plain words are quoted.
     """
-    column = quote(attribute.column)
+    column = column_text(attribute.column)
     if isinstance(attribute, IsMissing):
         return f"{column} is missing" if holds else f"{column} is not missing"
     if isinstance(attribute, Above):
@@ -77,9 +78,21 @@ def condition(attribute: Attribute, holds: bool) -> str:
     return f"{column} = {value_text(attribute.value)}" if holds else f"{column} ≠ {value_text(attribute.value)}"
 
 
-def measured(column: str, value: Quantity) -> str:
+def measured(column: ColumnName, value: Quantity) -> str:
     """Write that a column has a date, time, duration or decimal as its value."""
-    return f"{quote(column)} = {value}"
+    return f"{column_text(column)} = {value}"
+
+
+def column_text(column: ColumnName) -> str:
+    """Write a column: `bmi`, `weekday of admitted`, or `hour of admitted (UTC)`, as the clock of that zone shows it."""
+    if not isinstance(column, Part):
+        return quote(column)
+    return f"{column.unit} of {quote(column.of)}" + zone_text(column.zone)
+
+
+def zone_text(zone: str | None) -> str:
+    """Write the zone of a clock, if it is known, after what it shows."""
+    return "" if zone is None else f" ({zone})"
 
 
 def value_text(value: Scalar) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
+from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
 from dnfscale.method.conditions import Literal, condition, conditions, measured
@@ -19,7 +20,7 @@ from dnfscale.method.export.text import formula_lines
 from dnfscale.method.possible import telling_literals
 
 Told = Scalar | Quantity | None
-Values = Mapping[str, Told]
+Values = Mapping[ColumnName, Told]
 """The values of a row by column; None where one is missing."""
 
 
@@ -55,11 +56,11 @@ def type_words(model: Model, code: int) -> str:
     return ", ".join(conditions(model.tau.attributes, told))
 
 
-def value_words(column: str, value: Told) -> str:
+def value_words(column: ColumnName, value: Told) -> str:
     """Write the value of a row in a column."""
     if isinstance(value, Quantity):
         return measured(column, value)
-    return condition(IsMissing(column, column), True) if value is None else _equal(column, value, True)
+    return condition(IsMissing(str(column), column), True) if value is None else _equal(column, value, True)
 
 
 def answer_words(model: Model, accepted: bool) -> str:
@@ -68,7 +69,7 @@ def answer_words(model: Model, accepted: bool) -> str:
     return (" or " if accepted else " and ").join(said)
 
 
-def flip_words(model: Model, flip: Flip) -> dict[str, str]:
+def flip_words(model: Model, flip: Flip) -> dict[ColumnName, str]:
     """Write what each column that changes is afterwards."""
     columns = dict.fromkeys(model.tau.attributes[i].column for i, _ in flip.literals)
     return {column: _joined(model, telling_literals(model.tau, flip.code, [column])) for column in columns}
@@ -219,10 +220,10 @@ def _joined(model: Model, literals: Iterable[Literal]) -> str:
     return " and ".join(conditions(model.tau.attributes, literals))
 
 
-def _equal(column: str, value: Scalar, holds: bool) -> str:
+def _equal(column: ColumnName, value: Scalar, holds: bool) -> str:
     if isinstance(value, bool):
-        return condition(IsTrue(column, column, True), value == holds)
-    return condition(Equals(column, column, value), holds)
+        return condition(IsTrue(str(column), column, True), value == holds)
+    return condition(Equals(str(column), column, value), holds)
 
 
 def _rows(model: Model, number: int) -> str:

@@ -30,6 +30,7 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Ints, Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
 
@@ -41,7 +42,7 @@ _BLOCK = 1 << 18
 class ColumnStates:
     """The possible states of a column, as truth values of its attributes."""
 
-    column: str
+    column: ColumnName
     mask: int
     """Bit i is set when attribute i asks about this column."""
     states: tuple[int, ...]
@@ -53,7 +54,7 @@ def column_states(tau: Vocabulary, counts: TypeCounts) -> tuple[ColumnStates, ..
 
     Where the counts know no row, the states that some value can put a column in are all possible.
     """
-    attributes: dict[str, list[tuple[int, Attribute]]] = {}
+    attributes: dict[ColumnName, list[tuple[int, Attribute]]] = {}
     for i, attribute in enumerate(tau.attributes):
         attributes.setdefault(attribute.column, []).append((1 << i, attribute))
     codes = counts.codes[counts.n > 0]
@@ -103,13 +104,13 @@ def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int |
 
 
 def telling_literals(
-    tau: Vocabulary, code: int, columns: Collection[str] | None = None
+    tau: Vocabulary, code: int, columns: Collection[ColumnName] | None = None
 ) -> tuple[tuple[int, bool], ...]:
     """Return literals that say what state columns are in, without those that follow from the others; by default all.
 
     Of a column that equals a value or is missing, that is all there is to say; of a number, the nearest cuts.
     """
-    own: dict[str, list[tuple[int, Attribute, bool]]] = {}
+    own: dict[ColumnName, list[tuple[int, Attribute, bool]]] = {}
     for i, attribute in enumerate(tau.attributes):
         if columns is None or attribute.column in columns:
             own.setdefault(attribute.column, []).append((i, attribute, bool(code >> i & 1)))

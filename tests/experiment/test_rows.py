@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +15,17 @@ from dnfscale.data.source import open_source
 from dnfscale.experiment.rows import RowsPlan, read_rows
 
 
-def plan_of(folder: Path, *, keep_missing: bool) -> RowsPlan:
+def plan_of(folder: Path, *, keep_missing: bool, seed: int = 0) -> RowsPlan:
     source = open_source(str(folder))
     columns = (Column("x", Role.NUMBER), Column("s", Role.CATEGORY), Column("b", Role.FLAG))
     kept = 6 if keep_missing else 4
     return RowsPlan(
-        token=f"{folder} {keep_missing}",
+        token=str(folder),
         partitions=source.partitions,
         reading=Reading(columns, "y", keep_missing=keep_missing),
         classes=(("no",), ("yes",)),
         row_numbers={0: range(kept)},
-        splits=Splits(kept, 2, 0.3, 0),
+        splits=Splits(kept, 2, 0.3, seed),
         values=(None, ("blue", "red"), (False, True)),
     )
 
@@ -67,3 +68,15 @@ def test_a_process_reads_the_rows_once(tmp_path: Path) -> None:
     write(tmp_path)
     plan = plan_of(tmp_path, keep_missing=False)
     assert read_rows(plan) is read_rows(plan)
+
+
+def test_jobs_that_share_a_worker_get_their_own_columns_and_their_own_folds(tmp_path: Path) -> None:
+    write(tmp_path)
+    plans = [plan_of(tmp_path, keep_missing=False, seed=seed) for seed in range(4)]
+    fewer = Reading(plans[0].reading.columns[:1], "y", plans[0].reading.columns[1:])
+    matrices = [read_rows(plan) for plan in plans]
+    for plan, matrix in zip(plans, matrices, strict=True):
+        assert matrix.arcs.tolist() == plan.splits.arcs(0, 4).tolist()
+        assert matrix.features is matrices[0].features, "the rows were read again"
+    assert len({tuple(matrix.arcs.tolist()) for matrix in matrices}) > 1
+    assert read_rows(replace(plans[0], reading=fewer, values=(None,))).features.shape[1] == 1

@@ -103,6 +103,28 @@ def test_a_study_says_how_good_it_is_at_what_it_was_made_for(wavy_desk, objectiv
     assert 0 < ideal["objective_mean"] <= 1
 
 
+def test_a_boosting_machine_runs_in_the_same_folds_and_is_noted(wavy_desk):
+    pytest.importorskip("interpret", reason="the explainable boosting machine is an extra: dnfscale[peers]")
+    text = spec_text(kind="study", folds={"outer": 2}, select={"max_ell": 2})
+    spec = wavy_desk.spec(text + "\n[baselines.ebm]\n")
+    ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
+    assert ended.code == 0, ended.err
+    result = wavy_desk.result()
+    machine = result["methods"]["ebm"]
+    assert [fold["fold"] for fold in machine["folds"]] == [0, 1]
+    # Columns by themselves, each as a curve, tell what no median does.
+    assert machine["accuracy_mean"] > result["methods"]["ideal"]["accuracy_mean"] + 0.1
+    assert machine["accuracy_mean"] > 0.8
+    # It has no length, and so no place among formulas of some length.
+    assert machine["literals_mean"] is None
+    assert "ebm" not in {point.method for point in frontier_points(read_outcome(result))}
+    assert "ebm" in {paired["other"] for paired in result["comparisons"]}
+    before = essence(wavy_desk.path / "runs" / "job" / "result.json")
+    (wavy_desk.path / "runs" / "job" / "result.json").unlink()
+    assert wavy_desk.here("run", spec, "--resume", "--set", "cluster.kind=serial").code == 0
+    assert essence(wavy_desk.path / "runs" / "job" / "result.json") == before
+
+
 def test_peers_run_in_the_same_folds_and_are_noted(wavy_desk):
     pytest.importorskip("wittgenstein", reason="RIPPER is an extra")
     text = spec_text(kind="study", profile="best", folds={"outer": 3}, select={"validation_splits": 2, "max_ell": 4})

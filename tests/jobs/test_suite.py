@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from dnfscale.errors import SpecError
-from dnfscale.jobs.suite_spec import read_suite
+from dnfscale.jobs.order import order_for, spec_in
+from dnfscale.jobs.runner import Options
+from dnfscale.jobs.suite_spec import SuiteSpec, read_suite
 from tests.jobs.running import Desk, command, essence, read_json, small_table, surroundings
 
 
@@ -137,3 +141,95 @@ def test_a_suite_that_cannot_be_read_says_why(two_jobs: Desk, jobs: str, message
 def test_a_suite_cannot_take_a_key_that_makes_no_sense_for_all_its_jobs(two_jobs: Desk) -> None:
     with pytest.raises(SpecError, match="unknown key data"):
         read_suite(suite(two_jobs, '["first.toml"]', more='data.path = "t.parquet"'))
+
+
+CROSSED = 'profiles = ["paper", "best"]\nseeds = [0, 1]\n'
+
+
+def test_a_suite_crosses_its_jobs_with_profiles_and_seeds(two_jobs: Desk) -> None:
+    file = suite(
+        two_jobs,
+        '["first.toml", {spec = "second.toml", seed = 7, baselines.xgboost.trials = 3}]',
+        CROSSED + "[baselines.xgboost]\ntrials = 2\n[baselines.decision_tree]\nmax_leaves = 4\n",
+    )
+    jobs = {job.name: job for job in read_suite(file).jobs}
+    assert list(jobs) == [
+        *("first-paper-0", "first-paper-1", "first-best-0", "first-best-1"),
+        *("second-paper", "second-best"),
+    ]
+    assert [job["seed"] for job in jobs.values()] == [0, 1, 0, 1, 7, 7]
+    # What knows nothing of profiles runs once for each dataset and seed.
+    assert jobs["first-paper-1"].methods == ("ideal", "majority", "one_rule")
+    assert jobs["first-best-1"].methods == ("ideal", "majority", "one_rule", "xgboost", "decision_tree")
+    assert jobs["first-best-1"].budget("xgboost").trials == 2
+    assert jobs["second-best"].budget("xgboost").trials == 3
+    assert read_suite(file, {"seeds": [4], "profiles": ["best"]}).jobs[0].name == "first-best-4"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("seeds = []", r"all\.toml:5: seeds must be a list of different values, got \[\]"),
+        ("seeds = [1, 1]", r"seeds must be a list of different values"),
+        ("seeds = [-1]", r"seeds must be a list of which each is a whole number of at least 0, got \[-1\]"),
+        ('profiles = ["worst"]', r"profiles must be a list of which each is one of 'paper', 'best'"),
+        ("seed = 3\nseeds = [1]", r"all\.toml:6: seeds lists what seed would be for all jobs, but both are given"),
+    ],
+)
+def test_what_cannot_be_crossed_is_told(two_jobs: Desk, more: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        read_suite(suite(two_jobs, '["first.toml"]', more))
+
+
+def test_a_crossed_suite_ends_with_its_runs_averaged_by_dataset_and_profile(two_jobs: Desk) -> None:
+    more = (
+        CROSSED + "[select]\nmax_ell = 3\n[baselines.xgboost]\ntrials = 1\n[baselines.decision_tree]\nmax_leaves = 4\n"
+    )
+    for name, table in (("first", "t"), ("second", "u")):
+        two_jobs.spec(
+            kind="study", name=name, file=f"{name}.toml", folds={"outer": 2}, data={"path": f"{table}.parquet"}
+        )
+    spec = suite(two_jobs, '["first.toml", "second.toml"]', more)
+    ended = two_jobs.here("run", spec)
+    assert ended.code == 0, ended.err
+    folder = two_jobs.path / "runs" / "all"
+    told = {(job["profile"], job["seed"]) for job in read_json(folder / "result.json")["jobs"]}
+    assert told == {("paper", 0), ("paper", 1), ("best", 0), ("best", 1)}
+    with (folder / "tables" / "profiles.csv").open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["Dataset"] for row in rows] == ["t", "u", "mean of 2"]
+
+    def accuracy(job: str, method: str) -> float:
+        return 100 * read_json(folder / "jobs" / job / "result.json")["methods"][method]["accuracy_mean"]
+
+    for row, name in zip(rows, ("first", "second"), strict=False):
+        for profile in ("paper", "best"):
+            own = [accuracy(f"{name}-{profile}-{seed}", "ideal") for seed in (0, 1)]
+            assert float(row[f"{profile}, accuracy"]) == pytest.approx(sum(own) / 2)
+        boosted = [accuracy(f"{name}-best-{seed}", "xgboost") for seed in (0, 1)]
+        assert float(row["XGBoost, accuracy"]) == pytest.approx(sum(boosted) / 2)
+        assert {"best, accuracy deviation", "best, literals", "best, s", "Decision tree, literals"} <= set(row)
+    with (folder / "tables" / "profile_differences.csv").open(encoding="utf-8") as lines:
+        compared = {(row["Profile"], row["Compared with"]): row for row in csv.DictReader(lines)}
+    gains = [float(row["best, accuracy"]) - float(row["paper, accuracy"]) for row in rows[:2]]
+    row = compared["best", "profile paper"]
+    assert float(row["Mean difference"]) == pytest.approx(sum(gains) / 2)
+    assert int(row["At least as accurate"]) == sum(gain >= 0 for gain in gains)
+    assert int(row["Within one point"]) == sum(gain >= -1 for gain in gains)
+    assert ("best", "XGBoost") in compared
+    assert "| mean of 2 |" in ended.out
+    assert "Profiles side by side" in (folder / "report.html").read_text(encoding="utf-8")
+    # A resumed suite repeats no job; that of another crossing leaves the jobs that it does not have alone.
+    before = {file: file.stat().st_mtime_ns for file in folder.glob("jobs/*/result.json")}
+    assert len(before) == 8
+    assert two_jobs.here("run", spec, "--resume").code == 0
+    assert {file: file.stat().st_mtime_ns for file in folder.glob("jobs/*/result.json")} == before
+
+
+def test_a_submitted_suite_is_crossed_once(two_jobs: Desk) -> None:
+    crossed = read_suite(suite(two_jobs, '["first.toml", "second.toml"]', CROSSED))
+    arrived = spec_in(json.loads(json.dumps(order_for(crossed, Options()))), {"cluster.kind": "serial"})
+    assert isinstance(arrived, SuiteSpec)
+    assert [(job.name, job["seed"], job["profile"]) for job in arrived.jobs] == [
+        (job.name, job["seed"], job["profile"]) for job in crossed.jobs
+    ]

@@ -14,7 +14,7 @@ from typing import Any
 
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
-from dnfscale.method.conditions import Literal, grouped
+from dnfscale.method.conditions import Literal, grouped, zone_text
 from dnfscale.method.explain import term_intervals
 
 _SHOWN_LINES = 8
@@ -137,7 +137,7 @@ def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
 def conditions(attributes: Sequence[Mapping[str, Any]], literals: Iterable[Literal]) -> list[Condition]:
     """Return what literals of a model file ask together; two cuts of a column become one interval."""
     cuts = [
-        (str(a["column"]), a["value"]) if a["test"] == "above" and isinstance(a.get("value"), int | float) else None
+        (column_words(a), a["value"]) if a["test"] == "above" and isinstance(a.get("value"), int | float) else None
         for a in attributes
     ]
     asked = []
@@ -150,7 +150,7 @@ def conditions(attributes: Sequence[Mapping[str, Any]], literals: Iterable[Liter
 
 def condition(attribute: Mapping[str, Any], holds: bool) -> Condition:
     """Return what a literal of a model file asks of its column."""
-    column, test, value = str(attribute["column"]), attribute["test"], attribute.get("value")
+    column, test, value = column_words(attribute), attribute["test"], attribute.get("value")
     negated = not holds
     if test == "above":
         cut = "median" if value is None else number_text(value)
@@ -160,6 +160,12 @@ def condition(attribute: Mapping[str, Any], holds: bool) -> Condition:
     if test == "true" and value is True:
         return Condition(column, negated=negated)
     return Condition(column, "≠" if negated else "=", number_text(value), negated)
+
+
+def column_words(attribute: Mapping[str, Any]) -> str:
+    """Return the column of an attribute of a model file, or which part of it is asked for."""
+    column, part, zone = str(attribute["column"]), attribute.get("part"), attribute.get("zone")
+    return column if part is None else f"{part} of {column}" + zone_text(zone)
 
 
 def number_text(value: object) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dnfscale.experiment.outcome import LearnedFormula
+from dnfscale.experiment.outcome import LearnedFormula, Outcome
+from dnfscale.experiment.profiles import difference_table, profile_table
 from dnfscale.experiment.tables import features_table, fidelity_table, formula_table, label_table
 from dnfscale.jobs.report.comparing import accuracy_card, difference_card, runtime_card
 from dnfscale.jobs.report.markup import Html, element, join, name_of
@@ -28,6 +29,7 @@ def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> l
     formulas, fidelities, by_label = formula_table(outcomes), fidelity_table(outcomes), label_table(outcomes)
     cards = [
         card(place, "glance", "At a glance", summary, _glance(views)),
+        _profiles(place, outcomes),
         accuracy_card(place, views),
         difference_card(place, views),
         runtime_card(place, views),
@@ -43,6 +45,15 @@ def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> l
         ),
     ]
     return [*failed, *(section for section in cards if section is not None)]
+
+
+def _profiles(place: Place, outcomes: Sequence[Outcome]) -> Section | None:
+    """Return the runs averaged by dataset and profile; None where there is one plain run of each."""
+    averaged, differences = profile_table(outcomes), difference_table(outcomes)
+    if not averaged.rows:
+        return None
+    compared = table(differences) if differences.rows else None
+    return card(place, "profiles", "Profiles side by side", table(averaged), compared, short="Profiles")
 
 
 def run_key(number: int) -> str:

@@ -14,8 +14,16 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dnfscale.core.parts import Part
 from dnfscale.core.quantities import Quantity
 from dnfscale.errors import DataError
+from dnfscale.method.export.clocks import (
+    bigquery_part,
+    bigquery_place,
+    duckdb_part,
+    postgres_part,
+    standard_place,
+)
 from dnfscale.method.export.moments import bigquery_quantity, duckdb_quantity, postgres_quantity
 
 _LOWER_ASCII = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -46,6 +54,10 @@ class Dialect:
     """Say the same of a column that may hold numbers or anything else."""
     same_name: Callable[[str], str]
     """Map all names that the engine takes for the same to one."""
+    part: Callable[[str, Part], str]
+    """Write the number of the hour, weekday or month of a column, as the clock of its zone shows it."""
+    place: Callable[[Part, str], int]
+    """Return the number of a weekday or month."""
     double: str
     """The type of floating-point numbers."""
 
@@ -189,6 +201,8 @@ DIALECTS: dict[str, Dialect] = {
         is_nan=lambda column: f"{column} >= 'NaN'::DOUBLE",
         any_is_nan=lambda column: f"typeof({column}) IN ('FLOAT', 'DOUBLE') AND {column}::VARCHAR IN ('nan', '-nan')",
         same_name=lambda name: name.translate(_LOWER_ASCII),
+        part=duckdb_part,
+        place=standard_place,
         double="DOUBLE",
     ),
     "postgres": Dialect(
@@ -205,6 +219,8 @@ DIALECTS: dict[str, Dialect] = {
             f"pg_typeof({column})::text IN ('real', 'double precision', 'numeric') AND {column}::text = 'NaN'"
         ),
         same_name=lambda name: name.encode("utf-8", "surrogatepass")[:63].decode("utf-8", "ignore"),
+        part=postgres_part,
+        place=standard_place,
         double="DOUBLE PRECISION",
     ),
     "bigquery": Dialect(
@@ -219,6 +235,8 @@ DIALECTS: dict[str, Dialect] = {
         is_nan=lambda column: f"IS_NAN({column})",
         any_is_nan=lambda column: f"""FORMAT('%T', {column}) = 'CAST("nan" AS FLOAT64)'""",
         same_name=str.lower,
+        part=bigquery_part,
+        place=bigquery_place,
         double="FLOAT64",
     ),
 }

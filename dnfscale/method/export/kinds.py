@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from dnfscale.core import quantities
+from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing, Vocabulary
 from dnfscale.errors import DataError
 
@@ -21,23 +22,26 @@ class Kind(StrEnum):
 
 
 def kinds(tau: Vocabulary) -> dict[str, Kind]:
-    """Return the kind of each column; one that is compared with values of two kinds is an error."""
+    """Return the kind of each column of the dataset; one that is compared with values of two kinds is an error."""
     found: dict[str, Kind] = {}
     for attribute in tau.attributes:
         kind = _kind(attribute)
-        before = found.get(attribute.column, Kind.UNKNOWN)
+        column = stored_column(attribute.column)
+        before = found.get(column, Kind.UNKNOWN)
         if Kind.UNKNOWN not in (kind, before) and kind is not before:
             raise DataError(
                 f"expected a column to be compared with values of one kind, but the model compares "
-                f"{attribute.column!r} with {before} and with {kind}; write the model again"
+                f"{column!r} with {before} and with {kind}; write the model again"
             )
-        found[attribute.column] = before if kind is Kind.UNKNOWN else kind
+        found[column] = before if kind is Kind.UNKNOWN else kind
     return found
 
 
 def _kind(attribute: Attribute) -> Kind:
     if isinstance(attribute, IsMissing):
         return Kind.UNKNOWN
+    if isinstance(attribute.column, Part):
+        return Kind.MOMENT
     if isinstance(attribute, Above):
         value = attribute.value
         measured = isinstance(value, quantities.Quantity) and value.measure.kind is not quantities.Kind.DECIMAL

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
+from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Kind, Quantity
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
-from dnfscale.method.conditions import Literal, grouped, placed_cuts
+from dnfscale.method.conditions import Literal, grouped, placed_cuts, zone_text
 from dnfscale.method.export.text import needs_note
 from dnfscale.method.export.trees import Spelling, spell
 
@@ -147,7 +148,7 @@ def latex_conditions(attributes: Sequence[Attribute], literals: Iterable[Literal
 
 def latex_condition(attribute: Attribute, holds: bool) -> str:
     """Return an attribute, or its negation, in mathematics mode."""
-    column = rf"\text{{{escape(attribute.column)}}}"
+    column = rf"\text{{{escape(_column_words(attribute.column))}}}"
     if isinstance(attribute, IsMissing):
         return rf"{column} \text{{ is {'' if holds else 'not '}missing}}"
     if isinstance(attribute, Above):
@@ -156,6 +157,10 @@ def latex_condition(attribute: Attribute, holds: bool) -> str:
     if attribute.value is True:
         return column if holds else rf"\lnot {column}"
     return f"{column} {'=' if holds else chr(92) + 'ne'} {_value(attribute.value)}"
+
+
+def _column_words(column: ColumnName) -> str:
+    return str(column) + zone_text(column.zone) if isinstance(column, Part) else column
 
 
 def _value(value: Scalar) -> str:

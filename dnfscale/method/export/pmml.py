@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
+from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import And, Formula, Not, Or, Symbol, chain, without_negations
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
@@ -66,6 +67,11 @@ def export_pmml(model: Model) -> str:
 
 def _check_exact(model: Model) -> None:
     for attribute in model.tau.attributes:
+        if isinstance(attribute.column, Part):
+            raise DataError(
+                f"PMML has no parts of dates and times that its readers agree on, but the model asks for the "
+                f"{attribute.column}; export to SQL or Python"
+            )
         if isinstance(attribute, Above) and isinstance(attribute.value, Quantity):
             raise DataError(
                 f"PMML has no exact {attribute.value.measure.kind}s that its readers agree on, but the model cuts "
@@ -141,7 +147,7 @@ def _tree(parent: ET.Element, tree: Formula, model: Model) -> None:
 
 
 def _predicate(parent: ET.Element, attribute: Attribute, holds: bool) -> None:
-    field = _xml(attribute.column)
+    field = _xml(stored_column(attribute.column))
     if isinstance(attribute, IsMissing):
         ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": "isMissing" if holds else "isNotMissing"})
         return

@@ -9,16 +9,18 @@ from collections.abc import Iterable
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
+from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
 from dnfscale.method.conditions import value_text
+from dnfscale.method.export.clocks import python_part, python_part_needs, python_place
 from dnfscale.method.export.kinds import Kind, kinds
 from dnfscale.method.export.moments import python_above, python_needs
 from dnfscale.method.export.text import export_text, literals_of
 from dnfscale.method.export.trees import Spelling, spell
 
-_BUILT_IN = ("bool", "float", "getattr", "isinstance", "str", "KeyError", "TypeError")
-TAKEN = ("row", "predict", "value", "column", "is_text", "datetime", "decimal", *_BUILT_IN)
+_BUILT_IN = ("bool", "float", "getattr", "hasattr", "isinstance", "str", "KeyError", "TypeError")
+TAKEN = ("row", "predict", "value", "column", "is_text", "datetime", "decimal", "zoneinfo", *_BUILT_IN)
 READER = '''\
 def _value(row, column, is_text):
     """Return a row's value, None where it is missing; a column that is absent or of another kind is an error."""
@@ -45,11 +47,13 @@ def export_python(model: Model) -> str:
     names = identifiers([attribute.name for attribute in attributes], (*TAKEN, *columns.values()), prefix="is_")
     body = [
         *(f"{columns[c]} = _value(row, {c!r}, {IS_TEXT[known[c]]})" for c in model.columns),
-        *(f"{names[a.name]} = {python_test(a, columns[a.column])}" for a in attributes),
+        *(f"{names[a.name]} = {python_test(a, columns[stored_column(a.column)])}" for a in attributes),
         *_returned(model, names),
     ]
     listed = "".join(f"\n    {column!r}," for column in model.columns)
-    imports, functions = python_needs(attributes)
+    needs = (python_needs(attributes), python_part_needs(attributes))
+    imports = list(dict.fromkeys(module for modules, _ in needs for module in modules))
+    functions = [function for _, own in needs for function in own]
     parts = [
         "\n\n".join([_comments(model), *(["\n".join(imports)] if imports else [])]),
         f"COLUMNS = ({listed}{chr(10) if listed else ''})",
@@ -102,6 +106,12 @@ def python_test(attribute: Attribute, variable: str) -> str:
     """Return an attribute as an expression over the variable that holds its column's value."""
     if isinstance(attribute, IsMissing):
         return f"{variable} is None"
+    if isinstance(attribute.column, Part) and attribute.value is not None:
+        part = python_part(variable, attribute.column)
+        sign, value = (">", attribute.value) if isinstance(attribute, Above) else ("==", attribute.value)
+        number = python_place(attribute.column, value) if isinstance(value, str) else value
+        assert not isinstance(number, Quantity)
+        return f"{variable} is not None and {part} {sign} {_literal(number)}"
     if isinstance(attribute, Above):
         if attribute.value is None:
             return "False"

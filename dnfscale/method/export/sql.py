@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from dnfscale.core.model import Model
+from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import without_negations
 from dnfscale.core.vocabulary import Above, Attribute, IsMissing
@@ -85,12 +86,18 @@ def _never_null(attribute: Attribute) -> bool:
 
 def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
     """Say that an attribute holds, or that it does not: true, or NULL or false; its negation is never NULL."""
-    column = dialect.name(attribute.column)
+    stored = stored_column(attribute.column)
+    column, kind = dialect.name(stored), known[stored]
     if isinstance(attribute, IsMissing):
-        return _missing(column, dialect, known[attribute.column], holds)
+        return _missing(column, dialect, kind, holds)
+    part = attribute.column
+    if isinstance(part, Part):
+        column = dialect.part(column, part)
     if isinstance(attribute, Above):
-        return _above(column, attribute.value, dialect, known[attribute.column], holds)
+        return _above(column, attribute.value, dialect, kind, holds)
     value = attribute.value
+    if isinstance(part, Part):
+        return f"{column} {'=' if holds else 'IS DISTINCT FROM'} {dialect.place(part, str(value))}"
     if isinstance(value, bool):
         return f"{column} {'IS' if holds else 'IS NOT'} {'TRUE' if value else 'FALSE'}"
     return dialect.same(column, value) if holds else dialect.differs(column, value)
@@ -120,7 +127,7 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
 
     It needs the columns of all attributes, those that the formula does not mention too.
     """
-    _check_names((attribute.column for attribute in model.tau.attributes), dialect)
+    _check_names((stored_column(attribute.column) for attribute in model.tau.attributes), dialect)
     known = kinds(model.tau)
     bits = [
         f"CASE WHEN {_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import pwd
 import shutil
@@ -128,6 +129,10 @@ def _type(kind: pa.DataType) -> str:
         return "bigint" if kind.bit_width >= 32 else "integer"
     if pa.types.is_floating(kind):
         return "real" if kind == pa.float32() else "double precision"
+    if pa.types.is_timestamp(kind):
+        return "timestamp" if kind.tz is None else "timestamptz"
+    if pa.types.is_date(kind) or pa.types.is_time(kind):
+        return "date" if pa.types.is_date(kind) else "time"
     return "boolean" if pa.types.is_boolean(kind) else "text"
 
 
@@ -135,6 +140,8 @@ def _copied(value: Any) -> str:
     """A value as COPY reads it."""
     if value is None:
         return "\\N"
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
     if isinstance(value, str):
         for character, escaped in (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
             value = value.replace(character, escaped)

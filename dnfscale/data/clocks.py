@@ -1,0 +1,132 @@
+"""Clocks: the dates and times of a column as the clock of a zone shows them, and the parts that follow from that.
+
+The rules of zones are those of the time zone database that Python finds on the system. Arrow could tell the time too,
+but its clocks are not changed any more after 2037.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+
+from dnfscale.core.arrays import Bools, Ints
+from dnfscale.core.columns import Categories, Column, Numbers, Role
+from dnfscale.core.parts import NAMES, UNITS_OF, Part, Unit, is_zone, offset_s, parts_of
+from dnfscale.core.quantities import Kind
+from dnfscale.data.exact import measure_of
+from dnfscale.errors import DataError
+
+_DAY_S = 86_400
+_CYCLE_S = 146_097 * _DAY_S
+"""The calendar repeats itself every 400 years, weekdays included."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HOURS = np.dtype(np.int8)
+"""The dtype of a column of hours."""
+
+
+class Clock:
+    """What the clock of a zone shows in each row of a column; from it all parts of the column are read."""
+
+    def __init__(self, moments: Numbers, zone: str | None) -> None:
+        self._present: Bools | None = moments.present
+        self._seconds = _local(_seconds(moments), zone)
+
+    def part(self, unit: Unit) -> Numbers | Categories:
+        """Return a part of each moment; missing where the moment is."""
+        found = parts_of(self._seconds, unit)
+        if unit is Unit.HOUR:
+            return Numbers(found.astype(HOURS), self._present)
+        return Categories(found if self._present is None else np.where(self._present, found, -1), NAMES[unit])
+
+
+def parts_in(name: str, kind: pa.DataType) -> tuple[Part, ...]:
+    """Return the parts that a column of this type has; a zone that is not known here is an error."""
+    measure = measure_of(kind)
+    units = UNITS_OF.get(measure.kind, ()) if measure is not None else ()
+    zone = kind.tz if measure is not None and measure.kind is Kind.INSTANT else None
+    if zone is not None:
+        check_zone(name, zone)
+    return tuple(Part(name, unit, zone) for unit in units)
+
+
+def check_zone(name: str, zone: str) -> None:
+    """Raise DataError where the clock of a zone is not known on this machine."""
+    try:
+        if not is_zone(zone):
+            raise ValueError(zone)
+        _local(np.zeros(1, dtype=np.int64), zone)
+    except (KeyError, ValueError, OSError) as error:
+        raise DataError(
+            f"expected column {name!r} to have a zone of the time zone database, or an offset such as +02:00, got "
+            f"{zone!r}; convert it, install the system's time zone database, or leave the column out of "
+            "booleanize.parts",
+            "booleanize.parts",
+        ) from error
+
+
+def has_part(kind: pa.DataType, part: Part) -> bool:
+    """Say whether a column of this type has a part as a model asks for it: of an instant, or of what knows no zone."""
+    measure = measure_of(kind)
+    if measure is None or part.unit not in UNITS_OF.get(measure.kind, ()):
+        return False
+    return (measure.kind is Kind.INSTANT) == (part.zone is not None)
+
+
+def part_column(part: Part) -> Column:
+    """Return a part as a column to learn from."""
+    return Column(part, Role.NUMBER if part.unit is Unit.HOUR else Role.CATEGORY)
+
+
+def _seconds(moments: Numbers) -> Ints:
+    """Return whole seconds from 1970-01-01, or from midnight; what follows the second changes no part."""
+    measure, values = moments.measure, moments.values
+    if measure is None:
+        # A column without any value has no measure.
+        return np.zeros(len(values), dtype=np.int64)
+    if measure.kind is Kind.DATE:
+        return values.astype(np.int64) * _DAY_S
+    return np.asarray(values // measure.steps, dtype=np.int64)
+
+
+def _local(seconds: Ints, zone: str | None) -> Ints:
+    """Return what the clock of a zone shows at instants."""
+    ahead = 0 if zone is None else offset_s(zone)
+    if ahead is not None or not len(seconds):
+        return seconds + (ahead or 0)
+    years = np.unique(seconds.astype("M8[s]").astype("M8[Y]").astype(np.int64)) + 1970
+    known = [_offsets(str(zone), year) for year in years.tolist()]
+    starts = np.array([start for year in known for start, _ in year], dtype=np.int64)
+    offsets = np.array([offset for year in known for _, offset in year], dtype=np.int64)
+    return seconds + offsets[np.searchsorted(starts, seconds, side="right") - 1]
+
+
+@lru_cache(maxsize=4096)
+def _offsets(zone: str, year: int) -> tuple[tuple[int, int], ...]:
+    """Return the first instant of a year and all at which the clock of a zone changes, and how far ahead it is then.
+
+    Python's calendar begins and ends; beyond it, the rules of the nearest 400 years are taken to hold on.
+    """
+    cycles = 0 if 2 <= year <= 9998 else ((9998 if year > 9998 else 401) - year) // 400
+    clock, shift = ZoneInfo(zone), 400 * cycles
+
+    def ahead(second: int) -> int:
+        offset = (_EPOCH + timedelta(seconds=second)).astimezone(clock).utcoffset()
+        return 0 if offset is None else round(offset.total_seconds())
+
+    first, last = (int(datetime(year + shift + more, 1, 1, tzinfo=UTC).timestamp()) for more in (0, 1))
+    found = [(first, ahead(first))]
+    # No clock is changed forth and back within a day.
+    for day in range(first + _DAY_S, last + 1, _DAY_S):
+        low, high = day - _DAY_S, day
+        if ahead(high) == found[-1][1]:
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if ahead(middle) == found[-1][1] else (low, middle)
+        found.append((high, ahead(high)))
+    back = cycles * _CYCLE_S
+    return tuple((start - back, offset) for start, offset in found if start < last)
