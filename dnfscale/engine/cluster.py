@@ -40,6 +40,7 @@ from dnfscale.engine.api import (
 )
 from dnfscale.engine.applying import apply, apply_within
 from dnfscale.engine.attendance import Attendance
+from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.errors import ClusterError, DnfscaleError
@@ -75,6 +76,8 @@ costs ten starts of a worker.
 _LOCAL_SETTINGS = {
     "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
     "distributed.comm.timeouts.connect": f"{_START_S}s",
+    # On one machine silence means that somebody is busy: who is gone hangs up.
+    "distributed.comm.timeouts.tcp": "1 hour",
     "distributed.worker.profile.enabled": False,
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
@@ -154,7 +157,7 @@ class ClusterEngine:
             )
             if spec.adaptive is not None:
                 cluster.adapt(minimum=spec.adaptive.minimum, maximum=spec.adaptive.maximum)
-            client = started.enter_context(Client(cluster, set_as_default=False))
+            client = started.enter_context(OneConnectionClient(cluster, set_as_default=False))
             return cls.opened(client, started, spec, watch=watch, tell=tell)
         except (OSError, RuntimeError, DaskTimeoutError) as error:
             started.close()
@@ -334,7 +337,9 @@ class ClusterEngine:
         except Exception as error:
             if self._attendance.lost is not None:
                 raise ClusterError(self._attendance.lost) from error
-            if isinstance(error, CommClosedError | DaskTimeoutError | CancelledError):
+            # What is asked of a client that has closed fails in many ways.
+            is_closed = self.client.status != "running"
+            if is_closed or isinstance(error, CommClosedError | DaskTimeoutError | CancelledError):
                 raise ClusterError(
                     "expected the scheduler to answer, but the connection to it was lost; look why it ended, start it "
                     "again, and go on with --resume"

@@ -19,6 +19,7 @@ from distributed.utils import silence_logging_cmgr
 from distributed.versions import VersionMismatchWarning
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
+from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.cluster import ClusterEngine
 from dnfscale.engine.credentials import context_of, security_of
 from dnfscale.engine.kinds import ClusterSpec, TlsFiles
@@ -60,7 +61,7 @@ def connected(address: str, tls: TlsFiles | None) -> Client:
         with warnings.catch_warnings():
             # check_versions says it in words that help.
             warnings.simplefilter("ignore", VersionMismatchWarning)
-            return Client(address=address, timeout=CONNECT_S, set_as_default=False, security=security)
+            return OneConnectionClient(address=address, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError, DaskTimeoutError) as error:
         raise ClusterError(f"expected a Dask scheduler at {address}, but none answers: {error}") from error
 

@@ -16,6 +16,7 @@ from distributed import Client, SSHCluster
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
+from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.cluster import ALLOWED_FAILURES, ClusterEngine
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.joining import connected, wait_for_workers
@@ -99,7 +100,7 @@ def _start_ssh(spec: ClusterSpec, stack: ExitStack) -> Started:
         )
     )
     return Started(
-        lambda: Client(cluster, set_as_default=False),
+        lambda: OneConnectionClient(cluster, set_as_default=False),
         "the hosts " + ", ".join(hosts),
         "look whether dnfscale is installed at the same path on every host",
     )
@@ -118,7 +119,10 @@ def _start_queue(spec: ClusterSpec, stack: ExitStack) -> Started:
 
     jobs = QueueJobs(spec, stack)
     return Started(
-        lambda: Client(jobs.cluster, set_as_default=False), f"the queue of {spec.kind}", jobs.advice, jobs.check_alive
+        lambda: OneConnectionClient(jobs.cluster, set_as_default=False),
+        f"the queue of {spec.kind}",
+        jobs.advice,
+        jobs.check_alive,
     )
 
 

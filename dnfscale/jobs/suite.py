@@ -29,6 +29,8 @@ from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.suite_spec import SuiteSpec
 
 SUITE_SCHEMA = "dnfscale.suite/1"
+_JOBS_PER_WORKER = 4
+"""Enough for scans to go on while trials are waited for; more would keep our scheduler from answering."""
 
 
 @dataclass(slots=True)
@@ -83,7 +85,8 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
             engine = launched(suite, options, tell)
             try:
                 environment = environment_of(engine)
-                _run_all(waiting, engine, at_once=1 if suite.cluster.kind == "serial" else len(waiting))
+                workers = 0 if suite.cluster.kind == "serial" else environment["workers"]
+                _run_all(waiting, engine, at_once=max(1, _JOBS_PER_WORKER * workers))
             finally:
                 engine.close()
     finally:

@@ -62,7 +62,7 @@ def automatic(n_rows: int) -> int:
     root of the rows once that is more, because then the places of the cuts limit what can be told apart.
     """
     n_rows = max(1, n_rows)
-    return min(MOST_CUTS, max(_FEWEST, round(max(math.log2(n_rows) - 3, n_rows ** (1 / 3) / 2))))
+    return min(MOST_CUTS, max(_FEWEST, round(max(math.log2(n_rows) - 3, math.cbrt(n_rows) / 2))))
 
 
 def given_cut(value: int | float, dtype: np.dtype[Any]) -> Cut:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -403,6 +404,19 @@ def test_a_task_that_kills_its_workers_takes_no_other_task_with_it(in_time):
         engine.client.run_on_scheduler(allow_failures, 0)
         answers = engine.chain("die", [once(item) for item in range(8)], die_of_zero, expected=8)
         assert answers == [Failure("1 workers in a row died on it"), *range(1, 8)]
+
+
+def test_a_connection_that_is_lost_ends_the_job_even_if_the_scheduler_could_be_reached_again(in_time):
+    with mortal_cluster() as engine, in_time(120):
+        kept = engine.keep("keep", range(4), square)
+        connection = engine.client.scheduler_comm.comm
+        cut = threading.Timer(0.5, lambda: engine.client.loop.add_callback(connection.abort))
+        cut.start()
+        with pytest.raises(ClusterError, match="the connection to it was lost"):
+            engine.map("hang", range(2), never_end)
+        cut.join()
+        with pytest.raises(ClusterError, match="the connection to it was lost"):
+            engine.map("square", kept, square)
 
 
 def test_a_task_that_a_worker_dies_of_is_a_lost_cluster_and_the_next_task_is_done():
