@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 from dnfscale import IdealClassifier
 from dnfscale.jobs.spec import read_spec
-from tests.jobs.running import Desk
+from tests.jobs.running import Desk, essence
 
 ZONE = "Europe/Helsinki"
 N_ROWS = 600
@@ -37,9 +38,12 @@ def visited(desk: Desk) -> Desk:
 
 
 def run(desk: Desk, parts: Any, missing: str = "drop") -> dict[str, Any]:
-    ended = desk.run(
-        kind="fit", booleanize={"parts": parts, "cuts": 9}, data={"missing": missing}, formula={"unseen": "dont_care"}
-    )
+    tables: dict[str, Any] = {"booleanize": {"cuts": 9}}
+    if isinstance(parts, dict):
+        tables["booleanize.parts"] = parts
+    else:
+        tables["booleanize"]["parts"] = parts
+    ended = desk.run(kind="fit", data={"missing": missing}, formula={"unseen": "dont_care"}, **tables)
     assert ended.code == 0, ended.err
     return desk.model()
 
@@ -82,7 +86,7 @@ def test_predictions_do_not_depend_on_the_unit_and_the_zone_of_a_file(visited: D
 
 
 def test_a_column_that_is_dropped_gives_the_parts_that_are_asked_of_it(visited: Desk) -> None:
-    ended = visited.run(kind="fit", data={"drop": ["when"]}, booleanize={"parts": {"when": ["hour"]}})
+    ended = visited.run(kind="fit", data={"drop": ["when"]}, **{"booleanize.parts": {"when": ["hour"]}})
     assert ended.code == 0, ended.err
     assert {(a["column"], a.get("part")) for a in visited.model()["attributes"]} <= {("when", "hour"), ("x", None)}
     assert json.loads((visited.folder() / "result.json").read_text())["data"]["columns"] == 2
@@ -125,3 +129,50 @@ def test_the_estimator_takes_parts_of_dates_of_pandas() -> None:
     assert fitted.score(frame[there], table["y"].to_numpy()[there]) == 1.0
     elsewhere = frame.assign(when=frame["when"].dt.tz_convert("UTC").dt.as_unit("ns"))
     assert fitted.predict(elsewhere).tolist() == fitted.predict(frame).tolist()
+
+
+def holds(attribute: dict[str, Any], frame: pd.DataFrame) -> Any:
+    """The judge: where an attribute of a model file holds, by pandas."""
+    column, value = frame[attribute["column"]], attribute["value"]
+    match attribute.get("part"):
+        case "weekday":
+            return column.dt.day_name() == value
+        case "month":
+            return column.dt.month_name() == value
+        case "hour":
+            return column.dt.hour > value
+        case _:
+            if "measure" in attribute:
+                return column > pd.Timestamp(value)
+            return column > value
+
+
+def test_counts_are_those_that_pandas_finds(visited: Desk) -> None:
+    model = run(visited, ["weekday", "hour", "month"])
+    frame = visits().to_pandas().dropna()
+    types = np.column_stack([holds(attribute, frame) for attribute in model["attributes"]])
+    for counted in model["counts"]:
+        alike = (types == np.array(counted["type"])).all(axis=1)
+        assert (counted["n"], counted["c"]) == (alike.sum(), (alike & frame["y"]).sum())
+    assert sum(counted["n"] for counted in model["counts"]) == len(frame)
+
+
+def test_files_and_row_groups_change_nothing(desk: Desk) -> None:
+    table, found = visits(), []
+    for name, cuts in (("one", [0, N_ROWS]), ("odd", [0, 1, 77, 78, 301, N_ROWS])):
+        for number, (start, stop) in enumerate(pairwise(cuts)):
+            desk.table(table[start:stop], name=f"{name}/{number}.parquet", row_group_size=97)
+        spec = desk.spec(
+            file=f"{name}.toml",
+            name=name,
+            kind="study",
+            profile="best",
+            data={"path": name, "missing": "indicator"},
+            folds={"outer": 2},
+            select={"max_ell": 3},
+        )
+        assert desk.here("run", spec, "--set", "name=job", "--output", f"{name}-runs").code == 0
+        folder = desk.path / f"{name}-runs" / "job"
+        found.append((essence(folder / "result.json"), (folder / "model.json").read_bytes()))
+    assert found[0] == found[1]
+    assert b'"part": "weekday"' in found[0][1]
