@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
+from dnfscale.data.columnwise import read_batches
 from dnfscale.data.exact import is_number, measure_of, steps
 from dnfscale.data.gathered import gathered
 from dnfscale.data.listing import KnownFile, opened
@@ -184,7 +185,10 @@ def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str]) -> Ite
             file.check_footer(parquet.metadata)
             # Without any column of its own a batch would not know its length.
             names = [*plain, *coded] or parquet.schema_arrow.names[:1]
-            batches = parquet.iter_batches(_BATCH_ROWS, row_groups=list(piece.groups), columns=names, use_threads=False)
+            if ahead:
+                batches = parquet.iter_batches(_BATCH_ROWS, list(piece.groups), names, use_threads=False)
+            else:
+                batches = read_batches(parquet, names, piece.groups, batch_rows=_BATCH_ROWS)
             yield from _with_constants(batches, constants)
     except (pa.ArrowException, OSError) as error:
         file.check()
@@ -221,12 +225,15 @@ def _convert(batch: pa.RecordBatch, column: Column) -> Numbers | Categories:
 
 
 def _numbers(array: pa.Array) -> Numbers:
-    if pa.types.is_null(array.type):
+    kind, measure = array.type, None
+    if pa.types.is_null(kind):
         return Numbers(np.zeros(len(array)), np.zeros(len(array), dtype=np.bool_))
-    if not is_number(array.type):
-        raise DataError(f"expected a column of numbers, got one of the type {array.type}")
-    measure, array = measure_of(array.type), steps(array)
-    if pa.types.is_float16(array.type):
+    # Most columns hold plain numbers, and asking for everything else takes as long as comparing a block of them.
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        if not is_number(kind):
+            raise DataError(f"expected a column of numbers, got one of the type {kind}")
+        measure, array = measure_of(kind), steps(array)
+    if pa.types.is_float16(kind):
         array = array.cast(pa.float32())
     present = _flags(array.is_valid()) if array.null_count else None
     values = _primitive(array.fill_null(0) if array.null_count else array)
