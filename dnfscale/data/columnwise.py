@@ -8,6 +8,7 @@ columns one after the other, 256 Ki rows of each, 31 ns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -59,16 +60,21 @@ def _pieces(parquet: pq.ParquetFile, name: str, groups: Sequence[int], most_rows
 
 def side_by_side(columns: Sequence[Iterator[pa.Array]], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield columns that come in pieces as batches; the pieces of one need not be as long as those of another."""
-    pieces = [next(column, None) for column in columns]
+    pieces = [_next_piece(column) for column in columns]
     while all(piece is not None for piece in pieces):
         n_rows = min(len(piece) for piece in pieces)
         yield pa.record_batch([piece.slice(0, n_rows) for piece in pieces], names=list(names))
         pieces = [
-            piece.slice(n_rows) if len(piece) > n_rows else next(column, None)
+            piece.slice(n_rows) if len(piece) > n_rows else _next_piece(column)
             for piece, column in zip(pieces, columns, strict=True)
         ]
     if any(piece is not None for piece in pieces):
         raise pa.ArrowInvalid("its columns have different numbers of rows")
+
+
+def _next_piece(column: Iterator[pa.Array]) -> Any:
+    """Return the next piece that has rows; None after the last."""
+    return next((piece for piece in column if len(piece)), None)
 
 
 def _row_bytes(schema: pa.Schema, names: Sequence[str]) -> int:

@@ -54,12 +54,14 @@ class ParquetPartition:
     def blocks(self, reading: Reading) -> Iterator[Block]:
         """Read the rows, a batch at a time."""
         numbers, coded = _wanted(reading)
-        for batch in self.batches(numbers, coded):
+        for batch in self.batches(numbers, coded, first_only=reading.first_only):
             yield to_block(batch, reading)
 
-    def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read some columns as they are, and others as codes into a dictionary."""
-        batches = (batch for piece in self.pieces for batch in _batches(piece, plain, coded))
+    def batches(
+        self, plain: Sequence[str], coded: Sequence[str], *, first_only: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """Read some columns as they are, and others as codes into a dictionary; if need be, little beyond the first."""
+        batches = (batch for piece in self.pieces for batch in _batches(piece, plain, coded, first_only))
         return gathered(batches, least_rows=_BATCH_ROWS // 2)
 
 
@@ -79,7 +81,13 @@ class TablePartition:
         for batch in self.batches(numbers, coded):
             yield to_block(batch, reading)
 
-    def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self,
+        plain: Sequence[str],
+        coded: Sequence[str],
+        *,
+        first_only: bool = False,  # noqa: ARG002
+    ) -> Iterator[pa.RecordBatch]:
         """Return some columns, a batch at a time."""
         yield from self.table.select([*plain, *coded]).to_batches(max_chunksize=_BATCH_ROWS)
 
@@ -169,7 +177,7 @@ def _weights(batch: pa.RecordBatch, name: str) -> Ints:
     return weights.values.astype(np.int64)
 
 
-def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], first_only: bool) -> Iterator[pa.RecordBatch]:
     constants = dict(piece.constants)
     plain = [name for name in plain if name not in constants]
     coded = [name for name in coded if name not in constants]
@@ -185,7 +193,7 @@ def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str]) -> Ite
             file.check_footer(parquet.metadata)
             # Without any column of its own a batch would not know its length.
             names = [*plain, *coded] or parquet.schema_arrow.names[:1]
-            if ahead:
+            if ahead or first_only:
                 batches = parquet.iter_batches(_BATCH_ROWS, list(piece.groups), names, use_threads=False)
             else:
                 batches = read_batches(parquet, names, piece.groups, batch_rows=_BATCH_ROWS)

@@ -135,9 +135,7 @@ class ClusterEngine:
         attendance = Attendance(client, lost_timeout_s=spec.lost_timeout_s)
         attendance.listen(tell)
         foreseen = spec.adaptive.maximum if spec.adaptive else spec.workers
-        return cls(
-            client, fan_in=spec.fan_in, watch=watch, attendance=attendance, started=started, foreseen=foreseen
-        )
+        return cls(client, fan_in=spec.fan_in, watch=watch, attendance=attendance, started=started, foreseen=foreseen)
 
     @classmethod
     def local(cls, spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
