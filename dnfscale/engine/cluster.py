@@ -41,6 +41,7 @@ from dnfscale.engine.applying import SummarizeRun, apply, apply_within
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.runs import run_edges
 from dnfscale.errors import ClusterError, DnfscaleError
 
 
@@ -58,9 +59,6 @@ def _by_its_keys(graph: Graph) -> str:
 
 _START_S = 60
 """How long a worker may take to meet its scheduler."""
-
-_RUNS = 4
-"""How many runs of items a worker gets at least, where there are as many: one that is slower is helped by others."""
 
 _CHAIN_PRIORITY = -1
 """Tasks of chains are long and many: whatever else is to be done on the cluster goes first."""
@@ -198,7 +196,6 @@ class ClusterEngine:
     ) -> Result:
         name = _task_name(phase)
         runs = self._runs(items)
-        # A task costs some four milliseconds of everybody's time, as much as reading a hundred thousand rows.
         if len(runs) < len(items):
             sizes = [len(run) for run in runs]
             graph, level = self._leaves(name, runs, SummarizeRun(summarize, merge), sizes=sizes)
@@ -308,15 +305,15 @@ class ClusterEngine:
         return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
 
     def _runs(self, items: Sequence[Any]) -> list[Sequence[Any]]:
-        """Return items as runs for one task each: some for every worker, and none longer than what is merged at once.
+        """Return items as runs for one task each.
 
         Results that were kept are not joined: those of a run may be on different workers.
         """
         if any(isinstance(item, Future) for item in items):
             return [[item] for item in items]
-        n_runs = max(_RUNS * max(self._foreseen, self._attendance.n_threads), -(-len(items) // self.fan_in))
-        edges = [len(items) * number // n_runs for number in range(n_runs + 1)]
-        return [items[start:end] for start, end in pairwise(edges) if start < end]
+        workers = max(self._foreseen, self._attendance.n_threads)
+        edges = run_edges(len(items), workers=workers, fan_in=self.fan_in)
+        return [items[start:end] for start, end in pairwise(edges)]
 
     def _leaves(
         self, name: str, items: Sequence[Any], function: Callable[[Any], Any], *, sizes: Sequence[int] | None = None
