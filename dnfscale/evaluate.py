@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dnfscale.core.arrays import Bools, Ints, Values
+from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
 from dnfscale.core.parts import Part, stored_column
-from dnfscale.core.quantities import Kind, Quantity, edge_among
+from dnfscale.core.quantities import Kind, Measure, Quantity, edge_among
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.clocks import check_zone, has_part
 from dnfscale.data.exact import is_decimal, measure_of
@@ -99,22 +100,23 @@ def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
         assert isinstance(attribute, Above)
         if attribute.value is None:
             return np.zeros(len(data.values), dtype=np.bool_)
-        # Whole numbers are compared with whole numbers: beyond 2**53 floats would not tell them apart.
-        cut = edge_among(attribute.value, data.measure, whole=data.values.dtype.kind in "iu")
-        true = np.asarray(data.values > _in_precision_of(data.values, cut))
+        true = np.asarray(data.values > _edge(attribute.value, data.measure, data.values.dtype))
         return true if data.present is None else np.logical_and(true, data.present, out=true)
     assert isinstance(attribute, Equals | IsTrue)
     equal = np.array([value == attribute.value for value in data.values] + [False], dtype=np.bool_)
     return equal.take(data.codes)
 
 
-def _in_precision_of(values: Values, cut: int | float) -> Any:
-    """Return a cut that single-precision values lie above exactly when they lie above the given one.
+@lru_cache(maxsize=4096)
+def _edge(cut: int | float | Quantity, measure: Measure | None, dtype: np.dtype[Any]) -> Any:
+    """Return a number that the values of a column lie above exactly when they lie above the cut.
 
-    NumPy would round the cut to the nearest value of that precision, which may be one above it.
+    Whole numbers are compared with whole numbers: beyond 2**53 floats would not tell them apart. For values of single
+    precision NumPy would round the cut to the nearest one of theirs, which may be one above it.
     """
-    if values.dtype != np.float32 or not math.isfinite(cut):
-        return cut
+    edge = edge_among(cut, measure, whole=dtype.kind in "iu")
+    if dtype != np.float32 or not math.isfinite(edge):
+        return edge
     with np.errstate(over="ignore"):
-        edge = np.float32(cut)
-    return np.nextafter(edge, np.float32(-np.inf)) if float(edge) > cut else edge
+        single = np.float32(edge)
+    return np.nextafter(single, np.float32(-np.inf)) if float(single) > edge else single

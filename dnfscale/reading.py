@@ -229,7 +229,7 @@ def _sampled(
     n_pieces = sampled_pieces(source, len(numbers))
     places = np.linspace(0, len(source.partitions) - 1, n_pieces).round().astype(int).tolist()
     share = min(1.0, wanted / (n_pieces * min(_PIECE_ROWS, source.n_rows / len(source.partitions))))
-    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), share, first_only=True)
+    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True, first_only=True), share)
     pieces = [piece for piece in engine.map("sample columns", [source.partitions[i] for i in places], scan) if piece]
     samples: dict[int, Values] = {}
     spreads: dict[int, float] = {}
@@ -252,7 +252,7 @@ def _sampled_whole(
 ) -> _Outlook:
     """Return an outlook from a sample of all rows: the number columns are read once for it, and nothing else."""
     share = min(1.0, _sampled_rows(source.n_rows, len(numbers)) / source.n_rows)
-    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), share, first_only=False)
+    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), share)
     pieces = [piece for piece in engine.map("sample columns", source.partitions, scan) if piece]
     samples = {i: np.concatenate([piece[place] for piece in pieces]) for place, i in enumerate(numbers)}
     return _Outlook(row_numbers, samples, {}, counted=False)

@@ -45,12 +45,11 @@ class SampleNumbers:
     reading: Reading
     share: float
     """How much of the rows that are looked at to draw."""
-    first_only: bool
 
     def __call__(self, rows: Rows) -> tuple[Values, ...]:
         random = np.random.default_rng([rows.ordinal, 20240208])
         samples: list[tuple[Values, ...]] = []
-        for block in islice(rows.blocks(self.reading), 1 if self.first_only else None):
+        for block in islice(rows.blocks(self.reading), 1 if self.reading.first_only else None):
             drawn = columns.draw(block.n_rows, self.share, random)
             samples.append(tuple(columns.sample(data, drawn) for data in block.columns if isinstance(data, Numbers)))
         return tuple(np.concatenate(parts) for parts in zip(*samples, strict=True))

@@ -106,6 +106,8 @@ class Reading:
     keep_missing: bool = False
     weight: str | None = None
     """The column that says how often a row counts."""
+    first_only: bool = False
+    """Whether the first block is all that is wanted, so that nothing need be read beyond it."""
 
 
 class Rows(Protocol):

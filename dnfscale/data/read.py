@@ -18,6 +18,7 @@ from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.data.clocks import Clock
+from dnfscale.data.columnwise import read_batches
 from dnfscale.data.exact import is_number, measure_of, steps
 from dnfscale.data.gathered import gathered
 from dnfscale.data.listing import KnownFile, opened
@@ -54,12 +55,14 @@ class ParquetPartition:
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
         """Read the rows, a batch at a time."""
-        for batch in self.batches(*wanted(reading)):
+        for batch in self.batches(*wanted(reading), first_only=reading.first_only):
             yield to_block(batch, reading)
 
-    def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read some columns as they are, and others as codes into a dictionary."""
-        batches = (batch for piece in self.pieces for batch in _batches(piece, plain, coded))
+    def batches(
+        self, plain: Sequence[str], coded: Sequence[str], *, first_only: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """Read some columns as they are, and others as codes into a dictionary; if need be, little beyond the first."""
+        batches = (batch for piece in self.pieces for batch in _batches(piece, plain, coded, first_only))
         return gathered(batches, least_rows=_BATCH_ROWS // 2)
 
 
@@ -78,7 +81,13 @@ class TablePartition:
         for batch in self.batches(*wanted(reading)):
             yield to_block(batch, reading)
 
-    def batches(self, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self,
+        plain: Sequence[str],
+        coded: Sequence[str],
+        *,
+        first_only: bool = False,  # noqa: ARG002
+    ) -> Iterator[pa.RecordBatch]:
         """Return some columns, a batch at a time."""
         yield from self.table.select([*plain, *coded]).to_batches(max_chunksize=_BATCH_ROWS)
 
@@ -167,7 +176,7 @@ def _weights(batch: pa.RecordBatch, name: str) -> Ints:
     return weights.values.astype(np.int64)
 
 
-def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], first_only: bool) -> Iterator[pa.RecordBatch]:
     constants = dict(piece.constants)
     plain = [name for name in plain if name not in constants]
     coded = [name for name in coded if name not in constants]
@@ -183,7 +192,10 @@ def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str]) -> Ite
             file.check_footer(parquet.metadata)
             # Without any column of its own a batch would not know its length.
             names = [*plain, *coded] or parquet.schema_arrow.names[:1]
-            batches = parquet.iter_batches(_BATCH_ROWS, row_groups=list(piece.groups), columns=names, use_threads=False)
+            if ahead or first_only:
+                batches = parquet.iter_batches(_BATCH_ROWS, list(piece.groups), names, use_threads=False)
+            else:
+                batches = read_batches(parquet, names, piece.groups, batch_rows=_BATCH_ROWS)
             yield from _with_constants(batches, constants)
     except (pa.ArrowException, OSError) as error:
         file.check()
@@ -236,12 +248,15 @@ class _Converter:
 
 
 def _numbers(array: pa.Array) -> Numbers:
-    if pa.types.is_null(array.type):
+    kind, measure = array.type, None
+    if pa.types.is_null(kind):
         return Numbers(np.zeros(len(array)), np.zeros(len(array), dtype=np.bool_))
-    if not is_number(array.type):
-        raise DataError(f"expected a column of numbers, got one of the type {array.type}")
-    measure, array = measure_of(array.type), steps(array)
-    if pa.types.is_float16(array.type):
+    # Most columns hold plain numbers, and asking for everything else takes as long as comparing a block of them.
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        if not is_number(kind):
+            raise DataError(f"expected a column of numbers, got one of the type {kind}")
+        measure, array = measure_of(kind), steps(array)
+    if pa.types.is_float16(kind):
         array = array.cast(pa.float32())
     present = _flags(array.is_valid()) if array.null_count else None
     values = _primitive(array.fill_null(0) if array.null_count else array)

@@ -167,7 +167,7 @@ class ScoredPartition:
         coded = [name for name in coded if name != self.truth and name not in plain]
         if self.truth is not None and self.truth not in plain:
             coded.append(self.truth)
-        for batch in self.inner.batches(plain, coded):
+        for batch in self.inner.batches(plain, coded, first_only=reading.first_only):
             yield to_block(batch.append_column(self.target, self._codes(batch)), reading)
 
     def _codes(self, batch: pa.RecordBatch) -> pa.Array:

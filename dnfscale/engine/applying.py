@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
 from distributed import Worker, get_worker
@@ -23,10 +24,23 @@ class TaskTimeoutError(Exception):
     """A task was still at work after its limit."""
 
 
-def apply(function: Callable[[Any], Any], item: Any, topic: str) -> Any:
-    """Apply the function, and tell who follows the topic."""
+@dataclass(frozen=True, slots=True)
+class SummarizeRun:
+    """Summarizes items that follow each other, and merges the summaries where they were made."""
+
+    summarize: Callable[[Any], Any]
+    merge: Callable[[Sequence[Any]], Any]
+
+    def __call__(self, items: Sequence[Any]) -> Any:
+        parts = [self.summarize(item) for item in items]
+        return self.merge(parts) if len(parts) > 1 else parts[0]
+
+
+def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items: int) -> Any:
+    """Apply the function, and tell who follows the topic how many items are done with it."""
     result = function(item)
-    get_worker().log_event(topic, "done")
+    if topic is not None:
+        get_worker().log_event(topic, n_items)
     return result
 
 
@@ -37,7 +51,7 @@ def apply_within(function: Callable[[Any], Any], item: Any, topic: str, limit_s:
     what it keeps, and its nanny starts another. A worker without a nanny stays, with one thread that works in vain.
     """
     if limit_s is None:
-        return apply(function, item, topic)
+        return apply(function, item, topic, 1)
     answer: Future[Any] = Future()
 
     def work() -> None:
@@ -56,7 +70,7 @@ def apply_within(function: Callable[[Any], Any], item: Any, topic: str, limit_s:
         if worker.nanny is not None:
             worker.loop.add_callback(_replace, worker, worker.get_current_task())
         raise TaskTimeoutError(f"the task was still at work after {limit_s:g} s") from None
-    worker.log_event(topic, "done")
+    worker.log_event(topic, 1)
     return result
 
 

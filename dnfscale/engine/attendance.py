@@ -31,12 +31,19 @@ class Attendance:
         self._present: set[str] = set()
         self._gone: set[str] = set()
         """Who left before we knew who is there."""
+        self._threads = 1
         client.subscribe_topic(_EVERYTHING, self._heard)
         there = client.scheduler_info(n_workers=-1)["workers"]
         with self._lock:
             self._present |= set(there) - self._gone
+            self._threads = max((worker["nthreads"] for worker in there.values()), default=1)
             if not self._present:
                 self._start_clock()
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads the workers have that are there, if all have as many as the largest had at first."""
+        return self._threads * len(self._present)
 
     @property
     def lost(self) -> str | None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import dask
@@ -38,11 +39,12 @@ from dnfscale.engine.api import (
     untold,
     unwatched,
 )
-from dnfscale.engine.applying import apply, apply_within
+from dnfscale.engine.applying import SummarizeRun, apply, apply_within
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.runs import run_edges
 from dnfscale.errors import ClusterError, DnfscaleError
 
 
@@ -79,6 +81,10 @@ _LOCAL_SETTINGS = {
     # On one machine silence means that somebody is busy: who is gone hangs up.
     "distributed.comm.timeouts.tcp": "1 hour",
     "distributed.worker.profile.enabled": False,
+    # Every process looks at its event loop 50 times a second to tell of a slow one, which nobody would see here; with
+    # this and fewer looks at the machine, a cluster that waits takes a third of the time from those who work on it.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "2s",
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
     # What tasks use is loaded while workers start; SciPy's optimizers alone would delay the first formula by half a
@@ -109,8 +115,11 @@ class ClusterEngine:
         watch: Watch = unwatched,
         attendance: Attendance | None = None,
         started: ExitStack | None = None,
+        foreseen: int = 1,
     ) -> None:
         self.fan_in = fan_in
+        self._foreseen = foreseen
+        """How many workers there may be, whoever is there already."""
         self.client = client
         self._watch = watch
         self._attendance = attendance or Attendance(client, lost_timeout_s=ClusterSpec().lost_timeout_s)
@@ -128,7 +137,8 @@ class ClusterEngine:
         """Run on a client; close() takes down what was started for it, and nothing else."""
         attendance = Attendance(client, lost_timeout_s=spec.lost_timeout_s)
         attendance.listen(tell)
-        return cls(client, fan_in=spec.fan_in, watch=watch, attendance=attendance, started=started)
+        foreseen = spec.adaptive.maximum if spec.adaptive else spec.workers
+        return cls(client, fan_in=spec.fan_in, watch=watch, attendance=attendance, started=started, foreseen=foreseen)
 
     @classmethod
     def local(cls, spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
@@ -190,7 +200,12 @@ class ClusterEngine:
         merge: Callable[[Sequence[Result]], Result],
     ) -> Result:
         name = _task_name(phase)
-        graph, level = self._leaves(name, items, summarize)
+        runs = self._runs(items)
+        if len(runs) < len(items):
+            sizes = [len(run) for run in runs]
+            graph, level = self._leaves(name, runs, SummarizeRun(summarize, merge), sizes=sizes)
+        else:
+            graph, level = self._leaves(name, items, summarize)
         merger = ("merger", name)
         graph[merger] = DataNode(merger, merge)
         depth = 0
@@ -286,7 +301,9 @@ class ClusterEngine:
         }
 
     def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
-        guest = _Guest(self.client, fan_in=self.fan_in, watch=watch, attendance=self._attendance)
+        guest = _Guest(
+            self.client, fan_in=self.fan_in, watch=watch, attendance=self._attendance, foreseen=self._foreseen
+        )
         guest._topics = self._topics
         self._attendance.listen(tell)
         guest._leaving.callback(self._attendance.forget, tell)
@@ -300,15 +317,33 @@ class ClusterEngine:
     def _workers(self) -> list[dict[str, Any]]:
         return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
 
-    def _leaves(self, name: str, items: Sequence[Any], function: Callable[[Any], Any]) -> tuple[Graph, list[Any]]:
-        """Return a graph that applies the function to each item, and the keys of its results."""
-        self._topics.append(name)
+    def _runs(self, items: Sequence[Any]) -> list[Sequence[Any]]:
+        """Return items as runs for one task each.
+
+        Results that were kept are not joined: those of a run may be on different workers.
+        """
+        if any(isinstance(item, Future) for item in items):
+            return [[item] for item in items]
+        workers = max(self._foreseen, self._attendance.n_threads)
+        edges = run_edges(len(items), workers=workers, fan_in=self.fan_in)
+        return [items[start:end] for start, end in pairwise(edges)]
+
+    def _leaves(
+        self, name: str, items: Sequence[Any], function: Callable[[Any], Any], *, sizes: Sequence[int] | None = None
+    ) -> tuple[Graph, list[Any]]:
+        """Return a graph that applies the function to each item, and the keys of its results.
+
+        The sizes are told of as progress: what each item stands for, one if it is not said.
+        """
+        topic = None if self._watch is unwatched else name
+        if topic is not None:
+            self._topics.append(topic)
         shared = ("function", name)
         graph = Graph({shared: DataNode(shared, function)})
         keys = [(name, number) for number in range(len(items))]
-        for key, item in zip(keys, items, strict=True):
+        for key, item, size in zip(keys, items, sizes or [1] * len(items), strict=True):
             argument = TaskRef(item.key) if isinstance(item, Future) else item
-            graph[key] = Task(key, apply, TaskRef(shared), argument, name)
+            graph[key] = Task(key, apply, TaskRef(shared), argument, topic, size)
         return graph, keys
 
     def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
@@ -349,15 +384,18 @@ class ClusterEngine:
     @contextmanager
     def _watched(self, phase: str, key: Any, total: int) -> Iterator[None]:
         """Pass on, while the block runs, what workers say of finished leaves."""
+        if self._watch is unwatched:
+            yield
+            return
         name = key[0].removeprefix("merge-")
         done, lock = 0, threading.Lock()
 
-        def heard(_event: Any) -> None:
+        def heard(event: tuple[float, int]) -> None:
             nonlocal done
             with lock:
                 # A task that ran twice is told of twice, perhaps after the end; the phase still has as many.
-                if done + 1 < total:
-                    done += 1
+                if done + event[1] < total:
+                    done += event[1]
                     self._watch(Progress(phase, done, total))
 
         self._watch(Progress(phase, 0, total))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.core.parts import stored_column
 from dnfscale.data.source import Source
+from dnfscale.engine.runs import run_edges
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
 from dnfscale.jobs.checks import memory_bytes
@@ -63,7 +64,12 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     reading = Reading(columns, to_learn.target, keep_missing=to_learn.missing == "indicator")
     foreseen = foresee(source, reading)
     if foreseen is Foreseen.COUNT:
-        phases.append(Phase("summarize columns", "Parquet", tasks, size(names + target)))
+        runs = partitions
+        if spec["cluster.kind"] != "serial":
+            edges = run_edges(partitions, workers=spec["cluster.workers"], fan_in=spec["cluster.fan_in"])
+            runs = len(edges) - 1
+        n_tasks = runs + _merges(runs, spec["cluster.fan_in"])
+        phases.append(Phase("summarize columns", "Parquet", n_tasks, size(names + target)))
     elif foreseen is Foreseen.SAMPLE:
         pieces = sampled_pieces(source, len(numbers))
         share = sampled_share(source, len(numbers))

@@ -440,11 +440,41 @@ def test_the_progress_of_a_finished_phase_is_not_set_back_by_a_late_event(cluste
     cluster.watched_by(heard.append).map("square", range(4), square)
     # A task that ran again after a death is told of again, perhaps when the phase is over.
     for handler in handlers:
-        handler((0.0, "done"))
+        handler((0.0, 1))
     assert heard[-1] == Progress("square", 4, 4)
 
 
-def test_a_thousand_items_make_few_tasks_beyond_one_each(cluster, monkeypatch):
+def test_a_thousand_items_make_a_task_for_eight_of_them_each_and_few_beyond(cluster, monkeypatch):
+    sizes = sizes_of_graphs(monkeypatch)
+    monkeypatch.setattr(cluster, "fan_in", 8)
+    assert cluster.reduce("add", range(1000), square, add) == sum(i * i for i in range(1000))
+    [size] = sizes
+    assert 125 < size < 160
+
+
+def test_few_items_are_a_task_each_and_so_are_results_that_were_kept(cluster, monkeypatch):
+    sizes = sizes_of_graphs(monkeypatch)
+    monkeypatch.setattr(cluster, "fan_in", 100)
+    monkeypatch.setattr(cluster, "_foreseen", 2)
+    assert cluster.reduce("add", range(8), square, add) == sum(i * i for i in range(8))
+    kept = cluster.keep("square", range(50), square)
+    assert cluster.reduce("add", kept, square, add) == sum(i**4 for i in range(50))
+    # Beside the tasks: the function, the merger, and the merge of all.
+    assert sizes == [8 + 3, 50 + 1, 50 + 3]
+
+
+@pytest.mark.parametrize("n_items", [1, 7, 8, 9, 40, 63, 64, 65])
+def test_every_item_is_in_one_run_and_they_keep_their_order(cluster, monkeypatch, n_items):
+    monkeypatch.setattr(cluster, "fan_in", 8)
+    assert cluster.reduce("join", [[i] for i in range(n_items)], list, joined) == list(range(n_items))
+
+
+def joined(parts: Sequence[list[int]]) -> list[int]:
+    return [item for part in parts for item in part]
+
+
+def sizes_of_graphs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that gets the size of every graph that is handed to Dask from now on."""
     sizes = []
     get = distributed.Client.get
 
@@ -453,10 +483,7 @@ def test_a_thousand_items_make_few_tasks_beyond_one_each(cluster, monkeypatch):
         return get(client, graph, keys, **options)
 
     monkeypatch.setattr(distributed.Client, "get", measure)
-    monkeypatch.setattr(cluster, "fan_in", 8)
-    assert cluster.reduce("add", range(1000), square, add) == sum(i * i for i in range(1000))
-    assert len(sizes) == 1
-    assert 1000 < sizes[0] < 1300
+    return sizes
 
 
 # Launching and budgets.

@@ -1,0 +1,83 @@
+"""Columns of a Parquet file read one after the other, and put side by side again as batches of rows.
+
+Arrow reads a batch by going through its columns, and does so again for every batch. By the time it comes back to a
+column, that column's pages have left the cache: ten columns read in batches of 64 Ki rows took 46 ns a row, the same
+columns one after the other, 256 Ki rows of each, 31 ns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_MOST_ROWS = 1 << 18
+_MOST_BYTES = 32 << 20
+"""So much is read of a column before the next, and so much of all of them together."""
+
+
+def read_batches(
+    parquet: pq.ParquetFile, names: Sequence[str], groups: Sequence[int], *, batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Read some columns of some row groups, in batches of at most so many rows."""
+    most_rows = min(_MOST_ROWS, _MOST_BYTES // _row_bytes(parquet.schema_arrow, names))
+    for run, n_rows in _runs(parquet.metadata, groups, most_rows):
+        # Beginning with a column takes as long as reading some ten thousand of its values.
+        if len(names) < 2 or n_rows < batch_rows or most_rows < batch_rows:
+            yield from parquet.iter_batches(batch_rows, run, list(names), use_threads=False)
+            continue
+        if n_rows <= most_rows:
+            # A reader that is done with its column leaves its memory, still in the cache, to the next.
+            columns = [iter(parquet.read_row_groups(run, [name], use_threads=False).column(0).chunks) for name in names]
+        else:
+            columns = [_pieces(parquet, name, run, most_rows) for name in names]
+        for batch in side_by_side(columns, names):
+            for start in range(0, batch.num_rows, batch_rows):
+                yield batch.slice(start, batch_rows)
+
+
+def _runs(metadata: pq.FileMetaData, groups: Sequence[int], most_rows: int) -> Iterator[tuple[list[int], int]]:
+    """Yield runs of row groups of at most so many rows together, or a single one of more, and their rows."""
+    run: list[int] = []
+    run_rows = 0
+    for group in groups:
+        n_rows = metadata.row_group(group).num_rows
+        if run and run_rows + n_rows > most_rows:
+            yield run, run_rows
+            run, run_rows = [], 0
+        run.append(group)
+        run_rows += n_rows
+    if run:
+        yield run, run_rows
+
+
+def _pieces(parquet: pq.ParquetFile, name: str, groups: Sequence[int], most_rows: int) -> Iterator[pa.Array]:
+    for batch in parquet.iter_batches(most_rows, groups, [name], use_threads=False):
+        yield batch.column(0)
+
+
+def side_by_side(columns: Sequence[Iterator[pa.Array]], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield columns that come in pieces as batches; the pieces of one need not be as long as those of another."""
+    pieces = [_next_piece(column) for column in columns]
+    while all(piece is not None for piece in pieces):
+        n_rows = min(len(piece) for piece in pieces)
+        yield pa.record_batch([piece.slice(0, n_rows) for piece in pieces], names=list(names))
+        pieces = [
+            piece.slice(n_rows) if len(piece) > n_rows else _next_piece(column)
+            for piece, column in zip(pieces, columns, strict=True)
+        ]
+    if any(piece is not None for piece in pieces):
+        raise pa.ArrowInvalid("its columns have different numbers of rows")
+
+
+def _next_piece(column: Iterator[pa.Array]) -> Any:
+    """Return the next piece that has rows; None after the last."""
+    return next((piece for piece in column if len(piece)), None)
+
+
+def _row_bytes(schema: pa.Schema, names: Sequence[str]) -> int:
+    """Return about how many bytes a row has in memory: strings and dictionaries are read as codes of four bytes."""
+    kinds = [schema.field(name).type for name in names]
+    return sum(max(1, kind.bit_width // 8) if pa.types.is_primitive(kind) else 4 for kind in kinds) or 1
