@@ -70,6 +70,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     phases += [
         Phase("read rows", "Parquet", partitions, size(names + target)),
         Phase("locate medians", "rough rows", tasks, 0),
+        Phase("collect medians", "rough rows", tasks, 0),
         Phase("associate attributes", "rough rows", tasks, 0),
     ]
     units = n_folds * (1 if n_splits == 1 else n_splits + 1)
