@@ -8,6 +8,7 @@ the workers as Dask futures: Dask spills them to disk, and makes them again when
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -16,6 +17,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import dask
+import distributed
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
 from dask.tokenize import normalize_token
 from distributed import Client, Future, LocalCluster, as_completed
@@ -39,6 +41,7 @@ from dnfscale.engine.api import (
 from dnfscale.engine.applying import apply, apply_within
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.credentials import security_of
+from dnfscale.engine.forking import prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.errors import ClusterError, DnfscaleError
 
@@ -76,9 +79,7 @@ _LOCAL_SETTINGS = {
     "distributed.worker.profile.enabled": False,
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
-    # What tasks use is loaded while workers start; SciPy's optimizers alone would delay the first formula by half a
-    # second.
-    "distributed.worker.preload": ["dnfscale.engine.quiet_worker", "dnfscale.learn", "scipy.optimize"],
+    "distributed.worker.preload": ["dnfscale.engine.quiet_worker"],
     # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
     # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
     "distributed.scheduler.worker-saturation": float("inf"),
@@ -86,10 +87,8 @@ _LOCAL_SETTINGS = {
     # 700 MiB the study of 10 million rows took 8.1 s instead of 8.0 s.
     "distributed.worker.memory.target": 0.1,
     "distributed.worker.memory.spill": 0.55,
-    # Dask makes malloc give back every freed array at once, and the page faults of taking memory anew double the time
-    # of a scan. Blocks are small, so that what is held instead stays below this.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 64 << 20,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 64 << 20,
+    # Workers are forked from one process that has loaded what they need, see forking.py.
+    "distributed.worker.multiprocessing-method": "forkserver",
 }
 
 
@@ -132,6 +131,9 @@ class ClusterEngine:
         # For as long as the cluster lives: some settings are read when a worker is lost.
         started.enter_context(dask.config.set(_LOCAL_SETTINGS))
         security = security_of(spec.tls)
+        prepare_workers()
+        # Dask would load pandas here, only to have it loaded there.
+        distributed.utils._forkserver_preload_set = True
         try:
             cluster = started.enter_context(
                 LocalCluster(
@@ -139,13 +141,15 @@ class ClusterEngine:
                     threads_per_worker=1,
                     processes=True,
                     memory_limit=spec.memory_limit,
+                    # As it is now: the process that workers are forked from may have been started long ago.
+                    env=dict(os.environ),
                     local_directory=spec.local_directory,
                     host="127.0.0.1",
                     protocol=None if security is None else "tls://",
                     security=security,
-                    # Any free port of this machine alone; without the dashboard's pages the start is a second shorter.
+                    # Any free port of this machine alone. Without the dashboard's pages, and those that Dask would give
+                    # every worker, the start is a second shorter.
                     dashboard_address=spec.dashboard or "127.0.0.1:0",
-                    worker_dashboard_address="127.0.0.1:0",
                     scheduler_kwargs={"dashboard": spec.dashboard is not None},
                     silence_logs=logging.CRITICAL,
                 )

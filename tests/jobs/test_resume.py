@@ -15,7 +15,14 @@ import pytest
 from dnfscale.jobs import runner
 from tests.jobs.running import PATIENCE_S, Desk, essence, small_table, surprising, surroundings
 
-SCANS = ["locate medians", "collect medians", "associate attributes", "count types", "count chosen types", "minimize formulas"]
+SCANS = [
+    "locate medians",
+    "collect medians",
+    "associate attributes",
+    "count types",
+    "count chosen types",
+    "minimize formulas",
+]
 """What a study without missing values does, besides reading its rows."""
 
 
