@@ -294,12 +294,22 @@ class ClusterEngine:
     def _leaves(self, name: str, items: Sequence[Any], function: Callable[[Any], Any]) -> tuple[Graph, list[Any]]:
         """Return a graph that applies the function to each item, and the keys of its results."""
         self._topics.append(name)
-        shared = ("function", name)
-        graph = Graph({shared: DataNode(shared, function)})
+        # In a group of its own, and for tasks that are marked, Dask deals the tasks out evenly; otherwise it would send
+        # all of them where the function is. Fewer tasks than workers are dealt out only if nothing ties them together.
+        shared = (f"function-{name}", 0)
+        several = len(items) >= self._attendance.workers
+        graph = Graph({shared: DataNode(shared, function)} if several else {})
         keys = [(name, number) for number in range(len(items))]
         for key, item in zip(keys, items, strict=True):
-            argument = TaskRef(item.key) if isinstance(item, Future) else item
-            graph[key] = Task(key, apply, TaskRef(shared), argument, name)
+            kept = isinstance(item, Future)
+            graph[key] = Task(
+                key,
+                apply,
+                TaskRef(shared) if several else function,
+                TaskRef(item.key) if kept else item,
+                name,
+                _data_producer=several and not kept,
+            )
         return graph, keys
 
     def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
