@@ -20,6 +20,7 @@ import dask
 import distributed
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
 from dask.tokenize import normalize_token
+from dask.utils import parse_bytes
 from distributed import Client, Future, LocalCluster, as_completed
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
@@ -43,6 +44,7 @@ from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.forking import prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.spilling import steady_buffer
 from dnfscale.errors import ClusterError, DnfscaleError
 
 
@@ -83,9 +85,6 @@ _LOCAL_SETTINGS = {
     # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
     # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
     "distributed.scheduler.worker-saturation": float("inf"),
-    # Binned rows beyond a tenth of a worker wait on disk, so that the peak does not grow with the rows; with workers of
-    # 700 MiB the study of 10 million rows took 8.1 s instead of 8.0 s.
-    "distributed.worker.memory.target": 0.1,
     "distributed.worker.memory.spill": 0.55,
     # Workers are forked from one process that has loaded what they need, see forking.py.
     "distributed.worker.multiprocessing-method": "forkserver",
@@ -141,6 +140,7 @@ class ClusterEngine:
                     threads_per_worker=1,
                     processes=True,
                     memory_limit=spec.memory_limit,
+                    data=(steady_buffer, {"memory_bytes": parse_bytes(spec.memory_limit)}),
                     # As it is now: the process that workers are forked from may have been started long ago.
                     env=dict(os.environ),
                     local_directory=spec.local_directory,

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dnfscale.engine.budget import KEPT_SHARE
+
 _READ_NUMBER_NS = 13.0
 _READ_CATEGORY_NS = 17.0
 _READ_ROW_NS = 60.0
@@ -46,8 +48,6 @@ _PROCESS_BYTES = 240 << 20
 _ALLOCATOR_BYTES = 96 << 20
 """What allocators hold on to between two blocks."""
 _BLOCK_ROWS = 1 << 16
-KEPT_SHARE = 0.1
-"""Rows beyond this share of a worker's memory wait on disk."""
 
 
 @dataclass(frozen=True, slots=True)
