@@ -21,7 +21,7 @@ from dnfscale.core import medians
 from dnfscale.core.arrays import Bools, Values
 from dnfscale.core.columns import Column, Reading, Role, TableSummary
 from dnfscale.core.medians import Bracket, Brackets, Cut, Located
-from dnfscale.core.narrowing import Stepped, narrowed, steps
+from dnfscale.core.narrowing import Stepped, narrowed, narrowed_rows, steps
 from dnfscale.core.splits import TRAIN, VALIDATION, Splits
 from dnfscale.data.source import Source, number_dtype
 from dnfscale.engine.api import Engine
@@ -228,9 +228,10 @@ def sampled_share(source: Source, n_numbers: int) -> float:
     return min(1.0, sampled_pieces(source, n_numbers) * _PIECE_ROWS / source.n_rows)
 
 
-def inside_rows(n_rows: int, n_numbers: int) -> int:
-    """Return about how many values of a number column lie inside its bracket, and are kept as they are."""
-    return int(min(1.0, medians.inside_share(_sampled_rows(n_rows, n_numbers), n_rows)) * n_rows)
+def collected_rows(n_rows: int, n_numbers: int) -> int:
+    """Return about how many values of a number column lie around its medians, and are brought together."""
+    inside = min(1.0, medians.inside_share(_sampled_rows(n_rows, n_numbers), n_rows)) * n_rows
+    return narrowed_rows(int(inside), n_rows)
 
 
 def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | None:

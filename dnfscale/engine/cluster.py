@@ -42,7 +42,7 @@ from dnfscale.engine.api import (
 from dnfscale.engine.applying import apply, apply_within
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.credentials import security_of
-from dnfscale.engine.forking import prepare_workers
+from dnfscale.engine.forking import ENVIRONMENT, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.spilling import steady_buffer
 from dnfscale.errors import ClusterError, DnfscaleError
@@ -65,6 +65,8 @@ _START_S = 60
 
 _CHAIN_PRIORITY = -1
 """Tasks of chains are long and many: whatever else is to be done on the cluster goes first."""
+_SCAN_PRIORITY = 1
+"""What is asked of kept results goes before keeping more: they are still in memory."""
 
 ALLOWED_FAILURES = 9
 """How many deaths of its worker a task survives.
@@ -86,8 +88,12 @@ _LOCAL_SETTINGS = {
     # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
     "distributed.scheduler.worker-saturation": float("inf"),
     "distributed.worker.memory.spill": 0.55,
+    # Rows of a task that another worker takes over travel a few partitions at a time.
+    "distributed.worker.memory.transfer": 0.02,
+    "distributed.worker.transfer.message-bytes-limit": "8MB",
     # Workers are forked from one process that has loaded what they need, see forking.py.
     "distributed.worker.multiprocessing-method": "forkserver",
+    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in ENVIRONMENT.items()},
 }
 
 
@@ -312,14 +318,14 @@ class ClusterEngine:
             )
         return graph, keys
 
-    def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
+    def _submit(self, graph: Graph, keys: Sequence[Any], *, priority: int = 0) -> list[Future]:
         with self._told_as_ours():
-            futures: list[Future] = self.client.get(graph, list(keys), sync=False)
+            futures: list[Future] = self.client.get(graph, list(keys), sync=False, priority=priority)
         return futures
 
     def _gather(self, phase: str, total: int, graph: Graph, keys: Sequence[Any]) -> list[Any]:
         with self._told_as_ours(), self._watched(phase, keys[0], total):
-            futures = self._submit(graph, keys)
+            futures = self._submit(graph, keys, priority=_SCAN_PRIORITY)
             gathered: list[Any] = self.client.gather(futures)
         return gathered
 
