@@ -42,7 +42,7 @@ from dnfscale.engine.api import (
 from dnfscale.engine.applying import apply, apply_within
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.credentials import security_of
-from dnfscale.engine.forking import ENVIRONMENT, prepare_workers
+from dnfscale.engine.forking import ENVIRONMENT, LOADED, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.spilling import steady_buffer
 from dnfscale.errors import ClusterError, DnfscaleError
@@ -83,7 +83,7 @@ _LOCAL_SETTINGS = {
     "distributed.worker.profile.enabled": False,
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
-    "distributed.worker.preload": ["dnfscale.engine.quiet_worker"],
+    "distributed.worker.preload": ["dnfscale.engine.quiet_worker", *LOADED],
     # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
     # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
     "distributed.scheduler.worker-saturation": float("inf"),
@@ -91,8 +91,6 @@ _LOCAL_SETTINGS = {
     # Rows of a task that another worker takes over travel a few partitions at a time.
     "distributed.worker.memory.transfer": 0.02,
     "distributed.worker.transfer.message-bytes-limit": "8MB",
-    # Workers are forked from one process that has loaded what they need, see forking.py.
-    "distributed.worker.multiprocessing-method": "forkserver",
     **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in ENVIRONMENT.items()},
 }
 
@@ -136,8 +134,9 @@ class ClusterEngine:
         # For as long as the cluster lives: some settings are read when a worker is lost.
         started.enter_context(dask.config.set(_LOCAL_SETTINGS))
         security = security_of(spec.tls)
-        prepare_workers()
-        # Dask would load pandas here, only to have it loaded there.
+        method = "forkserver" if prepare_workers() else "spawn"
+        started.enter_context(dask.config.set({"distributed.worker.multiprocessing-method": method}))
+        # Dask would load pandas here, only to have it loaded where workers are forked.
         distributed.utils._forkserver_preload_set = True
         try:
             cluster = started.enter_context(

@@ -9,8 +9,8 @@ import multiprocessing
 import os
 from multiprocessing import forkserver
 
-_LOADED = ["distributed", "dnfscale.engine.applying", "dnfscale.learn", "scipy.optimize"]
-"""SciPy's optimizers alone would delay the first formula by half a second."""
+LOADED = ["dnfscale.engine.applying", "dnfscale.learn", "scipy.optimize"]
+"""What tasks use. SciPy's optimizers alone would delay the first formula by half a second."""
 
 ENVIRONMENT = {
     # Dask makes malloc give back every freed array at once, and the page faults of taking memory anew double the time
@@ -27,13 +27,19 @@ ENVIRONMENT = {
 """What libraries look at when they are loaded, unless it is set already."""
 
 
-def prepare_workers() -> None:
-    """Start the process, unless it is there; this does not wait for what it loads."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload(_LOADED)
+def prepare_workers() -> bool:
+    """Start the process, unless it is there, and say whether there is one; this does not wait for what it loads.
+
+    There is none where the path of the folder for temporary files is too long for a socket.
+    """
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed.nanny", *LOADED])
     added = ENVIRONMENT.keys() - os.environ.keys()
     os.environ.update({name: ENVIRONMENT[name] for name in added})
     try:
         forkserver.ensure_running()
+    except OSError:
+        return False
     finally:
         for name in added:
             del os.environ[name]
+    return True
