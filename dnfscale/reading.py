@@ -10,9 +10,10 @@ often the dataset is read, never the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from dnfscale.core import medians
 from dnfscale.core.arrays import Bools, Values
 from dnfscale.core.columns import Column, Reading, Role, TableSummary
 from dnfscale.core.medians import Bracket, Brackets, Cut, Located
+from dnfscale.core.narrowing import Stepped, narrowed, narrowed_rows, steps
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.splits import TRAIN, VALIDATION, Splits
 from dnfscale.data.source import Source, number_dtype
@@ -27,7 +29,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
 from dnfscale.method.booleanize import FoldCuts
 from dnfscale.method.cuts import CutPlan, check_given, given_bracket, given_cut, plan_cuts
-from dnfscale.scans import ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead
+from dnfscale.scans import CollectInside, ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead, merge_located
 from dnfscale.table import LearnSpec, Table, check_kept, check_source, features, settle, splits_of
 
 _SMALL = 1 << 18
@@ -72,6 +74,13 @@ class _Outlook:
     def brackets(self, plans: Mapping[int, CutPlan]) -> dict[int, Brackets]:
         return {i: medians.joined(self._bracketed(i, plan)) for i, plan in plans.items()}
 
+    def steps(self, brackets: Mapping[int, Brackets]) -> dict[int, list[Values]]:
+        """Return what divides each bracket of each column."""
+        return {
+            i: [steps(self.samples[i], part, n_rows=self.n_rows) for part in of_column.parts]
+            for i, of_column in brackets.items()
+        }
+
     def _bracketed(self, i: int, plan: CutPlan) -> list[Bracket]:
         sample = self.samples[i]
         if plan.values:
@@ -101,15 +110,20 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
         brackets = outlook.brackets(plans)
         scan = ReadRows(reading, brackets, outlook.row_numbers, splits, spec.max_categories, outlook.counted)
         rows = engine.keep("read rows", source.partitions, scan)
-        gather = SummarizeRead(reading, spec.max_categories)
-        summary, located = engine.reduce("locate medians", rows, gather, gather.merge)
+        divided = outlook.steps(brackets)
+        gather = SummarizeRead(reading, spec.max_categories, tuple(chain.from_iterable(divided.values())))
+        summary, stepped = engine.reduce("locate medians", rows, gather, gather.merge)
         if not outlook.counted and summary.n_rows < outlook.n_rows:
             outlook = _counted(source, reading, spec, engine)
             continue
         table = settle(source, reading, summary, splits, spec)
-        cuts, missed = _cuts(columns, plans, brackets, located, splits, by_train=spec.cuts_by_train)
+        members = _cut_members(splits, by_train=spec.cuts_by_train)
+        narrow = _narrowed(plans, brackets, divided, stepped, members)
+        missed = [i for i in plans if i not in narrow]
         if not missed:
-            return ReadTable(table, cuts, rows)
+            collect = CollectInside(tuple(_wanted(brackets, narrow)))
+            located = engine.reduce("collect medians", rows, collect, merge_located)
+            return ReadTable(table, _cuts(columns, plans, narrow, located, splits, members), rows)
         if not outlook.counted:
             outlook = _counted(source, reading, spec, engine)
         for i in missed:
@@ -122,47 +136,73 @@ def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[str, Sequenc
     return {**hours, **dict(spec.at)}
 
 
+def _cut_members(splits: Splits, *, by_train: bool) -> Bools:
+    """Return the arcs of every fold's W_train, then of its W_0; of W_0 alone unless W_train has cuts of its own."""
+    whole = splits.members([TRAIN, VALIDATION])
+    return np.concatenate([splits.members([TRAIN]), whole]) if by_train else whole
+
+
+def _narrowed(
+    plans: Mapping[int, CutPlan],
+    brackets: Mapping[int, Brackets],
+    steps: Mapping[int, Sequence[Values]],
+    stepped: Sequence[Stepped],
+    members: Bools,
+) -> dict[int, Brackets]:
+    """Return narrower brackets around the cuts; columns of which some lie outside the brackets are left out."""
+    narrow: dict[int, Brackets] = {}
+    first = 0
+    for i, plan in plans.items():
+        own = stepped[first : first + len(brackets[i].parts)]
+        first += len(own)
+        # Given cuts are known, and their brackets hold one value each.
+        found = brackets[i] if plan.values else narrowed(brackets[i], steps[i], own, members, plan.shares)
+        if found is not None:
+            narrow[i] = found
+    return narrow
+
+
+def _wanted(brackets: Mapping[int, Brackets], narrow: Mapping[int, Brackets]) -> Iterator[tuple[int, Bracket]]:
+    """Yield each narrow bracket with the place, among all brackets, of the one that it is part of."""
+    first = 0
+    for i, wide in brackets.items():
+        part_of = dict(zip(narrow[i].of_cut, wide.of_cut, strict=True))
+        yield from ((first + part_of[number], part) for number, part in enumerate(narrow[i].parts))
+        first += len(wide.parts)
+
+
 def _cuts(
     columns: Sequence[Column],
     plans: Mapping[int, CutPlan],
     brackets: Mapping[int, Brackets],
     located: Sequence[Located],
     splits: Splits,
-    *,
-    by_train: bool,
-) -> tuple[dict[ColumnName, tuple[FoldCuts, ...]], list[int]]:
-    """Return the exact cuts of every fold's W_train and W_0, and the columns whose brackets missed one.
-
-    Unless by_train, W_train is cut where W_0 is.
-    """
-    whole = splits.members([TRAIN, VALIDATION])
-    members = np.concatenate([splits.members([TRAIN]), whole]) if by_train else whole
+    members: Bools,
+) -> dict[ColumnName, tuple[FoldCuts, ...]]:
+    """Return the exact cuts of every fold's W_train and W_0, all of which lie inside the brackets."""
     cuts: dict[ColumnName, tuple[FoldCuts, ...]] = {}
-    missed: list[int] = []
     first = 0
     for i, plan in plans.items():
         own = located[first : first + len(brackets[i].parts)]
         first += len(own)
-        found = _found(plan, brackets[i], own, members)
-        if any(cut is None for of_name in found for cut in of_name):
-            missed.append(i)
-            continue
-        known: list[tuple[Cut, ...]] = [tuple(cut for cut in of_name if cut is not None) for of_name in found]
         cuts[columns[i].name] = tuple(
-            FoldCuts(of_name[: splits.n_folds], of_name[-splits.n_folds :], name)
-            for of_name, name in zip(known, plan.names, strict=True)
+            FoldCuts(tuple(of_name[: splits.n_folds]), tuple(of_name[-splits.n_folds :]), name)
+            for of_name, name in zip(_found(plan, brackets[i], own, members), plan.names, strict=True)
         )
-    return cuts, missed
+    return cuts
 
 
-def _found(plan: CutPlan, brackets: Brackets, located: Sequence[Located], members: Bools) -> list[list[Cut | None]]:
-    """Return each cut of a column in each subset of arcs; None where it lies outside its bracket."""
+def _found(plan: CutPlan, brackets: Brackets, located: Sequence[Located], members: Bools) -> list[list[Cut]]:
+    """Return each cut of a column in each subset of arcs."""
     if plan.values:
         return [[given_cut(value, located[0].values.dtype)] * len(members) for value in plan.values]
-    found: list[list[Cut | None]] = []
+    found: list[list[Cut]] = []
     for number, part in enumerate(located):
         shares = [share for share, at in zip(plan.shares, brackets.of_cut, strict=True) if at == number]
-        found += medians.quantile_cuts(part, members, shares)
+        for of_share in medians.quantile_cuts(part, members, shares):
+            known = [cut for cut in of_share if cut is not None]
+            assert len(known) == len(members), "a cut outside of a bracket that was narrowed around it"
+            found.append(known)
     return found
 
 
@@ -197,9 +237,10 @@ def sampled_share(source: Source, n_numbers: int) -> float:
     return min(1.0, sampled_pieces(source, n_numbers) * _PIECE_ROWS / source.n_rows)
 
 
-def inside_rows(n_rows: int, n_numbers: int) -> int:
-    """Return about how many values of a number column lie inside its bracket, and are kept as they are."""
-    return int(min(1.0, medians.inside_share(_sampled_rows(n_rows, n_numbers), n_rows)) * n_rows)
+def collected_rows(n_rows: int, n_numbers: int) -> int:
+    """Return about how many values of a number column lie around its medians, and are brought together."""
+    inside = min(1.0, medians.inside_share(_sampled_rows(n_rows, n_numbers), n_rows)) * n_rows
+    return narrowed_rows(int(inside), n_rows)
 
 
 def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | None:

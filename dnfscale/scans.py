@@ -11,13 +11,14 @@ from itertools import islice
 
 import numpy as np
 
-from dnfscale.core import associations, columns, counts, medians
+from dnfscale.core import associations, columns, counts, medians, narrowing
 from dnfscale.core.arrays import Bools, Codes, Scalar, Values
 from dnfscale.core.associations import Associations
 from dnfscale.core.bins import BinnedTable, Bins, Spans
 from dnfscale.core.columns import Block, Numbers, Reading, Rows, TableSummary
 from dnfscale.core.counts import Tallies, TypeRequest
-from dnfscale.core.medians import Brackets, Located
+from dnfscale.core.medians import Bracket, Brackets, Located
+from dnfscale.core.narrowing import Stepped
 from dnfscale.core.rough import Gathering, RoughTable
 from dnfscale.core.splits import Splits
 from dnfscale.errors import DataError
@@ -68,7 +69,7 @@ class Read:
 
     def __sizeof__(self) -> int:
         """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
-        return object.__sizeof__(self) + self.rough.nbytes
+        return object.__sizeof__(self) + self.rough.nbytes + sum(located.nbytes for located in self.located)
 
     def binned(
         self,
@@ -126,22 +127,40 @@ class ReadRows:
         return tuple(located)
 
 
-ReadSummary = tuple[TableSummary, tuple[Located, ...]]
+ReadSummary = tuple[TableSummary, tuple[Stepped, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SummarizeRead:
     """What the read partitions say of the whole table."""
 
     reading: Reading
     max_values: int
+    steps: tuple[Values, ...]
+    """Of every bracket of every number column, in their order."""
 
     def __call__(self, read: Read) -> ReadSummary:
-        return read.summary, read.located
+        # A part without rows has located nothing.
+        pairs = zip(read.located, self.steps, strict=bool(read.located))
+        return read.summary, tuple(narrowing.climb(located, steps) for located, steps in pairs)
 
     def merge(self, parts: Sequence[ReadSummary]) -> ReadSummary:
         summary = columns.merge([part for part, _ in parts], reading=self.reading, max_values=self.max_values)
-        return summary, merge_located([located for _, located in parts])
+        counted = zip(*(stepped for _, stepped in parts if stepped), strict=True)
+        return summary, tuple(narrowing.merge(bracket) for bracket in counted)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectInside:
+    """What lies inside brackets that are narrower than those of the read."""
+
+    wanted: tuple[tuple[int, Bracket], ...]
+    """Each with the place, among all brackets of the read, of the one that it is part of."""
+
+    def __call__(self, read: Read) -> tuple[Located, ...]:
+        if not read.located:
+            return ()
+        return tuple(narrowing.within(read.located[place], bracket) for place, bracket in self.wanted)
 
 
 def merge_located(parts: Sequence[tuple[Located, ...]]) -> tuple[Located, ...]:

@@ -80,6 +80,10 @@ class Located:
     counts: Ints
     """Inside the bracket: counts[i] rows of arc arcs[i] have the value values[i]; in no particular order."""
 
+    @property
+    def nbytes(self) -> int:
+        return self.values.nbytes + self.arcs.nbytes + self.counts.nbytes
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -177,8 +181,7 @@ def quantile_cuts(located: Located, members: Bools, shares: Sequence[Fraction]) 
     """
     ranked = Ranked(located.values, located.arcs, located.counts, len(located.below))
     n, below = members @ located.present, members @ located.below
-    upto = [-(-n * share.numerator // share.denominator) - 1 for share in shares]
-    from_on = [n * share.numerator // share.denominator for share in shares]
+    upto, from_on = zip(*(middle_ranks(n, share) for share in shares), strict=True)
     places = ranked.places(members, np.stack([*upto, *from_on], axis=1) - below[:, None])
     found: list[list[Cut | None]] = []
     known: dict[tuple[int, int], Cut] = {}
@@ -195,6 +198,11 @@ def quantile_cuts(located: Located, members: Bools, shares: Sequence[Fraction]) 
                     known[low, high] = midpoint(ranked.values[low], ranked.values[high])
                 found[-1].append(known[low, high])
     return found
+
+
+def middle_ranks(n: Ints, share: Fraction) -> tuple[Ints, Ints]:
+    """Return the ranks, among n values, of the last up to the share and of the first from it on."""
+    return -(-n * share.numerator // share.denominator) - 1, n * share.numerator // share.denominator
 
 
 def midpoint(low: Any, high: Any) -> Cut:

@@ -50,6 +50,11 @@ class Attendance:
         """Why the cluster was given up, if it was."""
         return self._lost
 
+    @property
+    def workers(self) -> int:
+        """How many workers there are."""
+        return len(self._present)
+
     def listen(self, tell: Tell) -> None:
         """From now on, tell somebody else too."""
         self._listeners.append(tell)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dnfscale.errors import LimitError
 
+KEPT_SHARE = 0.1
+"""The share of a worker's memory beyond which rows wait on disk, so that the peak does not grow with the rows."""
 _SHARE = 0.5
 """The share of a worker's memory that summaries may fill while they are merged; rows and libraries need the rest."""
 

@@ -8,6 +8,7 @@ the workers as Dask futures: Dask spills them to disk, and makes them again when
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import uuid
 from collections import deque
@@ -19,8 +20,10 @@ from itertools import pairwise
 from typing import Any
 
 import dask
+import distributed
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
 from dask.tokenize import normalize_token
+from dask.utils import parse_bytes
 from distributed import Client, Future, LocalCluster, as_completed
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
@@ -43,8 +46,10 @@ from dnfscale.engine.applying import SummarizeRun, apply, apply_within
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.credentials import security_of
+from dnfscale.engine.forking import ENVIRONMENT, LOADED, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.runs import run_edges
+from dnfscale.engine.spilling import steady_buffer
 from dnfscale.errors import ClusterError, DnfscaleError
 
 
@@ -65,6 +70,8 @@ _START_S = 60
 
 _CHAIN_PRIORITY = -1
 """Tasks of chains are long and many: whatever else is to be done on the cluster goes first."""
+_SCAN_PRIORITY = 1
+"""What is asked of kept results goes before keeping more: they are still in memory."""
 
 ALLOWED_FAILURES = 9
 """How many deaths of its worker a task survives.
@@ -87,20 +94,15 @@ _LOCAL_SETTINGS = {
     "distributed.admin.system-monitor.interval": "2s",
     # A worker that is slow to come back is waited for: without any, a job would wait for ever.
     "distributed.deploy.lost-worker-timeout": "1 hour",
-    # What tasks use is loaded while workers start; SciPy's optimizers alone would delay the first formula by half a
-    # second.
-    "distributed.worker.preload": ["dnfscale.engine.quiet_worker", "dnfscale.learn", "scipy.optimize"],
+    "distributed.worker.preload": ["dnfscale.engine.quiet_worker", *LOADED],
     # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
     # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
     "distributed.scheduler.worker-saturation": float("inf"),
-    # Binned rows beyond a tenth of a worker wait on disk, so that the peak does not grow with the rows; with workers of
-    # 700 MiB the study of 10 million rows took 8.1 s instead of 8.0 s.
-    "distributed.worker.memory.target": 0.1,
     "distributed.worker.memory.spill": 0.55,
-    # Dask makes malloc give back every freed array at once, and the page faults of taking memory anew double the time
-    # of a scan. Blocks are small, so that what is held instead stays below this.
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 64 << 20,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 64 << 20,
+    # Rows of a task that another worker takes over travel a few partitions at a time.
+    "distributed.worker.memory.transfer": 0.02,
+    "distributed.worker.transfer.message-bytes-limit": "8MB",
+    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in ENVIRONMENT.items()},
 }
 
 
@@ -147,6 +149,10 @@ class ClusterEngine:
         # For as long as the cluster lives: some settings are read when a worker is lost.
         started.enter_context(dask.config.set(_LOCAL_SETTINGS))
         security = security_of(spec.tls)
+        method = "forkserver" if prepare_workers() else "spawn"
+        started.enter_context(dask.config.set({"distributed.worker.multiprocessing-method": method}))
+        # Dask would load pandas here, only to have it loaded where workers are forked.
+        distributed.utils._forkserver_preload_set = True
         try:
             cluster = started.enter_context(
                 LocalCluster(
@@ -154,13 +160,16 @@ class ClusterEngine:
                     threads_per_worker=1,
                     processes=True,
                     memory_limit=spec.memory_limit,
+                    data=(steady_buffer, {"memory_bytes": parse_bytes(spec.memory_limit)}),
+                    # As it is now: the process that workers are forked from may have been started long ago.
+                    env=dict(os.environ),
                     local_directory=spec.local_directory,
                     host="127.0.0.1",
                     protocol=None if security is None else "tls://",
                     security=security,
-                    # Any free port of this machine alone; without the dashboard's pages the start is a second shorter.
+                    # Any free port of this machine alone. Without the dashboard's pages, and those that Dask would give
+                    # every worker, the start is a second shorter.
                     dashboard_address=spec.dashboard or "127.0.0.1:0",
-                    worker_dashboard_address="127.0.0.1:0",
                     scheduler_kwargs={"dashboard": spec.dashboard is not None},
                     silence_logs=logging.CRITICAL,
                 )
@@ -338,22 +347,33 @@ class ClusterEngine:
         topic = None if self._watch is unwatched else name
         if topic is not None:
             self._topics.append(topic)
-        shared = ("function", name)
-        graph = Graph({shared: DataNode(shared, function)})
+        # In a group of its own, and for tasks that are marked, Dask deals the tasks out evenly; otherwise it would send
+        # all of them where the function is. Fewer tasks than workers are dealt out only if nothing ties them together.
+        shared = (f"function-{name}", 0)
+        several = len(items) >= self._attendance.workers
+        graph = Graph({shared: DataNode(shared, function)} if several else {})
         keys = [(name, number) for number in range(len(items))]
         for key, item, size in zip(keys, items, sizes or [1] * len(items), strict=True):
-            argument = TaskRef(item.key) if isinstance(item, Future) else item
-            graph[key] = Task(key, apply, TaskRef(shared), argument, topic, size)
+            kept = isinstance(item, Future)
+            graph[key] = Task(
+                key,
+                apply,
+                TaskRef(shared) if several else function,
+                TaskRef(item.key) if kept else item,
+                topic,
+                size,
+                _data_producer=several and not kept,
+            )
         return graph, keys
 
-    def _submit(self, graph: Graph, keys: Sequence[Any]) -> list[Future]:
+    def _submit(self, graph: Graph, keys: Sequence[Any], *, priority: int = 0) -> list[Future]:
         with self._told_as_ours():
-            futures: list[Future] = self.client.get(graph, list(keys), sync=False)
+            futures: list[Future] = self.client.get(graph, list(keys), sync=False, priority=priority)
         return futures
 
     def _gather(self, phase: str, total: int, graph: Graph, keys: Sequence[Any]) -> list[Any]:
         with self._told_as_ours(), self._watched(phase, keys[0], total):
-            futures = self._submit(graph, keys)
+            futures = self._submit(graph, keys, priority=_SCAN_PRIORITY)
             gathered: list[Any] = self.client.gather(futures)
         return gathered
 

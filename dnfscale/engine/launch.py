@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dnfscale.engine.api import Engine, Notice, Tell, Watch, untold, unwatched
+from dnfscale.engine.forking import prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.preflight import check_cluster, check_performance_report
 from dnfscale.engine.serial import SerialEngine
@@ -40,6 +41,7 @@ def launch(
 def _opened(spec: ClusterSpec, watch: Watch, tell: Tell) -> ClusterEngine:
     """Start or join a cluster of Dask."""
     if spec.kind == "local":
+        prepare_workers()
         from dnfscale.engine.cluster import ClusterEngine
 
         return ClusterEngine.local(spec, watch=watch, tell=tell)

@@ -16,6 +16,7 @@ from distributed import Client, SSHCluster
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
+from dnfscale.engine.budget import KEPT_SHARE
 from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.cluster import ALLOWED_FAILURES, ClusterEngine
 from dnfscale.engine.credentials import security_of
@@ -31,7 +32,7 @@ _SETTINGS = {
     "distributed.deploy.lost-worker-timeout": "1 hour",
     # Scans go before tuning, see cluster.py.
     "distributed.scheduler.worker-saturation": float("inf"),
-    "distributed.worker.memory.target": 0.1,
+    "distributed.worker.memory.target": KEPT_SHARE,
     "distributed.worker.memory.spill": 0.55,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 64 << 20,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 64 << 20,

@@ -1,8 +1,30 @@
-"""`python -m dnfscale.jobs VERB`."""
+"""`python -m dnfscale.jobs VERB`, which is also installed as `dnfscale`."""
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from dnfscale.jobs.cli import main
+from dnfscale.engine.forking import prepare_workers
+from dnfscale.engine.kinds import KINDS
+
+
+def main() -> int:
+    """Carry out the command line of this process."""
+    if _seems_to_start_workers(sys.argv[1:]):
+        prepare_workers()
+    # Loaded while the process that workers are forked from loads what they need.
+    from dnfscale.jobs.cli import main as carry_out
+
+    return carry_out()
+
+
+def _seems_to_start_workers(arguments: Sequence[str]) -> bool:
+    """Guess whether a command will start workers on this machine; a wrong guess costs time and nothing else."""
+    if arguments[:1] != ["run"] or any(argument.startswith("--scheduler") for argument in arguments):
+        return False
+    texts = [*arguments, *(Path(file).read_text("utf-8", "replace") for file in arguments if Path(file).is_file())]
+    return not any(f'"{kind}"' in text for text in texts for kind in KINDS if kind != "local")
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -21,6 +21,7 @@ from dnfscale.core.columns import CategorySummary, NumberSummary, TableSummary
 from dnfscale.core.distinct import DistinctRows
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.medians import Located
+from dnfscale.core.narrowing import Stepped
 from dnfscale.core.sample import SampledRows
 from dnfscale.method.minimize import Minimized, Status
 from dnfscale.method.sweep import Step, Sweep
@@ -31,6 +32,7 @@ _KINDS: dict[str, Any] = {
         TableSummary,
         NumberSummary,
         CategorySummary,
+        Stepped,
         Located,
         Associations,
         DistinctRows,

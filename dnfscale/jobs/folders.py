@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -239,12 +239,13 @@ def write_whole(target: Path, content: str | bytes) -> None:
 def _drafted(target: Path) -> Iterator[BinaryIO]:
     """Give a file to write that takes the target's place when the block ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    # Its name is known before it is there: a signal may come at any moment, and nothing is to be left behind.
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with draft.open("xb") as file:
             yield file
-        os.chmod(draft, 0o644)
-        os.replace(draft, target)
+        draft.chmod(0o644)
+        draft.replace(target)
     except BaseException:
-        os.unlink(draft)
+        draft.unlink(missing_ok=True)
         raise

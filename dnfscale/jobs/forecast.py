@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dnfscale.engine.budget import KEPT_SHARE
+
 _READ_NUMBER_NS = 13.0
 _READ_CATEGORY_NS = 17.0
 _READ_ROW_NS = 60.0
@@ -41,13 +43,11 @@ LAUNCH_S = 2.5
 _REFERENCE_S = 0.0023
 """What `_machine_s` gave where the figures above were measured."""
 
-_PROCESS_BYTES = 240 << 20
+_PROCESS_BYTES = 160 << 20
 """A worker with its libraries loaded, before it reads anything."""
-_ALLOCATOR_BYTES = 96 << 20
+_ALLOCATOR_BYTES = 128 << 20
 """What allocators hold on to between two blocks."""
 _BLOCK_ROWS = 1 << 16
-KEPT_SHARE = 0.1
-"""Rows beyond this share of a worker's memory wait on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_byte
     """Return what a worker will hold at most.
 
     The rough rows stay with it, up to a share of its memory; a partition is in hand as it is read and as it is binned;
-    what lies inside the brackets of the whole table is merged once, with a copy; so are the tables of types.
+    what lies around the cuts of the whole table is merged once, with a copy; so are the tables of types.
     """
     columns = work.numbers + work.categories
     kept = rough_bytes // max(1, work.workers)

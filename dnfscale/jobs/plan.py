@@ -14,7 +14,7 @@ from dnfscale.jobs import forecast
 from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.spec import JobSpec
-from dnfscale.reading import Foreseen, foresee, inside_rows, sampled_pieces, sampled_share
+from dnfscale.reading import Foreseen, collected_rows, foresee, sampled_pieces, sampled_share
 from dnfscale.table import LearnSpec, features, n_inner
 
 
@@ -77,6 +77,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     phases += [
         Phase("read rows", "Parquet", partitions, size(names + target)),
         Phase("locate medians", "rough rows", tasks, 0),
+        Phase("collect medians", "rough rows", tasks, 0),
         Phase("associate attributes", "rough rows", tasks, 0),
     ]
     units = n_folds * (1 if n_splits == 1 else n_splits + 1)
@@ -120,7 +121,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         work,
         largest_rows=max((partition.n_rows for partition in source.partitions), default=0),
         rough_bytes=binned,
-        inside_bytes=16 * len(numbers) * inside_rows(source.n_rows, len(numbers)),
+        inside_bytes=16 * len(numbers) * collected_rows(source.n_rows, len(numbers)),
         limit=None if serial else int(memory_bytes(spec["cluster.memory_limit"])),
     )
     return Plan(tuple(phases), partitions, source.n_rows, columns, binned, needed, work)

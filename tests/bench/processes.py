@@ -26,7 +26,7 @@ class ProcessPeak:
     """The most memory that one process had."""
 
     role: str
-    """main: the process of the measurement; worker: started by multiprocessing, as Dask's are; child: any other."""
+    """main: the process of the measurement; worker: one of Dask's; child: any other."""
     peak_bytes: int
 
 
@@ -107,13 +107,18 @@ class PeakWatch:
             self._peaks[process] = ProcessPeak(role, peak)
 
     def _role(self, process: psutil.Process) -> str | None:
-        """Say what a process is; None for multiprocessing's own helper, which holds nothing."""
+        """Say what a process is; None for multiprocessing's own helpers, which hold nothing of their own."""
         if process == self._root:
             return "main"
-        command = " ".join(process.cmdline())
-        if not command or "multiprocessing.resource_tracker" in command:
+        command = process.cmdline()
+        told = " ".join(command)
+        if not command or "multiprocessing.resource_tracker" in told:
             return None
-        return "worker" if "multiprocessing.spawn" in command else "child"
+        if "multiprocessing.forkserver" in told:
+            # A worker has the command line of the process that it was forked from.
+            parent = process.parent()
+            return "worker" if parent is not None and parent.cmdline() == command else None
+        return "child"
 
 
 def _cpu_seconds(process: psutil.Process) -> float:

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -67,6 +68,11 @@ def divide(item: int) -> float:
 
 def with_pid(item: int) -> tuple[int, int]:
     return os.getpid(), item
+
+
+def slowly_with_pid(item: int) -> tuple[int, int]:
+    time.sleep(0.005)
+    return with_pid(item)
 
 
 def value_of(kept: tuple[int, int]) -> int:
@@ -323,6 +329,14 @@ def test_a_cluster_knows_the_memory_of_its_smallest_worker(cluster):
 
 def test_work_is_done_by_the_workers_not_here(cluster):
     assert os.getpid() not in {pid for pid, _ in cluster.map("pids", range(8), with_pid)}
+
+
+@pytest.mark.parametrize("n_items", [2, 5, 8, 24])
+def test_tasks_are_dealt_out_evenly_in_every_phase(cluster, n_items):
+    for _phase in range(7):
+        done = Counter(pid for pid, _ in cluster.map("deal", range(n_items), slowly_with_pid))
+        assert len(done) == 2
+        assert max(done.values()) - min(done.values()) <= 1
 
 
 def test_a_local_cluster_listens_to_its_own_machine_alone(cluster):

@@ -14,7 +14,7 @@ from tests.faults.fault import IDENTICAL, Fault, NotReadyError
 from tests.faults.ground import Ground, meanwhile
 
 SCANS = (
-    *("sample columns", "read rows", "locate medians", "associate attributes"),
+    *("sample columns", "read rows", "locate medians", "collect medians", "associate attributes"),
     *("count types", "count chosen types", "minimize formulas"),
 )
 _SEVERAL = 6

@@ -102,7 +102,7 @@ def test_a_killed_run_in_the_store_is_taken_over_and_goes_on(far, store):
     assert far.here("run", "job.toml", "--resume").code == 0
     events = [json.loads(line) for line in store.read("runs/job/events.jsonl").splitlines()]
     recalled = [event["phase"] for event in events if event["event"] == "recalled"]
-    assert recalled == ["locate medians", "associate attributes"]
+    assert recalled == ["locate medians", "collect medians", "associate attributes"]
     assert far_essence(store) == near_essence(far)
     assert "lock.json" not in store.names("runs/job")
     again = far.here("run", "job.toml", "--resume")

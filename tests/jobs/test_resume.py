@@ -15,7 +15,14 @@ import pytest
 from dnfscale.jobs import runner
 from tests.jobs.running import PATIENCE_S, Desk, essence, small_table, surprising, surroundings
 
-SCANS = ["locate medians", "associate attributes", "count types", "count chosen types", "minimize formulas"]
+SCANS = [
+    "locate medians",
+    "collect medians",
+    "associate attributes",
+    "count types",
+    "count chosen types",
+    "minimize formulas",
+]
 """What a study without missing values does, besides reading its rows."""
 
 
@@ -83,9 +90,9 @@ def test_rows_are_read_again_only_where_a_scan_needs_them(laid_desk, quiet):
     die(laid_desk, "end count types", "run", "job.toml")
     ended = laid_desk.here("run", "job.toml", "--resume")
     assert ended.code == 0
-    assert [line.split("  ")[1] for line in ended.err.splitlines() if line.endswith(" done before")] == SCANS[:2]
-    assert recalled(laid_desk.folder()) == SCANS[:2]
-    assert done(laid_desk.folder()) == ["read rows", *SCANS[2:]]
+    assert [line.split("  ")[1] for line in ended.err.splitlines() if line.endswith(" done before")] == SCANS[:3]
+    assert recalled(laid_desk.folder()) == SCANS[:3]
+    assert done(laid_desk.folder()) == ["read rows", *SCANS[3:]]
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
 
 
@@ -94,7 +101,7 @@ def test_a_run_killed_on_a_cluster_goes_on_without_one(laid_desk, quiet):
     die(laid_desk, "start count types", "run", "job.toml")
     laid_desk.spec(kind="study")
     assert laid_desk.here("run", "job.toml", "--resume").code == 0
-    assert recalled(laid_desk.folder()) == SCANS[:2]
+    assert recalled(laid_desk.folder()) == SCANS[:3]
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
 
 
@@ -150,7 +157,7 @@ def test_a_suite_goes_on_with_the_job_that_was_killed(laid_desk):
     die(laid_desk, "start count types", "run", "both.toml")
     assert laid_desk.here("run", "both.toml", "--resume").code == 0
     folder = laid_desk.folder("both")
-    assert recalled(folder / "jobs" / "one") == SCANS[:2]
+    assert recalled(folder / "jobs" / "one") == SCANS[:3]
     texts = [essence(folder / "jobs" / name / "result.json") for name in ("one", "two")]
     assert texts[0].replace('"name": "one"', '"name": "two"') == texts[1]
 
@@ -163,7 +170,7 @@ def test_damaged_records_are_made_again(laid_desk, quiet):
     content[-3] ^= 1
     file.write_bytes(content)
     assert laid_desk.here("run", "job.toml", "--resume").code == 0
-    assert recalled(laid_desk.folder()) == SCANS[:1]
+    assert recalled(laid_desk.folder()) == SCANS[:2]
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
 
 
@@ -258,7 +265,7 @@ def test_a_second_runner_is_refused_and_a_dead_one_is_followed(laid_desk):
         first.communicate()
     assert (laid_desk.folder() / "lock.json").is_file()
     assert laid_desk.here("run", "job.toml", "--resume").code == 0
-    assert recalled(laid_desk.folder()) == SCANS[:2]
+    assert recalled(laid_desk.folder()) == SCANS[:3]
     assert surprising(laid_desk.folder()) == []
 
 

@@ -1,0 +1,104 @@
+"""Brackets made narrow by counting, so that one place never holds more than a few of a column's values.
+
+What a bracket from a sample holds grows with the rows: 100,000 values of 10 million, half a million of 100 million.
+*Steps*, which are values of the sample, divide it. How many rows of each arc lie below each step is a small table; its
+sum over all partitions tells between which steps the cuts of all folds lie, and only what lies there is collected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Ints, Values, tally_cells
+from dnfscale.core.medians import Bracket, Brackets, Located, joined, middle_ranks
+
+_STEPS = 64
+"""Steps of a bracket, at most: the tables of ten folds are then 12 KB a bracket."""
+_STEP_ROWS = 1 << 12
+"""So few values between two steps are collected as readily as they are counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stepped:
+    """How the rows of a column lie relative to the steps of one of its brackets."""
+
+    below: Ints
+    """below[i, arc]: rows below the bracket, below each of its steps, and up to its end."""
+    present: Ints
+    """Rows of each arc that have a value."""
+
+
+def steps(sample: Values, within: Bracket, *, n_rows: int) -> Values:
+    """Return values, increasing, that divide a bracket of a column of so many rows, given a sample of these."""
+    inside = np.sort(sample[(sample > within.low) & (sample <= within.high)])
+    n_steps = min(_STEPS, len(inside) * n_rows // max(1, len(sample)) // _STEP_ROWS)
+    return np.unique(inside[len(inside) * np.arange(1, n_steps + 1) // (n_steps + 1)])
+
+
+def narrowed_rows(inside: int, n_rows: int) -> int:
+    """Return about how many of the values inside a bracket of so many rows are left when it has been narrowed."""
+    n_steps = min(_STEPS, inside // _STEP_ROWS)
+    # The cuts of the folds differ by a few standard deviations, and meet the steps on either side.
+    return min(inside, 2 * inside // (n_steps + 1) + 2 * math.isqrt(n_rows))
+
+
+def climb(located: Located, steps: Values) -> Stepped:
+    """Count the rows of each arc below the steps."""
+    n_arcs = len(located.below)
+    cells = np.searchsorted(steps, located.values, side="right") * n_arcs + located.arcs
+    between = tally_cells(cells, located.counts, (len(steps) + 1) * n_arcs).reshape(-1, n_arcs)
+    return Stepped(np.cumsum(np.concatenate([located.below[None], between]), axis=0), located.present.copy())
+
+
+def merge(parts: Sequence[Stepped]) -> Stepped:
+    """Merge what was counted in disjoint rows."""
+    return Stepped(np.sum([part.below for part in parts], axis=0), np.sum([part.present for part in parts], axis=0))
+
+
+def narrowed(
+    brackets: Brackets, steps: Sequence[Values], found: Sequence[Stepped], members: Bools, shares: Sequence[Fraction]
+) -> Brackets | None:
+    """Return brackets from step to step that hold the quantiles of all subsets of arcs; None where some are outside.
+
+    members[subset, arc] says what a subset consists of; shares are those of the cuts that the brackets hold.
+    """
+    wanted = []
+    for share, number in zip(shares, brackets.of_cut, strict=True):
+        part = _between(brackets.parts[number], steps[number], found[number], members, share)
+        if part is None:
+            return None
+        wanted.append(part)
+    return joined(wanted)
+
+
+def within(located: Located, part: Bracket) -> Located:
+    """Return what was located in a bracket as it lies relative to a narrower one."""
+    below = located.values < part.low
+    inside = ~below & (located.values <= part.high)
+    return Located(
+        located.below + tally_cells(located.arcs[below], located.counts[below], len(located.below)),
+        # A copy: rows that come from disk lie in one piece of memory, which a view would hold.
+        located.present.copy(),
+        located.values[inside],
+        located.arcs[inside],
+        located.counts[inside],
+    )
+
+
+def _between(bracket: Bracket, steps: Values, found: Stepped, members: Bools, share: Fraction) -> Bracket | None:
+    """Return the part of a bracket, from step to step, in which a quantile of all subsets of arcs lies."""
+    n = members @ found.present
+    some = n > 0
+    if not some.any():
+        return Bracket(bracket.low, bracket.low)
+    below = (members @ found.below.T)[some]
+    first, last = (((below <= rank[:, None]).sum(axis=1)) for rank in middle_ranks(n[some], share))
+    if first.min() == 0 or last.max() == below.shape[1]:
+        return None
+    ends = [bracket.low, *steps, bracket.high]
+    return Bracket(ends[int(first.min()) - 1], ends[int(last.max())])

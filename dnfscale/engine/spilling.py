@@ -1,0 +1,27 @@
+"""Where a worker of this machine keeps results: in memory up to a share of its own, beyond that on disk for good.
+
+Dask brings what it takes from disk back to memory, and writes something else out for it. A scan takes all rows, one
+partition after the other; so every one of them would be read and written in every scan, even if nearly all had room.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from distributed.spill import SpillBuffer
+
+from dnfscale.engine.budget import KEPT_SHARE
+
+
+class SteadyBuffer(SpillBuffer):  # type: ignore[misc]
+    """Results in memory, and those on disk, which stay there when they are used."""
+
+    def slow_to_fast(self, key: Any) -> Any:
+        with self.unlock():
+            return self.slow[key]
+
+
+def steady_buffer(worker_local_directory: str, memory_bytes: int) -> SteadyBuffer:
+    """Return the place for the results of a worker with so much memory."""
+    return SteadyBuffer(os.path.join(worker_local_directory, "storage"), target=int(KEPT_SHARE * memory_bytes))
