@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 import zlib
 from dataclasses import fields
 from enum import Enum
@@ -76,7 +77,7 @@ def from_bytes(title: str, content: bytes) -> Any:
         value = reader.value(json.loads(shape))
     except DamagedError:
         raise
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError, struct.error) as error:
         raise DamagedError(str(error)) from error
     return value
 
@@ -87,7 +88,8 @@ def _shape(value: Any, arrays: list[bytes]) -> Any:
     if value is None or kind in (bool, int, str):
         return value
     if kind is float:
-        return value if math.isfinite(value) else {"float": repr(value)}
+        # A nan has a sign and more bits of its own.
+        return value if math.isfinite(value) else {"float": struct.pack("<d", value).hex()}
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in _NUMBERS:
         # Without dims a scalar, which is something else than an array of no dimensions.
         dims = {"dims": list(value.shape)} if isinstance(value, np.ndarray) else {}
@@ -123,7 +125,8 @@ class _Reader:
         if "choice" in shape:
             return _CHOICES[shape["choice"]](shape["value"])
         if "float" in shape:
-            return float(shape["float"])
+            [value] = struct.unpack("<d", bytes.fromhex(shape["float"]))
+            return value
         if "over" in shape:
             return Fraction(*shape["over"])
         if "dict" in shape:
