@@ -286,12 +286,13 @@ class ClusterEngine:
                 advance(number, None)
             while running:
                 task = running.pop(next(finished).key)
-                if task.has_lost_workers and not task.again:
+                answer = _answer(task.future)
+                if isinstance(answer, KilledWorker) and not task.again:
                     suspects.append(task)
                 else:
                     done += 1
                     self._watch(Progress(phase, min(done, expected - 1), expected))
-                    advance(task.number, _answer(task.future))
+                    advance(task.number, _blamed(answer) if isinstance(answer, KilledWorker) else answer)
                 if suspects and not any(other.again for other in running.values()):
                     suspect = suspects.popleft()
                     submit(suspect.number, suspect.item, again=True)
@@ -443,10 +444,6 @@ class _Running:
     again: bool
     future: Future
 
-    @property
-    def has_lost_workers(self) -> bool:
-        return self.future.status == "error" and isinstance(self.future.exception(), KilledWorker)
-
 
 class _Guest(ClusterEngine):
     """An engine on a client that belongs to another one."""
@@ -465,13 +462,19 @@ def _answer(future: Future) -> Any:
         future.result()
     error = future.exception()
     if error is None:
-        return future.result()
+        try:
+            return future.result()
+        except KilledWorker as died:
+            # The result went with its worker, and others died while it was found again.
+            return died
     if isinstance(error, DnfscaleError):
         raise error
-    if isinstance(error, KilledWorker):
-        # Dask's own words name a worker and a key, which differ from run to run; a result must not.
-        return Failure(f"{error.allowed_failures + 1} workers in a row died on it")
-    return Failure(f"{type(error).__name__}: {error}")
+    return error if isinstance(error, KilledWorker) else Failure(f"{type(error).__name__}: {error}")
+
+
+def _blamed(error: KilledWorker) -> Failure:
+    # Dask's own words name a worker and a key, which differ from run to run; a result must not.
+    return Failure(f"{error.allowed_failures + 1} workers in a row died on it")
 
 
 def _forget_topics(topics: list[str], dask_scheduler: Any) -> None:
