@@ -44,14 +44,14 @@ def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items:
     return result
 
 
-def apply_within(function: Callable[[Any], Any], item: Any, topic: str, limit_s: float | None) -> Any:
+def apply_within(function: Callable[[Any], Any], item: Any, name: str, limit_s: float | None) -> Any:
     """Apply the function, but not for longer than the limit.
 
     Nothing ends a thread that is at work, so it is left alone, and its worker makes room for a new one: it hands over
     what it keeps, and its nanny starts another. A worker without a nanny stays, with one thread that works in vain.
     """
     if limit_s is None:
-        return apply(function, item, topic, 1)
+        return function(item)
     answer: Future[Any] = Future()
 
     def work() -> None:
@@ -60,18 +60,16 @@ def apply_within(function: Callable[[Any], Any], item: Any, topic: str, limit_s:
         except BaseException as error:
             answer.set_exception(error)
 
-    threading.Thread(target=work, name=topic, daemon=True).start()
+    threading.Thread(target=work, name=name, daemon=True).start()
     worker = get_worker()
     try:
-        result = answer.result(timeout=limit_s)
+        return answer.result(timeout=limit_s)
     except TimeoutError:
         if answer.done():
             raise
         if worker.nanny is not None:
             worker.loop.add_callback(_replace, worker, worker.get_current_task())
         raise TaskTimeoutError(f"the task was still at work after {limit_s:g} s") from None
-    worker.log_event(topic, 1)
-    return result
 
 
 async def _replace(worker: Worker, key: str) -> None:

@@ -247,7 +247,6 @@ class ClusterEngine:
         limit: Limit = unlimited,
     ) -> list[Result]:
         name = _task_name(phase)
-        self._topics.append(name)
         ends: dict[int, Result] = {}
         done = 0
         self._watch(Progress(phase, 0, expected))
