@@ -216,8 +216,9 @@ def _clients(dask_scheduler: Any) -> list[str]:
 def _scheduler_state(dask_scheduler: Any) -> dict[str, Any]:
     import dask
 
-    # Dask itself keeps a topic for every client and worker it ever had.
-    topics = [name for name in dask_scheduler._broker._topics if not name.startswith(("Client-", "tcp://"))]
+    # Dask itself keeps a topic for every client and worker it ever had, and for tasks that one took from another.
+    topics = dask_scheduler._broker._topics.keys() - {"scheduler", "stealing"}
+    topics = {name for name in topics if "Client-" not in name and not name.startswith("tcp://")}
     return {
         "tasks": sorted(map(str, dask_scheduler.tasks)),
         "plugins": sorted(dask_scheduler.plugins),
