@@ -26,13 +26,13 @@ _FOLD_NS = 6.0
 """Rows whose type differs from fold to fold, counted for each of them and each ranking."""
 _CELL_NS = 3.0
 """Merging one cell of the tables of types, from one partition."""
-_CHUNK_NS = 400_000.0
+_CHUNK_NS = 250_000.0
 """Beginning with one column of one partition, however few values it has there."""
 _FILE_NS = 1_500_000.0
 """Opening a file."""
 _SCORE_NS = 3_000.0
 """Scoring and ranking one attribute in one fold by one score."""
-_CUT_NS = 1_000_000.0
+_CUT_NS = 5_000_000.0
 """The cuts of one column of numbers in all folds, which the runner finds by itself."""
 _TASK_S = 0.003
 """A task of ours, its messages included, on the core that the scheduler shares."""
@@ -43,7 +43,7 @@ LAUNCH_S = 2.5
 _REFERENCE_S = 0.0023
 """What `_machine_s` gave where the figures above were measured."""
 
-_PROCESS_BYTES = 160 << 20
+_PROCESS_BYTES = 120 << 20
 """A worker with its libraries loaded, before it reads anything."""
 _ALLOCATOR_BYTES = 128 << 20
 """What allocators hold on to between two blocks."""
@@ -98,7 +98,7 @@ def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_byte
     kept = rough_bytes // max(1, work.workers)
     if limit is not None:
         kept = min(kept, int(KEPT_SHARE * limit))
-    in_hand = largest_rows * (columns + 2) * 3 + min(largest_rows, _BLOCK_ROWS) * 24 * (columns + 1)
+    in_hand = largest_rows * (columns + 2) * 6 + min(largest_rows, _BLOCK_ROWS) * 24 * (columns + 1)
     tables = 3 * work.folds * work.rankings * (8 * 6 << work.ell)
     return _PROCESS_BYTES + _ALLOCATOR_BYTES + kept + in_hand + tables + 3 * inside_bytes
 
