@@ -109,7 +109,7 @@ def suite_words(views: Sequence[RunView]) -> list[str]:
     if len(known) > 1:
         close = sum(abs(mean - paper.mean) <= (paper.deviation or 0) for mean, paper in known)
         words.append(
-            f"Against the paper's own figures for this method: on {close} of {len(known)} datasets our mean lies "
+            f"Against the paper's own figures for this method: in {close} of {len(known)} runs our mean lies "
             "within one of its standard deviations."
         )
     return words
