@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from typing import IO, Any
 
 import psutil
@@ -111,8 +112,10 @@ class Driver:
             self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+            # What was last said to a driver that had just ended is still to be written, and nobody reads it.
+            with suppress(BrokenPipeError):
+                if pipe is not None:
+                    pipe.close()
 
     @property
     def exit_code(self) -> int:
