@@ -28,8 +28,9 @@ _START_S = 60.0
 
 def measure_dnfscale(setting: Setting) -> Outcome:
     """Measure the exact minimization of every table."""
-    # The first call loads SciPy's optimizers.
-    minimize(Truth(3, (1, 2, 4)))
+    # Random tables need SciPy's optimizers, which take 0.4 s to load.
+    import scipy.optimize  # noqa: F401
+
     return _measured(setting, lambda table: _minimize_table(table, minimize))
 
 
@@ -96,7 +97,11 @@ def figures(measured: Mapping[str, Measured]) -> list[Figure]:
     for kind, names in _kinds(ours).items():
         ratio = sum(theirs[name] for name in names) / sum(ours[name] for name in names)
         stopped = any(literals[name] is None for name in names)
-        found.append(Figure(f"sympy / dnfscale, wall time of {kind} tables", ratio, lower_bound=stopped))
+        goal = 100.0 if kind == "real" else None
+        what = f"sympy / dnfscale, wall time of {kind} tables"
+        found.append(Figure(what, ratio, at_least=goal, lower_bound=stopped))
+    least = min(theirs[name] / ours[name] for name in _kinds(ours)["real"])
+    found.append(Figure("... of the real table where it is least", least))
     saved = sum(literals[n] - measured["dnfscale"].outcome.answer[n] for n in literals if literals[n] is not None)
     found.append(Figure("sympy - dnfscale, literals", saved, at_least=0))
     return found

@@ -10,10 +10,15 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
 from sympy.logic.boolalg import SOPform
 
 from dnfscale.core.formula import Dnf, Term
+from dnfscale.method import minimize as module
 from dnfscale.method.minimize import Effort, Status, Truth, as_types, grow_cover, minimize, prime_implicants
+from tests.bench.type_tables import ELL, RANDOM, type_tables
+
+REAL_TABLES = {table.name: table.truth for table in type_tables(ELL) if not table.name.startswith(RANDOM)}
 
 
 @st.composite
@@ -83,6 +88,25 @@ def least_cost(truth: Truth) -> tuple[int, int]:
     return min(cost for covered, cost in best.items() if not required & ~covered)
 
 
+def first_shortest(truth: Truth) -> Dnf:
+    """The judge: of all sets of primes, the shortest, and of these the one whose terms read first."""
+    covers = {prime: accepted_by(prime, truth.ell) for prime in prime_implicants(truth)}
+    sets = itertools.chain.from_iterable(itertools.combinations(covers, n) for n in range(len(covers) + 1))
+    enough = (Dnf(terms) for terms in sets if set(truth.required) <= set().union(*(covers[term] for term in terms)))
+    return min(enough, key=lambda dnf: (cost(dnf), [(len(term.literals), term) for term in dnf.terms]))
+
+
+def cost_by_integer_program(truth: Truth) -> tuple[int, int]:
+    """The judge: fewest literals, then fewest terms, by one program over all primes."""
+    primes, types = prime_implicants(truth), np.array(truth.required)
+    covers = np.array([prime.accepts(types) for prime in primes]).T
+    costs = [(len(types) + 1) * len(prime.literals) + 1 for prime in primes]
+    constraints = LinearConstraint(covers.astype(np.float64), lb=1)
+    answer = milp(costs, integrality=1, bounds=Bounds(0, 1), constraints=constraints, options={"mip_rel_gap": 0.0})
+    assert answer.status == 0
+    return divmod(round(answer.fun), len(types) + 1)
+
+
 def cost(dnf: Dnf) -> tuple[int, int]:
     return dnf.n_literals, len(dnf.terms)
 
@@ -122,6 +146,38 @@ def test_with_free_types_a_formula_is_written_as_short_as_can_be(truth):
     found = minimize(truth)
     assert found.status is Status.PROVEN
     assert cost(found.dnf) == least_cost(truth)
+
+
+@pytest.mark.parametrize("ell", [1, 2, 3])
+def test_of_several_shortest_formulas_the_one_that_reads_first_is_taken(ell):
+    for function in range((1 << (1 << ell)) - 1):
+        truth = Truth(ell, tuple(t for t in range(1 << ell) if function >> t & 1))
+        assert minimize(truth).dnf == first_shortest(truth), truth
+
+
+@given(truths(max_ell=7, with_free=True))
+def test_formulas_of_more_attributes_are_as_short_as_an_integer_program_makes_them(truth):
+    found = minimize(truth)
+    assert found.status is Status.PROVEN
+    if truth.required and len(truth.required) + len(truth.free) < 1 << truth.ell:
+        assert cost(found.dnf) == cost_by_integer_program(truth)
+
+
+@pytest.mark.parametrize(("ell", "share"), [(7, 0.4), (8, 0.2), (9, 0.15), (10, 0.05), (10, 0.15), (12, 0.02)])
+@pytest.mark.parametrize("seed", range(3))
+def test_formulas_of_few_types_are_as_short_as_an_integer_program_makes_them(ell, share, seed):
+    truth = random_truth(ell, int(share * (1 << ell)), seed=seed)
+    assert cost(minimize(truth).dnf) == cost_by_integer_program(truth)
+
+
+@pytest.mark.parametrize("name", REAL_TABLES)
+def test_real_tables_are_written_as_short_as_by_an_integer_program_and_without_one(name, monkeypatch):
+    monkeypatch.setattr(module, "_solve", None)
+    truth = REAL_TABLES[name]
+    found = minimize(truth)
+    assert found.status is Status.PROVEN
+    assert_agrees(found.dnf, truth)
+    assert cost(found.dnf) == cost_by_integer_program(truth)
 
 
 def one_of_many_or_all_of_four(n_many: int) -> Truth:
