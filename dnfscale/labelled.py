@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dnfscale.core.arrays import Ints
-from dnfscale.core.columns import Block, Column, Reading
+from dnfscale.core.columns import Reading
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.datasets import is_named, open_named, table_source
 from dnfscale.data.frames import dask_source, is_dask, is_frame, own_order, repeated, to_table
@@ -25,7 +25,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
-from dnfscale.evaluate import check_columns, columns_of, types_of
+from dnfscale.evaluate import check_columns, columns_of, evaluate
 from dnfscale.weights import MOST_WEIGHT, class_factors, products, repeats, sample_weights, whole_weights
 
 Labels = npt.NDArray[Any]
@@ -136,27 +136,23 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _types_under(self, X: Any, taus: Sequence[Vocabulary]) -> list[Ints]:  # noqa: N803
         """Return the type of each row over each tau."""
-        parts: list[list[Ints]] = [[np.empty(0, dtype=np.int64)] for _ in taus]
-        for block, columns in self._blocks(X, taus):
-            for part, tau in zip(parts, taus, strict=True):
-                part.append(types_of(block, columns, tau))
-        return [np.concatenate(part) for part in parts]
-
-    def _blocks(self, X: Any, taus: Sequence[Vocabulary]) -> Iterator[tuple[Block, tuple[Column, ...]]]:  # noqa: N803
-        """Yield the rows of a table with the columns that some attributes need."""
         source = open_path(X) if is_path(X) else dask_source(X, "X") if is_dask(X) else None
         if source is None:
             source = table_source(self._checked(X, reset=False), "X")
         columns = columns_of(*taus)
         check_columns(taus, source.types, source.path)
         reading = Reading(columns, None, keep_missing=True)
+        parts: list[list[Ints]] = [[np.empty(0, dtype=np.int64)] for _ in taus]
         for block in (block for partition in source.partitions for block in partition.blocks(reading)):
-            if self.missing == "error" and any(block.missing):
+            found = evaluate(block, columns, taus)
+            if self.missing == "error" and found.incomplete is not None:
                 raise DataError(
                     f"expected no missing values, because missing = 'error', but "
-                    f"{sum(block.missing):,} of the values that the formula needs are missing"
+                    f"{sum(found.missing):,} of the values that the formula needs are missing"
                 )
-            yield block, columns
+            for part, types in zip(parts, found.types, strict=True):
+                part.append(types.astype(np.int64))
+        return [np.concatenate(part) for part in parts]
 
 
 def open_path(path: Any) -> Source:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dnfscale.core.arrays import Bools, Ints
-from dnfscale.core.columns import Block, Column, Reading, Rows
+from dnfscale.core.columns import Column, Reading, Rows
 from dnfscale.core.counts import to_dense
 from dnfscale.core.model import NO_TERM, Model
 from dnfscale.core.parts import stored_column
@@ -19,10 +20,14 @@ from dnfscale.data.source import Source
 from dnfscale.data.storage import DEFAULT_ACCESS, Access
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
-from dnfscale.evaluate import check_columns, columns_of, types_of
+from dnfscale.evaluate import Evaluated, check_columns, columns_of, evaluate
 
 _FILE_ROWS = 1_000_000
-"""A file of predictions is closed when it has so many rows."""
+_LEAST_FILES = 32
+"""A file of predictions is closed when it has so many rows, or such a part of all: workers with few large files to
+write would not be done at the same time."""
+_SLICE_ROWS = 1 << 16
+"""So many rows are answered at a time: what they take is still in the cache from one step to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +81,12 @@ def predict(
 
 
 def _runs(partitions: Sequence[Rows]) -> list[_Run]:
+    enough = min(_FILE_ROWS, sum(rows.n_rows for rows in partitions) // _LEAST_FILES)
     runs: list[_Run] = []
     waiting: list[Rows] = []
     for place, partition in enumerate(partitions):
         waiting.append(partition)
-        if sum(rows.n_rows for rows in waiting) >= _FILE_ROWS or place + 1 == len(partitions):
+        if sum(rows.n_rows for rows in waiting) >= enough or place + 1 == len(partitions):
             runs.append(_Run(len(runs), tuple(waiting)))
             waiting = []
     return runs
@@ -97,25 +103,28 @@ class WritePredictions:
     def __call__(self, run: _Run) -> Predicted:
         columns = self._columns()
         reading = Reading(columns, None, keep_missing=True)
-        answer = _Answers(self.models)
-        totals = np.zeros(max(2, len(self.models)), dtype=np.int64)
-        rows = missing = unseen = 0
-        batches: list[pa.RecordBatch] = []
+        n_rows = sum(partition.n_rows for partition in run.partitions)
+        answers = _answers(self.models, n_rows)
+        rows = missing = 0
         for block in (block for partition in run.partitions for block in partition.blocks(reading)):
-            # The types first: each column is then compared right after it was fetched.
-            types = [types_of(block, columns, model.tau) for model in self.models]
-            missing += self._missing_rows(block, columns)
-            batch, answers, n_unseen = answer(types)
-            batches.append(batch)
-            totals += answers
-            unseen += n_unseen
-            rows += block.n_rows
-        self._write(pa.Table.from_batches(batches, answer.schema), run.number)
-        return Predicted(rows, tuple(totals.tolist()), missing, unseen)
+            found = evaluate(block, columns, [model.tau for model in self.models])
+            self._check_missing(found, columns)
+            missing += 0 if found.incomplete is None else int(found.incomplete.sum())
+            if rows + block.n_rows > n_rows:
+                raise _changed(n_rows, f"at least {rows + block.n_rows:,}")
+            for start in range(0, block.n_rows, _SLICE_ROWS):
+                # Each lookup would widen them again.
+                types = [codes[start : start + _SLICE_ROWS].astype(np.intp) for codes in found.types]
+                answers.put(rows, types)
+                rows += len(types[0])
+        if rows < n_rows:
+            raise _changed(n_rows, f"{rows:,}")
+        self._write(answers.table(), run.number)
+        return Predicted(rows, answers.totals(), missing, answers.unseen)
 
     def write_empty(self) -> None:
         """Write the file of a dataset without rows."""
-        self._write(_Answers(self.models).schema.empty_table(), 0)
+        self._write(_answers(self.models, 0).table(), 0)
 
     def _write(self, table: pa.Table, number: int) -> None:
         write_parquet(table, self.folder, f"part-{number:05d}.parquet", self.access)
@@ -123,67 +132,107 @@ class WritePredictions:
     def _columns(self) -> tuple[Column, ...]:
         return columns_of(*(model.tau for model in self.models))
 
-    def _missing_rows(self, block: Block, columns: Sequence[Column]) -> int:
-        if not any(block.missing):
-            return 0
-        for model in self.models:
-            if model.missing == "error":
-                first = next(stored_column(c.name) for c, n in zip(columns, block.missing, strict=True) if n)
-                raise DataError(
-                    f"expected no missing values, because the model was learned with missing = 'error', but column "
-                    f"{first!r} has some; fill them"
-                )
-        absent = np.zeros(block.n_rows, dtype=np.bool_)
-        for data in block.columns:
-            absent |= data.missing()
-        return int(absent.sum())
+    def _check_missing(self, found: Evaluated, columns: Sequence[Column]) -> None:
+        if found.incomplete is not None and any(model.missing == "error" for model in self.models):
+            first = next(stored_column(c.name) for c, n in zip(columns, found.missing, strict=True) if n)
+            raise DataError(
+                f"expected no missing values, because the model was learned with missing = 'error', but column "
+                f"{first!r} has some; fill them"
+            )
 
 
-class _Answers:
-    """Tables from a row's types to what is written of it."""
+def _changed(n_rows: int, found: str) -> DataError:
+    return DataError(f"expected {n_rows:,} rows as the footers say, got {found}; write the files again")
 
-    def __init__(self, models: Sequence[Model]) -> None:
-        self._models = models
+
+def _answers(models: Sequence[Model], n_rows: int) -> _Answer | _LabelAnswers:
+    return _Answer(models[0], n_rows) if len(models) == 1 else _LabelAnswers(models, n_rows)
+
+
+class _Answer:
+    """What one formula says of rows: looked up by their types, and put where it is written from."""
+
+    def __init__(self, model: Model, n_rows: int) -> None:
+        self._probabilities = model.probabilities()
+        self._terms = model.first_terms().astype(np.int32)
+        self._unseen = to_dense(model.counts)[0] == 0
+        self._any_unseen = bool(self._unseen.any())
+        self._probability = np.empty(n_rows, dtype=np.float64)
+        self._term = np.empty(n_rows, dtype=np.int32)
+        self.unseen = 0
+        """Rows of types that the formula has not seen."""
+
+    def put(self, first_row: int, types: Sequence[Ints]) -> None:
+        [codes] = types
+        rows = slice(first_row, first_row + len(codes))
+        # Types are within the tables; NumPy would make sure of that in a copy.
+        self._probabilities.take(codes, out=self._probability[rows], mode="clip")
+        self._terms.take(codes, out=self._term[rows], mode="clip")
+        if self._any_unseen:
+            self.unseen += int(np.count_nonzero(self._unseen.take(codes)))
+
+    def totals(self) -> tuple[int, ...]:
+        """Return how many rows have each answer: no, and yes."""
+        accepted = int(np.count_nonzero(self._term != NO_TERM))
+        return len(self._term) - accepted, accepted
+
+    def table(self) -> pa.Table:
+        accepted = _bits(self._term != NO_TERM)
+        prediction = pa.Array.from_buffers(pa.bool_(), len(self._term), [None, accepted])
+        return _table(prediction, self._probability, self._term, accepted)
+
+
+class _LabelAnswers:
+    """What the formulas of several labels say: the label whose formula finds a row most probable."""
+
+    def __init__(self, models: Sequence[Model], n_rows: int) -> None:
         self._probabilities = [model.probabilities() for model in models]
         self._terms = [model.first_terms().astype(np.int32) for model in models]
         self._unseen = [to_dense(model.counts)[0] == 0 for model in models]
         # NumPy finds a type for whole numbers of 64 bits, with or without a sign.
-        labels = pa.array(np.array([model.positive[0] for model in models] if len(models) > 1 else [False, True]))
-        self._labels = labels
-        # What every row has is told so: a tenth of the write's time goes into saying of each value that it is there.
-        self.schema = pa.schema(
-            [
-                pa.field("prediction", labels.type, nullable=False),
-                pa.field("probability", pa.float64(), nullable=False),
-                pa.field("term", pa.int32()),
-            ]
-        )
+        self._labels = pa.array(np.array([model.positive[0] for model in models]))
+        self._answer = np.empty(n_rows, dtype=np.int32)
+        self._probability = np.empty(n_rows, dtype=np.float64)
+        self._term = np.empty(n_rows, dtype=np.int32)
+        self.unseen = 0
+        """Rows of types that the answering formula has not seen."""
 
-    def __call__(self, types: Sequence[Ints]) -> tuple[pa.RecordBatch, Ints, int]:
-        """Return what to write, the rows of each answer, and those of types that the answering formula has not seen."""
-        if len(self._models) == 1:
-            [codes] = types
-            terms = self._terms[0].take(codes)
-            probability = self._probabilities[0].take(codes)
-            accepted = _bits(terms != NO_TERM)
-            prediction = pa.Array.from_buffers(pa.bool_(), len(codes), [None, accepted])
-            n_accepted = int(np.bitwise_count(np.frombuffer(accepted, np.uint8)).sum())
-            totals = np.array([len(codes) - n_accepted, n_accepted])
-            unseen = np.count_nonzero(self._unseen[0].take(codes)) if self._unseen[0].any() else 0
-        else:
-            given = np.array([table[codes] for table, codes in zip(self._probabilities, types, strict=True)])
-            answers = given.argmax(axis=0)
-            rows = np.arange(given.shape[1])
-            probability = given[answers, rows] / given.sum(axis=0)
-            terms = np.array([t[c] for t, c in zip(self._terms, types, strict=True)])[answers, rows]
-            unseen = int(np.array([t[c] for t, c in zip(self._unseen, types, strict=True)])[answers, rows].sum())
-            totals = np.bincount(answers, minlength=len(self._models))
-            accepted = _bits(terms != NO_TERM)
-            prediction = self._labels.take(pa.array(answers))
-        # A term is there exactly where the formula accepts.
-        term = pa.Array.from_buffers(pa.int32(), len(terms), [accepted, pa.py_buffer(terms)])
-        columns = [prediction, pa.array(probability), term]
-        return pa.record_batch(columns, schema=self.schema), totals, int(unseen)
+    def put(self, first_row: int, types: Sequence[Ints]) -> None:
+        given = _picked(self._probabilities, types)
+        answers = given.argmax(axis=0)
+        each = np.arange(given.shape[1])
+        rows = slice(first_row, first_row + len(each))
+        self._answer[rows] = answers
+        self._probability[rows] = given[answers, each] / given.sum(axis=0)
+        self._term[rows] = _picked(self._terms, types)[answers, each]
+        self.unseen += int(_picked(self._unseen, types)[answers, each].sum())
+
+    def totals(self) -> tuple[int, ...]:
+        """Return how many rows have each label."""
+        return tuple(np.bincount(self._answer, minlength=len(self._labels)).tolist())
+
+    def table(self) -> pa.Table:
+        prediction = self._labels.take(pa.array(self._answer))
+        return _table(prediction, self._probability, self._term, _bits(self._term != NO_TERM))
+
+
+def _picked(tables: Sequence[Any], types: Sequence[Ints]) -> Any:
+    """Return what each formula's table says of each row."""
+    return np.array([table[codes] for table, codes in zip(tables, types, strict=True)])
+
+
+def _table(prediction: pa.Array, probability: Any, terms: Any, accepted: pa.Buffer) -> pa.Table:
+    """Return predictions as they are written; a term is there exactly where a formula accepts."""
+    term = pa.Array.from_buffers(pa.int32(), len(terms), [accepted, pa.py_buffer(terms)])
+    # What every row has is told so: a tenth of the write's time goes into saying of each value that it is there.
+    schema = pa.schema(
+        [
+            pa.field("prediction", prediction.type, nullable=False),
+            pa.field("probability", pa.float64(), nullable=False),
+            pa.field("term", pa.int32()),
+        ]
+    )
+    return pa.table([prediction, pa.array(probability), term], schema=schema)
 
 
 def _bits(flags: Bools) -> pa.Buffer:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import dnfscale.data.outputs
 import dnfscale.predict
+from dnfscale.core.columns import Block, Reading
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
@@ -223,6 +224,28 @@ def test_two_workers_write_what_one_does(tmp_path, cluster, monkeypatch):
     assert [p.read_bytes() for p in sorted(Path("apart").iterdir())] == [
         p.read_bytes() for p in sorted(Path("serial").iterdir())
     ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Misjudged:
+    """Rows whose number is not what was said."""
+
+    inner: TablePartition
+    n_rows: int
+    ordinal: int = 0
+
+    def blocks(self, reading: Reading) -> Iterator[Block]:
+        return self.inner.blocks(reading)
+
+
+@pytest.mark.parametrize("said", [99, 101])
+def test_rows_that_are_not_as_many_as_was_said_are_an_error_and_nothing_is_written(tmp_path, said):
+    table = rows(100)
+    source = table_source(table, "t")
+    wrong = replace(source, partitions=(Misjudged(TablePartition(0, table), said),))
+    with pytest.raises(DataError, match=f"expected {said} rows as the footers say, got (at least )?100"):
+        predict([model_of()], wrong, SerialEngine(), tmp_path / "answers")
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_rows_give_a_file_without_rows(tmp_path):

@@ -55,6 +55,10 @@ class Numbers:
     measure: Measure | None = None
     """What the values count; None where they are numbers as such."""
 
+    @property
+    def has_missing(self) -> bool:
+        return self.present is not None
+
     def missing(self) -> Bools:
         """Say which rows have no value."""
         return np.zeros(len(self.values), dtype=np.bool_) if self.present is None else ~self.present
@@ -67,6 +71,10 @@ class Categories:
     codes: Ints
     """An index into values; -1 where the value is missing."""
     values: tuple[Scalar, ...]
+
+    @property
+    def has_missing(self) -> bool:
+        return bool(len(self.codes)) and int(self.codes.min()) < 0
 
     def missing(self) -> Bools:
         """Say which rows have no value."""
@@ -109,6 +117,11 @@ class Reading:
     first_only: bool = False
     """Whether the first block is all that is wanted, so that nothing need be read beyond it."""
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no row is dropped, whatever its values are."""
+        return self.keep_missing and self.target is None and self.weight is None
+
 
 class Rows(Protocol):
     """A description of where some rows are, able to fetch them; it is what crosses to a worker."""
@@ -119,7 +132,9 @@ class Rows(Protocol):
     @property
     def n_rows(self) -> int: ...
 
-    def blocks(self, reading: Reading) -> Iterator[Block]: ...
+    def blocks(self, reading: Reading) -> Iterator[Block]:
+        """Fetch the rows, a block at a time; what a block holds may be there only until the next is asked for."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

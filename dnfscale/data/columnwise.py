@@ -7,8 +7,10 @@ columns one after the other, 256 Ki rows of each, 31 ns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +18,75 @@ import pyarrow.parquet as pq
 _MOST_ROWS = 1 << 18
 _MOST_BYTES = 32 << 20
 """So much is read of a column before the next, and so much of all of them together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LateBatch:
+    """A batch whose columns are each read when asked for, every time: what is done with one finds it in the cache."""
+
+    num_rows: int
+    read: Callable[[str], pa.Array]
+    appended: Mapping[str, pa.Array] = field(default_factory=dict)
+
+    def column(self, name: str) -> pa.Array:
+        return self.appended[name] if name in self.appended else self.read(name)
+
+    def append_column(self, name: str, array: pa.Array) -> LateBatch:
+        return replace(self, appended={**self.appended, name: array})
+
+
+Batch: TypeAlias = "pa.RecordBatch | LateBatch"
+
+
+class Fetch(Protocol):
+    """A way to read some columns of some row groups."""
+
+    def __call__(
+        self, parquet: pq.ParquetFile, names: Sequence[str], groups: Sequence[int], *, batch_rows: int
+    ) -> Iterator[Batch]: ...
+
+
+def read_late(
+    parquet: pq.ParquetFile, names: Sequence[str], groups: Sequence[int], *, batch_rows: int
+) -> Iterator[Batch]:
+    """Read some columns of some row groups when they are asked for, where the groups have a size that suits that."""
+    for run, n_rows in _runs(parquet.metadata, groups, _MOST_ROWS):
+        if batch_rows <= n_rows <= _MOST_ROWS:
+            yield LateBatch(n_rows, partial(_read_column, parquet, run, n_rows))
+        else:
+            yield from read_batches(parquet, names, run, batch_rows=batch_rows)
+
+
+def _read_column(parquet: pq.ParquetFile, groups: Sequence[int], n_rows: int, name: str) -> pa.Array:
+    table = parquet.read_row_groups(groups, [name], use_threads=False)
+    if table.num_rows != n_rows:
+        raise _uneven()
+    [column] = table.columns
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    # Each row group has a dictionary of its own.
+    return table.unify_dictionaries().column(0).combine_chunks()
+
+
+def read_first(
+    parquet: pq.ParquetFile, names: Sequence[str], groups: Sequence[int], *, batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Read some columns of some row groups, and of each no more than has been asked for."""
+    yield from parquet.iter_batches(batch_rows, list(groups), list(names), use_threads=False)
+
+
+def read_beginning(
+    parquet: pq.ParquetFile, names: Sequence[str], groups: Sequence[int], *, batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Read the first rows of some columns, and perhaps no more.
+
+    A reader holds pages of all its columns, of which the first rows are a small part: those of 14 columns came in 17 ms
+    and 7 MiB when read one column after the other, in 68 ms and 54 MiB when read at once.
+    """
+    if parquet.metadata.row_group(groups[0]).num_rows < batch_rows:
+        yield from read_first(parquet, names, groups, batch_rows=batch_rows)
+    else:
+        yield pa.record_batch([next(_pieces(parquet, name, groups, batch_rows)) for name in names], names=list(names))
 
 
 def read_batches(
@@ -26,7 +97,7 @@ def read_batches(
     for run, n_rows in _runs(parquet.metadata, groups, most_rows):
         # Beginning with a column takes as long as reading some ten thousand of its values.
         if len(names) < 2 or n_rows < batch_rows or most_rows < batch_rows:
-            yield from parquet.iter_batches(batch_rows, run, list(names), use_threads=False)
+            yield from read_first(parquet, names, run, batch_rows=batch_rows)
             continue
         if n_rows <= most_rows:
             # A reader that is done with its column leaves its memory, still in the cache, to the next.
@@ -69,7 +140,11 @@ def side_by_side(columns: Sequence[Iterator[pa.Array]], names: Sequence[str]) ->
             for piece, column in zip(pieces, columns, strict=True)
         ]
     if any(piece is not None for piece in pieces):
-        raise pa.ArrowInvalid("its columns have different numbers of rows")
+        raise _uneven()
+
+
+def _uneven() -> pa.ArrowInvalid:
+    return pa.ArrowInvalid("its columns have different numbers of rows")
 
 
 def _next_piece(column: Iterator[pa.Array]) -> Any:

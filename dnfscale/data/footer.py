@@ -32,14 +32,18 @@ class Opened(Protocol):
     def read_at(self, nbytes: int, offset: int) -> bytes: ...
 
 
-def read_chunks(file: Opened) -> list[list[Chunk]]:
-    """Return the column chunks of each row group; a footer that is not one is a ValueError."""
+def read_footer(file: Opened) -> bytes:
+    """Return the footer as it is stored; a file without one is a ValueError."""
     size = file.size()
     tail = file.read_at(_TAIL_BYTES, max(0, size - _TAIL_BYTES))
     length = int.from_bytes(tail[:4], "little")
     if tail[4:] != b"PAR1" or length > size - _TAIL_BYTES:
         raise ValueError("no footer at its end")
-    footer = file.read_at(length, size - _TAIL_BYTES - length)
+    return file.read_at(length, size - _TAIL_BYTES - length)
+
+
+def chunks_of(footer: bytes) -> list[list[Chunk]]:
+    """Return the column chunks of each row group; a footer that is not one is a ValueError."""
     try:
         return _row_groups(footer)
     except (IndexError, RecursionError) as error:

@@ -6,11 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
+from dnfscale.data.columnwise import Batch, LateBatch
 
-def gathered(batches: Iterable[pa.RecordBatch], *, least_rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in the same order, joining batches of one schema until they have so many rows."""
+
+def gathered(batches: Iterable[Batch], *, least_rows: int) -> Iterator[Batch]:
+    """Yield the same rows in the same order, joining batches of one schema until they have so many rows.
+
+    Batches that are read late are large, and stay as they are.
+    """
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
+        if isinstance(batch, LateBatch):
+            yield from _as_one(waiting)
+            yield batch
+            waiting = []
+            continue
         if waiting and not batch.schema.equals(waiting[0].schema):
             yield from _as_one(waiting)
             waiting = []

@@ -6,7 +6,9 @@ Strings are never decoded row by row: Parquet stores them as codes into a dictio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +20,7 @@ from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.data.clocks import Clock
-from dnfscale.data.columnwise import read_batches
+from dnfscale.data.columnwise import Batch, Fetch, LateBatch, read_batches, read_beginning, read_first, read_late
 from dnfscale.data.exact import is_number, measure_of, steps
 from dnfscale.data.gathered import gathered
 from dnfscale.data.listing import KnownFile, opened
@@ -54,15 +56,19 @@ class ParquetPartition:
         return sum(piece.n_rows for piece in self.pieces)
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
-        """Read the rows, a batch at a time."""
-        for batch in self.batches(*wanted(reading), first_only=reading.first_only):
+        """Read the rows, a batch at a time; where no row is dropped, a column at a time, when it is used."""
+        fetch = read_beginning if reading.first_only else read_late if reading.keeps_all else read_batches
+        for batch in self._fetched(*wanted(reading), fetch):
             yield to_block(batch, reading)
 
     def batches(
         self, plain: Sequence[str], coded: Sequence[str], *, first_only: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        """Read some columns as they are, and others as codes into a dictionary; if need be, little beyond the first."""
-        batches = (batch for piece in self.pieces for batch in _batches(piece, plain, coded, first_only))
+        """Read some columns as they are, and others as codes into a dictionary; if need be, the first rows alone."""
+        return self._fetched(plain, coded, read_beginning if first_only else read_batches)
+
+    def _fetched(self, plain: Sequence[str], coded: Sequence[str], fetch: Fetch) -> Iterator[Any]:
+        batches = (batch for piece in self.pieces for batch in _batches(piece, plain, coded, fetch))
         return gathered(batches, least_rows=_BATCH_ROWS // 2)
 
 
@@ -106,10 +112,10 @@ T = TypeVar("T")
 
 
 class _WhenAsked(Sequence[T]):
-    """Values that are each made when they are first asked for."""
+    """Values that are each made when asked for; one is kept until the next, which then takes its place in the cache."""
 
     def __init__(self, length: int, make: Callable[[int], T]) -> None:
-        self._made: dict[int, T] = {}
+        self._last: tuple[int, T] | None = None
         self._length = length
         self._make = make
 
@@ -119,16 +125,17 @@ class _WhenAsked(Sequence[T]):
     def __getitem__(self, place: Any) -> Any:
         if not 0 <= place < self._length:
             raise IndexError(place)
-        if place not in self._made:
-            self._made[place] = self._make(place)
-        return self._made[place]
+        if self._last is None or self._last[0] != place:
+            self._last = None  # its memory is free for the next
+            self._last = place, self._make(place)
+        return self._last[1]
 
 
-def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
+def to_block(batch: Batch, reading: Reading) -> Block:
     """Turn a batch into a block, without the rows that the reading does not want."""
     convert = _Converter(batch)
-    if reading.keep_missing and reading.target is None and reading.weight is None:
-        # No row is dropped, so a column can wait until it is used, and is still in the cache when that is done.
+    if reading.keeps_all:
+        # A column can wait until it is used, and is still in the cache when that is done.
         columns = _WhenAsked(len(reading.columns), lambda place: convert(reading.columns[place]))
         missing_values = _WhenAsked(len(columns), lambda place: _n_missing(columns[place]))
         return Block(batch.num_rows, batch.num_rows, columns, _target(batch, None), missing_values)
@@ -157,7 +164,7 @@ def to_block(batch: pa.RecordBatch, reading: Reading) -> Block:
     )
 
 
-def _target(batch: pa.RecordBatch, name: str | None) -> Categories:
+def _target(batch: Batch, name: str | None) -> Categories:
     if name is None:
         return Categories(np.empty(0, dtype=np.int64), ())
     target = _Converter(batch)(Column(name, Role.CATEGORY))
@@ -165,7 +172,7 @@ def _target(batch: pa.RecordBatch, name: str | None) -> Categories:
     return target
 
 
-def _weights(batch: pa.RecordBatch, name: str) -> Ints:
+def _weights(batch: Batch, name: str) -> Ints:
     weights = _Converter(batch)(Column(name, Role.NUMBER))
     assert isinstance(weights, Numbers)
     if weights.present is not None:
@@ -176,38 +183,49 @@ def _weights(batch: pa.RecordBatch, name: str) -> Ints:
     return weights.values.astype(np.int64)
 
 
-def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], first_only: bool) -> Iterator[pa.RecordBatch]:
+def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], fetch: Fetch) -> Iterator[Batch]:
     constants = dict(piece.constants)
     plain = [name for name in plain if name not in constants]
     coded = [name for name in coded if name not in constants]
     file = piece.file
-    try:
-        # What a store sends is asked for in few large pieces; a local file is read as it goes, which takes less memory.
-        ahead = is_remote(file.path)
-        with (
-            opened(file.path, file.access) as handle,
-            pq.ParquetFile(handle, read_dictionary=coded, pre_buffer=ahead) as parquet,
-        ):
-            file.check(handle)
-            file.check_footer(parquet.metadata)
-            # Without any column of its own a batch would not know its length.
-            names = [*plain, *coded] or parquet.schema_arrow.names[:1]
-            if ahead or first_only:
-                batches = parquet.iter_batches(_BATCH_ROWS, list(piece.groups), names, use_threads=False)
-            else:
-                batches = read_batches(parquet, names, piece.groups, batch_rows=_BATCH_ROWS)
-            yield from _with_constants(batches, constants)
-    except (pa.ArrowException, OSError) as error:
-        file.check()
-        raise DataError(
-            f"{file.path}: expected to read its columns, but that failed ({told(error, file.path)}); "
-            + ("try again, or look after the store" if ahead else "write the file again")
-        ) from error
+    # What a store sends is asked for in few large pieces; a local file is read as it goes, which takes less memory.
+    ahead = is_remote(file.path)
+    with (
+        _told_with(file),
+        opened(file.path, file.access) as handle,
+        pq.ParquetFile(handle, read_dictionary=coded, pre_buffer=ahead) as parquet,
+    ):
+        file.check(handle)
+        file.check_footer(parquet.metadata)
+        # Without any column of its own a batch would not know its length.
+        names = [*plain, *coded] or parquet.schema_arrow.names[:1]
+        batches = (read_first if ahead else fetch)(parquet, names, piece.groups, batch_rows=_BATCH_ROWS)
+        for batch in _with_constants(batches, constants):
+            is_late = isinstance(batch, LateBatch)
+            yield replace(batch, read=partial(_read_column, file, batch.read)) if is_late else batch
     # A file that was rewritten in place while it was read may have given some of its old rows and some of its new.
     file.check()
 
 
-def _with_constants(batches: Iterable[pa.RecordBatch], constants: dict[str, pa.Scalar]) -> Iterator[pa.RecordBatch]:
+def _read_column(file: KnownFile, read: Callable[[str], pa.Array], name: str) -> pa.Array:
+    with _told_with(file):
+        return read(name)
+
+
+@contextmanager
+def _told_with(file: KnownFile) -> Iterator[None]:
+    """Tell of a file that cannot be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        file.check()
+        raise DataError(
+            f"{file.path}: expected to read its columns, but that failed ({told(error, file.path)}); "
+            + ("try again, or look after the store" if is_remote(file.path) else "write the file again")
+        ) from error
+
+
+def _with_constants(batches: Iterable[Batch], constants: dict[str, pa.Scalar]) -> Iterator[Batch]:
     for batch in batches:
         for name, value in constants.items():
             batch = batch.append_column(name, pa.repeat(value, batch.num_rows))
@@ -217,17 +235,27 @@ def _with_constants(batches: Iterable[pa.RecordBatch], constants: dict[str, pa.S
 class _Converter:
     """Converts the columns of a batch; those that are parts of one column share its clock."""
 
-    def __init__(self, batch: pa.RecordBatch) -> None:
+    def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._clocks: dict[tuple[str, str | None], Clock] = {}
 
     def __call__(self, column: Column) -> Numbers | Categories:
-        name = stored_column(column.name)
+        if isinstance(column.name, Part):
+            return self._clock(column.name).part(column.name.unit)
+        if column.role is Role.NUMBER:
+            return self._converted(column.name, _numbers)
+        return self._converted(column.name, _categories)
+
+    def _clock(self, part: Part) -> Clock:
+        key = part.of, part.zone
+        if key not in self._clocks:
+            self._clocks[key] = Clock(self._converted(part.of, _numbers), part.zone)
+        return self._clocks[key]
+
+    def _converted(self, name: str, convert: Callable[[pa.Array], T]) -> T:
         array = self._batch.column(name)
         try:
-            if isinstance(column.name, Part):
-                return self._clock(column.name, array).part(column.name.unit)
-            return _numbers(array) if column.role is Role.NUMBER else _categories(array)
+            return convert(array)
         except UnicodeDecodeError as error:
             raise DataError(
                 f"column {name!r}: expected text in UTF-8, got bytes that are not ({error.reason}); write it anew"
@@ -239,12 +267,6 @@ class _Converter:
             ) from error
         except DataError as error:
             raise DataError(f"column {name!r}: {error}") from error
-
-    def _clock(self, part: Part, array: pa.Array) -> Clock:
-        key = part.of, part.zone
-        if key not in self._clocks:
-            self._clocks[key] = Clock(_numbers(array), part.zone)
-        return self._clocks[key]
 
 
 def _numbers(array: pa.Array) -> Numbers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import TypeVar
 
 import pyarrow as pa
@@ -18,15 +19,19 @@ FIRST_PASS = "first pass"
 """The part of an outcome that tells how long the first pass took."""
 
 
+_PASSES = 5
+
+
 def timed_again(work: Callable[[], T]) -> tuple[T, float, float, float]:
-    """Do some work twice; return its result, the first wall time, and the wall and CPU time of the second pass.
+    """Do some work again and again; return its result, the first wall time, and the median wall and CPU time after it.
 
     The first pass loads what is loaded late and takes memory from the system, which costs a scan as much as reading
-    does; the second is what the work itself takes.
+    does; those that follow take what the work itself takes. On a machine that does other things besides, the least of
+    them would flatter short work, which finds a quiet moment more easily than long work.
     """
-    _, first_s, _ = timed(work)
-    result, wall_s, cpu_s = timed(work)
-    return result, first_s, wall_s, cpu_s
+    result, first_s, _ = timed(work)
+    passes = [timed(work) for _ in range(_PASSES)]
+    return result, first_s, median(wall_s for _, wall_s, _ in passes), median(cpu_s for _, _, cpu_s in passes)
 
 
 def measure_bare_scan(folder: Path, columns: Sequence[str], setting: Setting) -> Outcome:

@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from dnfscale.core.arrays import Ints
-from dnfscale.core.columns import Reading, Rows, classes_of
-from dnfscale.core.vocabulary import Above, Vocabulary
+from dnfscale.core.columns import Reading, Rows
+from dnfscale.core.vocabulary import Above, IsTrue, Vocabulary
 from dnfscale.data.source import open_source
 from dnfscale.engine.launch import ClusterSpec, launch
-from dnfscale.evaluate import columns_of, types_of
+from dnfscale.evaluate import columns_of, evaluate
 from tests.bench.case import Case, Contender, Figure, Measured, Outcome, wall_ratio
 from tests.bench.datasets import NUMBERS, TARGET, make_synthetic, synthetic_folder
 from tests.bench.peers import FIRST_PASS, measure_bare_scan, timed_again
@@ -44,13 +44,15 @@ class CountTypesOf:
     target: str
 
     def __call__(self, rows: Rows) -> Ints:
-        columns = columns_of(self.tau)
-        ell = len(self.tau)
-        table = np.zeros(2 << ell, dtype=np.int64)
-        for block in rows.blocks(Reading(columns, self.target)):
-            cells = types_of(block, columns, self.tau)
-            cells |= classes_of(block.target, ((False,), (True,))).astype(np.int64) << ell
-            table += np.bincount(cells, minlength=2 << ell)
+        # The target is one more attribute, the last.
+        cells_of = Vocabulary((*self.tau.attributes, IsTrue(self.target, self.target, True)))
+        columns = columns_of(cells_of)
+        table = np.zeros(1 << len(cells_of), dtype=np.int64)
+        for block in rows.blocks(Reading(columns, None, keep_missing=True)):
+            found = evaluate(block, columns, [cells_of])
+            [cells] = found.types
+            complete = cells if found.incomplete is None else cells[~found.incomplete]
+            table += np.bincount(complete, minlength=len(table))
         return table
 
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dnfscale.core.columns import Column, Role
+from dnfscale.data.footer import chunks_of
 from dnfscale.data.source import Source, feature_columns, open_source, role_of
 from dnfscale.errors import DataError
 from tests.data.test_read import read_back, write
@@ -420,3 +421,28 @@ def test_a_column_of_a_type_that_has_no_role_is_named(tmp_path: Path, values, ki
     with pytest.raises(DataError, match=message):
         features(source)
     assert features(source, drop=("odd one",)) == (Column("a", Role.NUMBER),)
+
+
+def test_column_chunks_are_looked_at_when_their_sizes_are_asked_for_and_only_once(tmp_path, monkeypatch):
+    for number in range(3):
+        pq.write_table(pa.table({"a": [1, None, 3], "b": [1, 2, 3]}), tmp_path / f"{number}.parquet")
+    asked = []
+    monkeypatch.setattr("dnfscale.data.source.chunks_of", lambda footer: asked.append(1) or chunks_of(footer))
+    source = open_source(str(tmp_path))
+    assert source.n_rows == 9
+    assert not asked
+    assert source.null_counts == {"a": 3, "b": 0}
+    assert set(source.column_bytes) == {"a", "b"}
+    assert len(asked) == 3
+
+
+def test_column_chunks_that_cannot_be_told_apart_are_an_error_when_asked_for(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+
+    def refuse(_footer: bytes) -> None:
+        raise ValueError("its footer is damaged")
+
+    monkeypatch.setattr("dnfscale.data.source.chunks_of", refuse)
+    source = open_source(str(tmp_path))
+    with pytest.raises(DataError, match=r"t\.parquet: expected a Parquet file, .* \(its footer is damaged\)"):
+        source.null_counts.get("a")
