@@ -11,10 +11,12 @@ from typing import Any
 
 from distributed import Worker, get_worker
 
+from dnfscale.engine.moving import keep_told
 from dnfscale.engine.steady import keep_steady
 
 # Runners and workers, wherever they come from, all load this module.
 keep_steady()
+keep_told()
 
 _TELLING_S = 0.5
 """How long it takes at most, on a machine with some room, to tell the scheduler that a task has failed."""

@@ -1,8 +1,9 @@
 """The engine on a Dask cluster: one task per item, a tree of merges, nothing but descriptions sent out.
 
-Each call is one static graph. Its functions are nodes of the graph, so that however many tasks use one, it travels to
-a worker once. Keys carry the phase's name, so that the dashboard reads like the plan. Results that are kept stay on
-the workers as Dask futures: Dask spills them to disk, and makes them again when their worker dies.
+Each call is one static graph. A function that is large is a node of the graph, so that however many tasks use it, it
+travels to a worker once; a small one goes with every task, which then need not wait for it. Keys carry the phase's
+name, so that the dashboard reads like the plan. Results that are kept stay on the workers as Dask futures: Dask spills
+them to disk, and makes them again when their worker dies.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dask.tokenize import normalize_token
 from dask.utils import parse_bytes
 from distributed import Client, Future, LocalCluster, as_completed
 from distributed.comm.core import CommClosedError
+from distributed.protocol import pickle
 from distributed.scheduler import KilledWorker
 from distributed.utils import TimeoutError as DaskTimeoutError
 
@@ -48,6 +50,7 @@ from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.forking import ENVIRONMENT, LOADED, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.moving import BANDWIDTH
 from dnfscale.engine.runs import run_edges
 from dnfscale.engine.spilling import steady_buffer
 from dnfscale.errors import ClusterError, DnfscaleError
@@ -73,6 +76,10 @@ _CHAIN_PRIORITY = -1
 _SCAN_PRIORITY = 1
 """What is asked of kept results goes before keeping more: they are still in memory."""
 
+_SMALL_BYTES = 4 << 10
+"""What goes with every task: a node of its own takes one worker a turn to make and the others one more to fetch, some
+7 ms of a reduction."""
+
 ALLOWED_FAILURES = 9
 """How many deaths of its worker a task survives.
 
@@ -83,6 +90,7 @@ costs ten starts of a worker.
 """
 
 _LOCAL_SETTINGS = {
+    "distributed.scheduler.bandwidth": BANDWIDTH,
     "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
     "distributed.comm.timeouts.connect": f"{_START_S}s",
     # On one machine silence means that somebody is busy: who is gone hangs up.
@@ -99,6 +107,8 @@ _LOCAL_SETTINGS = {
     # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
     "distributed.scheduler.worker-saturation": float("inf"),
     "distributed.worker.memory.spill": 0.55,
+    # What is compressed cannot be used where it lies on disk.
+    "distributed.worker.memory.spill-compression": False,
     # Rows of a task that another worker takes over travel a few partitions at a time.
     "distributed.worker.memory.transfer": 0.02,
     "distributed.worker.transfer.message-bytes-limit": "8MB",
@@ -215,14 +225,13 @@ class ClusterEngine:
             graph, level = self._leaves(name, runs, SummarizeRun(summarize, merge), sizes=sizes)
         else:
             graph, level = self._leaves(name, items, summarize)
-        merger = ("merger", name)
-        graph[merger] = DataNode(merger, merge)
+        merger = _put(graph, ("merger", name), merge)
         depth = 0
         while len(level) > 1 or depth == 0:
             groups = [level[i : i + self.fan_in] for i in range(0, len(level), self.fan_in)]
             level = [(f"merge-{name}", depth, number) for number in range(len(groups))]
             for key, group in zip(level, groups, strict=True):
-                graph[key] = Task(key, _merge, TaskRef(merger), *map(TaskRef, group))
+                graph[key] = Task(key, _merge, merger, *map(TaskRef, group))
             depth += 1
         result: Result = self._gather(phase, len(items), graph, level)[0]
         return result
@@ -349,16 +358,16 @@ class ClusterEngine:
             self._topics.append(topic)
         # In a group of its own, and for tasks that are marked, Dask deals the tasks out evenly; otherwise it would send
         # all of them where the function is. Fewer tasks than workers are dealt out only if nothing ties them together.
-        shared = (f"function-{name}", 0)
         several = len(items) >= self._attendance.workers
-        graph = Graph({shared: DataNode(shared, function)} if several else {})
+        graph = Graph()
+        shared = _put(graph, (f"function-{name}", 0), function) if several else function
         keys = [(name, number) for number in range(len(items))]
         for key, item, size in zip(keys, items, sizes or [1] * len(items), strict=True):
             kept = isinstance(item, Future)
             graph[key] = Task(
                 key,
                 apply,
-                TaskRef(shared) if several else function,
+                shared,
                 TaskRef(item.key) if kept else item,
                 topic,
                 size,
@@ -479,6 +488,14 @@ def _blamed(error: KilledWorker) -> Failure:
 def _forget_topics(topics: list[str], dask_scheduler: Any) -> None:
     for topic in topics:
         dask_scheduler._broker._topics.pop(topic, None)
+
+
+def _put(graph: Graph, key: Any, function: Callable[..., Any]) -> Any:
+    """Return what tasks of a graph know a function by: itself if it is small, else a node of the graph."""
+    if len(pickle.dumps(function)) <= _SMALL_BYTES:
+        return function
+    graph[key] = DataNode(key, function)
+    return TaskRef(key)
 
 
 def _merge(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:

@@ -19,6 +19,7 @@ from dask_kubernetes.operator import make_cluster_spec
 from kr8s.objects import Service, new_class
 
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.moving import BANDWIDTH
 from dnfscale.errors import ClusterError
 
 _PORT = 8786
@@ -107,7 +108,11 @@ def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]
     """Return the DaskCluster resource that a spec describes."""
     pods = spec.kubernetes
     amount = {"cpu": pods.cpu, "memory": f"{parse_bytes(spec.memory_limit) * _HEADROOM >> 22}Mi"}
-    environment = {"OMP_NUM_THREADS": "1", **({} if spec.tls is None else _tls_environment())}
+    environment = {
+        "OMP_NUM_THREADS": "1",
+        "DASK_DISTRIBUTED__SCHEDULER__BANDWIDTH": BANDWIDTH,
+        **({} if spec.tls is None else _tls_environment()),
+    }
     scheme = "tcp" if spec.tls is None else "tls"
     resource: dict[str, Any] = make_cluster_spec(
         name=name,

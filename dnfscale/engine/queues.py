@@ -21,12 +21,15 @@ from distributed.core import Status
 
 from dnfscale.engine.credentials import security_of, temporary_files
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.moving import BANDWIDTH
 from dnfscale.errors import ClusterError
 
 _CLUSTERS = {"slurm": SLURMCluster, "pbs": PBSCluster}
 _SUBMIT = {"slurm": "sbatch", "pbs": "qsub"}
 
 _WORKER_ENVIRONMENT = {
+    # Workers tell the scheduler what they think of it.
+    "DASK_DISTRIBUTED__SCHEDULER__BANDWIDTH": BANDWIDTH,
     "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET": "0.1",
     "DASK_DISTRIBUTED__WORKER__MEMORY__SPILL": "0.55",
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),

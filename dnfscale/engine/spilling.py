@@ -2,6 +2,8 @@
 
 Dask brings what it takes from disk back to memory, and writes something else out for it. A scan takes all rows, one
 partition after the other; so every one of them would be read and written in every scan, even if nearly all had room.
+Here what lies on disk stays there, and is mapped when it is used: nothing is copied, nothing is allocated, and while
+the machine has memory to spare, its disk is not touched.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any
 
 from distributed.spill import SpillBuffer
 
-from dnfscale.engine.budget import KEPT_SHARE
+from dnfscale.engine.budget import LOCAL_KEPT_SHARE
 
 
 class SteadyBuffer(SpillBuffer):  # type: ignore[misc]
@@ -24,4 +26,8 @@ class SteadyBuffer(SpillBuffer):  # type: ignore[misc]
 
 def steady_buffer(worker_local_directory: str, memory_bytes: int) -> SteadyBuffer:
     """Return the place for the results of a worker with so much memory."""
-    return SteadyBuffer(os.path.join(worker_local_directory, "storage"), target=int(KEPT_SHARE * memory_bytes))
+    folder = os.path.join(worker_local_directory, "storage")
+    buffer = SteadyBuffer(folder, target=int(LOCAL_KEPT_SHARE * memory_bytes))
+    # Dask's buffer has no argument for it.
+    buffer.slow.data.d.memmap = True
+    return buffer

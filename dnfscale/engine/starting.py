@@ -22,10 +22,12 @@ from dnfscale.engine.cluster import ALLOWED_FAILURES, ClusterEngine
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.joining import connected, wait_for_workers
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.moving import BANDWIDTH
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, DnfscaleError
 
 _SETTINGS = {
+    "distributed.scheduler.bandwidth": BANDWIDTH,
     "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
     "distributed.comm.timeouts.connect": "60s",
     # A worker that is slow to come back is waited for; how long, attendance says.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.core.parts import stored_column
 from dnfscale.data.source import Source
+from dnfscale.engine.budget import KEPT_SHARE, LOCAL_KEPT_SHARE
 from dnfscale.engine.runs import run_edges
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
@@ -122,7 +123,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         largest_rows=max((partition.n_rows for partition in source.partitions), default=0),
         rough_bytes=binned,
         inside_bytes=16 * len(numbers) * collected_rows(source.n_rows, len(numbers)),
-        limit=None if serial else int(memory_bytes(spec["cluster.memory_limit"])),
+        kept_limit=_kept_limit(spec),
     )
     return Plan(tuple(phases), partitions, source.n_rows, columns, binned, needed, work)
 
@@ -141,6 +142,7 @@ def check_fits(plan: Plan, spec: JobSpec) -> None:
 
 def write_plan(plan: Plan, spec: JobSpec) -> str:
     """Write a plan as a table."""
+    kept_limit = _kept_limit(spec)
     roles = ", ".join(f"{sum(c.role is role for c in plan.columns):,} {role}" for role in Role)
     lines = [
         f"{spec.name}: {plan.rows:,} rows in {plan.partitions:,} partitions, {len(plan.columns):,} columns ({roles})",
@@ -156,14 +158,22 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
         f"{'in all':<46}{total_tasks:>8,}{total:>14}",
         "",
         f"rough rows        {_amount(plan.binned_bytes)}, kept on the workers",
-        f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}; "
-        "rows beyond a tenth of it wait on disk",
+        f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}"
+        + ("" if kept_limit is None else f"; rows beyond {_amount(kept_limit)} wait on disk"),
         f"time              about {_duration(plan.seconds)}"
         + (", and the tuning of baselines" if spec.baselines else ""),
         f"cluster           {spec['cluster.kind']}"
         + (f", {spec['cluster.workers']} workers" if spec["cluster.kind"] == "local" else ""),
     ]
     return "\n".join(lines)
+
+
+def _kept_limit(spec: JobSpec) -> int | None:
+    """Return how many bytes of rows a worker keeps in memory; None where there is no worker."""
+    if spec["cluster.kind"] == "serial":
+        return None
+    share = LOCAL_KEPT_SHARE if spec["cluster.kind"] == "local" else KEPT_SHARE
+    return int(share * memory_bytes(spec["cluster.memory_limit"]))
 
 
 def _merges(items: int, fan_in: int) -> int:

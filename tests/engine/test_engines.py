@@ -473,8 +473,28 @@ def test_few_items_are_a_task_each_and_so_are_results_that_were_kept(cluster, mo
     assert cluster.reduce("add", range(8), square, add) == sum(i * i for i in range(8))
     kept = cluster.keep("square", range(50), square)
     assert cluster.reduce("add", kept, square, add) == sum(i**4 for i in range(50))
-    # Beside the tasks: the function, the merger, and the merge of all.
-    assert sizes == [8 + 3, 50 + 1, 50 + 3]
+    # Beside the tasks: the merge of all.
+    assert sizes == [8 + 1, 50, 50 + 1]
+
+
+def test_functions_that_are_large_are_in_the_graph_once(cluster, monkeypatch):
+    sizes = sizes_of_graphs(monkeypatch)
+    monkeypatch.setattr(cluster, "fan_in", 100)
+    monkeypatch.setattr(cluster, "_foreseen", 2)
+    large = bytes(1 << 16)
+    merge = partial(_add_beside, large)
+    assert cluster.reduce("add", range(8), partial(_square_beside, large), merge) == sum(i * i for i in range(8))
+    assert cluster.map("square", range(8), partial(_square_beside, large)) == [i * i for i in range(8)]
+    # Beside the tasks: the function, the merger, and the merge of all; the function.
+    assert sizes == [8 + 3, 8 + 1]
+
+
+def _square_beside(large: bytes, item: int) -> int:
+    return square(item) * (len(large) == 1 << 16)
+
+
+def _add_beside(large: bytes, parts: Sequence[int]) -> int:
+    return add(parts) * (len(large) == 1 << 16)
 
 
 @pytest.mark.parametrize("n_items", [1, 7, 8, 9, 40, 63, 64, 65])
