@@ -66,8 +66,9 @@ class IdealClassifier(Readable):
         arrays must be finite.
     shrink : "none", "support", "parent", "linear" or None
         What types of few rows go by: themselves, or the type of one attribute less, or a logistic regression.
-    shrink_rows : float, default 8
-        How many rows of its own weigh as much as that.
+    shrink_rows : float, sequence of float or None
+        How many rows of its own weigh as much as that; of several, the best in validation. 8 unless the profile says
+        otherwise.
     freedom : float or None
         The share of the rows learned from that a shorter formula may get wrong beyond those it must.
     unseen : "negative", "dont_care", "follow" or None
@@ -120,7 +121,7 @@ class IdealClassifier(Readable):
         class_weight: Any = None,
         missing: str = "drop",
         shrink: str | None = None,
-        shrink_rows: float = 8.0,
+        shrink_rows: float | Sequence[float] | None = None,
         freedom: float | None = None,
         unseen: str | None = None,
         minimize: str = "exact",
@@ -165,10 +166,9 @@ class IdealClassifier(Readable):
         Parquet dataset, with y the name of its target column (beside Dask also a series of labels).
         """
         labelled = self._labelled(X, y, sample_weight, times=threshold_fraction(self.threshold).denominator)
+        spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight)
         # What a type weighs is counted in units of a row's weight.
-        spec = self.learn_spec(
-            labelled.target, classes="auto", weight=labelled.weight, shrink_rows=float(self.shrink_rows) * labelled.unit
-        )
+        spec = replace(spec, shrink_rows=tuple(rows * labelled.unit for rows in spec.shrink_rows))
         engine = self._engine(X)
         try:
             learned = learn_targets(labelled.source, spec, engine)
@@ -203,6 +203,7 @@ class IdealClassifier(Readable):
             "rule": self.rule,
             "drop_duplicates": self.drop_duplicates,
             "shrink": self.shrink,
+            "shrink_rows": None if self.shrink_rows is None else tuple(map(float, np.atleast_1d(self.shrink_rows))),
             "freedom": self.freedom,
             "unseen": self.unseen,
         }
@@ -220,7 +221,6 @@ class IdealClassifier(Readable):
             rare=self.rare,
             objective=self.objective,
             beta=Fraction(str(self.beta)),
-            shrink_rows=float(self.shrink_rows),
             minimize=self.minimize,
             outer=0,
             seed=self._seed(),

@@ -30,12 +30,14 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
     [target] = learned.targets
     folds = (*target.folds, target.model)
     longest = min(len(fold.sweep.steps) for fold in folds)
-    attributes = [fold.sweep.steps[ell].attributes for ell in range(longest) for fold in folds]
+    steps = [fold.sweep.steps[ell] for ell in range(longest) for fold in folds]
+    attributes = [step.attributes for step in steps]
     binned = learned.binned
     wholes, tests, _ = count_chosen(binned.rows, attributes, binned.table, binned.booleans, engine)
     taus = [binned.booleans.vocabulary(place % len(folds), own) for place, own in enumerate(attributes)]
     thresholds = [spec.judging.objective.threshold_of(whole) for whole in wholes]
-    formulas = [found.dnf for found in write_formulas(wholes, taus, thresholds, spec, engine)]
+    shrinks = [step.shrink for step in steps]
+    formulas = [found.dnf for found in write_formulas(wholes, taus, thresholds, shrinks, spec, engine)]
     grown = []
     for ell in range(longest):
         # The last fold is that of all rows: it has no test part.

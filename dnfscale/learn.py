@@ -35,6 +35,7 @@ from dnfscale.method.freedom import truth_of
 from dnfscale.method.minimize import Minimized, as_types, minimize
 from dnfscale.method.one_rule import best_single
 from dnfscale.method.select import SCORES, rankings
+from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Judging, RankedCounts, Sweep, sweep
 from dnfscale.reading import read_table
 from dnfscale.scans import Associate, CountTypes
@@ -143,7 +144,8 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
     wholes, tests, others = count_chosen(rows, [*chosen, *singles], table, booleans, engine)
     taus = [booleans.vocabulary(place % n_folds, attributes) for place, attributes in enumerate(chosen)]
     thresholds = [spec.judging.objective.threshold_of(whole) for whole in wholes[: len(chosen)]]
-    minimized = write_formulas(wholes[: len(chosen)], taus, thresholds, spec, engine)
+    shrinks = [step.chosen.shrink for step in sweeps]
+    minimized = write_formulas(wholes[: len(chosen)], taus, thresholds, shrinks, spec, engine)
     folds = [
         LearnedFold(
             fold=fold,
@@ -391,13 +393,14 @@ def write_formulas(
     wholes: Sequence[TypeCounts],
     taus: Sequence[Vocabulary],
     thresholds: Sequence[Fraction],
+    shrinks: Sequence[Shrink],
     spec: LearnSpec,
     engine: Engine,
 ) -> list[Minimized]:
     """Write the classifier of each fold as a short formula; folds that agree are written once."""
     truths = [
-        truth_of(whole, tau, shrink=spec.judging.shrink, threshold=threshold, freedom=spec.free)
-        for whole, tau, threshold in zip(wholes, taus, thresholds, strict=True)
+        truth_of(whole, tau, shrink=shrink, threshold=threshold, freedom=spec.free)
+        for whole, tau, threshold, shrink in zip(wholes, taus, thresholds, shrinks, strict=True)
     ]
     distinct = list(dict.fromkeys(truths))
     if spec.minimize == "sympy":

@@ -56,8 +56,9 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "rule": "standard_error",
         "drop_duplicates": True,
         "shrink": "linear",
+        "shrink_rows": (2.0, 8.0, 32.0),
         "unseen": "dont_care",
-        "freedom": 0.002,
+        "freedom": 0.005,
         "frontier": True,
     },
 }
@@ -109,7 +110,8 @@ class LearnSpec:
     """A type is accepted when at least this share of its rows is positive."""
     shrink: str = "none"
     """What types of few rows go by: see method/shrink.py."""
-    shrink_rows: float = 8.0
+    shrink_rows: tuple[float, ...] = (8.0,)
+    """How many rows of its own weigh as much as that; of several, the best in validation."""
     freedom: float = 0.0
     """The share of the rows learned from that a shorter formula may get wrong beyond those it must."""
     unseen: str = "negative"
@@ -158,8 +160,8 @@ class LearnSpec:
             raise SpecError(f"validation must be a number of at least 0 and below 1, got {self.validation!r}")
         if not 0 <= self.tolerance <= 1:
             raise SpecError(f"tolerance must be a number between 0 and 1, got {self.tolerance!r}")
-        if not 0 < self.shrink_rows < math.inf:
-            raise SpecError(f"shrink_rows must be a number above 0, got {self.shrink_rows!r}")
+        if not self.shrink_rows or not all(0 < rows < math.inf for rows in self.shrink_rows):
+            raise SpecError(f"shrink_rows must be numbers above 0, got {_listed(self.shrink_rows)}")
         if not 0 <= self.freedom <= 1:
             raise SpecError(f"freedom must be a number between 0 and 1, got {self.freedom!r}")
         if self.beta <= 0:
@@ -195,7 +197,8 @@ class LearnSpec:
     def judging(self) -> Judging:
         """How the ranking and ell are chosen."""
         objective = Objective(self.objective, self.threshold, self.beta)
-        return Judging(objective, Shrink(self.shrink, self.shrink_rows), self.tolerance, self.rule)
+        shrinks = tuple(Shrink(self.shrink, rows) for rows in self.shrink_rows)
+        return Judging(objective, shrinks if self.shrink != "none" else shrinks[:1], self.tolerance, self.rule)
 
     @property
     def free(self) -> Freedom:

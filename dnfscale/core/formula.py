@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
@@ -44,6 +46,11 @@ class Dnf:
     @property
     def n_literals(self) -> int:
         return sum(term.care.bit_count() for term in self.terms)
+
+    @property
+    def n_attributes(self) -> int:
+        """How many attributes occur; a short formula may do without some of tau."""
+        return reduce(or_, (term.care for term in self.terms), 0).bit_count()
 
     def accepts(self, codes: Ints) -> Bools:
         """Say which types satisfy the formula."""

@@ -172,6 +172,8 @@ class Method:
     fidelity_mean: float | None
     fidelity_std: float | None
     ell_mean: float | None
+    used_mean: float | None
+    """How many of the attributes the formulas of all folds say anything of."""
     folds: tuple[Fold, ...]
     models: tuple[LearnedFormula, ...]
     """The formula of all rows, or one for each of several labels."""
@@ -368,11 +370,12 @@ def _method(name: str, record: Mapping[str, Any]) -> Method:
         fidelity_mean=record.get("fidelity_mean"),
         fidelity_std=record.get("fidelity_std"),
         ell_mean=record.get("ell_mean"),
+        used_mean=_mean_of(record.get("folds") or (), "used"),
         folds=tuple(_fold(number, fold) for number, fold in enumerate(record.get("folds") or ())),
         models=_formulas(model) if model and not _is_sized(model) and "error" not in model else (),
         sized_models=_sized_formulas(model) if model else (),
         size_mean=record.get("size_mean"),
-        literals_mean=record.get("literals_mean", _mean_literals(record.get("folds") or ())),
+        literals_mean=record.get("literals_mean", _mean_of(record.get("folds") or (), "literals")),
         grown=tuple(
             Grown(step["ell"], step["accuracy_mean"], step["literals_mean"]) for step in record.get("frontier") or ()
         ),
@@ -380,9 +383,9 @@ def _method(name: str, record: Mapping[str, Any]) -> Method:
     )
 
 
-def _mean_literals(folds: Sequence[Mapping[str, Any]]) -> float | None:
-    literals = [fold["literals"] for fold in folds if fold.get("literals") is not None]
-    return sum(literals) / len(literals) if literals and len(literals) == len(folds) else None
+def _mean_of(folds: Sequence[Mapping[str, Any]], key: str) -> float | None:
+    told = [fold[key] for fold in folds if fold.get(key) is not None]
+    return sum(told) / len(told) if told and len(told) == len(folds) else None
 
 
 def _comparisons(records: Sequence[Mapping[str, Any]]) -> tuple[Paired, ...]:

@@ -36,6 +36,9 @@ def profile_table(outcomes: Sequence[Outcome]) -> Table:
         of_profile = [[run for run in own if run.profile == profile] for own in runs.values()]
         columns[f"{profile}, accuracy"] = [_accuracy(own, IDEAL) for own in of_profile]
         columns[f"{profile}, attributes"] = [_mean([m.ell_mean for _, m in _ran(own, IDEAL)]) for own in of_profile]
+        columns[f"{profile}, in the formula"] = [
+            _mean([m.used_mean for _, m in _ran(own, IDEAL)]) for own in of_profile
+        ]
         columns[f"{profile}, literals"] = [_literals(own, IDEAL) for own in of_profile]
         columns[f"{profile}, s"] = [_seconds(own, IDEAL) for own in of_profile]
     for name in others:

@@ -183,9 +183,12 @@ def fold_sizes(fold: LearnedFold) -> dict[str, Any]:
 
 def fold_formula(fold: LearnedFold, learned: Learned) -> dict[str, Any]:
     names = learned.attribute_names
+    shrink = fold.sweep.chosen.shrink
     return {
         "ell": len(fold.tau),
+        "used": fold.dnf.n_attributes,
         "rank": fold.rank,
+        **({} if shrink.rule == "none" else {"shrink_rows": shrink.rows}),
         "attributes": list(fold.tau.names),
         "formula": fold.dnf.render(fold.tau.names),
         "terms": len(fold.dnf.terms),

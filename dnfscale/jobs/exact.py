@@ -25,6 +25,7 @@ from dnfscale.core.medians import Located
 from dnfscale.core.narrowing import Stepped
 from dnfscale.core.sample import SampledRows
 from dnfscale.method.minimize import Minimized, Status
+from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
 
 _KINDS: dict[str, Any] = {
@@ -43,6 +44,7 @@ _KINDS: dict[str, Any] = {
         SampledRows,
         Sweep,
         Step,
+        Shrink,
     )
 }
 _CHOICES: dict[str, Any] = {kind.__name__: kind for kind in (Status,)}

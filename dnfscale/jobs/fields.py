@@ -128,6 +128,17 @@ def _positive(value: Any) -> float:
     return float(value)
 
 
+def _positives(value: Any) -> tuple[float, ...]:
+    listed = value if isinstance(value, list) else [value]
+    try:
+        numbers = tuple(map(_positive, listed))
+    except ValueError:
+        numbers = ()
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ValueError("a number greater than 0, or a list of different ones")
+    return numbers
+
+
 def _ranks(value: Any) -> tuple[str, ...]:
     known = list(RANKS)
     if (
@@ -197,7 +208,7 @@ FIELDS: Mapping[str, Field] = {
     "formula.beta": Field(_positive, 1.0),
     "formula.threshold": Field(_threshold, 0.5),
     "formula.shrink": Field(_one_of(*SHRINK), "none"),
-    "formula.shrink_rows": Field(_positive, 8.0),
+    "formula.shrink_rows": Field(_positives, (8.0,)),
     "formula.freedom": Field(_share(0.0, 1.0), 0.0),
     "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
     "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),

@@ -20,8 +20,8 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Floats, Ints, narrowest, tally_cells
 from dnfscale.method import logistic
 
-_EXCHANGES = 2
-"""How often each attribute is tried for replacement."""
+_EXCHANGES = 8
+"""How often each attribute is tried for replacement, at most: it ends sooner where nothing changes any more."""
 _TABLED = 1 << 20
 """Up to so many rows, logarithms are looked up."""
 

@@ -11,8 +11,10 @@ true:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 
 import numpy as np
 
@@ -35,13 +37,27 @@ class Shrink:
 
 def accepted_types(counts: TypeCounts, shrink: Shrink, threshold: Fraction) -> Bools:
     """Say of every type over the attributes whether it is accepted; bit i of a type is attribute i, the best first."""
+    [accepted] = accepted_by_each(counts, [shrink], threshold)
+    return accepted
+
+
+def accepted_by_each(counts: TypeCounts, shrinks: Sequence[Shrink], threshold: Fraction) -> list[Bools]:
+    """Say the same for several rules; those that go by a logistic regression share it."""
     n, c = to_dense(counts)
-    if shrink.rule == "none":
-        return np.asarray((n > 0) & (threshold.denominator * c >= threshold.numerator * n))
-    if shrink.rule == "support":
-        return _supported(counts, shrink.rows, threshold)
-    p = _parent_shares(counts, shrink.rows) if shrink.rule == "parent" else _linear_shares(counts, shrink.rows)
-    return np.asarray(p >= float(threshold) - _CLOSE)
+    linear = cache(partial(_linear_shares, counts))
+
+    def accepted(shrink: Shrink) -> Bools:
+        if shrink.rule == "none":
+            return np.asarray((n > 0) & (threshold.denominator * c >= threshold.numerator * n))
+        if shrink.rule == "support":
+            return _supported(counts, shrink.rows, threshold)
+        if shrink.rule == "parent":
+            p = _parent_shares(counts, shrink.rows)
+        else:
+            p = (c + shrink.rows * linear()) / (n + shrink.rows)
+        return np.asarray(p >= float(threshold) - _CLOSE)
+
+    return [accepted(shrink) for shrink in shrinks]
 
 
 def _supported(counts: TypeCounts, rows: float, threshold: Fraction) -> Bools:
@@ -61,11 +77,9 @@ def _parent_shares(counts: TypeCounts, rows: float) -> Floats:
     return np.asarray(p)
 
 
-def _linear_shares(counts: TypeCounts, rows: float) -> Floats:
-    n, c = to_dense(counts)
+def _linear_shares(counts: TypeCounts) -> Floats:
     weights = logistic.fit(_bits(counts.codes, counts.ell), counts.n.astype(np.float64), counts.c.astype(np.float64))
-    q = logistic.probabilities(weights, _bits(np.arange(len(n)), counts.ell))
-    return np.asarray((c + rows * q) / (n + rows))
+    return logistic.probabilities(weights, _bits(np.arange(1 << counts.ell), counts.ell))
 
 
 def _bits(codes: Ints, ell: int) -> Floats:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from dnfscale.core.counts import TypeCounts, project
 from dnfscale.method.ideal import correct_rows, weighed
 from dnfscale.method.objective import Objective
-from dnfscale.method.shrink import Shrink, accepted_types
+from dnfscale.method.shrink import Shrink, accepted_by_each
 
 RULES = ("tolerance", "standard_error")
 
@@ -34,7 +35,8 @@ class Judging:
     """How prefixes are judged, and how the smallest that is good enough is chosen."""
 
     objective: Objective = Objective()  # noqa: RUF009 (a frozen value)
-    shrink: Shrink = Shrink()  # noqa: RUF009
+    shrinks: tuple[Shrink, ...] = (Shrink(),)
+    """What types of few rows may go by, to choose from."""
     tolerance: float = 0.01
     rule: str = "tolerance"
     """"tolerance": within the tolerance of the best; "standard_error": also within one standard error of it."""
@@ -52,6 +54,8 @@ class Step:
     correct_by_rank: Mapping[str, int]
     score: Fraction
     """What the step is judged by; the share of the rows that is right, unless the objective is another."""
+    shrink: Shrink = Shrink()  # noqa: RUF009 (a frozen value)
+    """What types of few rows go by: the best for these attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,9 @@ def sweep(
 ) -> Sweep:
     """Try every prefix of every ranking on W_val of each inner split, and choose the smallest that is good enough.
 
-    Between rankings that tie, the first in the mapping's order wins. final are the attributes of each ranking on all
-    rows learned from, by default those of the only split; distinct_rows is how many different rows validate.
+    Between rankings that tie, the first in the mapping's order wins, and so it is with what types of few rows go by.
+    final are the attributes of each ranking on all rows learned from, by default those of the only split; distinct_rows
+    is how many different rows validate.
     """
     best = final or {rank: splits[0].attributes for rank, splits in ranked.items()}
     longest = max(len(attributes) for attributes in best.values())
@@ -82,16 +87,15 @@ def sweep(
     steps = []
     for ell in range(1, longest + 1):
         by_rank = {rank: scores[ell - 1] for rank, scores in scored.items()}
-        rank = max(by_rank, key=lambda rank: by_rank[rank][1])
-        correct, score = by_rank[rank]
-        steps.append(
-            Step(ell, rank, best[rank][:ell], correct, {name: right for name, (right, _) in by_rank.items()}, score)
-        )
+        rank = max(by_rank, key=lambda rank: by_rank[rank].score)
+        chosen = by_rank[rank]
+        corrects = {name: scored.correct for name, scored in by_rank.items()}
+        steps.append(Step(ell, rank, best[rank][:ell], chosen.correct, corrects, chosen.score, chosen.shrink))
     first = next(iter(ranked.values()))
     validation_rows = sum(split.validation.n_rows for split in first)
-    chosen = choose(steps, judging, validation_rows if distinct_rows is None else distinct_rows)
     rows = sum(weighed(split.validation, judging.objective.threshold).n_rows for split in first)
-    return Sweep(tuple(steps), chosen, rows)
+    decided = choose(steps, judging, validation_rows if distinct_rows is None else distinct_rows)
+    return Sweep(tuple(steps), decided, rows)
 
 
 def choose(steps: Sequence[Step], judging: Judging, distinct_rows: int) -> Step:
@@ -111,14 +115,27 @@ def choose(steps: Sequence[Step], judging: Judging, distinct_rows: int) -> Step:
     return next(step for step in steps if is_close(step))
 
 
-def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> tuple[int, Fraction]:
+class _Scored(NamedTuple):
+    """What a prefix of a ranking is worth, with what suits it best of what types of few rows may go by."""
+
+    shrink: Shrink
+    correct: int
+    score: Fraction
+
+
+def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> _Scored:
     """Return the rows that the first ell attributes get right in all splits, and the mean of their scores."""
-    correct, scores = 0, []
+    correct = [0] * len(judging.shrinks)
+    scores = [Fraction()] * len(judging.shrinks)
     for split in splits:
         prefix = range(min(ell, len(split.attributes)))
         train, validation = project(split.train, prefix), project(split.validation, prefix)
-        threshold = judging.objective.threshold_of(train)
-        accepted = accepted_types(train, judging.shrink, threshold)[validation.codes]
-        correct += correct_rows(accepted, weighed(validation, judging.objective.threshold))
-        scores.append(judging.objective.score(accepted, validation))
-    return correct, sum(scores, start=Fraction()) / len(scores)
+        weighed_rows = weighed(validation, judging.objective.threshold)
+        answers = accepted_by_each(train, judging.shrinks, judging.objective.threshold_of(train))
+        for i, answer in enumerate(answers):
+            accepted = answer[validation.codes]
+            correct[i] += correct_rows(accepted, weighed_rows)
+            scores[i] += judging.objective.score(accepted, validation)
+    each = [_Scored(*found) for found in zip(judging.shrinks, correct, scores, strict=True)]
+    best = max(each, key=lambda scored: scored.score)
+    return best._replace(score=best.score / len(splits))

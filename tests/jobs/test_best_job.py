@@ -59,7 +59,11 @@ def test_the_best_profile_finds_what_the_paper_cannot_say(wavy_desk):
     assert wavy_desk.here("explain", folder / "model.json").code == 0
     assert wavy_desk.here("predict", folder / "model.json", "t.parquet", "--output", "answers").code == 0
     assert "What does accuracy cost in length?" in (folder / "report.html").read_text()
-    assert len(model.tau) == told["best"]["methods"]["ideal"]["model"]["ell"]
+    ideal = told["best"]["methods"]["ideal"]
+    assert len(model.tau) == ideal["model"]["ell"]
+    assert ideal["model"]["used"] == len({attribute for term in model.dnf.terms for attribute, _ in term.literals})
+    assert {fold["shrink_rows"] for fold in ideal["folds"]} <= set(PROFILES["best"]["shrink_rows"])
+    assert settled["formula"]["shrink_rows"] == list(PROFILES["best"]["shrink_rows"])
 
 
 def test_a_key_goes_before_its_profile(desk):

@@ -23,8 +23,8 @@ LATER = {"comparisons"}
 DATA = {"rows", "rows_dropped", "columns", "attributes", "positive_rows"}
 IDEAL = {"accuracy_mean", "accuracy_std", "ell_mean", "folds"} | {"model"}
 """The last set is what the design does not list: the formula of all rows."""
-FORMULA = {"ell", "rank", "attributes", "formula", "terms", "literals", "sweep"} | {"minimized", "term_counts"}
-"""The last set is the status that the issue asks for, and the rows of each term."""
+FORMULA = {"ell", "rank", "attributes", "formula", "terms", "literals", "sweep"} | {"used", "minimized", "term_counts"}
+"""The last set is how many attributes the formula needs, whether it is proven shortest, and the rows of each term."""
 FOLD = {"fold", "train_rows", "validation_rows", "test_rows", "accuracy", "certificate"} | FORMULA
 STEP = {"ell", "rank", "attributes", "validation_accuracy"} | {"by_rank"}
 """The last set is what the design does not list: the accuracy of each ranking."""

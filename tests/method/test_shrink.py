@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dnfscale.core.counts import TypeCounts, tally
 from dnfscale.method.ideal import ideal_types
-from dnfscale.method.shrink import Shrink, accepted_types
+from dnfscale.method.shrink import SHRINK, Shrink, accepted_by_each, accepted_types
 from tests.strategies import boolean_rows
 
 HALF = Fraction(1, 2)
@@ -79,3 +79,11 @@ def test_counts_of_one_class_and_of_no_attribute_have_an_answer(rule):
         assert accepted_types(counts, Shrink(rule), HALF)[0b11] == target[0]
     counts = tally(np.ones((5, 0), bool), np.array([1, 1, 1, 0, 0], bool))
     assert accepted_types(counts, Shrink(rule, 1), HALF).tolist() == [True]
+
+
+@given(boolean_rows(min_rows=1, max_attributes=4), st.lists(st.sampled_from(SHRINK), min_size=1), st.data())
+def test_several_rules_answer_as_each_does_alone(rows, rules, choice):
+    counts = tally(*rows)
+    shrinks = [Shrink(rule, choice.draw(st.sampled_from([0.5, 8.0, 32.0]))) for rule in rules]
+    found = accepted_by_each(counts, shrinks, HALF)
+    assert [each.tolist() for each in found] == [accepted_types(counts, each, HALF).tolist() for each in shrinks]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dnfscale.core.arrays import Bools
 from dnfscale.core.counts import tally
+from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Judging, RankedCounts, Step, choose, sweep
 from tests.strategies import boolean_rows
 
@@ -149,3 +150,16 @@ def test_several_splits_are_judged_by_their_sum_and_the_final_ranking_is_taken(r
         shares = [Fraction(right, max(1, len(target) - cut)) for right, cut in zip(correct, cuts, strict=True)]
         assert s.score == sum(shares) / 3
         assert s.attributes == final[: s.ell]
+
+
+@given(boolean_rows(min_rows=4, max_attributes=3), st.data())
+def test_each_step_goes_by_what_is_best_on_the_validation_rows(rows, choice):
+    holds, target = rows
+    cuts = [choice.draw(st.integers(0, len(target))) for _ in range(2)]
+    splits = [ranked(range(holds.shape[1]), (holds[:c], target[:c]), (holds[c:], target[c:])) for c in cuts]
+    shrinks = tuple(Shrink("parent", m) for m in choice.draw(st.permutations([0.5, 2.0, 8.0])))
+    found = sweep({"f": splits}, Judging(shrinks=shrinks))
+    alone = [sweep({"f": splits}, Judging(shrinks=(each,))) for each in shrinks]
+    for step, *by_rule in zip(found.steps, *(each.steps for each in alone), strict=True):
+        best = max(by_rule, key=lambda each: each.score)
+        assert (step.score, step.correct, step.shrink) == (best.score, best.correct, best.shrink)
