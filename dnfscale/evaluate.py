@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Bools, Codes, Ints, narrowest
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
-from dnfscale.core.parts import Part, stored_column
+from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Kind, Measure, Quantity, edge_among
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.clocks import check_zone, has_part
@@ -92,21 +92,26 @@ class Evaluated:
 def evaluate(block: Block, columns: Sequence[Column], taus: Sequence[Vocabulary]) -> Evaluated:
     """Evaluate attributes on a block that was read with these columns; each is asked for once, and then let go."""
     # Eight attributes at a time as bytes, which are joined at the end: a quarter of the time of eight-byte integers.
-    planes = [np.zeros((-(-len(tau) // 8), block.n_rows), dtype=np.uint8) for tau in taus]
+    planes = [np.zeros((max(1, -(-len(tau) // 8)), block.n_rows), dtype=np.uint8) for tau in taus]
+    asked: dict[ColumnName, list[tuple[Attribute, Codes, int]]] = {column.name: [] for column in columns}
+    for tau, plane in zip(taus, planes, strict=True):
+        for number, attribute in enumerate(tau.attributes):
+            asked[attribute.column].append((attribute, plane[number // 8], 1 << number % 8))
     missing: list[int] = []
     incomplete: Bools | None = None
-    for column, data in zip(columns, block.columns, strict=True):
+    for place, column in enumerate(columns):
+        data = block.columns[place]
         gaps = data.missing() if data.has_missing else None
         missing.append(0 if gaps is None else int(gaps.sum()))
         if gaps is not None:
             incomplete = gaps if incomplete is None else np.logical_or(incomplete, gaps, out=incomplete)
-        for tau, plane in zip(taus, planes, strict=True):
-            for number, attribute in enumerate(tau.attributes):
-                if attribute.column == column.name:
-                    bits = holds(attribute, data).view(np.uint8)
-                    # Multiplying bytes takes a tenth of the time of shifting them.
-                    np.multiply(bits, np.uint8(1 << number % 8), out=bits)
-                    np.bitwise_or(plane[number // 8], bits, out=plane[number // 8])
+        for attribute, byte, bit in asked[column.name]:
+            bits = holds(attribute, data).view(np.uint8)
+            # Multiplying bytes takes a tenth of the time of shifting them.
+            np.multiply(bits, np.uint8(bit), out=bits)
+            np.bitwise_or(byte, bits, out=byte)
+        # So that the next takes its memory, which is in the cache.
+        del data
     return Evaluated(tuple(map(_joined, planes)), tuple(missing), incomplete)
 
 

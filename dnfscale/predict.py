@@ -19,13 +19,13 @@ from dnfscale.data.outputs import new_folder, write_parquet
 from dnfscale.data.source import Source
 from dnfscale.data.storage import DEFAULT_ACCESS, Access
 from dnfscale.engine.api import Engine
-from dnfscale.errors import DataError
+from dnfscale.errors import DataError, LimitError
 from dnfscale.evaluate import Evaluated, check_columns, columns_of, evaluate
 
 _FILE_ROWS = 1_000_000
-_LEAST_FILES = 32
-"""A file of predictions is closed when it has so many rows, or such a part of all: workers with few large files to
-write would not be done at the same time."""
+"""A file of predictions is closed when it has so many rows."""
+_FEW_ROWS, _MANY_FILES = 50_000, 32
+"""Or, beyond a few rows, such a part of all: workers with few large files to write would not end at the same time."""
 _SLICE_ROWS = 1 << 16
 """So many rows are answered at a time: what they take is still in the cache from one step to the next."""
 
@@ -81,7 +81,7 @@ def predict(
 
 
 def _runs(partitions: Sequence[Rows]) -> list[_Run]:
-    enough = min(_FILE_ROWS, sum(rows.n_rows for rows in partitions) // _LEAST_FILES)
+    enough = min(_FILE_ROWS, max(_FEW_ROWS, sum(rows.n_rows for rows in partitions) // _MANY_FILES))
     runs: list[_Run] = []
     waiting: list[Rows] = []
     for place, partition in enumerate(partitions):
@@ -104,7 +104,13 @@ class WritePredictions:
         columns = self._columns()
         reading = Reading(columns, None, keep_missing=True)
         n_rows = sum(partition.n_rows for partition in run.partitions)
-        answers = _answers(self.models, n_rows)
+        try:
+            answers = _answers(self.models, n_rows)
+        except MemoryError as error:
+            raise LimitError(
+                f"expected memory for the answers to {n_rows:,} rows, which is what the footers say that a partition "
+                "has, but there is not so much; write the files again, with smaller row groups"
+            ) from error
         rows = missing = 0
         for block in (block for partition in run.partitions for block in partition.blocks(reading)):
             found = evaluate(block, columns, [model.tau for model in self.models])

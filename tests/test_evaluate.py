@@ -91,6 +91,11 @@ def test_each_column_is_needed_once_and_as_a_number_if_one_attribute_needs_it_so
     assert columns_of(Vocabulary((IsMissing("x_missing", "x"),))) == (Column("x", Role.CATEGORY),)
 
 
+def test_no_attributes_tell_nothing_apart():
+    block = to_block(pa.record_batch({"x": [1.0, 2.0]}), Reading((), None, keep_missing=True))
+    assert types_of(block, (), Vocabulary(())).tolist() == [0, 0]
+
+
 def test_bit_i_of_a_type_is_attribute_i():
     tau = Vocabulary((Equals("s_a", "s", "a"), Above("x_above", "x", 1.0), IsTrue("b", "b", True)))
     batch = pa.record_batch({"x": [0.0, 2.0, None, 2.0], "s": ["a", "b", "a", None], "b": [True, False, None, True]})

@@ -204,12 +204,20 @@ def test_cuts_that_are_infinite_or_not_known_are_never_passed(tmp_path):
 
 def test_files_are_closed_at_their_size_and_keep_the_order_of_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(dnfscale.predict, "_FILE_ROWS", 100)
+    monkeypatch.setattr(dnfscale.predict, "_FEW_ROWS", 0)
     table = rows(450)
     cuts = [0, 1, 130, 131, 400, 450]
     parts = tuple(TablePartition(i, table[start:stop]) for i, (start, stop) in enumerate(itertools.pairwise(cuts)))
     check([model_of()], table, tmp_path / "out", source=replace(table_source(table, "X"), partitions=parts))
     sizes = [pq.read_metadata(file).num_rows for file in sorted((tmp_path / "out").iterdir())]
     assert sizes == [130, 270, 50]
+
+
+def test_few_rows_go_into_one_file(tmp_path):
+    table = rows(450)
+    parts = tuple(TablePartition(i, table[90 * i : 90 * (i + 1)]) for i in range(5))
+    check([model_of()], table, tmp_path / "out", source=replace(table_source(table, "X"), partitions=parts))
+    assert len(list((tmp_path / "out").iterdir())) == 1
 
 
 def test_two_workers_write_what_one_does(tmp_path, cluster, monkeypatch):
@@ -244,6 +252,14 @@ def test_rows_that_are_not_as_many_as_was_said_are_an_error_and_nothing_is_writt
     source = table_source(table, "t")
     wrong = replace(source, partitions=(Misjudged(TablePartition(0, table), said),))
     with pytest.raises(DataError, match=f"expected {said} rows as the footers say, got (at least )?100"):
+        predict([model_of()], wrong, SerialEngine(), tmp_path / "answers")
+    assert not list(tmp_path.iterdir())
+
+
+def test_more_rows_than_there_can_be_are_over_a_limit(tmp_path):
+    table = rows(100)
+    wrong = replace(table_source(table, "t"), partitions=(Misjudged(TablePartition(0, table), 10**16),))
+    with pytest.raises(LimitError, match="expected memory for the answers to 10,000,000,000,000,000 rows"):
         predict([model_of()], wrong, SerialEngine(), tmp_path / "answers")
     assert not list(tmp_path.iterdir())
 

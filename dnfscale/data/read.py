@@ -305,7 +305,7 @@ def _categories(array: pa.Array) -> Categories:
     values = array.dictionary.to_pylist()
     absent = [i for i, value in enumerate(values) if value is None or value != value]
     if absent:
-        codes = np.where(np.isin(codes, absent), -1, codes)
+        codes = np.where(np.isin(codes, absent), -1, codes.astype(np.int64))
         values = ["" if i in absent else value for i, value in enumerate(values)]
     return Categories(codes, tuple(values))
 

@@ -11,10 +11,9 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,8 @@ from dnfscale.data.read import FileRows, ParquetPartition
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, told
 from dnfscale.errors import DataError, SpecError
 
+_WAITING_BYTES = 16 << 20
+"""So much of footers may wait to be asked what they say of columns."""
 _PARTITION_ROWS = 1 << 16
 _PARTITION_BYTES = 32 << 20
 """A partition is closed when it has so many rows, or so many bytes before compression."""
@@ -68,20 +69,41 @@ class Footer:
             raise _unreadable(self.path, error) from error
 
 
-class _Sizes(Mapping[str, int]):
-    """A number of each column, found when the first is asked for."""
+class _Told:
+    """What footers say of each column, found when it is first asked for; they are kept until then, unless large."""
 
-    def __init__(self, find: Callable[[], dict[str, int]]) -> None:
-        self._find = find
+    def __init__(self, footers: Sequence[Footer], keys: dict[str, tuple[pa.DataType, list[Any]]]) -> None:
+        self._footers, self._keys = footers, keys
+        self._sizes: tuple[dict[str, int], dict[str, int]] | None = None
+        if sum(len(footer.stored) for footer in footers) > _WAITING_BYTES:
+            self.sizes()
+
+    def sizes(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Return the bytes and the nulls of each column."""
+        if self._sizes is None:
+            self._sizes = _sizes(self._footers, self._keys)
+            self._footers = ()
+        return self._sizes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sizes(Mapping[str, int]):
+    """A number of each column."""
+
+    told: _Told
+    place: int
 
     def __getitem__(self, name: str) -> int:
-        return self._find()[name]
+        return self.told.sizes()[self.place][name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._find())
+        return iter(self.told.sizes()[self.place])
 
     def __len__(self) -> int:
-        return len(self._find())
+        return len(self.told.sizes()[self.place])
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +150,15 @@ def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
         footers = list(pool.map(lambda file: _read_footer(file, root, access), files))
     types = _common_types(footers)
     keys = _typed_keys(footers)
-    sizes = cache(lambda: _sizes(footers, keys))
+    of_columns = _Told(footers, keys)
     return Source(
         path=path,
         types={**types, **{name: kind for name, (kind, _) in keys.items()}},
         partitions=_partitions(footers, keys),
         n_rows=sum(sum(footer.group_rows) for footer in footers),
         n_files=len(footers),
-        column_bytes=_Sizes(lambda: sizes()[0]),
-        null_counts=_Sizes(lambda: sizes()[1]),
+        column_bytes=_Sizes(of_columns, 0),
+        null_counts=_Sizes(of_columns, 1),
         files=tuple(footer.file for footer in footers),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask.utils import parse_bytes
 from distributed import Worker
 
 BANDWIDTH = "100kB"
@@ -22,11 +23,12 @@ _measure = Worker._update_metrics_received_data
 
 
 def keep_told() -> None:
-    """Have this worker tell its scheduler the bandwidth that was set, whatever transfers take."""
+    """Have the workers of this process tell their scheduler that bandwidth, whatever transfers take."""
     Worker._update_metrics_received_data = _measured_in_vain
+    for worker in Worker._instances:
+        worker.bandwidth = parse_bytes(BANDWIDTH)
 
 
 def _measured_in_vain(self: Worker, *arguments: Any, **named: Any) -> None:
-    told = self.bandwidth
     _measure(self, *arguments, **named)
-    self.bandwidth = told
+    self.bandwidth = parse_bytes(BANDWIDTH)

@@ -8,10 +8,11 @@ the machine has memory to spare, its disk is not touched.
 
 from __future__ import annotations
 
+import mmap
 import os
 from typing import Any
 
-from distributed.spill import SpillBuffer
+from distributed.spill import AnyKeyFile, SpillBuffer
 
 from dnfscale.engine.budget import LOCAL_KEPT_SHARE
 
@@ -24,10 +25,18 @@ class SteadyBuffer(SpillBuffer):  # type: ignore[misc]
             return self.slow[key]
 
 
+class MappedFile(AnyKeyFile):  # type: ignore[misc]
+    """Results on disk as memory that is read when it is used; what is written into it is never on disk."""
+
+    def __getitem__(self, key: Any) -> memoryview:
+        with self.lock, open(os.path.join(self.directory, self.filenames[key]), "rb") as file:
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+
+
 def steady_buffer(worker_local_directory: str, memory_bytes: int) -> SteadyBuffer:
     """Return the place for the results of a worker with so much memory."""
     folder = os.path.join(worker_local_directory, "storage")
     buffer = SteadyBuffer(folder, target=int(LOCAL_KEPT_SHARE * memory_bytes))
     # Dask's buffer has no argument for it.
-    buffer.slow.data.d.memmap = True
+    buffer.slow.data.d = MappedFile(folder)
     return buffer

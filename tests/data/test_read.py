@@ -107,6 +107,14 @@ def test_numbers_keep_their_dtype_with_and_without_nulls(tmp_path, kind):
         assert block.missing == (values.count(None),)
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint8", "uint64"])
+def test_a_null_within_a_dictionary_is_missing_whatever_its_codes(kind):
+    codes = pa.array([0, 1, 2, 2], pa.type_for_alias(kind))
+    values = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b", None]))
+    source = in_memory({"x": values, "y": ["n"] * 4})
+    assert read_back(source, {"x": Role.CATEGORY}, target="y", keep_missing=True)["x"] == ["a", "b", None, None]
+
+
 def test_whole_numbers_beyond_the_precision_of_floats_survive_nulls(tmp_path):
     values = [2**63 - 1, None, -(2**63), 2**53 + 1]
     source = open_source(str(write(tmp_path / "n.parquet", {"x": values, "y": ["n"] * 4})))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import dnfscale.data.source
 from dnfscale.core.columns import Column, Role
 from dnfscale.data.footer import chunks_of
 from dnfscale.data.source import Source, feature_columns, open_source, role_of
@@ -26,6 +28,22 @@ def numbers_of(source: Source, name: str = "x") -> list[object]:
 
 def xy(start: int, stop: int) -> dict[str, object]:
     return {"x": list(range(start, stop)), "y": ["n"] * (stop - start)}
+
+
+def test_footers_are_let_go_once_they_have_told_of_their_columns(tmp_path, monkeypatch):
+    write(tmp_path / "a.parquet", xy(0, 5))
+
+    def size(source: Source) -> int:
+        return len(pickle.dumps(source))
+
+    source = open_source(str(tmp_path))
+    waiting = size(source)
+    assert dict(source.null_counts) == {"x": 0, "y": 0}
+    assert size(source) < waiting
+    assert repr(source) == repr(open_source(str(tmp_path)))
+    assert pickle.loads(pickle.dumps(source)).identity == source.identity
+    monkeypatch.setattr(dnfscale.data.source, "_WAITING_BYTES", 0)
+    assert size(open_source(str(tmp_path))) == size(source)
 
 
 # What a path may be.

@@ -48,3 +48,12 @@ def test_what_lies_on_disk_is_used_where_it_lies(tmp_path):
     assert isinstance(holder(array), mmap.mmap)
     del buffer[0]
     assert (array == 0).all()
+
+
+def test_what_is_written_into_a_result_does_not_reach_the_disk(tmp_path):
+    buffer = filled(tmp_path, n_kept=3, n_all=10)
+    array = buffer[0]
+    array[:] = 99
+    # As long as a result is in use, all who ask for it get the same.
+    del array
+    assert (buffer[0] == 0).all()

@@ -116,7 +116,8 @@ def _judge_cut(attribute: dict[str, Any], values: list[Any]) -> None:
 def _judge_answers(model: Any, record: dict[str, Any], rows: list[dict[str, Any]], source: Source) -> None:
     attempt(lambda: check_columns([model.tau], source.types, source.path))
     columns = columns_of(model.tau)
-    blocks = [block for rows in source.partitions for block in rows.blocks(Reading(columns, None, keep_missing=True))]
+    reading = Reading(columns, None, keep_missing=True)
+    blocks = (block for rows in source.partitions for block in rows.blocks(reading))
     codes = [code for block in blocks for code in types_of(block, columns, model.tau).tolist()]
     expected = [sum(1 << i for i, a in enumerate(record["attributes"]) if holds(a, row)) for row in rows]
     demand(codes == expected, f"types {codes} are not {expected} of {record['attributes']}")
