@@ -70,7 +70,7 @@ class IdealClassifier(Readable):
         How many rows of its own weigh as much as that; of several, the best in validation. 8 unless the profile says
         otherwise.
     freedom : float or None
-        The share of the rows learned from that a shorter formula may get wrong beyond those it must.
+        The share of the rows that a shorter formula may be expected to get wrong besides.
     unseen : "negative", "dont_care", "follow" or None
         What the formula says of combinations that no row had: no, whatever is shortest, or what `shrink` says.
     minimize : "exact", "sympy" or "none"
@@ -166,9 +166,7 @@ class IdealClassifier(Readable):
         Parquet dataset, with y the name of its target column (beside Dask also a series of labels).
         """
         labelled = self._labelled(X, y, sample_weight, times=threshold_fraction(self.threshold).denominator)
-        spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight)
-        # What a type weighs is counted in units of a row's weight.
-        spec = replace(spec, shrink_rows=tuple(rows * labelled.unit for rows in spec.shrink_rows))
+        spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight, unit=labelled.unit)
         engine = self._engine(X)
         try:
             learned = learn_targets(labelled.source, spec, engine)

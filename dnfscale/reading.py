@@ -69,7 +69,11 @@ class _Outlook:
     def plans(self, columns: Sequence[Column], spec: LearnSpec) -> dict[int, CutPlan]:
         """Return which cuts are looked for in each column of numbers."""
         at = _given_cuts(columns, spec)
-        return {i: plan_cuts(spec.cuts, at, str(columns[i].name), self.n_rows) for i in self.samples}
+        n_columns = sum(column.role is Role.NUMBER for column in columns)
+        return {
+            i: plan_cuts(spec.cuts, at, str(columns[i].name), n_rows=self.n_rows, n_columns=n_columns)
+            for i in self.samples
+        }
 
     def brackets(self, plans: Mapping[int, CutPlan]) -> dict[int, Brackets]:
         return {i: medians.joined(self._bracketed(i, plan)) for i, plan in plans.items()}

@@ -57,7 +57,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "drop_duplicates": True,
         "shrink": "linear",
         "shrink_rows": (2.0, 8.0, 32.0),
-        "unseen": "dont_care",
+        "unseen": "follow",
         "freedom": 0.005,
         "frontier": True,
     },
@@ -113,8 +113,10 @@ class LearnSpec:
     shrink_rows: tuple[float, ...] = (8.0,)
     """How many rows of its own weigh as much as that; of several, the best in validation."""
     freedom: float = 0.0
-    """The share of the rows learned from that a shorter formula may get wrong beyond those it must."""
+    """The share of the rows that a shorter formula may be expected to get wrong besides."""
     unseen: str = "negative"
+    unit: int = 1
+    """What a row counts; more than 1 where weights were made whole."""
     frontier: bool = False
     """Whether a study also tests the formula of every other ell."""
     minimize: str = "exact"
@@ -168,7 +170,8 @@ class LearnSpec:
             raise SpecError(f"beta must be a number above 0, got {self.beta!s}")
         if self.unseen == "follow" and self.shrink == "none":
             raise SpecError(
-                'unseen = "follow" goes by the rule for types of few rows, but shrink is "none"; set formula.shrink',
+                'unseen = "follow" goes by the rule for types of few rows, but shrink is "none"; set formula.shrink, '
+                "or formula.unseen to another",
                 "formula.unseen",
             )
         if self.objective != "accuracy" and self.threshold != HALF:
@@ -197,13 +200,13 @@ class LearnSpec:
     def judging(self) -> Judging:
         """How the ranking and ell are chosen."""
         objective = Objective(self.objective, self.threshold, self.beta)
-        shrinks = tuple(Shrink(self.shrink, rows) for rows in self.shrink_rows)
+        shrinks = tuple(Shrink(self.shrink, rows * self.unit) for rows in self.shrink_rows)
         return Judging(objective, shrinks if self.shrink != "none" else shrinks[:1], self.tolerance, self.rule)
 
     @property
     def free(self) -> Freedom:
         """What leaves a formula free to be short."""
-        return Freedom(self.unseen, self.freedom)
+        return Freedom(self.unseen, self.freedom, self.unit)
 
     @property
     def cuts_by_train(self) -> bool:

@@ -28,6 +28,8 @@ _ENTROPY_CUTS = 19
 """The quantiles among which entropy chooses."""
 _FEWEST = 3
 """Of what is chosen automatically."""
+_ROWS_PER_CUT = 16
+"""A table has so many rows for each cut of all its columns, or few cuts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +47,28 @@ class CutPlan:
         return tuple("above_median" if share == MEDIAN else f"above_p{round(100 * share)}" for share in self.shares)
 
 
-def plan_cuts(cuts: str | int, at: Mapping[str, Sequence[int | float]], column: str, n_rows: int) -> CutPlan:
-    """Return the cuts of a column of a table of so many rows."""
+def plan_cuts(
+    cuts: str | int, at: Mapping[str, Sequence[int | float]], column: str, *, n_rows: int, n_columns: int
+) -> CutPlan:
+    """Return the cuts of a column of a table of so many rows and columns of numbers."""
     if column in at:
         return CutPlan(values=tuple(sorted(set(at[column]))))
     if cuts == "median":
         return CutPlan((MEDIAN,))
-    k = cuts if isinstance(cuts, int) else _ENTROPY_CUTS if cuts == "entropy" else automatic(n_rows)
+    k = cuts if isinstance(cuts, int) else _ENTROPY_CUTS if cuts == "entropy" else automatic(n_rows, n_columns)
     return CutPlan(tuple(Fraction(j, k + 1) for j in range(1, k + 1)))
 
 
-def automatic(n_rows: int) -> int:
-    """Return how many quantiles are worth trying: 4 for 128 rows, 17 for 40,000, 31 for 250,000 and more.
+def automatic(n_rows: int, n_columns: int) -> int:
+    """Return how many quantiles of each column are worth trying: 4 for 128 rows, at most 31.
 
-    One more for each doubling of the rows, because chance favours one of many cuts when rows are few; half the cube
-    root of the rows once that is more, because then the places of the cuts limit what can be told apart.
+    One more for each doubling of the rows, because chance favours one of many cuts when rows are few. Half the cube
+    root of the rows once that is more, or as many as leave 16 rows for every cut of all columns, because then the
+    places of the cuts limit what can be told apart: 40,000 rows are worth 17 cuts, and 31 if there are few columns.
     """
     n_rows = max(1, n_rows)
-    return min(MOST_CUTS, max(_FEWEST, round(max(math.log2(n_rows) - 3, math.cbrt(n_rows) / 2))))
+    room = n_rows / (_ROWS_PER_CUT * max(1, n_columns))
+    return min(MOST_CUTS, max(_FEWEST, round(max(math.log2(n_rows) - 3, math.cbrt(n_rows) / 2, room))))
 
 
 def given_cut(value: int | float, dtype: np.dtype[Any]) -> Cut:

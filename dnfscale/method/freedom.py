@@ -2,8 +2,14 @@
 
 Required are the types that the rule for few rows accepts. Free are, unless `unseen` is "negative", the types that no
 row can have (a number above its higher cut and not above its lower one); with "dont_care" all types that no row had;
-and, with some freedom, the types whose answer matters least: those of the smallest |c_t - (n_t - c_t)|, as long as
-together they are at most that share of all rows. So the formula errs on at most that share of the rows more.
+and, with some freedom, the types whose answers matter least. What an answer matters is how many more rows the other
+one would get wrong: n_t |2 p_t - 1|, with the share p_t that the rule for few rows gives the type. The types of the
+least are free, as long as together they are at most that share of all rows. So the formula is expected to err on at
+most that share of the rows more; without a rule, it does so on at most that share of those learned from.
+
+With "follow" a type that no row had counts as well: what all of them together can expect is as many rows as there are
+types that a single row had (Good and Turing), and each its part of that. On 39 datasets of the KEEL collection that is
+worth 0.3 points against "dont_care", with formulas of the same length.
 """
 
 from __future__ import annotations
@@ -13,12 +19,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from dnfscale.core.arrays import Floats
 from dnfscale.core.counts import TypeCounts, to_dense
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.method.ideal import weighed
 from dnfscale.method.minimize import Truth
 from dnfscale.method.possible import are_possible, column_states
-from dnfscale.method.shrink import Shrink, accepted_types
+from dnfscale.method.shrink import Shrink, accepted_types, shares
 
 UNSEEN = ("negative", "dont_care", "follow")
 """What is said of types that no row had: no; whatever is shortest; or what the rule for few rows says."""
@@ -30,26 +37,45 @@ class Freedom:
 
     unseen: str = "negative"
     share: float = 0.0
-    """The share of the rows that a shorter formula may get wrong beyond those that the ideal one does."""
+    """The share of the rows that a shorter formula may be expected to get wrong besides."""
+    unit: int = 1
+    """What a row counts; more than 1 where weights were made whole."""
 
 
 def truth_of(counts: TypeCounts, tau: Vocabulary, *, shrink: Shrink, threshold: Fraction, freedom: Freedom) -> Truth:
     """Return the types over tau that a formula must accept, and those it may answer as it likes."""
     accepted = accepted_types(counts, shrink, threshold)
     n, _ = to_dense(counts)
+    seen = n > 0
     free = np.zeros(len(n), dtype=np.bool_)
     if freedom.unseen == "negative":
-        accepted = accepted & (n > 0)
+        accepted = accepted & seen
     else:
         nothing = TypeCounts(counts.ell, *(np.empty(0, dtype=np.int64) for _ in range(3)))
-        free |= ~are_possible(np.arange(len(n)), column_states(tau, nothing)) & (n == 0)
+        free |= ~are_possible(np.arange(len(n)), column_states(tau, nothing)) & ~seen
     if freedom.unseen == "dont_care":
-        free |= n == 0
+        free |= ~seen
     if freedom.share:
-        rows = weighed(counts, threshold)
-        stakes = np.abs(2 * rows.c - rows.n)
-        order = np.argsort(stakes, kind="stable")
-        within = np.cumsum(stakes[order]) <= int(Fraction(str(freedom.share)) * rows.n_rows)
-        free[counts.codes[order[within]]] = True
+        rows = n.astype(np.float64)
+        matters = seen.copy()
+        if freedom.unseen == "follow":
+            expected = ~seen & ~free
+            rows[expected] = rows[n <= freedom.unit].sum() / max(1, expected.sum())
+            matters |= expected
+        stakes = _stakes(counts, rows, shrink, threshold)
+        order = np.flatnonzero(matters)[np.argsort(stakes[matters], kind="stable")]
+        most = float(Fraction(str(freedom.share)) * weighed(counts, threshold).n_rows)
+        free[order[np.cumsum(stakes[order]) <= most]] = True
     required = np.flatnonzero(accepted & ~free)
     return Truth(counts.ell, tuple(required.tolist()), tuple(np.flatnonzero(free).tolist()))
+
+
+def _stakes(counts: TypeCounts, rows: Floats, shrink: Shrink, threshold: Fraction) -> Floats:
+    """Return what each type's answer matters, if it has so many rows, in the weights of the threshold."""
+    if shrink.rule == "none":
+        # Whole numbers: shares would be rounded.
+        n, c = to_dense(counts)
+        return np.asarray(np.abs(threshold.denominator * c - threshold.numerator * n), dtype=np.float64)
+    distance = np.abs(shares(counts, shrink) - float(threshold))
+    # What ties must tie, whatever the last bits of a regression.
+    return np.asarray(np.round(threshold.denominator * rows * distance, 6))

@@ -2,8 +2,8 @@
 
 A cube, a partial assignment to the attributes, is a point of the lattice {0, 1, *}^ell. The largest cubes of types that
 the formula may accept are the prime implicants, and a shortest formula is a cheapest choice of primes that covers every
-type it must accept. Of several shortest, the one whose terms read first is taken, unless there is much to choose from
-or some types are free: then HiGHS solves the covering problem, and chooses.
+type it must accept. Of several shortest, the one whose terms read first is taken, unless there is much to choose from:
+then HiGHS solves the covering problem, and chooses.
 
 Its search is bounded by a number of nodes, so that the answer does not depend on the machine's speed; the time limit
 is a last resort. When either stops it, the best cover so far is returned with the gap that is left.
@@ -113,9 +113,7 @@ def _cover(truth: Truth, cares: Codes, values: Codes, effort: Effort) -> Minimiz
     # A cover of L literals and T terms costs scale * L + T with T < scale.
     scale = len(types) + 1
     costs = scale * np.bitwise_count(cares).astype(np.int64) + 1
-    # Where types are free, formulas of the same length answer them differently, and another choice than that of HiGHS
-    # would change predictions: with profile "best", the accuracy on Colon by a point.
-    chosen = None if truth.free else cheapest_cover(_as_integers(covers), costs.tolist())
+    chosen = cheapest_cover(_as_integers(covers), costs.tolist())
     if chosen is not None:
         return Minimized(Dnf(tuple(_terms(cares[chosen], values[chosen]))), Status.PROVEN)
     answer = _solve(covers, costs, effort)

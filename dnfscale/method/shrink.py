@@ -4,7 +4,7 @@ Every rule turns the counts of a type into a share p_t, and accepts the type whe
 true:
 
     none      p_t = c_t / n_t; a type without rows is false
-    support   a type of fewer than m rows answers as its parent does: the type of the first ell - 1 attributes
+    support   a type of fewer than m rows has the share of its parent: the type of the first ell - 1 attributes
     parent    p_t = (c_t + m p) / (n_t + m), with p the share of the parent, and so on up to all rows
     linear    p_t = (c_t + m q_t) / (n_t + m), with q_t what a logistic regression on the same counts says of the type
 """
@@ -51,13 +51,28 @@ def accepted_by_each(counts: TypeCounts, shrinks: Sequence[Shrink], threshold: F
             return np.asarray((n > 0) & (threshold.denominator * c >= threshold.numerator * n))
         if shrink.rule == "support":
             return _supported(counts, shrink.rows, threshold)
-        if shrink.rule == "parent":
-            p = _parent_shares(counts, shrink.rows)
-        else:
-            p = (c + shrink.rows * linear()) / (n + shrink.rows)
+        p = _pulled(n, c, linear(), shrink.rows) if shrink.rule == "linear" else shares(counts, shrink)
         return np.asarray(p >= float(threshold) - _CLOSE)
 
     return [accepted(shrink) for shrink in shrinks]
+
+
+def shares(counts: TypeCounts, shrink: Shrink) -> Floats:
+    """Return p_t of every type; without a rule, that of a type without rows is 0."""
+    n, c = to_dense(counts)
+    if shrink.rule == "none":
+        return np.asarray(c / np.maximum(n, 1))
+    if shrink.rule == "linear":
+        return _pulled(n, c, _linear_shares(counts), shrink.rows)
+    (all_n, all_c), *levels = _levels(counts)
+    p = all_c / np.maximum(all_n, 1)
+    for n, c in levels:
+        parent = np.resize(p, len(n))
+        if shrink.rule == "support":
+            p = np.where(n >= shrink.rows, c / np.maximum(n, 1), parent)
+        else:
+            p = _pulled(n, c, parent, shrink.rows)
+    return np.asarray(p)
 
 
 def _supported(counts: TypeCounts, rows: float, threshold: Fraction) -> Bools:
@@ -69,12 +84,9 @@ def _supported(counts: TypeCounts, rows: float, threshold: Fraction) -> Bools:
     return answers
 
 
-def _parent_shares(counts: TypeCounts, rows: float) -> Floats:
-    p: Floats | None = None
-    for n, c in _levels(counts):
-        p = c / np.maximum(n, 1) if p is None else (c + rows * np.resize(p, len(n))) / (n + rows)
-    assert p is not None
-    return np.asarray(p)
+def _pulled(n: Ints, c: Ints, to: Floats, rows: float) -> Floats:
+    """Return shares pulled to others, which weigh as much as so many rows."""
+    return np.asarray((c + rows * to) / (n + rows))
 
 
 def _linear_shares(counts: TypeCounts) -> Floats:

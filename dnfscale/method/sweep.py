@@ -39,7 +39,7 @@ class Judging:
     """What types of few rows may go by, to choose from."""
     tolerance: float = 0.01
     rule: str = "tolerance"
-    """"tolerance": within the tolerance of the best; "standard_error": also within one standard error of it."""
+    """"tolerance": within the tolerance of the best; "standard_error": also within one standard error of the loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ class Step:
     """What the step is judged by; the share of the rows that is right, unless the objective is another."""
     shrink: Shrink = Shrink()  # noqa: RUF009 (a frozen value)
     """What types of few rows go by: the best for these attributes."""
+    by_split: tuple[Fraction, ...] = ()
+    """The score in each inner split, of which the score is the mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,33 +88,68 @@ def sweep(
     scored = {rank: [_scored(splits, ell, judging) for ell in range(1, longest + 1)] for rank, splits in ranked.items()}
     steps = []
     for ell in range(1, longest + 1):
-        by_rank = {rank: scores[ell - 1] for rank, scores in scored.items()}
+        by_rank = {rank: prefixes[ell - 1] for rank, prefixes in scored.items()}
         rank = max(by_rank, key=lambda rank: by_rank[rank].score)
-        chosen = by_rank[rank]
-        corrects = {name: scored.correct for name, scored in by_rank.items()}
-        steps.append(Step(ell, rank, best[rank][:ell], chosen.correct, corrects, chosen.score, chosen.shrink))
+        top = by_rank[rank]
+        steps.append(
+            Step(
+                ell,
+                rank,
+                best[rank][:ell],
+                top.correct,
+                {name: prefix.correct for name, prefix in by_rank.items()},
+                score=top.score,
+                shrink=top.shrink,
+                by_split=top.by_split,
+            )
+        )
     first = next(iter(ranked.values()))
     validation_rows = sum(split.validation.n_rows for split in first)
+    train_rows = sum(split.train.n_rows for split in first)
     rows = sum(weighed(split.validation, judging.objective.threshold).n_rows for split in first)
-    decided = choose(steps, judging, validation_rows if distinct_rows is None else distinct_rows)
+    decided = choose(
+        steps,
+        judging,
+        distinct_rows=validation_rows if distinct_rows is None else distinct_rows,
+        validation_per_train=Fraction(validation_rows, max(1, train_rows)),
+    )
     return Sweep(tuple(steps), decided, rows)
 
 
-def choose(steps: Sequence[Step], judging: Judging, distinct_rows: int) -> Step:
+def choose(steps: Sequence[Step], judging: Judging, *, distinct_rows: int, validation_per_train: Fraction) -> Step:
     """Return the first step whose score is close enough to the best, inclusive, in fractions.
 
-    The standard error is that of a share found on so many rows: the root of p (1 - p) / n, compared as squares.
+    distinct_rows validate in some split, and in each of them so many for every row that is trained on.
     """
-    best = max(step.score for step in steps)
+    best = max(steps, key=lambda step: step.score)
     allowed = Fraction(str(judging.tolerance))
 
     def is_close(step: Step) -> bool:
-        given_up = best - step.score
-        if judging.rule == "standard_error" and given_up**2 * distinct_rows > best * (1 - best):
+        given_up = best.score - step.score
+        if given_up > allowed:
             return False
-        return given_up <= allowed
+        if judging.rule == "tolerance":
+            return True
+        # Compared as squares, so in fractions too.
+        return given_up**2 <= _loss_variance(best, step, distinct_rows, validation_per_train)
 
     return next(step for step in steps if is_close(step))
+
+
+def _loss_variance(best: Step, step: Step, distinct_rows: int, validation_per_train: Fraction) -> Fraction:
+    """Return the square of the standard error of what a step loses against the best.
+
+    It is at most that of the best share itself, p (1 - p) / n. But both steps are judged on the same rows and err on
+    nearly the same, so their difference varies less from split to split than either; splits share rows, which Nadeau
+    and Bengio correct for by adding the validated rows per trained one to 1 / R.
+    """
+    of_share = best.score * (1 - best.score) / max(1, distinct_rows)
+    losses = [a - b for a, b in zip(best.by_split, step.by_split, strict=True)]
+    if len(losses) < 2:
+        return of_share
+    mean = sum(losses, start=Fraction()) / len(losses)
+    spread = sum(((loss - mean) ** 2 for loss in losses), start=Fraction()) / (len(losses) - 1)
+    return min(of_share, spread * (Fraction(1, len(losses)) + validation_per_train))
 
 
 class _Scored(NamedTuple):
@@ -120,13 +157,17 @@ class _Scored(NamedTuple):
 
     shrink: Shrink
     correct: int
-    score: Fraction
+    by_split: tuple[Fraction, ...]
+
+    @property
+    def score(self) -> Fraction:
+        return sum(self.by_split, start=Fraction()) / len(self.by_split)
 
 
 def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> _Scored:
-    """Return the rows that the first ell attributes get right in all splits, and the mean of their scores."""
+    """Return the rows that the first ell attributes get right in all splits, and their score in each."""
     correct = [0] * len(judging.shrinks)
-    scores = [Fraction()] * len(judging.shrinks)
+    scores: list[list[Fraction]] = [[] for _ in judging.shrinks]
     for split in splits:
         prefix = range(min(ell, len(split.attributes)))
         train, validation = project(split.train, prefix), project(split.validation, prefix)
@@ -135,7 +176,6 @@ def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> _Scor
         for i, answer in enumerate(answers):
             accepted = answer[validation.codes]
             correct[i] += correct_rows(accepted, weighed_rows)
-            scores[i] += judging.objective.score(accepted, validation)
-    each = [_Scored(*found) for found in zip(judging.shrinks, correct, scores, strict=True)]
-    best = max(each, key=lambda scored: scored.score)
-    return best._replace(score=best.score / len(splits))
+            scores[i].append(judging.objective.score(accepted, validation))
+    each = [_Scored(*found) for found in zip(judging.shrinks, correct, map(tuple, scores), strict=True)]
+    return max(each, key=lambda scored: scored.score)

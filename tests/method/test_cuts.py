@@ -16,16 +16,21 @@ from dnfscale.method.cuts import CutPlan, automatic, check_given, given_bracket,
 
 
 def test_a_median_is_named_so_and_other_quantiles_by_their_percentile():
-    assert plan_cuts("median", {}, "age", 10).names == ("above_median",)
-    assert plan_cuts(3, {}, "age", 10).names == ("above_p25", "above_median", "above_p75")
-    assert plan_cuts(9, {"age": [65, 18.5, 65]}, "age", 10).names == ("above_18.5", "above_65")
-    assert plan_cuts("entropy", {}, "age", 10).shares == tuple(Fraction(j, 20) for j in range(1, 20))
+    size = {"n_rows": 10, "n_columns": 2}
+    assert plan_cuts("median", {}, "age", **size).names == ("above_median",)
+    assert plan_cuts(3, {}, "age", **size).names == ("above_p25", "above_median", "above_p75")
+    assert plan_cuts(9, {"age": [65, 18.5, 65]}, "age", **size).names == ("above_18.5", "above_65")
+    assert plan_cuts("entropy", {}, "age", **size).shares == tuple(Fraction(j, 20) for j in range(1, 20))
 
 
 def test_more_rows_are_worth_more_cuts():
-    assert automatic(40_000) == 17
-    assert [automatic(n) for n in (1, 100, 128, 4096, 500_000, 10**12)] == [3, 4, 4, 9, 31, 31]
-    assert plan_cuts("auto", {}, "x", 128).shares == tuple(Fraction(j, 5) for j in range(1, 5))
+    assert automatic(40_000, 1000) == 17
+    assert [automatic(n, 100) for n in (0, 1, 100, 128, 4096, 500_000, 10**12)] == [3, 3, 4, 4, 9, 31, 31]
+    assert plan_cuts("auto", {}, "x", n_rows=128, n_columns=3).shares == tuple(Fraction(j, 5) for j in range(1, 5))
+
+
+def test_fewer_columns_are_worth_more_cuts():
+    assert [automatic(8_000, columns) for columns in (0, 1, 16, 20, 25, 50, 1000)] == [31, 31, 31, 25, 20, 10, 10]
 
 
 @given(

@@ -28,6 +28,13 @@ def truth(counts: TypeCounts, tau: Vocabulary, shrink: str = "none", **freedom: 
     return truth_of(counts, tau, shrink=Shrink(shrink), threshold=HALF, freedom=Freedom(**freedom))  # type: ignore[arg-type]
 
 
+def parent_share(counts: TypeCounts, code: int, ell: int, m: int = 8) -> Fraction:
+    """The judge: the share of a type pulled to that of the type of one attribute less, and so on."""
+    same = (counts.codes & ((1 << ell) - 1)) == (code & ((1 << ell) - 1))
+    n, c = int(counts.n[same].sum()), int(counts.c[same].sum())
+    return Fraction(c, n) if ell == 0 else (c + m * parent_share(counts, code, ell - 1)) / (n + m)
+
+
 @given(boolean_rows(min_rows=1, max_attributes=4))
 def test_the_paper_accepts_the_ideal_types_and_leaves_nothing_free(rows):
     counts = tally(*rows)
@@ -42,6 +49,51 @@ def test_freedom_costs_at_most_its_share_of_the_rows_and_never_makes_a_formula_l
     ideal, found = (correct_rows(m.dnf.accepts(counts.codes), counts) for m in (bound, freed))
     assert ideal - found <= Fraction(str(share)) * counts.n_rows
     assert freed.dnf.n_literals <= bound.dnf.n_literals
+
+
+@given(boolean_rows(min_rows=1, max_rows=60, max_attributes=4), st.sampled_from([0.01, 0.05, 0.2, 1.0]))
+def test_what_matters_least_is_free_by_the_shares_of_the_rule(rows, share):
+    counts = tally(*rows)
+    n = dict(zip(counts.codes.tolist(), counts.n.tolist(), strict=True))
+    types = range(1 << counts.ell)
+    singles, unseen = sum(own == 1 for own in n.values()), len(types) - len(n)
+    stakes = {
+        t: (n[t] if t in n else Fraction(singles, unseen)) * abs(2 * parent_share(counts, t, counts.ell) - 1)
+        for t in types
+    }
+    found = truth(counts, flags(counts.ell), "parent", unseen="follow", share=share)
+    given_up = sum(stakes[t] for t in found.free)
+    most = Fraction(str(share)) * counts.n_rows
+    assert given_up <= most + Fraction(1, 1000)
+    kept = [stakes[t] for t in types if t not in found.free]
+    if kept:
+        assert max((stakes[t] for t in found.free), default=0) <= min(kept) + Fraction(1, 1000)
+        assert given_up + min(kept) > most - Fraction(1, 1000)
+
+
+def test_unseen_types_are_free_where_hardly_a_new_one_is_to_be_expected():
+    holds = np.array([[True, True]] * 9 + [[False, True]] * 9 + [[True, False]] * 9)
+    counts = tally(holds, holds[:, 0])
+    assert truth(counts, flags(2), "parent", unseen="follow", share=0.01).free == (0b00,)
+    once = tally(np.vstack([holds, [[False, False]]]), np.append(holds[:, 0], False))
+    assert truth(once, flags(2), "parent", unseen="follow", share=0.01).free == ()
+
+
+def test_rows_of_weight_three_leave_free_what_a_third_of_the_weight_does():
+    holds = np.array([[True, True, True]] * 9 + [[False, True, True]] * 9 + [[True, False, True]])
+    counts = tally(holds, holds[:, 0])
+    thrice = TypeCounts(counts.ell, counts.codes, 3 * counts.n, 3 * counts.c)
+    free = {
+        unit: truth_of(
+            own,
+            flags(3),
+            shrink=Shrink("parent", 8.0 * unit),
+            threshold=HALF,
+            freedom=Freedom("follow", share=0.05, unit=unit),
+        ).free
+        for unit, own in ((1, counts), (3, thrice))
+    }
+    assert free[1] == free[3] != ()
 
 
 def test_types_that_no_row_can_have_are_free_unless_the_unseen_are_negative():
@@ -69,5 +121,6 @@ def test_unseen_types_follow_the_rule_for_few_rows():
 @given(rows=boolean_rows(min_rows=1, max_attributes=3))
 def test_required_and_free_types_are_disjoint(shrink, rows):
     counts = tally(*rows)
-    found = truth(counts, flags(counts.ell), shrink, unseen="dont_care", share=0.1)
-    assert not set(found.required) & set(found.free)
+    for unseen in ("negative", "dont_care", "follow"):
+        found = truth(counts, flags(counts.ell), shrink, unseen=unseen, share=0.1)
+        assert not set(found.required) & set(found.free)

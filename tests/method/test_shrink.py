@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dnfscale.core.counts import TypeCounts, tally
 from dnfscale.method.ideal import ideal_types
-from dnfscale.method.shrink import SHRINK, Shrink, accepted_by_each, accepted_types
+from dnfscale.method.shrink import SHRINK, Shrink, accepted_by_each, accepted_types, shares
 from tests.strategies import boolean_rows
 
 HALF = Fraction(1, 2)
@@ -87,3 +87,11 @@ def test_several_rules_answer_as_each_does_alone(rows, rules, choice):
     shrinks = [Shrink(rule, choice.draw(st.sampled_from([0.5, 8.0, 32.0]))) for rule in rules]
     found = accepted_by_each(counts, shrinks, HALF)
     assert [each.tolist() for each in found] == [accepted_types(counts, each, HALF).tolist() for each in shrinks]
+
+
+@pytest.mark.parametrize("rule", SHRINK)
+@given(rows=boolean_rows(min_rows=1, max_attributes=4), m=st.sampled_from([1.0, 8.0]))
+def test_a_type_is_accepted_when_its_share_reaches_the_threshold(rule, rows, m):
+    counts = tally(*rows)
+    found = shares(counts, Shrink(rule, m))
+    assert accepted_types(counts, Shrink(rule, m), HALF).tolist() == (found >= 0.5 - 1e-9).tolist()

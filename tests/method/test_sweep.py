@@ -25,7 +25,12 @@ def steps_of(corrects: list[int], rows: int) -> list[Step]:
 
 
 def chosen_ell(corrects: list[int], rows: int, tolerance: float, rule: str = "tolerance") -> int:
-    return choose(steps_of(corrects, rows), Judging(tolerance=tolerance, rule=rule), rows).ell
+    return choose(
+        steps_of(corrects, rows),
+        Judging(tolerance=tolerance, rule=rule),
+        distinct_rows=rows,
+        validation_per_train=Fraction(3, 7),
+    ).ell
 
 
 def ranked(order: list[int], train: tuple[Bools, Bools], validation: tuple[Bools, Bools]) -> RankedCounts:
@@ -66,7 +71,7 @@ def test_every_step_is_the_best_ranking_on_the_validation_rows(rows, choice):
 def test_the_smallest_ell_within_the_tolerance_of_the_best_is_chosen(corrects, more, percent):
     rows = max(corrects) + more
     steps = steps_of(corrects, rows)
-    chosen = choose(steps, Judging(tolerance=percent / 100), rows)
+    chosen = choose(steps, Judging(tolerance=percent / 100), distinct_rows=rows, validation_per_train=Fraction(3, 7))
     allowed = Fraction(percent, 100)
     within = [s for s in steps if rows == 0 or Fraction(max(corrects) - s.correct, rows) <= allowed]
     assert chosen is within[0]
@@ -134,6 +139,46 @@ def test_the_standard_error_never_gives_up_more_than_the_tolerance():
     assert chosen_ell([19, 20], 40, 0.10, "standard_error") == 1
 
 
+def split_steps(*shares: list[float]) -> list[Step]:
+    """Steps with so large a share right in each inner split."""
+    exact = [tuple(Fraction(str(share)) for share in of_step) for of_step in shares]
+    return [
+        Step(ell, "f", tuple(range(ell)), 0, {}, score=sum(by_split) / len(by_split), by_split=by_split)
+        for ell, by_split in enumerate(exact, start=1)
+    ]
+
+
+def test_a_loss_that_every_split_shows_is_not_given_up():
+    judging = Judging(tolerance=0.02, rule="standard_error")
+    steady = split_steps([0.79, 0.69, 0.89], [0.80, 0.70, 0.90])
+    assert choose(steady, judging, distinct_rows=1000, validation_per_train=Fraction()).ell == 2
+    by_chance = split_steps([0.82, 0.72, 0.83], [0.80, 0.70, 0.90])
+    assert choose(by_chance, judging, distinct_rows=1000, validation_per_train=Fraction()).ell == 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=6),
+    st.integers(1, 300),
+    st.integers(1, 99),
+)
+def test_one_standard_error_of_a_loss_is_that_of_paired_splits(shares, rows, percent):
+    steps = split_steps(*([share / 100 for share in of_step] for of_step in shares))
+    per_train = Fraction(percent, 100 - percent)
+    chosen = choose(
+        steps, Judging(tolerance=1.0, rule="standard_error"), distinct_rows=rows, validation_per_train=per_train
+    )
+    table = np.array(shares) / 100
+    best = int(table.mean(axis=1).round(9).argmax())
+    p = table[best].mean()
+    losses = table[best] - table
+    paired = losses.var(axis=1, ddof=1) * (1 / 3 + float(per_train))
+    allowed = np.minimum(p * (1 - p) / rows, paired)
+    # Floats cannot tell a tie: within their error either answer is right.
+    within = losses.mean(axis=1) ** 2 - allowed
+    assert within[chosen.ell - 1] <= 1e-9
+    assert (within[: chosen.ell - 1] >= -1e-9).all()
+
+
 @given(boolean_rows(min_rows=4, max_attributes=4), st.data())
 def test_several_splits_are_judged_by_their_sum_and_the_final_ranking_is_taken(rows, choice):
     holds, target = rows
@@ -148,6 +193,7 @@ def test_several_splits_are_judged_by_their_sum_and_the_final_ranking_is_taken(r
         correct = [plain_correct(order[: s.ell], *part) for order, part in zip(orders, parts, strict=True)]
         assert s.correct == sum(correct)
         shares = [Fraction(right, max(1, len(target) - cut)) for right, cut in zip(correct, cuts, strict=True)]
+        assert s.by_split == tuple(shares)
         assert s.score == sum(shares) / 3
         assert s.attributes == final[: s.ell]
 
