@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from dataclasses import replace
 from typing import Any, TextIO
 
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.experiment.formats import visible
+from dnfscale.experiment.outcome import FORMULA_SIZE, IDEAL, read_outcome
+from dnfscale.jobs.report.wording import comparison_words
 
 _WIDEST = 100
+_UNASKED = ("majority", "one_rule", FORMULA_SIZE)
+"""What every study compares with, and what has lines of its own."""
 
 
 def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: str, out: TextIO) -> None:
@@ -35,6 +40,7 @@ def write_summary(result: dict[str, Any], model_file: dict[str, Any], folder: st
         print(f"majority   {100 * _majority(data):.1f} % for always giving the {frequent} frequent answer", file=out)
         print(f"attributes {ideal['ell_mean']:.1f} on average{' a class' * (len(formulas) > 1)}", file=out)
         _write_sized(result["methods"].get("formula_size"), out)
+        _write_comparisons(result, out)
     elif "training_accuracy" in model:
         print(f"\naccuracy   {100 * model['training_accuracy']:.1f} % on the rows it was learned from", file=out)
     print(f"\nfiles      {visible(str(folder))}", file=out)
@@ -53,6 +59,17 @@ def _write_sized(method: dict[str, Any] | None, out: TextIO) -> None:
         if "formula" in found:
             of_class = f", {found['label']}" if "label" in found else ""
             print(f"           of all rows{of_class}: {found['formula']}", file=out)
+
+
+def _write_comparisons(result: dict[str, Any], out: TextIO) -> None:
+    """Write what the baselines of a spec came to in the same folds."""
+    if set(result["methods"]) <= {*_UNASKED, IDEAL}:
+        return
+    outcome = read_outcome(result)
+    asked = tuple(method for method in outcome.methods if method.name not in _UNASKED)
+    for place, words in enumerate(comparison_words(replace(outcome, methods=asked))):
+        opening = f"{'compared' if not place else '':<11}"
+        print(textwrap.fill(words, _width(), initial_indent=opening, subsequent_indent=" " * 13), file=out)
 
 
 def _write_fidelity(result: dict[str, Any], out: TextIO) -> None:
@@ -105,7 +122,7 @@ def _term_texts(model: dict[str, Any]) -> list[str]:
 
 
 def _wrapped(terms: list[str]) -> str:
-    width = min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)
+    width = _width()
     lines = []
     for number, term in enumerate(terms):
         opening = "  or " if number else "     "
@@ -119,3 +136,7 @@ def _wrapped(terms: list[str]) -> str:
             break_on_hyphens=False,
         )
     return "\n".join(lines).replace("\xa0", " ")
+
+
+def _width() -> int:
+    return min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)

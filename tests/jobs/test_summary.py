@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dnfscale.jobs.summary import explain, write_summary
+from tests.jobs.report_runs import paper_run, plain_run
 
 MODEL: dict[str, Any] = {
     "formula": "a",
@@ -93,6 +94,22 @@ def test_a_study_ends_with_its_accuracy_beside_the_majority_and_where_the_files_
     assert "90.0 % ± 2.5 over 10 test folds" in text
     assert "60.0 %" in text
     assert text.rstrip().endswith("runs/job")
+
+
+def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_shows():
+    run = paper_run()
+    out = io.StringIO()
+    write_summary(run.result, run.model, "runs/job", out)
+    lines = " ".join(out.getvalue().split())
+    assert "compared Random forest 86.0 %: no difference shown (the formula −2.0 points," in lines
+    assert (
+        "XGBoost 81.0 %: the formula is more accurate (the formula +3.0 points, 95 % interval +1.0 to +5.0)." in lines
+    )
+    assert "One rule" not in lines
+    assert max(map(len, out.getvalue().splitlines())) <= 100
+    alone = plain_run()
+    write_summary(alone.result, alone.model, "runs/job", out := io.StringIO())
+    assert "compared" not in out.getvalue()
 
 
 def test_a_fit_says_that_its_accuracy_is_that_of_training():
