@@ -44,7 +44,7 @@ class IdealClassifier(Readable):
         The share of the rows that chooses the number of attributes.
     validation_splits : int, "auto" or None
         Over how many such shares the choice is averaged.
-    tolerance : float, default 0.01
+    tolerance : float or None
         How much of the best validation accuracy a formula of fewer attributes may give up.
     rule : "tolerance", "standard_error" or None
         Whether it may also give up no more than one standard error.
@@ -112,7 +112,7 @@ class IdealClassifier(Readable):
         rank: tuple[str, ...] | None = None,
         validation: float = 0.3,
         validation_splits: int | str | None = None,
-        tolerance: float = 0.01,
+        tolerance: float | None = None,
         rule: str | None = None,
         drop_duplicates: bool | None = None,
         objective: str = "accuracy",
@@ -198,6 +198,7 @@ class IdealClassifier(Readable):
             "parts": self.parts if self.parts is None or isinstance(self.parts, Mapping) else tuple(self.parts),
             "rank": None if self.rank is None else tuple(self.rank),
             "splits": self.validation_splits,
+            "tolerance": self.tolerance,
             "rule": self.rule,
             "drop_duplicates": self.drop_duplicates,
             "shrink": self.shrink,
@@ -213,7 +214,6 @@ class IdealClassifier(Readable):
             missing=self.missing,
             max_ell=int(self.max_ell) if isinstance(self.max_ell, np.integer) else self.max_ell,
             validation=self.validation,
-            tolerance=self.tolerance,
             threshold=threshold_fraction(self.threshold),
             at=tuple((column, tuple(cuts)) for column, cuts in (self.at or {}).items()),
             rare=self.rare,

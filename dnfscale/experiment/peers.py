@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib.util
 import time
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -113,15 +113,32 @@ def _decision_tree(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
 
     features, target = rows.part(plan.splits, fit.fold, (TRAIN,))
     held_out, labels = rows.part(plan.splits, fit.fold, (VALIDATION,))
-    scores = {}
-    for leaves in range(2, fit.max_leaves + 1):
-        tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=fit.seed).fit(features, target)
-        scores[leaves] = int((tree.predict(held_out) == labels).sum())
-    leaves = max(scores, key=lambda number: (scores[number], -number))
+    tree = DecisionTreeClassifier(max_leaf_nodes=fit.max_leaves, random_state=fit.seed).fit(features, target)
+    scores = [int((answers == labels).sum()) for answers in answers_by_leaves(tree, held_out)]
+    leaves = 2 + scores.index(max(scores))
     features, target = rows.part(plan.splits, fit.fold, (TRAIN, VALIDATION))
     tested, truth = rows.part(plan.splits, fit.fold, (TEST,))
     tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=fit.seed).fit(features, target)
     return tree.predict(tested) == 1, truth == 1, _yes_literals(tree)
+
+
+def answers_by_leaves(tree: Any, features: Matrix) -> Iterator[Any]:
+    """Yield what trees of 2, 3, ... leaves say, up to that of a tree that was grown leaf by leaf.
+
+    Its nodes are numbered as they were made, two at a time, so that the first 2k - 1 are the tree of k leaves.
+    """
+    nodes = tree.tree_
+    parents = np.zeros(nodes.node_count, dtype=np.int64)
+    for children in (nodes.children_left, nodes.children_right):
+        inner = np.flatnonzero(children >= 0)
+        parents[children[inner]] = inner
+    said = tree.classes_[nodes.value[:, 0].argmax(axis=1)]
+    reached = tree.apply(features)
+    for n_nodes in range(3, max(3, nodes.node_count) + 1, 2):
+        place = np.arange(nodes.node_count)
+        while (place >= n_nodes).any():
+            place = np.where(place >= n_nodes, parents[place], place)
+        yield said[place][reached]
 
 
 def _yes_literals(tree: Any) -> int:

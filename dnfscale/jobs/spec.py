@@ -39,6 +39,12 @@ _RUNS = {
 }
 """The key of each peer that is set when it is to run."""
 _SIZED_KEYS = ("max_size", "time_limit_s", "patience", "max_types")
+BASELINES: Mapping[str, tuple[str, Any]] = {
+    **{f"baselines.{name}": (f"baselines.{name}.trials", Budget().trials) for name in TUNED},
+    **{f"baselines.{peer}": (key, MOST_LEAVES if peer == "decision_tree" else True) for peer, key in _RUNS.items()},
+    f"baselines.{SIZED}": (f"baselines.{SIZED}.max_size", SizeBudget().max_size),
+}
+"""The table of each baseline, and the key and value that stand for it where it has no keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +213,13 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
     )
     if values["name"] is None:
         values["name"] = name_from(file)
-    for baseline in TUNED:
-        wanted = values["methods"] is not None and baseline in values["methods"]
-        if values[f"baselines.{baseline}.trials"] is None and (wanted or f"baselines.{baseline}" in lines):
-            values[f"baselines.{baseline}.trials"] = Budget().trials
+    for baseline in (*TUNED, *_RUNS):
+        table = f"baselines.{baseline}"
+        listed = values["methods"] is not None and baseline in values["methods"]
+        key, value = BASELINES[table]
+        if values[key] is None and (listed or table in lines):
+            values[key] = value
     _settle_sizes(values, lines)
-    for peer, key in _RUNS.items():
-        listed = values["methods"] is not None and peer in values["methods"]
-        if values[key] is None and (listed or f"baselines.{peer}" in lines):
-            values[key] = MOST_LEAVES if peer == "decision_tree" else True
     spec = JobSpec(file, lines, values)
     _check_together(spec)
     return spec

@@ -24,6 +24,7 @@ from dnfscale.jobs.checks import Check, Field
 from dnfscale.jobs.cluster_spec import cluster_of
 from dnfscale.jobs.fields import FIELDS, TUNED
 from dnfscale.jobs.spec import (
+    BASELINES,
     JobSpec,
     access_of,
     checked,
@@ -104,7 +105,9 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
         raise SpecError(f"{place('jobs')}: jobs must be a list of job specs, got {listed!r}; name at least one")
     fields: dict[str, Field] = {key: FIELDS[key] for key in (*_OWN, *_SHARED, *_FOR_ALL)}
     fields |= {key: Field(_several(FIELDS[one])) for key, one in _CROSSED.items()}
-    given = flattened(document, fields, place)
+    # A table without keys asks for its baseline, as it does in a job.
+    asked = {key: value for table, (key, value) in BASELINES.items() if table in lines}
+    given = {**asked, **flattened(document, fields, place)}
     for key, value in (overrides or {}).items():
         if key not in fields:
             raise SpecError(f"--set {key}: {unknown(key, fields)}")

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.bench import covertype, exact_medians, growth, memory, minimization, prediction, shapes, study, type_counting
+from tests.bench import (
+    best,
+    covertype,
+    exact_medians,
+    growth,
+    memory,
+    minimization,
+    prediction,
+    shapes,
+    study,
+    type_counting,
+)
 from tests.bench.case import Case
 
 CASES: tuple[Case, ...] = (
@@ -14,6 +25,7 @@ CASES: tuple[Case, ...] = (
     memory.CASE,
     minimization.CASE,
     *growth.CASES,
+    best.CASE,
     *shapes.CASES,
 )
 

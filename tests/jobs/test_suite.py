@@ -166,6 +166,19 @@ def test_a_suite_crosses_its_jobs_with_profiles_and_seeds(two_jobs: Desk) -> Non
     assert read_suite(file, {"seeds": [4], "profiles": ["best"]}).jobs[0].name == "first-best-4"
 
 
+def test_a_table_without_keys_asks_for_its_baseline_in_all_jobs_that_do_not_list_others(two_jobs: Desk) -> None:
+    file = suite(
+        two_jobs,
+        '["first.toml", {spec = "second.toml", methods = ["ideal", "ripper"]}]',
+        "[baselines.random_forest]\n[baselines.decision_tree]\n[baselines.ripper]\n[baselines.formula_size]\n",
+    )
+    first, second = read_suite(file).jobs
+    asked = {"random_forest", "decision_tree", "ripper", "formula_size"}
+    assert set(first.methods) == {"ideal", "majority", "one_rule", *asked}
+    assert first.budget("random_forest").trials == 100
+    assert second.methods == ("ideal", "ripper")
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
