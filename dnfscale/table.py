@@ -51,7 +51,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     "best": {
         "cuts": "auto",
         "parts": tuple(map(str, Unit)),
-        "rank": ("forward", "exchange", "additive", "mutual_info"),
+        "rank": ("forward", "exchange", "additive"),
         "splits": "auto",
         "tolerance": 0.005,
         "rule": "standard_error",
