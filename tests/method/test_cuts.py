@@ -25,7 +25,7 @@ def test_a_median_is_named_so_and_other_quantiles_by_their_percentile():
 
 def test_every_twentieth_is_a_cut_and_more_rows_are_worth_more():
     assert plan_cuts("auto", {}, "x", n_rows=128, n_columns=9).shares == tuple(Fraction(j, 20) for j in range(1, 20))
-    assert [automatic(n, 100) for n in (0, 1, 100, 30_000, 100_000, 500_000, 10**12)] == [19, 19, 19, 19, 23, 31, 31]
+    assert [automatic(n, 100) for n in (0, 1, 100, 30_000, 100_000, 500_000, 10**12)] == [19, 19, 19, 19, 31, 31, 31]
     assert [automatic(8_000, columns) for columns in (0, 1, 16, 20, 25, 50)] == [31, 31, 31, 25, 20, 19]
 
 
