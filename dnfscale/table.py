@@ -53,7 +53,6 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "parts": tuple(map(str, Unit)),
         "rank": ("forward", "exchange", "additive"),
         "splits": "auto",
-        "tolerance": 0.005,
         "rule": "standard_error",
         "drop_duplicates": True,
         "shrink": "linear",
