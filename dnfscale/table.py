@@ -51,14 +51,14 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     "best": {
         "cuts": "auto",
         "parts": tuple(map(str, Unit)),
-        "rank": ("forward", "exchange", "additive"),
+        "rank": ("forward", "exchange", "additive", "mutual_info"),
         "splits": "auto",
         "rule": "standard_error",
         "drop_duplicates": True,
         "shrink": "linear",
         "shrink_rows": (2.0, 8.0, 32.0),
         "unseen": "follow",
-        "freedom": 0.01,
+        "freedom": 0.005,
         "frontier": True,
     },
 }

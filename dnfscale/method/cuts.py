@@ -63,9 +63,9 @@ def automatic(n_rows: int, n_columns: int) -> int:
     """Return how many quantiles of each column are worth trying, at most 31.
 
     One more for each doubling of the rows, which is enough where rows are few: 19 instead of 4 to 8 were worth 0.2
-    points, with a standard error of 0.5, on 22 datasets of up to 1,500 rows. Half the cube root of the rows once that is
-    more, or as many as leave 16 rows for every cut of all columns, because then the places of the cuts limit what can
-    be told apart: 40,000 rows are worth 17 cuts, and 31 if there are few columns.
+    points, with a standard error of 0.5, on 22 datasets of up to 1,500 rows. Half the cube root of the rows once that
+    is more, or as many as leave 16 rows for every cut of all columns, because then the places of the cuts limit what
+    can be told apart: 40,000 rows are worth 17 cuts, and 31 if there are few columns.
     """
     n_rows = max(1, n_rows)
     room = n_rows / (_ROWS_PER_CUT * max(1, n_columns))
