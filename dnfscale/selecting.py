@@ -43,6 +43,16 @@ Ranked = dict[str, tuple[int, ...]]
 """The best attributes by each ranking, best first."""
 
 
+def sampled_rows(n_rows: int, n_columns: int) -> int:
+    """Return how many rows attributes are ranked together on."""
+    return min(n_rows, _SAMPLED_ROWS, max(1, _SAMPLED_CELLS // max(1, n_columns)))
+
+
+def most_candidates(n_sampled: int) -> int:
+    """Return how many attributes are looked at together on so many rows."""
+    return min(_CANDIDATES, _CANDIDATE_CELLS // max(1, n_sampled))
+
+
 def n_units(splits: Splits) -> int:
     """Return how many parts rank attributes for themselves."""
     return splits.n_folds * (splits.inner if splits.inner == 1 else splits.inner + 1)
@@ -78,7 +88,7 @@ def rank_units(
     drawn = _sample(rows, table, booleans, spec, engine)
     jobs = []
     for target, (of_target, kept) in enumerate(zip(tables, allowed, strict=True)):
-        most = min(_CANDIDATES, _CANDIDATE_CELLS // max(1, len(drawn.numbers)))
+        most = most_candidates(len(drawn.numbers))
         telling = _orders(np.where(kept, mutual_info_scores(of_target), -1.0), kept, most)
         scored = _by_scores(of_target, kept, spec, _SPARE * spec.max_ell if spec.drop_duplicates else spec.max_ell)
         jobs += [RankJob(target, unit, telling[unit], scored[unit]) for unit in range(len(of_target.n))]
@@ -168,10 +178,10 @@ class DrawRows:
 def _sample(
     rows: Sequence[object], table: Table, booleans: Booleanization, spec: LearnSpec, engine: Engine
 ) -> SampledRows:
-    drawn = min(_SAMPLED_ROWS, max(1, _SAMPLED_CELLS // len(booleans.bins)))
+    drawn = sampled_rows(table.splits.n_rows, len(booleans.bins))
     check_merge(
         f"a sample of {drawn:,} rows",
-        min(drawn, table.splits.n_rows) * (len(booleans.bins) + 24),
+        drawn * (len(booleans.bins) + 24),
         fan_in=1,
         worker_bytes=engine.worker_bytes,
         advice="raise cluster.memory_limit",

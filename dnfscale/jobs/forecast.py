@@ -31,7 +31,13 @@ _FILE_NS = 1_500_000.0
 _SCORE_NS = 3_000.0
 """Scoring and ranking one attribute in one fold by one score."""
 _CUT_NS = 5_000_000.0
-"""The cuts of one column of numbers in all folds, which the runner finds by itself."""
+"""One cut of one column of numbers in all folds, which the runner finds by itself."""
+_FURTHER_CUT_NS = 3.0
+"""One more cut of a value: finding its side of one more bracket, and counting one more attribute."""
+_TOGETHER_NS = 4.5
+"""One attribute in one sampled row, at one step of the rankings that look at attributes together."""
+_UNIT_NS = 60_000_000.0
+"""The steps of these rankings in one part of the rows, and what they are worth there, however few rows it has."""
 _TASK_S = 0.003
 """A task of ours, its messages included, on the core that the scheduler shares."""
 _PHASE_S = 0.06
@@ -64,6 +70,12 @@ class Work:
     folds: int
     rankings: int
     ell: int
+    cuts: int
+    """Of each column of numbers."""
+    units: int
+    """Parts of the rows in which attributes are ranked together, on so many sampled rows."""
+    sampled: int
+    candidates: int
     reads: float
     """How often the dataset is read, a sample as its share."""
     workers: int
@@ -76,14 +88,16 @@ def seconds(work: Work) -> float:
     columns = work.numbers + work.categories
     read_ns = work.numbers * _READ_NUMBER_NS + work.categories * _READ_CATEGORY_NS + _READ_ROW_NS
     count_ns = work.rankings * (work.ell * _TYPE_NS + work.folds * _FOLD_NS * min(1.0, work.numbers / 4))
-    row_ns = work.reads * read_ns + columns * _ASSOCIATE_NS + 1.5 * count_ns
+    cut_ns = work.numbers * (work.cuts - 1) * _FURTHER_CUT_NS
+    row_ns = work.reads * read_ns + columns * _ASSOCIATE_NS + 1.5 * count_ns + cut_ns
     cells = work.partitions * work.folds * work.rankings * (6 << work.ell)
     chunks = work.partitions * columns * (1 + work.reads)
     begun_ns = chunks * _CHUNK_NS + work.files * (1 + work.reads) * _FILE_NS
     shared_ns = work.rows * row_ns + cells * _CELL_NS + begun_ns
+    ranked_ns = work.units * (work.sampled * work.candidates * work.ell * _TOGETHER_NS + _UNIT_NS)
     # Fewer partitions than workers leave workers idle; scores and cuts are found in one place.
-    alone_ns = work.folds * columns * work.rankings * _SCORE_NS + work.numbers * _CUT_NS
-    busy_ns = shared_ns / max(1, min(work.workers, work.partitions)) + alone_ns
+    alone_ns = work.folds * columns * work.rankings * _SCORE_NS + work.numbers * work.cuts * _CUT_NS
+    busy_ns = shared_ns / max(1, min(work.workers, work.partitions)) + ranked_ns / max(1, work.workers) + alone_ns
     overhead_s = work.tasks * _TASK_S + work.phases * _PHASE_S + LAUNCH_S if work.local else 0.0
     return busy_ns * 1e-9 * _machine_s() / _REFERENCE_S + overhead_s
 
@@ -92,7 +106,8 @@ def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_byte
     """Return what a worker will hold at most.
 
     The rough rows stay with it, up to a limit; a partition is in hand as it is read and as it is binned;
-    what lies around the cuts of the whole table is merged once, with a copy; so are the tables of types.
+    what lies around the cuts of the whole table is merged once, with a copy; so are the tables of types. Attributes are
+    ranked together on a sample, all of it in hand.
     """
     columns = work.numbers + work.categories
     kept = rough_bytes // max(1, work.workers)
@@ -100,7 +115,9 @@ def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_byte
         kept = min(kept, kept_limit)
     in_hand = largest_rows * (columns + 2) * _CELL_BYTES + min(largest_rows, _BLOCK_ROWS) * 24 * (columns + 1)
     tables = 3 * work.folds * work.rankings * (8 * 6 << work.ell)
-    return _PROCESS_BYTES + _ALLOCATOR_BYTES + kept + in_hand + tables + 3 * inside_bytes
+    # Which attribute holds in which sampled row, in single precision, once as it is made and once in order.
+    together = 2 * 4 * work.sampled * work.candidates
+    return _PROCESS_BYTES + _ALLOCATOR_BYTES + kept + in_hand + tables + 3 * inside_bytes + together
 
 
 def _machine_s() -> float:

@@ -15,8 +15,13 @@ from dnfscale.jobs import forecast
 from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.spec import JobSpec
+from dnfscale.method.cuts import plan_cuts
 from dnfscale.reading import Foreseen, collected_rows, foresee, sampled_pieces, sampled_share
+from dnfscale.selecting import most_candidates, sampled_rows
 from dnfscale.table import LearnSpec, features, n_inner
+
+_CATEGORIES = 4
+"""Values that a column of categories is taken to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,9 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     if spec.peers:
         fits = (n_folds - 1) * len(spec.peers)
         phases.append(Phase("fit peers", "Parquet, once a worker", fits, size(names + target)))
+    cuts = _cuts(to_learn, source.n_rows, numbers)
+    sampled = sampled_rows(source.n_rows, len(columns)) if to_learn.looks_together else 0
+    attributes = len(numbers) * cuts + (len(columns) - len(numbers)) * _CATEGORIES
     binned = source.n_rows * (len(columns) + 1)
     serial = spec["cluster.kind"] == "serial"
     work = Work(
@@ -114,6 +122,10 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         folds=n_folds * n_splits,
         rankings=len(to_learn.rank),
         ell=to_learn.max_ell,
+        cuts=cuts,
+        units=units if to_learn.looks_together else 0,
+        sampled=sampled,
+        candidates=min(most_candidates(sampled), attributes),
         reads=sum(phase.read_bytes for phase in phases[:2]) / max(1, size(names + target)),
         workers=1 if serial else spec["cluster.workers"],
         local=not serial,
@@ -174,6 +186,12 @@ def _kept_limit(spec: JobSpec) -> int | None:
         return None
     share = LOCAL_KEPT_SHARE if spec["cluster.kind"] == "local" else KEPT_SHARE
     return int(share * memory_bytes(spec["cluster.memory_limit"]))
+
+
+def _cuts(to_learn: LearnSpec, n_rows: int, numbers: Sequence[str]) -> int:
+    """Return how many cuts a column of numbers has, unless the spec gives its cuts."""
+    planned = plan_cuts(to_learn.cuts, {}, "", n_rows=n_rows, n_columns=len(numbers))
+    return len(planned.shares)
 
 
 def _merges(items: int, fan_in: int) -> int:
