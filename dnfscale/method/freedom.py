@@ -9,7 +9,8 @@ most that share of the rows more; without a rule, it does so on at most that sha
 
 With "follow" a type that no row had counts as well: what all of them together can expect is as many rows as there are
 types that a single row had (Good and Turing), and each its part of that. On 39 datasets of the KEEL collection that is
-worth 0.3 points against "dont_care", with formulas of the same length.
+worth 0.3 points against "dont_care", with formulas of the same median length and a mean that is a fifth longer; with
+some 80 rows to learn from they grow more, from 6 literals to 27 on average.
 """
 
 from __future__ import annotations
