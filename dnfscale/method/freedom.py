@@ -8,9 +8,9 @@ least are free, as long as together they are at most that share of all rows. So 
 most that share of the rows more; without a rule, it does so on at most that share of those learned from.
 
 With "follow" a type that no row had counts as well: what all of them together can expect is as many rows as there are
-types that a single row had (Good and Turing), and each its part of that. On 39 datasets of the KEEL collection that is
-worth 0.3 points against "dont_care", with formulas of the same median length and a mean that is a fifth longer; with
-some 80 rows to learn from they grow more, from 6 literals to 27 on average.
+types that a single row had (Good and Turing), and each its part of that. On 39 datasets of the KEEL collection that was
+worth 0.2 points against "dont_care" (standard error 0.15) and half as many literals again on average, the median being
+15 instead of 14; with 80 rows to learn from, 0.5 points (0.2) and 27 literals on average instead of 6.
 """
 
 from __future__ import annotations
