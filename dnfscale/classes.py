@@ -7,7 +7,7 @@ type exactly when it gives it more than the threshold, so a class whose formula 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
         ]
         for fold in range(n_folds - 1)
     }
-    confusion = count_answers(learned.binned, answering, engine)
+    confusion = count_answers(replace(learned.binned, booleans=learned.booleans), answering, engine)
     labels = tuple(labels[0] for labels in learned.binned.table.classes)
     return LearnedClasses(labels, learned.targets, confusion, learned.binned)
 

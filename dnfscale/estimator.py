@@ -33,6 +33,8 @@ class IdealClassifier(Readable):
         many that tell of the label.
     at : dict of columns and lists of cuts, or None
         Columns that are cut elsewhere.
+    intervals : bool or None
+        Whether what lies between two cuts of a column may be an attribute too.
     parts : tuple of "weekday", "hour", "month", a dict of columns and such, or None
         What of dates and times becomes a column of its own.
     rare : int, default 0
@@ -107,6 +109,7 @@ class IdealClassifier(Readable):
         profile: str = "paper",
         cuts: str | int | None = None,
         at: Mapping[str, Sequence[float]] | None = None,
+        intervals: bool | None = None,
         parts: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
         rare: int = 0,
         rank: tuple[str, ...] | None = None,
@@ -135,6 +138,7 @@ class IdealClassifier(Readable):
         self.profile = profile
         self.cuts = cuts
         self.at = at
+        self.intervals = intervals
         self.parts = parts
         self.rare = rare
         self.rank = rank
@@ -195,6 +199,7 @@ class IdealClassifier(Readable):
             raise SpecError(f"profile must be one of {', '.join(map(repr, PROFILES))}, got {self.profile!r}")
         asked = {
             "cuts": self.cuts,
+            "intervals": self.intervals,
             "parts": self.parts if self.parts is None or isinstance(self.parts, Mapping) else tuple(self.parts),
             "rank": None if self.rank is None else tuple(self.rank),
             "splits": self.validation_splits,

@@ -15,7 +15,7 @@ from dnfscale.core.arrays import Bools, Codes, Ints, narrowest
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Kind, Measure, Quantity, edge_among
-from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
 from dnfscale.data.clocks import check_zone, has_part
 from dnfscale.data.exact import is_decimal, measure_of
 from dnfscale.errors import DataError
@@ -25,8 +25,8 @@ def columns_of(*taus: Vocabulary) -> tuple[Column, ...]:
     """Return the columns that the attributes need, each once, also where one formula only asks if a number is there."""
     attributes = [attribute for tau in taus for attribute in tau.attributes]
     roles = {
-        attribute.column: Role.NUMBER if isinstance(attribute, Above) else Role.CATEGORY
-        for attribute in sorted(attributes, key=lambda attribute: isinstance(attribute, Above))
+        attribute.column: Role.NUMBER if isinstance(attribute, Above | Between) else Role.CATEGORY
+        for attribute in sorted(attributes, key=lambda attribute: isinstance(attribute, Above | Between))
     }
     return tuple(Column(name, role) for name, role in roles.items())
 
@@ -49,7 +49,7 @@ def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], 
             _check_part(attribute.column, types[name], path)
             continue
         kind = types[name].value_type if pa.types.is_dictionary(types[name]) else types[name]
-        value = attribute.value
+        value = attribute.low if isinstance(attribute, Between) else attribute.value
         expected = "booleans" if isinstance(value, bool) else "text" if isinstance(value, str) else "numbers"
         if isinstance(value, Quantity) and value.measure.kind is not Kind.DECIMAL:
             expected = f"{value.measure.kind}s"
@@ -134,10 +134,13 @@ def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
     if isinstance(attribute, IsMissing):
         return data.missing()
     if isinstance(data, Numbers):
-        assert isinstance(attribute, Above)
-        if attribute.value is None:
+        assert isinstance(attribute, Above | Between)
+        edges = [_edge(cut, data.measure, data.values.dtype) for cut in cuts_of(attribute)]
+        if not edges:
             return np.zeros(len(data.values), dtype=np.bool_)
-        true = np.asarray(data.values > _edge(attribute.value, data.measure, data.values.dtype))
+        true = np.asarray(data.values > edges[0])
+        for edge in edges[1:]:
+            np.logical_and(true, data.values <= edge, out=true)
         return true if data.present is None else np.logical_and(true, data.present, out=true)
     assert isinstance(attribute, Equals | IsTrue)
     places = [place for place, value in enumerate(data.values) if value == attribute.value]

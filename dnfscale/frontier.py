@@ -33,8 +33,8 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
     steps = [fold.sweep.steps[ell] for ell in range(longest) for fold in folds]
     attributes = [step.attributes for step in steps]
     binned = learned.binned
-    wholes, tests, _ = count_chosen(binned.rows, attributes, binned.table, binned.booleans, engine)
-    taus = [binned.booleans.vocabulary(place % len(folds), own) for place, own in enumerate(attributes)]
+    wholes, tests, _ = count_chosen(binned.rows, attributes, binned.table, learned.booleans, engine)
+    taus = [learned.booleans.vocabulary(place % len(folds), own) for place, own in enumerate(attributes)]
     thresholds = [spec.judging.objective.threshold_of(whole) for whole in wholes]
     shrinks = [step.shrink for step in steps]
     formulas = [found.dnf for found in write_formulas(wholes, taus, thresholds, shrinks, spec, engine)]

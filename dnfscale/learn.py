@@ -87,7 +87,10 @@ class Learned:
     """Rows used: N."""
     rows_dropped: int
     columns: tuple[Column, ...]
+    n_attributes: int
+    """Without intervals."""
     attribute_names: tuple[str, ...]
+    """With the intervals that were found."""
     positive: tuple[Scalar, ...]
     positive_rows: int
     folds: tuple[LearnedFold, ...]
@@ -122,6 +125,8 @@ class LearnedTargets:
 
     targets: tuple[Learned, ...]
     binned: BinnedTargets
+    booleans: Booleanization
+    """The attributes, and after them the intervals that were found."""
     chosen: tuple[tuple[int, ...], ...]
     """The attributes chosen for each target and fold; folds come round in order."""
 
@@ -135,9 +140,9 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
 def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTargets:
     """Learn the formulas of every target of a table, one or as many as it has classes, in the same scans."""
     binned = bin_targets(source, spec, engine)
-    table, rows, booleans, associated = binned.table, binned.rows, binned.booleans, binned.associations
+    table, rows, associated = binned.table, binned.rows, binned.associations
     n_folds = table.splits.n_folds
-    ranked = rank_units(rows, associated, table, booleans, spec, engine)
+    ranked, booleans = rank_units(rows, associated, table, binned.booleans, spec, engine)
     sweeps = _sweep(rows, ranked, table, booleans, spec, engine)
     chosen = [step.chosen.attributes for step in sweeps]
     singles = [(single,) for tables in associated for single in best_single(tables)[:n_folds].tolist()]
@@ -171,6 +176,7 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
             rows=table.summary.n_rows,
             rows_dropped=table.summary.rows_read - table.summary.n_rows,
             columns=table.columns,
+            n_attributes=len(binned.booleans.attributes),
             attribute_names=tuple(attribute.name for attribute in booleans.attributes),
             positive=positive,
             positive_rows=sum(table.summary.target.counts.get(label, 0) for label in positive),
@@ -180,7 +186,7 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
         )
         for target, positive in enumerate(table.positives)
     )
-    return LearnedTargets(targets, binned, tuple(chosen))
+    return LearnedTargets(targets, binned, booleans, tuple(chosen))
 
 
 def bin_targets(source: Source, spec: LearnSpec, engine: Engine) -> BinnedTargets:

@@ -17,16 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from dnfscale.core import sample
-from dnfscale.core.arrays import Bools, Floats, Scalar
+from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, narrowest
 from dnfscale.core.associations import Associations
 from dnfscale.core.bins import Bins, Spans
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.splits import TEST, TRAIN, Splits
+from dnfscale.core.vocabulary import Above
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.cuts import keep_telling
-from dnfscale.method.joint import JOINT, Candidates, first_of_equals
+from dnfscale.method.joint import JOINT, Candidates, Pick, first_of_equals
 from dnfscale.method.select import SCORES, mutual_info_scores, rankings
 from dnfscale.scans import Read
 from dnfscale.table import LearnSpec, Table
@@ -41,6 +42,8 @@ _SPARE = 4
 
 Ranked = dict[str, tuple[int, ...]]
 """The best attributes by each ranking, best first."""
+Picked = dict[str, tuple[Pick, ...]]
+"""The same, where an attribute may still be a pair of cuts: what lies between them."""
 
 
 def sampled_rows(n_rows: int, n_columns: int) -> int:
@@ -79,12 +82,15 @@ def rank_units(
     booleans: Booleanization,
     spec: LearnSpec,
     engine: Engine,
-) -> list[list[Ranked]]:
-    """Return the rankings of every target and unit, given the 2 x 2 tables of each."""
+) -> tuple[list[list[Ranked]], Booleanization]:
+    """Return the rankings of every target and unit, given the 2 x 2 tables of each.
+
+    What is ranked are the attributes and, after them, the intervals that were found: both are returned as well.
+    """
     allowed = [_allowed(of_target, booleans, spec) for of_target in tables]
     if not spec.looks_together:
         pairs = zip(tables, allowed, strict=True)
-        return [_by_scores(of_target, kept, spec, spec.max_ell) for of_target, kept in pairs]
+        return [_by_scores(of_target, kept, spec, spec.max_ell) for of_target, kept in pairs], booleans
     drawn = _sample(rows, table, booleans, spec, engine)
     jobs = []
     for target, (of_target, kept) in enumerate(zip(tables, allowed, strict=True)):
@@ -101,10 +107,18 @@ def rank_units(
         spec.rank,
         spec.max_ell,
         spec.drop_duplicates,
+        np.array([isinstance(attribute, Above) for attribute in booleans.attributes]),
+        spec.intervals,
     )
-    ranked = engine.map("rank attributes", jobs, scan)
+    picked = engine.map("rank attributes", jobs, scan)
+    ends = sorted({pick for ranking in picked for order in ranking.values() for pick in order if len(pick) == 2})
+    numbers = {pair: len(booleans.attributes) + place for place, pair in enumerate(ends)}
+    ranked = [
+        {rank: tuple(numbers[pick] if len(pick) == 2 else pick[0] for pick in order) for rank, order in ranking.items()}
+        for ranking in picked
+    ]
     n = len(ranked) // len(tables)
-    return [ranked[target * n : (target + 1) * n] for target in range(len(tables))]
+    return [ranked[target * n : (target + 1) * n] for target in range(len(tables))], booleans.with_intervals(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,32 +144,67 @@ class RankTogether:
     ranks: tuple[str, ...]
     max_ell: int
     drop_duplicates: bool
+    is_cut: Bools
+    """Which attributes are what lies above a cut."""
+    intervals: bool
+    """Whether what lies between two of them may be picked."""
 
-    def __call__(self, job: RankJob) -> Ranked:
+    def __call__(self, job: RankJob) -> Picked:
         arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
         own = np.flatnonzero(self.members[job.unit][arcs])
         attributes = sorted({*job.candidates, *(a for order in job.scored.values() for a in order)})
-        columns = {column: codes[own] for column, codes in self.rows.columns.items()}
         weights = None if self.rows.weights is None else self.rows.weights[own]
-        holds = np.empty((len(own), len(attributes)), dtype=np.float32 if weights is None else np.float64)
-        for place, span in enumerate(self.spans.of(job.unit, attributes)):
-            holds[:, place] = span.holds(columns[span.column], self.bins[span.column].n_codes)
-        if weights is not None:
-            holds *= weights[:, None]
-        found = Candidates(holds, self.targets[job.target][classes[own]], weights)
+        target = self.targets[job.target][classes[own]]
+        found = self._candidates(job.unit, attributes, own, target, weights)
         place_of = {attribute: place for place, attribute in enumerate(attributes)}
         first = first_of_equals(found) if self.drop_duplicates else np.arange(len(attributes))
         telling = [a for a in job.candidates if first[place_of[a]] == place_of[a]] or list(job.candidates)
         narrow = found.only([place_of[a] for a in telling])
-        ranked: Ranked = {}
+        ranked: Picked = {}
         for rank in self.ranks:
             if rank in JOINT:
-                ranked[rank] = tuple(telling[i] for i in JOINT[rank](narrow, self.max_ell))
+                ranked[rank] = tuple(tuple(telling[i] for i in pick) for pick in JOINT[rank](narrow, self.max_ell))
             else:
                 # Of equals the best ranked stays.
                 distinct = {int(first[place_of[a]]): a for a in reversed(job.scored[rank])}
-                ranked[rank] = tuple(list(distinct.values())[::-1][: self.max_ell])
+                ranked[rank] = tuple((a,) for a in list(distinct.values())[::-1][: self.max_ell])
         return ranked
+
+    def _candidates(
+        self, unit: int, attributes: Sequence[int], own: Ints, target: Bools, weights: Ints | None
+    ) -> Candidates:
+        """Return some rows by the attributes that hold in them."""
+        spans = self.spans.of(unit, attributes)
+        column, place = np.full(len(spans), -1), np.empty(len(spans), dtype=np.int64)
+        flags: list[Bools] = []
+        steps: list[Codes] = []
+        cuts: dict[int, list[int]] = {}
+        for i, (attribute, span) in enumerate(zip(attributes, spans, strict=True)):
+            if self.is_cut[attribute]:
+                cuts.setdefault(span.column, []).append(i)
+            else:
+                place[i] = len(flags)
+                flags.append(span.holds(self.rows.columns[span.column][own], self.bins[span.column].n_codes))
+        for number, ladder in cuts.items():
+            n_codes = self.bins[number].n_codes
+            codes = np.arange(n_codes, dtype=narrowest(n_codes))
+            held = np.array([spans[i].holds(codes, n_codes) for i in ladder])
+            first = np.array([spans[i].first for i in ladder])
+            column[ladder] = len(steps)
+            place[ladder] = (first[:, None] >= first).sum(axis=1)
+            steps.append(held.sum(axis=0).astype(narrowest(len(ladder))).take(self.rows.columns[number][own]))
+        holds: Floats = np.empty((len(own), len(flags)), dtype=np.float32 if weights is None else np.float64)
+        for i, flag in enumerate(flags):
+            holds[:, i] = flag
+        return Candidates(
+            flags=holds,
+            steps=steps,
+            column=column,
+            place=place,
+            target=target,
+            weights=weights,
+            intervals=self.intervals,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -50,6 +50,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     "paper": {},
     "best": {
         "cuts": "auto",
+        "intervals": True,
         "parts": tuple(map(str, Unit)),
         "rank": ("forward", "exchange", "additive", "mutual_info"),
         "splits": "auto",
@@ -89,6 +90,8 @@ class LearnSpec:
     those of many quantiles that tell of the target."""
     at: tuple[tuple[str, tuple[int | float, ...]], ...] = ()
     """Given cuts of some columns."""
+    intervals: bool = False
+    """Whether what lies between two cuts of a column may be an attribute too, where attributes are ranked together."""
     parts: Parts | Mapping[str, Sequence[str]] = ()
     """What of dates and times becomes a column of its own: parts of all that have them, or of some columns."""
     rare: int = 0

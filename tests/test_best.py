@@ -16,7 +16,7 @@ import pytest
 from dnfscale import IdealClassifier
 from dnfscale.core.arrays import Bools
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
-from dnfscale.core.vocabulary import Above
+from dnfscale.core.vocabulary import Above, Between
 from dnfscale.data.datasets import table_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
@@ -183,6 +183,25 @@ def test_two_attributes_that_tell_only_together_are_found_by_exchange():
     assert learned.model.whole.n_rows == 600
 
 
+def test_a_range_of_numbers_is_one_attribute_where_intervals_are_looked_for():
+    random = np.random.default_rng(12)
+    bmi, noise = random.normal(26, 5, 2000), random.normal(size=2000)
+    target = (bmi > 22) & (bmi <= 30) & (random.random(2000) < 0.95)
+    table = pa.table({"bmi": bmi, "noise": noise, "y": target})
+    spec = replace(BEST, cuts=19, outer=2, max_ell=3)
+    found = learn_here(table, spec)
+    [attribute] = found.model.tau.attributes
+    assert isinstance(attribute, Between)
+    assert found.model.tau.names[0] in found.attribute_names
+    accepts = (bmi > attribute.low) & (bmi <= attribute.high)
+    assert found.model.whole.n.tolist() == [int((~accepts).sum()), int(accepts.sum())]
+    assert found.model.whole.c.tolist() == [int((~accepts & target).sum()), int((accepts & target).sum())]
+    assert found.n_attributes == 38
+    without = learn_here(table, replace(spec, intervals=False))
+    assert all(isinstance(a, Above) for a in without.model.tau.attributes)
+    assert len(without.model.tau) > 1
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -213,11 +232,11 @@ def test_a_model_answers_as_its_formula_whatever_it_says_of_the_unseen(rule):
     x = random.normal(size=(200, 4))
     y = (x[:, 0] > 0.4) ^ (x[:, 1] > 1)
     model = IdealClassifier(profile="best", unseen=rule, cuts=5).fit(x, y)
-    holds = [
-        (x[:, int(a.column.removeprefix("x"))] > a.value) if isinstance(a, Above) else None
-        for a in model.models_[0].tau.attributes
-    ]
-    codes = sum(h.astype(int) << i for i, h in enumerate(holds) if h is not None)
+    codes = np.zeros(200, dtype=int)
+    for i, a in enumerate(model.models_[0].tau.attributes):
+        values = x[:, int(a.column.removeprefix("x"))]
+        holds = (values > a.low) & (values <= a.high) if isinstance(a, Between) else values > a.value
+        codes |= holds.astype(int) << i
     assert np.array_equal(model.predict(x), model.models_[0].dnf.accepts(codes))
     assert model.score(x, y) > 0.9
     assert np.array_equal(model.predict_proba(x)[:, 1] > 0.5, model.predict(x))

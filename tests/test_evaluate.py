@@ -3,11 +3,58 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dnfscale.core.columns import Categories, Column, Numbers, Reading, Role
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.quantities import Kind, Measure, Quantity
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.read import to_block
 from dnfscale.evaluate import columns_of, holds, types_of
+
+CUTS = (-np.inf, -(2**63), -1000, -1, -0.5, 0, 0.1, 1.5, 127, 2**53, 2**53 + 1, 2**63, 2**64 - 1, 1e300, np.inf)
+
+
+@st.composite
+def numbers(draw: st.DrawFn) -> Numbers:
+    """Numbers of any type, many of them at the cuts or beside them, and some missing."""
+    dtype = np.dtype(draw(st.sampled_from(["i1", "u1", "i8", "u8", "f4", "f8"])))
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            near = np.array(CUTS, dtype=dtype)
+        known = [*near, *np.nextafter(near, dtype.type(np.inf)), *np.nextafter(near, dtype.type(-np.inf)), np.nan]
+    else:
+        whole = [int(cut) + step for cut in CUTS if np.isfinite(cut) for step in (-1, 0, 1)]
+        known = [value for value in whole if np.iinfo(dtype).min <= value <= np.iinfo(dtype).max]
+    values = np.array(draw(st.lists(st.sampled_from(known), max_size=20)), dtype=dtype)
+    present = None if draw(st.booleans()) else np.array([draw(st.booleans()) for _ in values], dtype=np.bool_)
+    return Numbers(values, present)
+
+
+@given(numbers(), st.sampled_from(CUTS), st.sampled_from(CUTS))
+def test_python_which_compares_exactly_says_the_same(data, low, high):
+    there = np.ones(len(data.values)) if data.present is None else data.present
+    rows = list(zip(data.values.tolist(), there.tolist(), strict=True))
+    assert holds(Above("a", "a", low), data).tolist() == [bool(there and value > low) for value, there in rows]
+    assert holds(Between("a", "a", low, high), data).tolist() == [
+        bool(there and low < value <= high) for value, there in rows
+    ]
+
+
+@pytest.mark.parametrize("measure", [Measure(Kind.DECIMAL, 10), Measure(Kind.DECIMAL, 1000)])
+def test_the_ends_of_an_interval_are_those_of_its_measure(measure):
+    interval = Between("a", "a", Quantity(Measure(Kind.DECIMAL, 100), 115), Quantity(Measure(Kind.DECIMAL, 100), 130))
+    ticks = np.array([1100, 1150, 1151, 1200, 1300, 1301, 1400]) * measure.steps // 1000
+    expected = [1.15 < tick / measure.steps <= 1.3 for tick in ticks.tolist()]
+    assert holds(interval, Numbers(ticks, None, measure)).tolist() == expected
+    assert 0 < sum(expected) < len(expected)
+
+
+def test_an_interval_says_that_a_number_is_there():
+    data = Numbers(np.array([5.0, 5.0]), np.array([True, False]))
+    assert holds(Between("a", "a", 1.0, np.inf), data).tolist() == [True, False]
+    for never in (Between("a", "a", None, None), Between("a", "a", 9, 1), Between("a", "a", 5, 5)):
+        assert holds(never, data).tolist() == [False, False]
 
 
 def test_a_number_is_above_its_cut_or_not():
@@ -88,6 +135,8 @@ def test_each_column_is_needed_once_and_as_a_number_if_one_attribute_needs_it_so
         (IsMissing("x_missing", "x"), Above("x_above", "x", 1.0), Equals("s_a", "s", "a"), Equals("s_b", "s", "b"))
     )
     assert set(columns_of(tau)) == {Column("x", Role.NUMBER), Column("s", Role.CATEGORY)}
+    between = Vocabulary((Between("x_between", "x", 1.0, 2.0), IsMissing("x_missing", "x")))
+    assert columns_of(between) == (Column("x", Role.NUMBER),)
     assert columns_of(Vocabulary((IsMissing("x_missing", "x"),))) == (Column("x", Role.CATEGORY),)
 
 

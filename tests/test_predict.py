@@ -22,7 +22,7 @@ from dnfscale.core.columns import Block, Reading
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.datasets import table_source
 from dnfscale.data.models import model_record
 from dnfscale.data.read import TablePartition
@@ -40,9 +40,10 @@ TAU = Vocabulary(
         IsMissing("x_missing", "x"),
         IsTrue("b", "b", True),
         Above("n_above_median", "n", 2**53 + 1),
+        Between("x_between", "x", 0.5, 2.0),
     )
 )
-FORMULA = Dnf((Term(0b00011, 0b00011), Term(0b01100, 0b01100), Term(0b10010, 0b10000)))
+FORMULA = Dnf((Term(0b000011, 0b000011), Term(0b001100, 0b001100), Term(0b110010, 0b010000)))
 
 
 def model_of(tau: Vocabulary = TAU, dnf: Dnf = FORMULA, seed: int = 0, **how: Any) -> Model:
@@ -166,7 +167,8 @@ def test_any_table_is_answered_however_it_is_cut(tmp_path_factory, table, data):
     for name, kind in zip(table.column_names[:-1], table.schema.types[:-1], strict=True):
         values = [value for value in table[name].to_pylist() if not is_missing(value)]
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            attributes.append(Above(f"{name}_above", name, data.draw(st.sampled_from(values or [0]))))
+            low, high = sorted(data.draw(st.lists(st.sampled_from(values or [0]), min_size=2, max_size=2)))
+            attributes += [Above(f"{name}_above", name, low), Between(f"{name}_between", name, low, high)]
         elif values:
             attributes.append(Equals(f"{name}_is", name, data.draw(st.sampled_from(values))))
         attributes.append(IsMissing(f"{name}_missing", name))
@@ -183,23 +185,30 @@ def test_any_table_is_answered_however_it_is_cut(tmp_path_factory, table, data):
 
 
 def test_whole_numbers_beyond_floats_and_single_precision_are_compared_exactly(tmp_path):
-    tau = Vocabulary((Above("big", "n", 2**53 + 1), Above("tenth", "f", 0.1)))
+    tau = Vocabulary((Between("big", "n", 2**53 + 1, 2**53 + 2), Between("tenth", "f", 0.1, float("inf"))))
     table = pa.table(
         {
-            "n": pa.array([2**53, 2**53 + 1, 2**53 + 2, -(2**62)]),
-            "f": pa.array(np.array([0.1, 0.0999, 0.0999, np.inf], dtype=np.float32)),
+            "n": pa.array([2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3, -(2**62)]),
+            "f": pa.array(np.array([0.1, 0.0999, 0.0999, np.nan, np.inf], dtype=np.float32)),
         }
     )
     # The single-precision number nearest to a tenth is above a tenth.
     assert float(np.float32(0.1)) > 0.1
     check([model_of(tau, Dnf((Term(0b01, 0b01), Term(0b10, 0b10))))], table, tmp_path / "out")
-    assert [row["term"] for row in written(tmp_path / "out")] == [1, None, 0, 1]
+    assert [row["term"] for row in written(tmp_path / "out")] == [1, None, 0, None, 1]
 
 
 def test_cuts_that_are_infinite_or_not_known_are_never_passed(tmp_path):
-    tau = Vocabulary((Above("tenth", "f", 0.1), Above("never", "f", float("inf")), Above("not known", "f", None)))
+    tau = Vocabulary(
+        (
+            Above("tenth", "f", 0.1),
+            Above("never", "f", float("inf")),
+            Above("not known", "f", None),
+            Between("neither", "f", None, None),
+        )
+    )
     table = pa.table({"f": pa.array(np.array([0.1, 0.0999, np.nan, np.inf, -np.inf], dtype=np.float32))})
-    check([model_of(tau, Dnf((Term(0b001, 0b001), Term(0b010, 0b010))))], table, tmp_path / "out")
+    check([model_of(tau, Dnf((Term(0b1001, 0b0001), Term(0b0010, 0b0010))))], table, tmp_path / "out")
 
 
 def test_files_are_closed_at_their_size_and_keep_the_order_of_rows(tmp_path, monkeypatch):

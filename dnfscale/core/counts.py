@@ -150,9 +150,11 @@ def _kin(requests: Sequence[TypeRequest]) -> list[list[int]]:
     """Group the requests that ask for the same attributes, cut perhaps a little differently from fold to fold."""
     kin: dict[tuple[object, ...], list[int]] = {}
     for number, request in enumerate(requests):
-        # A category is one code; of a number's span only the first code moves.
-        alike = tuple((s.column, s.last, s.first) if s.first == s.last else (s.column, s.last) for s in request.spans)
-        kin.setdefault((request.attributes, *alike), []).append(number)
+        # Where attributes have no numbers: a category is one code, and of what is above a cut the first code moves.
+        alike: tuple[object, ...] = request.attributes or tuple(
+            (s.column, s.last, s.first) if s.first == s.last else (s.column, s.last) for s in request.spans
+        )
+        kin.setdefault(alike, []).append(number)
     return list(kin.values())
 
 
@@ -177,9 +179,10 @@ def _tally_kin(
     first = next(iter(requests.values()))
     ell, n_labels = len(first.spans), cells_of.shape[2]
     moving = [
-        (spans[0].column, min(span.first for span in spans), max(span.first for span in spans))
+        (spans[0].column, min(ends), max(ends))
         for spans in zip(*(request.spans for request in requests.values()), strict=True)
-        if len({span.first for span in spans}) > 1
+        for ends in ({span.first for span in spans}, {span.last + 1 for span in spans})
+        if len(ends) > 1
     ]
     histogram = np.zeros(n_labels << ell, dtype=np.int64)
     unsure: list[Ints] = []

@@ -117,9 +117,9 @@ def edge_among(cut: int | float | Quantity, measure: Measure | None, *, whole: b
         return math.floor(exact * measure.steps)
     if whole:
         return math.floor(exact)
-    if not isinstance(cut, Quantity):
-        return cut
     near = float(exact)
+    if not isinstance(cut, Quantity) and near == cut:
+        return cut
     return math.nextafter(near, -math.inf) if Fraction(near) > exact else near
 
 

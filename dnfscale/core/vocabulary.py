@@ -22,6 +22,17 @@ class Above:
 
 
 @dataclass(frozen=True, slots=True)
+class Between:
+    """The number in the column is greater than the lower value and not greater than the higher one."""
+
+    name: str
+    column: ColumnName
+    low: int | float | Quantity | None
+    high: int | float | Quantity | None
+    """The cuts; both are None where there was no row to take a quantile of, and the attribute is never true."""
+
+
+@dataclass(frozen=True, slots=True)
 class Equals:
     """The category in the column is the value."""
 
@@ -47,7 +58,14 @@ class IsMissing:
     column: ColumnName
 
 
-Attribute = Above | Equals | IsTrue | IsMissing
+Attribute = Above | Between | Equals | IsTrue | IsMissing
+
+
+def cuts_of(attribute: Above | Between) -> tuple[int | float | Quantity, ...]:
+    """Return the value that a number is to lie above and, of an interval, that up to which; none where it never is."""
+    ends = (attribute.value,) if isinstance(attribute, Above) else (attribute.low, attribute.high)
+    known = tuple(end for end in ends if end is not None)
+    return known if len(known) == len(ends) else ()
 
 
 @dataclass(frozen=True, slots=True)

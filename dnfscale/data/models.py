@@ -18,9 +18,9 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import HALF, Model
 from dnfscale.core.parts import NAMES, ColumnName, Part, Unit, is_zone, stored_column
-from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
+from dnfscale.core.quantities import Measure, Quantity, parse_measure, parse_quantity
 from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_dnf, to_json
-from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, CredentialError, read_bytes, told
 from dnfscale.errors import DataError
 
@@ -31,7 +31,13 @@ _MOST_BYTES = 1 << 30
 _BIGGEST = 1 << 64
 """Columns of whole numbers have at most 64 bits."""
 _T = TypeVar("_T")
-_TESTS: Mapping[type[Attribute], str] = {Above: "above", Equals: "equals", IsTrue: "true", IsMissing: "missing"}
+_TESTS: Mapping[type[Attribute], str] = {
+    Above: "above",
+    Between: "between",
+    Equals: "equals",
+    IsTrue: "true",
+    IsMissing: "missing",
+}
 
 
 def model_record(model: Model) -> dict[str, Any]:
@@ -203,17 +209,11 @@ def _attribute(value: Any, place: str) -> Attribute:
     given = table.get("value")
     if isinstance(column, Part):
         _check_part(column, test, given, place)
-    if test == "above" and "measure" in table and not isinstance(column, Part):
-        return Above(name, column, _quantity(table, given, place))
-    if test == "above":
-        if given is None:
-            return Above(name, column, None)
-        if given in ("inf", "-inf"):
-            return Above(name, column, float(given))
-        if isinstance(given, bool) or not isinstance(given, int | float):
-            raise DataError(f"{place}.value must be a number for the test 'above', got {_short(given)}")
-        _scalar(given, f"{place}.value")
-        return Above(name, column, given)
+    if test in ("above", "between"):
+        measure = _measure(table, place) if "measure" in table and not isinstance(column, Part) else None
+        if test == "between":
+            return Between(name, column, *_interval(given, measure, f"{place}.value"))
+        return Above(name, column, None if given is None else _cut(given, measure, f"{place}.value", test))
     if test == "missing":
         if given is not None:
             raise DataError(f"{place}.value must be null for the test 'missing', got {_short(given)}")
@@ -222,7 +222,7 @@ def _attribute(value: Any, place: str) -> Attribute:
         return Equals(name, column, _scalar(given, f"{place}.value"))
     if test == "true":
         return IsTrue(name, column, _scalar(given, f"{place}.value"))
-    raise DataError(f"{place}.test must be one of above, equals, true, missing, got {_short(test)}")
+    raise DataError(f"{place}.test must be one of {', '.join(_TESTS.values())}, got {_short(test)}")
 
 
 def _column(table: Mapping[str, Any], place: str) -> ColumnName:
@@ -243,14 +243,15 @@ def _column(table: Mapping[str, Any], place: str) -> ColumnName:
 def _check_part(part: Part, test: str, given: Any, place: str) -> None:
     """Make sure that an hour is cut, and that a weekday or month is compared with one that there is."""
     names = NAMES.get(part.unit)
-    expected = "above" if names is None else "equals"
-    if test != expected:
-        raise DataError(f"{place}.test must be {expected!r} for the part {str(part.unit)!r}, got {_short(test)}")
+    expected = ("above", "between") if names is None else ("equals",)
+    if test not in expected:
+        listed = " or ".join(map(repr, expected))
+        raise DataError(f"{place}.test must be {listed} for the part {str(part.unit)!r}, got {_short(test)}")
     if names is not None and given not in names:
         raise DataError(f"{place}.value must be one of {', '.join(names)}, got {_short(given)}")
 
 
-def _quantity(table: Mapping[str, Any], given: Any, place: str) -> Quantity | None:
+def _measure(table: Mapping[str, Any], place: str) -> Measure:
     named = _entry(table, "measure", str, "text", place)
     measure = parse_measure(named)
     if measure is None:
@@ -258,12 +259,34 @@ def _quantity(table: Mapping[str, Any], given: Any, place: str) -> Quantity | No
             f"{place}.measure must be date, time[us], timestamp[us], instant[us], duration[us] or such, or decimal[2], "
             f"got {_short(named)}"
         )
+    return measure
+
+
+def _cut(given: Any, measure: Measure | None, place: str, test: str) -> int | float | Quantity:
+    if measure is not None:
+        quantity = parse_quantity(given, measure) if isinstance(given, str) else None
+        if quantity is None:
+            raise DataError(f"{place} must be the text of a value of {measure}, got {_short(given)}")
+        return quantity
+    if given in ("inf", "-inf"):
+        return float(given)
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise DataError(f"{place} must be a number for the test {test!r}, got {_short(given)}")
+    _scalar(given, place)
+    return given
+
+
+def _interval(given: Any, measure: Measure | None, place: str) -> tuple[Any, Any]:
+    """Return the ends of an interval; both are None where there was none to take."""
     if given is None:
-        return None
-    quantity = parse_quantity(given, measure) if isinstance(given, str) else None
-    if quantity is None:
-        raise DataError(f"{place}.value must be the text of a value of {measure}, got {_short(given)}")
-    return quantity
+        return None, None
+    if not (isinstance(given, list) and len(given) == 2):
+        raise DataError(f"{place} must be a list of two ends for the test 'between', got {_short(given)}")
+    # Both are numbers, or of the same measure.
+    ends: list[Any] = [_cut(end, measure, f"{place}[{i}]", "between") for i, end in enumerate(given)]
+    if not ends[0] < ends[1]:
+        raise DataError(f"{place} must be a lower and a higher end, got {_short(given)}")
+    return ends[0], ends[1]
 
 
 def _check_columns(attributes: list[Attribute]) -> None:
@@ -272,8 +295,8 @@ def _check_columns(attributes: list[Attribute]) -> None:
     for attribute in attributes:
         if isinstance(attribute, IsMissing):
             continue
-        if isinstance(attribute, Above):
-            kind = str(attribute.value.measure) if isinstance(attribute.value, Quantity) else "numbers"
+        if isinstance(attribute, Above | Between):
+            kind = _written_measure(attribute).get("measure", "numbers")
         else:
             kind = _kind(attribute.value)
         before = known.setdefault(attribute.column, kind)
@@ -425,21 +448,24 @@ def _short(value: object) -> str:
 
 
 def _written_value(attribute: Attribute) -> Any:
-    """Return the value of an attribute as JSON can hold it; a cut at -inf or inf is written as text."""
+    """Return the value of an attribute as JSON can hold it; of an interval the list of its ends."""
     if isinstance(attribute, IsMissing):
         return None
-    if isinstance(attribute, Above):
-        if isinstance(attribute.value, Quantity):
-            return str(attribute.value)
-        infinite = isinstance(attribute.value, float) and math.isinf(attribute.value)
-        return str(attribute.value) if infinite else attribute.value
-    return _written(attribute.value)
+    if isinstance(attribute, Equals | IsTrue):
+        return _written(attribute.value)
+    ends = [_written_cut(cut) for cut in cuts_of(attribute)]
+    return None if not ends else ends if isinstance(attribute, Between) else ends[0]
+
+
+def _written_cut(cut: int | float | Quantity) -> int | float | str:
+    """Return a cut as JSON can hold it; one at -inf or inf is written as text."""
+    return str(cut) if isinstance(cut, Quantity) or (isinstance(cut, float) and math.isinf(cut)) else cut
 
 
 def _written_measure(attribute: Attribute) -> dict[str, str]:
     """Return what the text of a value counts, where it is a date, time, duration or decimal."""
-    value = attribute.value if isinstance(attribute, Above) else None
-    return {"measure": str(value.measure)} if isinstance(value, Quantity) else {}
+    cuts = cuts_of(attribute) if isinstance(attribute, Above | Between) else ()
+    return next(({"measure": str(cut.measure)} for cut in cuts if isinstance(cut, Quantity)), {})
 
 
 def _written_part(column: ColumnName) -> dict[str, str]:

@@ -32,7 +32,7 @@ def data_record(learned: Learned) -> dict[str, Any]:
         "rows": learned.rows,
         "rows_dropped": learned.rows_dropped,
         "columns": len({stored_column(column.name) for column in learned.columns}),
-        "attributes": len(learned.attribute_names),
+        "attributes": learned.n_attributes,
         "positive_rows": learned.positive_rows,
     }
 

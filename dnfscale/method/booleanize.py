@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,16 @@ from dnfscale.core.columns import CategorySummary, Column, NumberSummary, Role
 from dnfscale.core.medians import Cut
 from dnfscale.core.parts import ColumnName, label_of, stored_column
 from dnfscale.core.quantities import Measure, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary, distinct_names
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+    distinct_names,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +33,11 @@ class FoldCuts:
     whole: tuple[Cut, ...]
     name: str = "above_median"
     """What is said of a number beyond it."""
+
+    @property
+    def place(self) -> str:
+        """Where it cuts: `median`, `p30` for a percentile, `65` for a given value."""
+        return self.name.removeprefix("above_")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +51,8 @@ class Booleanization:
     """Attributes as cut on each fold's W_train."""
     whole: Spans
     """Attributes as cut on each fold's W_0."""
-    cuts: tuple[FoldCuts | None, ...]
-    """The cut of each attribute that has one."""
+    cuts: tuple[tuple[FoldCuts, ...], ...]
+    """The cuts of each attribute: one, or the lower and the higher of an interval; none for those of values."""
     measures: Mapping[ColumnName, Measure]
     """What the numbers of a column count, where they are not numbers as such."""
 
@@ -54,15 +68,55 @@ class Booleanization:
                 by_column.setdefault(attribute.column, []).append(number)
         return list(by_column.values())
 
+    def with_intervals(self, ends: Iterable[tuple[int, int]]) -> Booleanization:
+        """Return the same attributes and, after them, what lies between some pairs of cuts, the lower first."""
+        pairs = list(ends)
+        if not pairs:
+            return self
+        names, spelled_out, found = [], [], []
+        for low, high in pairs:
+            [lower], [higher] = self.cuts[low], self.cuts[high]
+            column = self.attributes[low].column
+            found.append(Between(f"{label_of(column)}_{lower.place}_to_{higher.place}", column, None, None))
+            spelled_out.append(f"{lower.place} < {column} ≤ {higher.place}")
+        taken = [attribute.name for attribute in self.attributes]
+        names = distinct_names([*taken, *(a.name for a in found)], [*taken, *spelled_out])[len(taken) :]
+        lows, highs = np.array(pairs).T
+        return replace(
+            self,
+            attributes=self.attributes + tuple(replace(a, name=name) for a, name in zip(found, names, strict=True)),
+            train=_with_between(self.train, lows, highs),
+            whole=_with_between(self.whole, lows, highs),
+            cuts=self.cuts + tuple(self.cuts[low] + self.cuts[high] for low, high in pairs),
+        )
+
     def _resolved(self, fold: int, number: int) -> Attribute:
         attribute, cuts = self.attributes[number], self.cuts[number]
-        if isinstance(attribute, Above) and cuts is not None:
-            cut, measure = cuts.whole[fold], self.measures.get(attribute.column)
-            if measure is None or cut.value is None:
-                return replace(attribute, value=cut.value)
-            # Between two steps there is no date or time to name; the one before parts the same rows.
-            return replace(attribute, value=Quantity(measure, int(cut.edge)))
+        values = [self._value(attribute.column, cut.whole[fold]) for cut in cuts]
+        match attribute:
+            case Above():
+                return replace(attribute, value=values[0])
+            case Between():
+                low, high = (cut.whole[fold] for cut in cuts)
+                # Two quantiles may be the same number, or the same day.
+                return attribute if low.edge == high.edge else replace(attribute, low=values[0], high=values[1])
         return attribute
+
+    def _value(self, column: ColumnName, cut: Cut) -> int | float | Quantity | None:
+        measure = self.measures.get(column)
+        if measure is None or cut.value is None:
+            return cut.value
+        # Between two steps there is no date or time to name; the one before parts the same rows.
+        return Quantity(measure, int(cut.edge))
+
+
+def _with_between(spans: Spans, lows: Ints, highs: Ints) -> Spans:
+    """Return spans and, after them, those from a lower cut to a higher one; both end with the column's last number."""
+    return Spans(
+        np.concatenate([spans.column, spans.column[lows]]),
+        np.concatenate([spans.first, spans.first[:, lows]], axis=1),
+        np.concatenate([spans.last, spans.first[:, highs] - 1], axis=1),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +129,7 @@ class _Draft:
     train: Ints
     whole: Ints
     """(first, last) per fold."""
-    cut: FoldCuts | None = None
+    cuts: tuple[FoldCuts, ...] = ()
 
 
 def booleanize(
@@ -119,7 +173,7 @@ def booleanize(
         bins=tuple(bins),
         train=Spans(column_of, train[:, :, 0].T, train[:, :, 1].T),
         whole=Spans(column_of, whole[:, :, 0].T, whole[:, :, 1].T),
-        cuts=tuple(draft.cut for draft in drafts),
+        cuts=tuple(draft.cuts for draft in drafts),
         measures={column.name: column.measure for column in columns if column.measure is not None},
     )
 
@@ -140,8 +194,10 @@ def _number(
     for cut in cuts:
         train, whole = spans(cut.train), spans(cut.whole)
         attribute = Above(f"{label_of(name)}_{cut.name}", name, None)
-        spelled_out = f"{name} > {cut.name.removeprefix('above_')}"
-        drafts.setdefault(train.tobytes() + whole.tobytes(), _Draft(attribute, spelled_out, index, train, whole, cut))
+        spelled_out = f"{name} > {cut.place}"
+        drafts.setdefault(
+            train.tobytes() + whole.tobytes(), _Draft(attribute, spelled_out, index, train, whole, (cut,))
+        )
     return NumberBins(edges, has_missing), list(drafts.values())
 
 

@@ -2,80 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
 from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
 
 Literal = tuple[int, bool]
 """An attribute, and whether it holds."""
-PlacedCut = tuple[ColumnName, int | float | Quantity]
-"""A column and a value that it is cut at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What some cuts that hold together leave of a column: what lies above low, and not above high."""
+
+    column: ColumnName
+    low: int | float | Quantity | None
+    """None where there is no such end. Then, and only then, it also holds where the value is missing."""
+    high: int | float | Quantity | None
 
 
 def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
-    """Write some literals that hold together; two cuts of a column become one interval: `12.5 < bmi ≤ 30`."""
-    written = []
-    for group in grouped(placed_cuts(attributes), literals):
-        if len(group) == 1:
-            written.append(condition(attributes[group[0][0]], group[0][1]))
-            continue
-        low, high = (attributes[i] for i, _ in group)
-        assert isinstance(low, Above)
-        assert isinstance(high, Above)
-        assert low.value is not None
-        assert high.value is not None
-        written.append(f"{number_text(low.value)} < {column_text(low.column)} ≤ {number_text(high.value)}")
-    return written
-
-
-def placed_cuts(attributes: Sequence[Attribute]) -> list[PlacedCut | None]:
-    """Return the column and the value of the attributes that are cuts."""
+    """Write some literals that hold together; the cuts of a column become one interval: `12.5 < bmi ≤ 30`."""
+    gathered = in_ranges(literals, lambda literal: range_of(attributes[literal[0]], literal[1]))
     return [
-        (attribute.column, attribute.value) if isinstance(attribute, Above) and attribute.value is not None else None
-        for attribute in attributes
+        range_text(part) if isinstance(part, Range) else condition(attributes[part[0]], part[1]) for part in gathered
     ]
 
 
-def grouped(cuts: Sequence[PlacedCut | None], literals: Iterable[Literal]) -> list[tuple[Literal, ...]]:
-    """Return literals that hold together as they are best written: alone, or the two ends of an interval, lower first.
+def range_of(attribute: Attribute, holds: bool) -> Range | None:
+    """Return what an attribute, or its negation, leaves of its column, if that is one range between cuts."""
+    if not isinstance(attribute, Above | Between) or not (cuts := cuts_of(attribute)):
+        return None
+    if isinstance(attribute, Between):
+        return Range(attribute.column, cuts[0], cuts[1]) if holds else None
+    return Range(attribute.column, cuts[0], None) if holds else Range(attribute.column, None, cuts[0])
 
-    Cuts of a column that follow from another one are left out; what is left stands where its column came first.
+
+def in_ranges(literals: Iterable[Literal], range_left: Callable[[Literal], Range | None]) -> list[Literal | Range]:
+    """Return literals that hold together, those that leave a range of their column as the one that they all leave.
+
+    It stands where its column came first.
     """
-    groups: dict[object, list[Literal]] = {}
-    for i, holds in literals:
-        cut = cuts[i]
-        groups.setdefault(i if cut is None else cut[0], []).append((i, holds))
-    found: list[tuple[Literal, ...]] = []
-    for group in groups.values():
-        # The values of one column are all numbers, or all of one measure.
-        lower: list[tuple[Any, int]] = [(cut[1], i) for i, holds in group if (cut := cuts[i]) is not None and holds]
-        upper: list[tuple[Any, int]] = [(cut[1], i) for i, holds in group if (cut := cuts[i]) is not None and not holds]
-        ends = [(max(lower)[1], True)] if lower else []
-        ends += [(min(upper)[1], False)] if upper else []
-        found.append(tuple(ends) if ends else tuple(group))
-    return found
+    found: dict[object, Literal | Range] = {}
+    for literal in literals:
+        new = range_left(literal)
+        if new is None:
+            found[literal] = literal
+            continue
+        before = found.get(new.column)
+        found[new.column] = _common(before, new) if isinstance(before, Range) else new
+    return list(found.values())
 
 
 def condition(attribute: Attribute, holds: bool) -> str:
     """Write that an attribute holds, or that it does not: `age > 38` and `age ≤ 38`, `smoker` and `not smoker`.
 
-    The negation of a test also holds where the value is missing. Names and texts that are not plain words are quoted.
+    Of an interval: `12.5 < bmi ≤ 30` and `not (12.5 < bmi ≤ 30)`. The negation of a test also holds where the value is
+    missing. Names and texts that are not plain words are quoted.
     """
     column = column_text(attribute.column)
     if isinstance(attribute, IsMissing):
         return f"{column} is missing" if holds else f"{column} is not missing"
-    if isinstance(attribute, Above):
+    if (left := range_of(attribute, holds)) is not None:
+        return range_text(left)
+    if isinstance(attribute, Above | Between):
         # Without a cut there was no value to compare with, and none is above it.
-        cut = "nothing" if attribute.value is None else number_text(attribute.value)
-        return f"{column} > {cut}" if holds else f"{column} ≤ {cut}"
+        if not cuts_of(attribute):
+            return f"{column} > nothing" if holds else f"{column} ≤ nothing"
+        return f"not ({condition(attribute, True)})"
     if attribute.value is True:
         return column if holds else f"not {column}"
     return f"{column} = {value_text(attribute.value)}" if holds else f"{column} ≠ {value_text(attribute.value)}"
+
+
+def range_text(asked: Range) -> str:
+    """Write that a column lies in a range: `age > 38`, `age ≤ 38` or `12.5 < bmi ≤ 30`."""
+    column = column_text(asked.column)
+    if asked.high is None:
+        assert asked.low is not None
+        return f"{column} > {number_text(asked.low)}"
+    low = "" if asked.low is None else f"{number_text(asked.low)} < "
+    return f"{low}{column} ≤ {number_text(asked.high)}"
 
 
 def measured(column: ColumnName, value: Quantity) -> str:
@@ -113,3 +125,10 @@ def number_text(value: int | float | Quantity) -> str:
 def holds_where_missing(attribute: Attribute, holds: bool) -> bool:
     """Say whether an attribute, or its negation, holds in a row where the value of its column is missing."""
     return holds == isinstance(attribute, IsMissing)
+
+
+def _common(one: Range, other: Range) -> Range:
+    # The values of one column are all numbers, or all of one measure.
+    lows: list[Any] = [end for end in (one.low, other.low) if end is not None]
+    highs: list[Any] = [end for end in (one.high, other.high) if end is not None]
+    return Range(one.column, max(lows, default=None), min(highs, default=None))

@@ -2,151 +2,248 @@
 
     forward   the attribute that leaves the least entropy of the target, given the types so far; and so on
     exchange  the same, then each attribute in turn replaced by the one that leaves the fewest errors, each row being
-              judged by the others of its type; then put in the order of `forward`
+              judged by the others of its type; then put in the order of `forward`. Where intervals are looked for, what
+              lies between two cuts of a column is tried as well
     additive  the attribute that a logistic regression on those so far misses most, by Rao's score; and so on
     jmi       the attribute that tells most together with each of those so far, one pair at a time
 
-One product of a sparse matrix (which rows have which type and target) with the candidates (which hold in which row)
-gives the joint counts of all candidates at once. They are whole numbers, exact in floats.
+All candidates are counted with the types so far at once: cuts of a column by a histogram of how many of them a row is
+above, since what is above a cut is above every lower one; all others by one product of a sparse matrix (which rows have
+which type and target) with the rows that they hold in. Counts are whole numbers, exact in floats.
+
+The counts of what lies between two cuts are those above the lower less those above the higher. Of the many pairs only
+some are tried: every cut with the best of its column, then every cut with the best partner found. Only `exchange` does
+so, so that validation can tell whether intervals pay: with few rows they seldom do, and there are many of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Floats, Ints, narrowest, tally_cells
+from dnfscale.core.arrays import Bools, Codes, Floats, Ints, narrowest, tally_cells
 from dnfscale.method import logistic
 
 _EXCHANGES = 8
 """How often each attribute is tried for replacement, at most: it ends sooner where nothing changes any more."""
+_PARTNERS = 2
+"""How often the cuts of a column are tried with the best of them."""
 _TABLED = 1 << 20
 """Up to so many rows, logarithms are looked up."""
+_BLOCK = 1 << 16
+"""Values that go into one histogram: it and they fit in the cache."""
+
+Pick = tuple[int, ...]
+"""A candidate, or two that are cuts of one column, the lower first: what lies between them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Rows by the candidates that hold in them, and their target."""
+    """Rows by the candidates that hold in them, and their target.
 
-    holds: Floats
-    """holds[row, candidate]: 0, or what the row weighs; single precision is enough for counts of a sample's rows."""
+    A candidate is a cut of a column, or a flag.
+    """
+
+    flags: Floats
+    """flags[row, flag]: 0 or 1; single precision is enough for counts of a sample's rows without weights."""
+    steps: Sequence[Codes]
+    """steps[column][row]: how many of the cuts of a column the row is above."""
+    column: Ints
+    """Of each candidate that is a cut; -1 for a flag."""
+    place: Ints
+    """Of each candidate: how many cuts of its column a row must be above; or which flag it is."""
     target: Bools
     weights: Ints | None = None
+    intervals: bool = False
+    """Whether what lies between two cuts may be picked."""
 
     @property
     def n_rows(self) -> int:
         return len(self.target)
 
+    def __len__(self) -> int:
+        return len(self.column)
+
     def joint(self, types: Ints, n_types: int) -> JointCounts:
         """Count, for every type and candidate, the rows where it holds, and the positive ones among them."""
+        n_cells = 2 * n_types
+        cells = n_types * self.target + types
+        # Half as wide where that is enough: what follows is as fast as memory.
+        whole: np.dtype[Any] = np.dtype(np.int32 if self.weights is None else np.int64)
+        rows = tally_cells(cells, self.weights, n_cells).astype(whole)
+        held = np.empty((len(self), n_cells), dtype=whole)
+        is_flag = self.column < 0
+        if is_flag.any():
+            held[is_flag] = self._flags_in(cells, n_cells)[self.place[is_flag]]
+        for first, above in self._above_in(cells, n_cells):
+            own = np.flatnonzero((self.column >= first) & (self.column < first + len(above)))
+            # More cuts than some row is above hold in no row.
+            known = np.minimum(self.place[own], above.shape[1] - 1)
+            held[own] = above[self.column[own] - first, known]
+        c, c_held = rows[n_types:], held[:, n_types:]
+        return JointCounts(rows[:n_types] + c, c, held[:, :n_types] + c_held, c_held)
+
+    def _flags_in(self, cells: Ints, n_cells: int) -> Floats:
+        """Return how many rows of each cell each flag holds in."""
         # SciPy's sparse matrices take 0.1 s to import, and only these rankings need them.
         from scipy.sparse import csr_array
 
         # Small numbers are sorted by their digits, large ones by comparing them.
-        cells = (2 * types + self.target).astype(narrowest(2 * n_types - 1))
-        order = np.argsort(cells, kind="stable")
-        starts = np.searchsorted(cells[order], np.arange(2 * n_types + 1))
-        ones = np.ones(self.n_rows, dtype=self.holds.dtype)
-        chosen = csr_array((ones, order, starts), shape=(2 * n_types, self.n_rows))
-        held = np.asarray(chosen @ self.holds).reshape(n_types, 2, -1)
-        rows = tally_cells(cells, self.weights, 2 * n_types).reshape(n_types, 2).astype(np.float64)
-        n, c = rows.sum(axis=1), rows[:, 1]
-        return JointCounts(n, c, held.sum(axis=1, dtype=np.float64), held[:, 1].astype(np.float64))
+        order = np.argsort(cells.astype(narrowest(n_cells - 1)), kind="stable")
+        starts = np.searchsorted(cells[order], np.arange(n_cells + 1))
+        weigh = (np.ones(self.n_rows) if self.weights is None else self.weights[order]).astype(self.flags.dtype)
+        chosen = csr_array((weigh, order, starts), shape=(n_cells, self.n_rows))
+        return np.asarray(chosen @ self.flags).T
 
-    def refined(self, types: Ints, candidate: int) -> tuple[Ints, int]:
-        """Return the types told apart by one candidate more, numbered without gaps, and how many there are."""
-        return _without_gaps(2 * types + (self.holds[:, candidate] > 0))
+    def _above_in(self, cells: Ints, n_cells: int) -> Iterator[tuple[int, Ints]]:
+        """Yield, for some columns from the first on, above[column, cuts, cell]: the rows above at least so many."""
+        at_once = max(1, _BLOCK // max(1, self.n_rows))
+        for first in range(0, len(self.steps), at_once):
+            steps = np.array(self.steps[first : first + at_once])
+            n_columns, most = len(steps), int(steps.max(initial=0)) + 2
+            places = (np.arange(n_columns) * most)[:, None] + steps
+            places *= n_cells
+            places += cells
+            weights = None if self.weights is None else np.tile(self.weights, n_columns)
+            rows = tally_cells(places.ravel(), weights, n_columns * most * n_cells).reshape(n_columns, most, n_cells)
+            yield first, rows[:, ::-1].cumsum(axis=1)[:, ::-1]
+
+    def held(self, pick: Pick) -> Bools:
+        """Say in which rows a candidate holds, or in which a number lies between two cuts."""
+        low, *high = pick
+        column, place = self.column[low], self.place[low]
+        if column < 0:
+            return self.flags[:, place] > 0
+        holds = self.steps[column] >= place
+        return np.asarray(holds & (self.steps[column] < self.place[high[0]]) if high else holds)
+
+    def refined(self, types: Ints, pick: Pick) -> tuple[Ints, int]:
+        """Return the types told apart by one pick more, numbered without gaps, and how many there are."""
+        return _without_gaps(2 * types + self.held(pick))
 
     def only(self, candidates: Sequence[int]) -> Candidates:
         """Return the same rows with some of the candidates."""
-        # Indexing would leave the columns as they lie in memory, and every product would first copy them row by row.
-        return Candidates(self.holds.take(list(candidates), axis=1), self.target, self.weights)
+        chosen = list(candidates)
+        return replace(self, column=self.column[chosen], place=self.place[chosen])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointCounts:
     """Rows and positive rows of each type, and those of them where each candidate holds."""
 
-    n: Floats
-    c: Floats
-    n_held: Floats
-    c_held: Floats
-    """[type, candidate]."""
+    n: Ints
+    c: Ints
+    n_held: Ints
+    c_held: Ints
+    """[candidate, type]."""
 
-    def cost(self, of: Callable[[Floats, Floats], Floats]) -> Floats:
+    def cost(self, of: Cost) -> Floats:
         """Return what all types cost when each candidate splits them."""
-        left_n, left_c = self.n[:, None] - self.n_held, self.c[:, None] - self.c_held
-        return np.asarray((of(self.n_held, self.c_held) + of(left_n, left_c)).sum(axis=0))
+        costs = of(self.n_held, self.c_held) + of(self.n - self.n_held, self.c - self.c_held)
+        return np.asarray(costs.sum(axis=1, dtype=np.float64))
+
+    def only(self, candidates: Sequence[int]) -> JointCounts:
+        """Return the counts of some candidates."""
+        return JointCounts(self.n, self.c, self.n_held[candidates], self.c_held[candidates])
+
+    def between(self, low: Ints, high: Ints) -> JointCounts:
+        """Return the counts of what lies between pairs of cuts."""
+        n_held, c_held = (held[low] - held[high] for held in (self.n_held, self.c_held))
+        return JointCounts(self.n, self.c, n_held, c_held)
 
 
-def forward(rows: Candidates, length: int) -> list[int]:
+Cost = Callable[[Ints, Ints], Any]
+"""What types of n rows cost, c of them positive."""
+
+
+def forward(rows: Candidates, length: int) -> list[Pick]:
     """Return candidates in the order in which they leave the least entropy of the target."""
+    return greedy(replace(rows, intervals=False), length)
+
+
+def exchange(rows: Candidates, length: int) -> list[Pick]:
+    """Return the picks of `forward`, each replaced as long as that leaves fewer errors on the other rows.
+
+    With intervals there are two ways to begin, with them and without them; what leaves fewer errors is kept.
+    """
+    starts = [greedy(rows, length), *([forward(rows, length)] if rows.intervals else [])]
+    found = [_exchanged(rows, start) for start in starts]
+    chosen, _ = min(found, key=lambda pair: pair[1])
+    ordered = sorted(chosen)
+    return [ordered[place] for (place,) in forward(as_flags(rows, ordered), length)]
+
+
+def greedy(rows: Candidates, length: int) -> list[Pick]:
+    """Return picks, intervals too where they are looked for, in the order in which they leave the least entropy."""
     entropy = _entropy_of(rows)
     types, n_types = np.zeros(rows.n_rows, dtype=np.int64), 1
-    order: list[int] = []
-    while len(order) < min(length, rows.holds.shape[1]):
-        costs = rows.joint(types, n_types).cost(entropy)
-        costs[order] = np.inf
-        order.append(int(np.argmin(costs)))
-        types, n_types = rows.refined(types, order[-1])
+    order: list[Pick] = []
+    while len(order) < min(length, len(rows)):
+        pick, _ = _cheapest(rows.joint(types, n_types), entropy, order, rows)
+        order.append(pick)
+        types, n_types = rows.refined(types, pick)
     return order
 
 
-def exchange(rows: Candidates, length: int) -> list[int]:
-    """Return the candidates of `forward`, each replaced as long as that leaves fewer errors on the other rows."""
-    order = forward(rows, length)
-    # Bit i of a row's code is the candidate at place i.
-    codes = ((rows.holds[:, order] > 0) << np.arange(len(order))).sum(axis=1)
+def _exchanged(rows: Candidates, start: Sequence[Pick]) -> tuple[list[Pick], float]:
+    """Return picks after all exchanges that pay, and twice the errors that they leave."""
+    order, errors = list(start), np.inf
+    # Bit i of a row's code is the pick at place i.
+    codes = np.zeros(rows.n_rows, dtype=np.int64)
+    for i, pick in enumerate(order):
+        codes |= rows.held(pick).astype(np.int64) << i
     for _ in range(_EXCHANGES):
         before = list(order)
         for place in reversed(range(len(order))):
             rest = order[:place] + order[place + 1 :]
             others = codes & ~(1 << place)
-            costs = rows.joint(*_without_gaps(others)).cost(left_out_errors)
-            costs[rest] = np.inf
-            best = int(np.argmin(costs))
-            if costs[best] < costs[order[place]]:
-                order[place] = best
-                codes = others | ((rows.holds[:, best] > 0).astype(np.int64) << place)
+            joint = rows.joint(*_without_gaps(others))
+            errors = _cost_of(order[place], joint, left_out_errors)
+            best, cost = _cheapest(joint, left_out_errors, rest, rows)
+            if cost < errors:
+                order[place], errors = best, cost
+                codes = others | (rows.held(best).astype(np.int64) << place)
         if order == before:
             break
-    chosen = sorted(order)
-    return [chosen[place] for place in forward(rows.only(chosen), length)]
+    return order, errors
 
 
-def additive(rows: Candidates, length: int) -> list[int]:
+def additive(rows: Candidates, length: int) -> list[Pick]:
     """Return candidates in the order in which a logistic regression would take them up."""
     types, n_types = np.zeros(rows.n_rows, dtype=np.int64), 1
     order: list[int] = []
-    while len(order) < min(length, rows.holds.shape[1]):
+    while len(order) < min(length, len(rows)):
         joint = rows.joint(types, n_types)
         first = np.zeros(n_types, dtype=np.int64)
         first[types] = np.arange(rows.n_rows)
-        told = (rows.holds[first][:, order] > 0).astype(np.float64)
+        told = np.empty((n_types, len(order)))
+        for place, candidate in enumerate(order):
+            told[:, place] = rows.held((candidate,))[first]
         scores = _score_tests(joint, told)
         scores[order] = -1.0
         order.append(int(np.argmax(scores)))
-        types, n_types = rows.refined(types, order[-1])
-    return order
+        types, n_types = rows.refined(types, (order[-1],))
+    return [(candidate,) for candidate in order]
 
 
-def jmi(rows: Candidates, length: int) -> list[int]:
+def jmi(rows: Candidates, length: int) -> list[Pick]:
     """Return candidates in the order of their joint mutual information with the target and those before them."""
     entropy = _entropy_of(rows)
     costs = rows.joint(np.zeros(rows.n_rows, dtype=np.int64), 1).cost(entropy)
     total = np.zeros_like(costs)
     order: list[int] = []
-    while len(order) < min(length, rows.holds.shape[1]):
+    while len(order) < min(length, len(rows)):
         ranked = (total if order else costs).copy()
         ranked[order] = np.inf
         order.append(int(np.argmin(ranked)))
-        total += rows.joint((rows.holds[:, order[-1]] > 0).astype(np.int64), 2).cost(entropy)
-    return order
+        total += rows.joint(rows.held((order[-1],)).astype(np.int64), 2).cost(entropy)
+    return [(candidate,) for candidate in order]
 
 
-JOINT: Mapping[str, Callable[[Candidates, int], list[int]]] = {
+JOINT: Mapping[str, Callable[[Candidates, int], list[Pick]]] = {
     "forward": forward,
     "exchange": exchange,
     "additive": additive,
@@ -155,26 +252,76 @@ JOINT: Mapping[str, Callable[[Candidates, int], list[int]]] = {
 """The rankings that a spec may name besides those of attributes one by one."""
 
 
-def left_out_errors(n: Floats, c: Floats) -> Floats:
+def as_flags(rows: Candidates, picks: Sequence[Pick]) -> Candidates:
+    """Return the same rows with picks as their candidates, each for itself."""
+    flags = np.column_stack([rows.held(pick) for pick in picks]).astype(rows.flags.dtype)
+    return Candidates(flags, (), np.full(len(picks), -1), np.arange(len(picks)), rows.target, rows.weights)
+
+
+def left_out_errors(n: Ints, c: Ints) -> Ints:
     """Return twice the errors that types of so many rows make when each row is judged by the others of its type.
 
     The answer for a row without others is a toss.
     """
     lead = 2 * c - n
-    errors = n - np.abs(lead)
+    errors: Ints = n - np.abs(lead)
     # Where a row less of either kind turns the answer, every row is judged wrongly.
     np.copyto(errors, 2 * n, where=(lead == 0) | (lead == -1))
-    errors[n == 1] = 1.0
+    errors[n == 1] = 1
     return errors
 
 
 def first_of_equals(rows: Candidates) -> Ints:
     """Return, for each candidate, the first that holds in the same rows, or in exactly the others."""
-    held = np.ascontiguousarray(rows.holds.T > 0)
-    # Of two opposites, the one that does not hold in the first row stands for both.
-    bits = np.packbits(held ^ held[:, :1], axis=1)
     seen: dict[bytes, int] = {}
-    return np.array([seen.setdefault(own.tobytes(), candidate) for candidate, own in enumerate(bits)], dtype=np.int64)
+    first = np.empty(len(rows), dtype=np.int64)
+    for candidate in range(len(rows)):
+        held = rows.held((candidate,))
+        # Of two opposites, the one that does not hold in the first row stands for both.
+        first[candidate] = seen.setdefault(np.packbits(held ^ held[:1]).tobytes(), candidate)
+    return first
+
+
+def _cheapest(joint: JointCounts, of: Cost, taken: Sequence[Pick], rows: Candidates) -> tuple[Pick, float]:
+    """Return the pick that is not taken and costs least, and what it costs; of equals a candidate, and the first."""
+    costs = joint.cost(of)
+    costs[[pick[0] for pick in taken if len(pick) == 1]] = np.inf
+    place = int(np.argmin(costs))
+    best: Pick = (place,)
+    least = float(costs[place])
+    ends = np.flatnonzero(rows.column >= 0)
+    if not rows.intervals or not len(ends):
+        return best, least
+    costs = costs[ends]
+    for _ in range(_PARTNERS):
+        low, high = _pairs(ends, costs, rows)
+        costs = joint.between(low, high).cost(of)
+        costs[rows.place[low] == rows.place[high]] = np.inf
+        for pick in taken:
+            if len(pick) == 2:
+                costs[(low == pick[0]) & (high == pick[1])] = np.inf
+        place = int(np.argmin(costs))
+        if costs[place] < least:
+            best, least = (int(low[place]), int(high[place])), float(costs[place])
+    return best, least
+
+
+def _pairs(ends: Ints, costs: Floats, rows: Candidates) -> tuple[Ints, Ints]:
+    """Return each cut with that of its column which costs least, the lower of the two, and the higher."""
+    column = rows.column[ends]
+    order = np.lexsort((costs, column))
+    firsts = order[np.flatnonzero(np.diff(column[order], prepend=-1))]
+    partner = np.zeros(column.max() + 1, dtype=np.int64)
+    partner[column[firsts]] = ends[firsts]
+    others = partner[column]
+    above = rows.place[ends] > rows.place[others]
+    return np.where(above, others, ends), np.where(above, ends, others)
+
+
+def _cost_of(pick: Pick, joint: JointCounts, of: Cost) -> float:
+    low, *high = pick
+    counts = joint.between(np.array([low]), np.array(high)) if high else joint.only([low])
+    return float(counts.cost(of)[0])
 
 
 def _without_gaps(codes: Ints) -> tuple[Ints, int]:
@@ -187,11 +334,11 @@ def _without_gaps(codes: Ints) -> tuple[Ints, int]:
 def _score_tests(joint: JointCounts, told: Floats) -> Floats:
     """Return Rao's score of each candidate, given a logistic regression on what tells the types apart."""
     features = logistic.with_constant(told)
-    p = logistic.probabilities(logistic.fit(told, joint.n, joint.c), told)
+    p = logistic.probabilities(logistic.fit(told, joint.n.astype(float), joint.c.astype(float)), told)
     bend = p * (1 - p)
-    slope = np.einsum("ta->a", joint.c_held - p[:, None] * joint.n_held)
-    own = np.einsum("t,ta->a", bend, joint.n_held)
-    shared = np.einsum("ti,ta->ia", features * bend[:, None], joint.n_held)
+    slope = np.einsum("at->a", joint.c_held - p * joint.n_held)
+    own = np.einsum("t,at->a", bend, joint.n_held)
+    shared = np.einsum("ti,at->ia", features * bend[:, None], joint.n_held)
     known = np.einsum("ti,tj->ij", features * (bend * joint.n)[:, None], features) + 1e-6 * np.eye(features.shape[1])
     explained = np.einsum("ia,ia->a", shared, np.linalg.solve(known, shared))
     variance = own - explained
@@ -200,14 +347,14 @@ def _score_tests(joint: JointCounts, told: Floats) -> Floats:
     return np.asarray(np.round(scores, 6))
 
 
-def _entropy_of(rows: Candidates) -> Callable[[Floats, Floats], Floats]:
+def _entropy_of(rows: Candidates) -> Cost:
     """Return a function for the entropy of types of n rows, c of them positive, times n."""
     total = rows.n_rows if rows.weights is None else int(rows.weights.sum())
     if total <= _TABLED:
         table = _x_log_x(np.arange(total + 1, dtype=np.float64))
-        return lambda n, c: table[n.astype(np.int64)] - table[c.astype(np.int64)] - table[(n - c).astype(np.int64)]
+        return lambda n, c: table[n] - table[c] - table[n - c]
     return lambda n, c: _x_log_x(n) - _x_log_x(c) - _x_log_x(n - c)
 
 
-def _x_log_x(x: Floats) -> Floats:
+def _x_log_x(x: Floats | Ints) -> Floats:
     return np.asarray(x * np.log(np.maximum(x, 1.0)))

@@ -4,7 +4,8 @@ The attributes of one column hang together. A number above its higher cut is abo
 one of red and blue; a value that is missing is neither above nor equal to anything. So a type is a choice of one
 *state* per column. Those that some value can put a column in are
 
-- with cuts, as many as there are gaps between them: above none, above the lowest, and so on;
+- with cuts, also those at the ends of intervals, as many as there are gaps between them: above none, above the lowest,
+  and so on;
 - with values to be equal to, each of them, and «some other value»; of true and false there is no other;
 - where tau asks for it, missing. Where it does not, «missing» is no state to change to, though a row may be in it.
 
@@ -24,6 +25,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +34,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
 
 _BLOCK = 1 << 18
 """Types that are looked at in one go: two megabytes."""
@@ -119,7 +121,8 @@ def telling_literals(
 
 def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
     """Return the states that some value can put a column in."""
-    cuts: dict[int | float | Fraction, int] = {}
+    turned: dict[int | float | Fraction, int] = {}
+    """The attributes whose truth value turns where a number comes to lie above each cut."""
     values: dict[Scalar, int] = {}
     missing = 0
     for bit, attribute in attributes:
@@ -127,10 +130,10 @@ def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
             missing |= bit
         elif isinstance(attribute, Equals | IsTrue):
             values[attribute.value] = values.get(attribute.value, 0) | bit
-        elif attribute.value is not None and (cut := _amount(attribute.value)) < math.inf:
-            cuts[cut] = cuts.get(cut, 0) | bit
-    ordered = [cuts[cut] for cut in sorted(cuts)]
-    states = {0, *itertools.accumulate(ordered, int.__or__), *values.values()}
+        else:
+            for cut in _turns(attribute):
+                turned[cut] = turned.get(cut, 0) ^ bit
+    states = {0, *itertools.accumulate((turned[cut] for cut in sorted(turned)), int.__xor__), *values.values()}
     if {True, False} <= {value for value in values if isinstance(value, bool)}:
         states.remove(0)
     return states | {missing} if missing else states
@@ -185,17 +188,51 @@ def _size(changed: int, columns: Sequence[ColumnStates]) -> tuple[int, int, tupl
 
 
 def _telling(own: Sequence[tuple[int, Attribute, bool]]) -> list[tuple[int, bool]]:
-    settled = [(i, True) for i, attribute, holds in own if holds and not isinstance(attribute, Above)]
+    settled = [(i, True) for i, attribute, holds in own if holds and not isinstance(attribute, Above | Between)]
     if settled:
         return settled
-    cuts = [(_amount(a.value), i, holds) for i, a, holds in own if isinstance(a, Above) and a.value is not None]
-    above = sorted((cut, i) for cut, i, holds in cuts if holds)[-1:]
-    below = sorted((cut, i) for cut, i, holds in cuts if not holds)[:1]
-    others = [(i, False) for i, attribute, _ in own if not isinstance(attribute, Above)]
-    if above:
-        # What is above a cut is there.
-        others = []
-    return [(i, True) for _, i in above] + [(i, False) for _, i in below] + others
+    low, high = _ends(own)
+    told = {(end.attribute, end.holds): None for end in (low, high) if end is not None}
+    for i, attribute, holds in own:
+        if isinstance(attribute, Between) and not holds:
+            ends = [_amount(cut) for cut in cuts_of(attribute)]
+            # An interval that the number cannot lie in anyway says nothing.
+            if ends and (low is None or ends[1] > low.cut) and (high is None or ends[0] < high.cut):
+                told[i, False] = None
+        elif not isinstance(attribute, Above | Between) and low is None:
+            # What is above a cut is there.
+            told[i, False] = None
+    return list(told)
+
+
+class _End(NamedTuple):
+    """An end of the range that a number lies in, and the literal that says so."""
+
+    cut: int | float | Fraction
+    place: int
+    """Of literals that name the same cut one goes first: that of an interval, which names the other end too."""
+    attribute: int
+    holds: bool
+
+
+def _ends(own: Sequence[tuple[int, Attribute, bool]]) -> tuple[_End | None, _End | None]:
+    """Return the highest cut that a number is above, and the lowest that it is not above."""
+    lower: list[_End] = []
+    higher: list[_End] = []
+    for i, attribute, holds in own:
+        cuts = [_amount(cut) for cut in cuts_of(attribute)] if isinstance(attribute, Above | Between) else []
+        if len(cuts) == 1:
+            (lower if holds else higher).append(_End(cuts[0], 0, i, holds))
+        elif cuts and holds:
+            lower.append(_End(cuts[0], 1, i, True))
+            higher.append(_End(cuts[1], -1, i, True))
+    return max(lower, default=None), min(higher, default=None)
+
+
+def _turns(attribute: Above | Between) -> list[int | float | Fraction]:
+    """Return the cuts at which an attribute turns; nothing lies above an infinite one, or above and below the same."""
+    cuts = [_amount(cut) for cut in cuts_of(attribute)]
+    return [cut for cut in cuts if cut < math.inf] if cuts == sorted(cuts) else []
 
 
 def _amount(cut: int | float | Quantity) -> int | float | Fraction:

@@ -261,8 +261,11 @@ def test_each_of_several_targets_is_counted_as_if_it_were_the_only_one():
         assert np.array_equal(tallied, expected)
 
 
-def moving_spans(ell: int, bins: list, random: np.random.Generator) -> list[tuple[Span, ...]]:
-    """Return spans of the same attributes for several folds: categories stay, the cuts of numbers move a little."""
+def moving_spans(ell: int, bins: list, random: np.random.Generator, *, between: bool) -> list[tuple[Span, ...]]:
+    """Return spans of the same attributes for several folds: categories stay, the cuts of numbers move a little.
+
+    Of numbers between two cuts both ends move, and in some folds there may be none.
+    """
     columns = random.integers(0, len(bins), ell)
     codes = [int(random.integers(0, bins[column].n_codes)) for column in columns]
     variants = []
@@ -273,7 +276,8 @@ def moving_spans(ell: int, bins: list, random: np.random.Generator) -> list[tupl
                 spans.append(Span(column, code, code))
             else:
                 top = len(bins[column].edges)
-                spans.append(Span(column, int(random.integers(1, top + 2)), top))
+                first, last = int(random.integers(1, top + 2)), int(random.integers(0, top + 1))
+                spans.append(Span(column, first, last if between else top))
         variants.append(tuple(spans))
     return variants
 
@@ -281,14 +285,20 @@ def moving_spans(ell: int, bins: list, random: np.random.Generator) -> list[tupl
 @pytest.mark.parametrize("most_cells", [1, 1 << 21])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ell", [1, 4, 9])
-def test_folds_that_cut_the_same_attributes_differently_are_counted_as_if_alone(ell, weighted, most_cells, monkeypatch):
+@pytest.mark.parametrize("between", [False, True])
+def test_folds_that_cut_the_same_attributes_differently_are_counted_as_if_alone(
+    ell, between, weighted, most_cells, monkeypatch
+):
     monkeypatch.setattr("dnfscale.core.counts._MOST_CELLS", most_cells)
     random = np.random.default_rng([ell, weighted])
     splits = Splits(150_000, 3, 0.3, 1)
     table, bins, _ = binned_rows(150_000, splits, random)
     if weighted:
         table = BinnedTable(table.columns, table.labels, random.integers(0, 4, 150_000))
-    requests = [TypeRequest(fold, spans) for fold, spans in enumerate(moving_spans(ell, bins, random))]
+    requests = [
+        TypeRequest(fold, spans, attributes=tuple(range(ell)) if between else ())
+        for fold, spans in enumerate(moving_spans(ell, bins, random, between=between))
+    ]
     together = tally_requests(table, requests, bins=bins, groups=splits.parts)
     for request, found in zip(requests, together, strict=True):
         [alone] = tally_requests(table, [request], bins=bins, groups=splits.parts)

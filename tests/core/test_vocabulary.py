@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary, distinct_names
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of, distinct_names
 
 names_and_forms = st.lists(st.tuples(st.sampled_from(["a", "a#2", "b", "a = 1"]), st.sampled_from(["a = 1", "b", "c"])))
 
@@ -22,6 +22,14 @@ def test_tau_has_the_names_of_its_attributes_in_rank_order():
 def test_attributes_are_equal_when_they_ask_the_same():
     assert Above("x", "x", 3) == Above("x", "x", 3) != Above("x", "x", 4)
     assert IsMissing("x", "x") != IsTrue("x", "x", True)
+    assert Between("x", "x", 3, 4) == Between("x", "x", 3, 4) != Between("x", "x", 3, 5)
+
+
+def test_what_never_holds_has_no_cuts():
+    assert cuts_of(Above("x", "x", 3)) == (3,)
+    assert cuts_of(Between("x", "x", 0, 0.5)) == (0, 0.5)
+    for never in (Above("x", "x", None), Between("x", "x", None, None), Between("x", "x", None, 3)):
+        assert cuts_of(never) == ()
 
 
 def test_names_that_differ_stay_as_they_are():

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
+from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.tree import And, Not, Or, Symbol, to_dnf
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.models import classes_text, model_record, model_text, parse_model, read_model, read_models
 from dnfscale.errors import DataError
 from tests.method.export import examples
@@ -109,9 +110,7 @@ def test_a_tree_that_is_too_deep_is_refused(tmp_path, depth):
 def test_any_model_comes_back(made):
     again = parse_model(json.loads(model_text(made.model)))
     assert same(again, made.model)
-    assert [type(getattr(a, "value", None)) for a in again.tau.attributes] == [
-        type(getattr(a, "value", None)) for a in made.model.tau.attributes
-    ]
+    assert list(map(repr, again.tau.attributes)) == list(map(repr, made.model.tau.attributes))
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, 1e300, 5e-324, -0.0, 2**64 - 1, -(2**63), 38, 38.0, None])
@@ -120,6 +119,24 @@ def test_a_cut_keeps_its_value_and_its_type(value):
     [attribute] = parse_model(json.loads(model_text(model))).tau.attributes
     assert isinstance(attribute, Above)
     assert (attribute.value, type(attribute.value)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    "ends", [(-math.inf, math.inf), (1, 2.0), (-0.0, 5e-324), (-(2**63), 2**64 - 1), (2**53, 2**53 + 1), (None, None)]
+)
+def test_an_interval_keeps_its_ends_and_their_types(ends):
+    interval = Between("a", "x", *ends)
+    [attribute] = parse_model(json.loads(model_text(examples.single(interval)))).tau.attributes
+    assert repr(attribute) == repr(interval)
+
+
+def test_an_interval_is_written_as_the_list_of_its_ends():
+    day = Measure(Kind.DATE, 1)
+    attributes = [Between("a", "x", -math.inf, 2.5), Between("b", "when", Quantity(day, 0), Quantity(day, 366))]
+    number, date = model_record(examples.formula(attributes, []))["attributes"]
+    assert number == {"name": "a", "column": "x", "test": "between", "value": ["-inf", 2.5]}
+    written = {"value": ["1970-01-01", "1971-01-02"], "measure": "date"}
+    assert date == {"name": "b", "column": "when", "test": "between", **written}
 
 
 @pytest.mark.parametrize("value", [math.inf, "inf", True, 1, 1.0, "1", "", "ä\n\0😀"])
@@ -205,10 +222,14 @@ def test_a_file_that_ends_too_early_is_refused(tmp_path):
             read_model(written(tmp_path, text[:end]))
 
 
+def between(value: Any, **more: Any) -> dict[str, Any]:
+    return {"name": "a", "column": "age", "test": "between", "value": value, **more}
+
+
 CHANGES: dict[str, tuple[Any, Any, str]] = {
     "no attributes": (("attributes",), [], "attributes must be 1 to 24, got 0"),
     "too many": (("attributes",), [{"name": str(i), "column": "c", "test": "missing"} for i in range(25)], "1 to 24"),
-    "an unknown test": (("attributes", 0, "test"), "below", "attributes[0].test must be one of above, equals, true"),
+    "an unknown test": (("attributes", 0, "test"), "below", "attributes[0].test must be one of above, between, equal"),
     "a cut that is text": (
         ("attributes", 0, "value"),
         "1",
@@ -223,6 +244,55 @@ CHANGES: dict[str, tuple[Any, Any, str]] = {
         ("attributes", 0, "value"),
         10**400,
         "attributes[0].value must be a whole number of at most 64",
+    ),
+    "an interval of one end": (
+        ("attributes", 0),
+        between(3),
+        "attributes[0].value must be a list of two ends for the test 'between', got 3",
+    ),
+    "an interval of three": (("attributes", 0), between([1, 2, 3]), "attributes[0].value must be a list of two ends"),
+    "an interval that is text": (("attributes", 0), between("12"), "attributes[0].value must be a list of two ends"),
+    "an interval without an end": (
+        ("attributes", 0),
+        between([1, None]),
+        "attributes[0].value[1] must be a number for the test 'between', got None",
+    ),
+    "an interval from the top down": (
+        ("attributes", 0),
+        between([3, 1.5]),
+        "attributes[0].value must be a lower and a higher end, got [3, 1.5]",
+    ),
+    "an interval between zeros": (("attributes", 0), between([-0.0, 0]), "value must be a lower and a higher end"),
+    "an interval above all": (("attributes", 0), between(["inf", "inf"]), "value must be a lower and a higher end"),
+    "an interval beyond all": (
+        ("attributes", 0),
+        between([0, 2**64]),
+        "attributes[0].value[1] must be a whole number of at most 64 bits",
+    ),
+    "an interval of dates and a number": (
+        ("attributes", 0),
+        between(["2024-01-01", 3], measure="date"),
+        "attributes[0].value[1] must be the text of a value of date, got 3",
+    ),
+    "an interval of dates back in time": (
+        ("attributes", 0),
+        between(["2024-01-01", "2023-01-01"], measure="date"),
+        "attributes[0].value must be a lower and a higher end, got ['2024-01-01', '2023-01-01']",
+    ),
+    "an interval of dates without end": (
+        ("attributes", 0),
+        between(["-inf", "2023-01-01"], measure="date"),
+        "attributes[0].value[0] must be the text of a value of date, got '-inf'",
+    ),
+    "an interval of nothing known": (
+        ("attributes", 0),
+        between(None, measure="day"),
+        "attributes[0].measure must be date, ",
+    ),
+    "an interval of texts": (
+        ("attributes", 1),
+        between([1, 2], column="smoker"),
+        "attributes must test a column in one way, but 'smoker' is tested for numbers and truth values",
     ),
     "a category beyond all": (
         ("attributes", 1, "value"),

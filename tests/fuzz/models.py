@@ -13,7 +13,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Kind, Measure, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.models import classes_record, classes_text, model_record, model_text, read_models
 from dnfscale.method.explain import explain_model, explain_types, model_to_record, to_record
 from dnfscale.method.export import DIALECTS, export_latex, export_pmml, export_python, export_sql, export_text
@@ -24,6 +24,9 @@ from tests.fuzz.verdict import attempt, demand
 Files = dict[str, bytes]
 _MOST_ELL = 10
 """Above this, tables of all types take too long for a thousand inputs a second."""
+
+
+_CUTS = (0, 1.5, 2**63, -(2**53) - 1, float("inf"), -float("inf"), 5e-324)
 
 
 def make(random: Random) -> Files:
@@ -104,10 +107,15 @@ def any_model(random: Random, target: str | None = None) -> Model:
 
 
 def _attribute(random: Random, name: str, column: str) -> Attribute:
-    match random.randrange(5):
+    match random.randrange(7):
         case 0:
-            cut = random.choice((None, 0, 1.5, 2**63, -(2**53) - 1, float("inf"), -float("inf"), 5e-324))
-            return Above(name, column, cut)
+            return Above(name, column, random.choice((None, *_CUTS)))
+        case 5:
+            return Between(name, column, *sorted(random.sample(_CUTS, 2)))
+        case 6:
+            measure, most = _measure(random), (2**62 - 1) >> random.randrange(60)
+            low, high = sorted(random.sample(range(-most, most), 2))
+            return Between(name, column, Quantity(measure, low), Quantity(measure, high))
         case 1:
             return Equals(name, column, random.choice((*TEXTS, 3, 0.25, True)))
         case 2:

@@ -26,15 +26,21 @@ def holds(attribute: Mapping[str, Any], row: Row) -> bool:
     value, test, against = row[attribute["column"]], attribute["test"], attribute["value"]
     if is_missing(value):
         return bool(test == "missing")
-    if test == "above" and "measure" in attribute:
-        return bool(value > exact(against))
     if test == "above":
-        return against is not None and value > (float(against) if isinstance(against, str) else against)
+        return against is not None and bool(value > _cut(against, attribute))
+    if test == "between":
+        return against is not None and bool(_cut(against[0], attribute) < value <= _cut(against[1], attribute))
     if test in ("equals", "true"):
         against = _label(against)
         return bool(value == against and isinstance(value, bool) == isinstance(against, bool))
     assert test == "missing"
     return False
+
+
+def _cut(written: Any, attribute: Mapping[str, Any]) -> Any:
+    if "measure" in attribute:
+        return exact(written)
+    return float(written) if isinstance(written, str) else written
 
 
 def used(rows: Iterable[Row], columns: Sequence[str], target: str, *, keep_missing: bool) -> list[Row]:

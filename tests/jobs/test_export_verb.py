@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dnfscale.core.vocabulary import Above, Equals
+from dnfscale.core.vocabulary import Above, Between, Equals
 from dnfscale.data.models import classes_text, model_text, read_model
 from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
 from tests.jobs.running import command, surroundings, tidy
@@ -38,6 +38,16 @@ def test_stdout_has_the_export_and_nothing_else(laid_desk, model, to):
     ended = laid_desk.here("export", model, "--to", to)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == EXPORTS[to](read_model(model)) + "\n"
+
+
+@pytest.mark.parametrize("to", EXPORTS)
+def test_an_interval_is_exported_as_it_is_read(desk, to):
+    attributes = [Between("a", "größe", 1.5, float("inf")), Between("b", "n", 2**53, 2**53 + 1)]
+    model = examples.formula(attributes, [[(0, True), (1, False)]])
+    Path("m.json").write_text(model_text(model), encoding="utf-8")
+    ended = desk.here("export", "m.json", "--to", to)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == EXPORTS[to](model) + "\n"
 
 
 def test_json_is_the_file_of_the_run(laid_desk, model):

@@ -22,7 +22,7 @@ from dnfscale.jobs.report import ReportRun, render_figures, render_report
 from dnfscale.jobs.report.charts import Axis, difference_axis, log_axis
 from dnfscale.jobs.report.curve import curve_of
 from dnfscale.jobs.report.deciding import deciding_card
-from dnfscale.jobs.report.formula import condition, model_reading, parse_formula
+from dnfscale.jobs.report.formula import chip, condition, conditions, model_reading, parse_formula
 from dnfscale.jobs.report.markup import Html, element, name_of
 from dnfscale.jobs.report.parts import Place
 from dnfscale.jobs.report.run import view_runs
@@ -254,6 +254,9 @@ def test_what_is_not_a_disjunction_of_terms_is_not_guessed_at(text, terms):
         ("above", -1234567.25, True, ("x", ">", "−1.23457e+06")),
         ("above", "inf", True, ("x", ">", "∞")),
         ("above", None, True, ("x", ">", "median")),
+        ("between", [1, 2.5], True, ("x", "≤", "2.5")),
+        ("between", ["2024-01-01", "2024-02-29"], False, ("x", "≤", "2024-02-29")),
+        ("between", None, True, ("x", ">", "nothing")),
         ("equals", "yes", True, ("x", "=", "yes")),
         ("equals", 3, False, ("x", "≠", "3")),
         ("true", 1, True, ("x", "=", "1")),
@@ -267,6 +270,31 @@ def test_a_condition_says_what_is_asked_of_the_column(test, value, holds, shown)
     asked = condition({"name": "x_1", "column": "x", "test": test, "value": value}, holds)
     assert (asked.name, asked.sign, asked.value) == shown
     assert asked.negated is not holds
+
+
+@pytest.mark.parametrize(
+    ("literals", "shown"),
+    [
+        ([(0, True)], ["1.5 < x ≤ ∞"]),
+        ([(0, False)], ["not (1.5 < x ≤ ∞)"]),
+        ([(2, False), (3, True)], ["−2 < x ≤ 4"]),
+        ([(1, True), (2, False), (3, False)], ["3 < x ≤ 4", "not (−2 < x ≤ 9)"]),
+        ([(2, False), (1, False)], ["x ≤ 3"]),
+        ([(2, False), (3, True), (1, True)], ["3 < x ≤ 4"]),
+        ([(4, True), (3, False)], ["x > nothing", "not (−2 < x ≤ 9)"]),
+    ],
+)
+def test_an_interval_is_one_chip_and_its_not_is_a_word(literals, shown):
+    tests = [("between", [1.5, "inf"]), ("above", 3), ("above", 4), ("between", [-2, 9]), ("between", None)]
+    attributes = [{"name": f"a{i}", "column": "x", "test": test, "value": v} for i, (test, v) in enumerate(tests)]
+    assert [Document(chip(asked)).text for asked in conditions(attributes, literals)] == shown
+
+
+def test_an_interval_is_defined_with_both_of_its_ends():
+    record = model(["a", "b", "c"])
+    record["attributes"][0] |= {"test": "between", "value": [1.23456789, 30]}
+    text = Document(render_report([ReportRun("x", plain_run().result, record)])).text
+    assert "1.23457 < a ≤ 301.23456789, 30" in text
 
 
 def test_each_line_has_its_rows_and_so_has_the_rest():

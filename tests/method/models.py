@@ -14,7 +14,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.tree import to_dnf
-from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.evaluate import holds
 from tests.strategies import trees
 
@@ -31,6 +31,9 @@ def vocabularies(draw: st.DrawFn, *, max_attributes: int = 7) -> Vocabulary:
         if kind == "n":
             cuts = draw(st.lists(st.sampled_from((None, *CUTS)), max_size=3))
             asked += [(column, "above", cut) for cut in cuts]
+            # Some of them the wrong way round, or between a cut and itself: they hold nowhere.
+            ends = draw(st.lists(st.tuples(st.sampled_from(CUTS), st.sampled_from(CUTS)), max_size=3))
+            asked += [(column, "between", pair) for pair in (*ends, *[(None, None)][: draw(st.integers(0, 1))])]
         elif kind == "c":
             asked += [(column, "equals", value) for value in draw(st.sets(st.sampled_from(COLOURS)))]
         elif kind == "b":
@@ -40,13 +43,14 @@ def vocabularies(draw: st.DrawFn, *, max_attributes: int = 7) -> Vocabulary:
         if draw(st.booleans()):
             asked.append((column, "missing", None))
     ranked = draw(st.permutations(asked or [("f0", "true", "yes")]))[:max_attributes]
-    make: dict[str, Any] = {"above": Above, "equals": Equals, "true": IsTrue}
-    return Vocabulary(
-        tuple(
-            IsMissing(f"a{i}", column) if test == "missing" else make[test](f"a{i}", column, value)
-            for i, (column, test, value) in enumerate(ranked)
-        )
-    )
+    make: dict[str, Any] = {
+        "above": Above,
+        "between": lambda name, column, ends: Between(name, column, *ends),
+        "equals": Equals,
+        "true": IsTrue,
+        "missing": lambda name, column, _: IsMissing(name, column),
+    }
+    return Vocabulary(tuple(make[test](f"a{i}", column, value) for i, (column, test, value) in enumerate(ranked)))
 
 
 @st.composite

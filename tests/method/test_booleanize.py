@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dnfscale.core.bins import CategoryBins
 from dnfscale.core.columns import Categories, CategorySummary, Column, Numbers, NumberSummary, Role
 from dnfscale.core.medians import Cut
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize, true_value
 
 
@@ -169,3 +169,58 @@ def test_a_category_without_any_value_has_no_attribute():
     booleans = one_column(Column("c", Role.CATEGORY), category(missing=4))
     assert booleans.attributes == ()
     assert booleans.train.first.shape == (1, 0)
+
+
+@given(st.data(), st.booleans())
+def test_between_two_cuts_is_above_the_lower_and_not_above_the_higher_in_every_fold_and_part(data, has_missing):
+    # In each fold the cuts of a column increase, or are the same.
+    folds = data.draw(
+        st.lists(st.lists(st.sampled_from([-2.0, 0.0, 0.5, 2.0]), min_size=3, max_size=3).map(sorted), min_size=1)
+    )
+    places = ("p25", "median", "p75")
+    cuts = [
+        FoldCuts(*([tuple(Cut(fold[i], np.float64(fold[i])) for fold in folds)] * 2), f"above_{place}")
+        for i, place in enumerate(places)
+    ]
+    plain = booleanize(
+        [Column("x", Role.NUMBER)],
+        [number(missing=int(has_missing))],
+        {"x": cuts},
+        n_folds=len(folds),
+        keep_missing=has_missing,
+    )
+    n_cuts = sum(isinstance(attribute, Above) for attribute in plain.attributes)
+    pairs = [(low, high) for low in range(n_cuts) for high in range(low + 1, n_cuts)]
+    booleans = plain.with_intervals(pairs)
+    assert booleans.attributes[: len(plain.attributes)] == plain.attributes
+    values = np.array([-np.inf, -2.0, -1.5, 0.0, 0.25, 0.5, 0.75, 2.0, 3.0, np.inf, 0.0])
+    present = np.array([True] * 10 + [not has_missing])
+    coded = booleans.bins[0].encode(Numbers(values, present))
+    for spans in (booleans.train, booleans.whole):
+        assert spans.column.tolist() == [0] * len(booleans.attributes)
+    for fold in range(len(folds)):
+        for place, (low, high) in enumerate(pairs):
+            lower, higher = plain.vocabulary(fold, [low, high]).attributes
+            [between] = booleans.vocabulary(fold, [len(plain.attributes) + place]).attributes
+            ends = (None, None) if lower.value == higher.value else (lower.value, higher.value)
+            assert (between.column, between.low, between.high) == ("x", *ends)
+            expected = (values > lower.value) & (values <= higher.value) & present
+            assert holds(booleans, len(plain.attributes) + place, fold, coded) == expected.tolist()
+
+
+def test_an_interval_is_called_by_its_column_and_ends_and_without_rows_it_has_none():
+    def cut(value: float | None, name: str) -> FoldCuts:
+        parts = (Cut(None, None) if value is None else Cut(value, np.float64(value)),)
+        return FoldCuts(parts, parts, f"above_{name}")
+
+    columns = [Column("age", Role.NUMBER), Column("age_18", Role.NUMBER)]
+    cuts = {
+        "age": [cut(18.0, "18"), cut(65.0, "65")],
+        "age_18": [cut(None, "p25"), cut(None, "median")],
+    }
+    booleans = booleanize(columns, [number(), number()], cuts, n_folds=1, keep_missing=False)
+    named = booleans.with_intervals([(0, 1)])
+    assert named.vocabulary(0, [len(named.attributes) - 1]).attributes == (Between("age_18_to_65", "age", 18.0, 65.0),)
+    assert booleans.with_intervals([]) is booleans
+    # Of cuts that are the same in every fold one is left, here of those that do not exist.
+    assert len(booleans.attributes) == 3

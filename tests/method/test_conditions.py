@@ -5,14 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.conditions import (
+    Range,
     condition,
     conditions,
-    grouped,
     holds_where_missing,
+    in_ranges,
     number_text,
-    placed_cuts,
+    range_of,
     value_text,
 )
 
@@ -25,6 +26,9 @@ from dnfscale.method.conditions import (
         (Above("a", "x", 38.0), "x > 38", "x ≤ 38"),
         (Above("a", "x", float("-inf")), "x > -inf", "x ≤ -inf"),
         (Above("a", "x", None), "x > nothing", "x ≤ nothing"),
+        (Between("a", "bmi", 12.5, 30.0), "12.5 < bmi ≤ 30", "not (12.5 < bmi ≤ 30)"),
+        (Between("a", "mean radius", -np.inf, 1), '-inf < "mean radius" ≤ 1', 'not (-inf < "mean radius" ≤ 1)'),
+        (Between("a", "x", None, None), "x > nothing", "x ≤ nothing"),
         (Equals("a", "colour", "red"), "colour = red", "colour ≠ red"),
         (Equals("a", "colour", "dark red"), 'colour = "dark red"', 'colour ≠ "dark red"'),
         (Equals("a", "code", 4), "code = 4", "code ≠ 4"),
@@ -59,6 +63,8 @@ def test_a_text_is_one_line_that_shows(text):
 def test_negations_hold_where_the_value_is_missing():
     assert not holds_where_missing(Above("a", "x", 1), True)
     assert holds_where_missing(Above("a", "x", 1), False)
+    assert not holds_where_missing(Between("a", "x", 1, 2), True)
+    assert holds_where_missing(Between("a", "x", 1, 2), False)
     assert holds_where_missing(IsMissing("a", "x"), True)
     assert not holds_where_missing(IsMissing("a", "x"), False)
 
@@ -71,6 +77,8 @@ CUTS = (
     Above("bmi_above_p80", "bmi", 30.0),
     Above("age_above_median", "age", 40),
     Above("never", "bmi", None),
+    Between("bmi_p10_to_p50", "bmi", 10, 20),
+    Between("bmi_p40_to_p90", "bmi", 18, 35),
 )
 
 
@@ -82,6 +90,12 @@ CUTS = (
         ([(0, True), (2, True)], ["bmi > 30"]),
         ([(0, False), (2, False)], ["bmi ≤ 12.5"]),
         ([(2, False), (4, False)], ["bmi ≤ 30", "bmi ≤ nothing"]),
+        ([(5, True)], ["10 < bmi ≤ 20"]),
+        ([(5, True), (1, True), (6, True)], ["18 < bmi ≤ 20", "smoker"]),
+        ([(0, True), (5, True)], ["12.5 < bmi ≤ 20"]),
+        ([(2, False), (6, True)], ["18 < bmi ≤ 30"]),
+        ([(0, False), (5, False)], ["bmi ≤ 12.5", "not (10 < bmi ≤ 20)"]),
+        ([(5, False), (6, True), (0, True)], ["not (10 < bmi ≤ 20)", "18 < bmi ≤ 35"]),
         ([], []),
     ],
 )
@@ -89,10 +103,27 @@ def test_cuts_of_one_column_are_written_as_one_interval(literals, expected):
     assert conditions(CUTS, literals) == expected
 
 
-@given(st.lists(st.integers(-3, 3), min_size=1, max_size=4, unique=True), st.data())
-def test_an_interval_says_what_its_cuts_say_together(values, choice):
-    attributes = [Above(f"x{value}", "x", value) for value in values]
-    literals = [(i, choice.draw(st.booleans())) for i in range(len(values))]
-    kept = [literal for group in grouped(placed_cuts(attributes), literals) for literal in group]
-    for x in np.arange(-4, 4.5, 0.5):
-        assert all((x > values[i]) == holds for i, holds in kept) == all((x > values[i]) == h for i, h in literals)
+CUT = st.builds(Above, st.just("x"), st.just("x"), st.integers(-3, 3))
+INTERVAL = st.builds(Between, st.just("x"), st.just("x"), st.integers(-3, 3), st.integers(-3, 3))
+
+
+@given(st.lists(st.tuples(st.one_of(CUT, INTERVAL), st.booleans()), min_size=1, max_size=5))
+def test_a_range_says_what_its_cuts_say_together(asked):
+    gathered = in_ranges(
+        [(i, holds) for i, (_, holds) in enumerate(asked)], lambda literal: range_of(*asked[literal[0]])
+    )
+    assert sum(isinstance(part, Range) for part in gathered) <= 1
+    for x in (None, *np.arange(-4, 4.5, 0.5)):
+        said = [within(part, x) if isinstance(part, Range) else is_so(*asked[part[0]], x) for part in gathered]
+        assert all(said) == all(is_so(attribute, holds, x) for attribute, holds in asked)
+
+
+def within(asked, x):
+    if x is None:
+        return asked.low is None
+    return (asked.low is None or x > asked.low) and (asked.high is None or x <= asked.high)
+
+
+def is_so(attribute, holds, x):
+    low, high = (attribute.value, np.inf) if isinstance(attribute, Above) else (attribute.low, attribute.high)
+    return (x is not None and low < x <= high) == holds

@@ -13,7 +13,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.tree import And, Or, Symbol, to_dnf
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.method.explain import TermFacts, explain_model, explain_type
 from dnfscale.method.narrate import answer_words, type_words, value_words, write, write_model
 from tests.method.models import models
@@ -212,6 +212,17 @@ def test_a_number_between_its_cuts_is_told_by_the_nearest():
     assert type_words(model, 0b00101) == "20 < x ≤ 30"
     assert type_words(model, 0b00000) == "x ≤ 10, x is not missing"
     assert type_words(model, 0b10000) == "x is missing"
+
+
+def test_an_interval_is_told_as_one_condition():
+    tau = Vocabulary((Between("bmi_p20_to_p80", "bmi", 12.5, 30.0),))
+    counts = TypeCounts(1, np.array([0, 1]), np.array([4, 6]), np.array([1, 5]))
+    model = Model("risk", ("high",), tau, Dnf((Term(1, 1),)), counts)
+    told = write(model, explain_type(model, 0), {"bmi": 30.5})
+    assert "  1. asks for 12.5 < bmi ≤ 30, but bmi = 30.5\n" in told
+    assert "Its type: not (12.5 < bmi ≤ 30)\n" in told
+    assert "  12.5 < bmi ≤ 30, instead of bmi = 30.5\n" in told
+    assert "  1. 12.5 < bmi ≤ 30\n     here: bmi = 20\n" in write(model, explain_type(model, 1), {"bmi": 20})
 
 
 @given(models(), st.data())

@@ -191,12 +191,15 @@ def _definitions(formula: FormulaView) -> Html | None:
         return None
     rows = []
     for attribute in attributes:
-        asked = condition(attribute, True)
         exact = attribute.get("value")
-        text = " ".join(part for part in (asked.name, asked.sign, asked.value) if part)
-        rows.append((str(attribute["name"]), text, "" if exact is None else str(exact)))
+        values = exact if isinstance(exact, list) else [] if exact is None else [exact]
+        rows.append((str(attribute["name"]), condition(attribute, True).text, ", ".join(map(str, values))))
     header = ("Attribute", "Holds when", "Exact value")
-    note = element("p", "A condition on a value that is missing does not hold; ≤ and ≠ then do.", class_="note")
+    note = element(
+        "p",
+        "A condition on a value that is missing does not hold; its negation, such as ≤ or ≠, then does.",
+        class_="note",
+    )
     definitions = Table("The attributes that the formula may use, in rank order", header, tuple(rows))
     return folded("What each condition means exactly", table(definitions, wrap=True), note)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
-from dnfscale.method.conditions import Literal, grouped, zone_text
+from dnfscale.method.conditions import Literal, Range, in_ranges, zone_text
 from dnfscale.method.explain import term_intervals
 
 _SHOWN_LINES = 8
@@ -32,6 +32,12 @@ class Condition:
     """Whether the attribute occurs with a «not», which the sign may have swallowed."""
     low: str = ""
     """The lower end of an interval, if it is one."""
+
+    @property
+    def text(self) -> str:
+        """What is asked, without the «not»."""
+        low = f"{self.low} <" if self.low else ""
+        return " ".join(part for part in (low, self.name, self.sign, self.value) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +141,9 @@ def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
 
 
 def conditions(attributes: Sequence[Mapping[str, Any]], literals: Iterable[Literal]) -> list[Condition]:
-    """Return what literals of a model file ask together; two cuts of a column become one interval."""
-    cuts = [
-        (column_words(a), a["value"]) if a["test"] == "above" and isinstance(a.get("value"), int | float) else None
-        for a in attributes
-    ]
-    asked = []
-    for group in grouped(cuts, literals):
-        last = condition(attributes[group[-1][0]], group[-1][1])
-        low = number_text(attributes[group[0][0]]["value"]) if len(group) == 2 else ""
-        asked.append(replace(last, low=low, negated=False) if low else last)
-    return asked
+    """Return what literals of a model file ask together; the cuts of a column become one interval."""
+    gathered = in_ranges(literals, lambda literal: _range_left(attributes[literal[0]], literal[1]))
+    return [_within(part) if isinstance(part, Range) else condition(attributes[part[0]], part[1]) for part in gathered]
 
 
 def condition(attribute: Mapping[str, Any], holds: bool) -> Condition:
@@ -155,6 +153,10 @@ def condition(attribute: Mapping[str, Any], holds: bool) -> Condition:
     if test == "above":
         cut = "median" if value is None else number_text(value)
         return Condition(column, "≤" if negated else ">", cut, negated)
+    if test == "between":
+        if value is None:
+            return Condition(column, "≤" if negated else ">", "nothing", negated)
+        return Condition(column, "≤", number_text(value[1]), negated, low=number_text(value[0]))
     if test == "missing":
         return Condition(column, "is present" if negated else "is missing", negated=negated)
     if test == "true" and value is True:
@@ -202,13 +204,15 @@ def formula_list(reading: Reading, counted: str) -> Html:
 
 def chip(asked: Condition) -> Html:
     """Return a condition as a chip; the «no» in it is a word or a sign, not only a colour."""
-    swallowed = asked.sign in {"≤", "≠", "is present"}
+    swallowed = asked.sign in {"≤", "≠", "is present"} and not asked.low
+    negation = "" if swallowed or not asked.negated else "not (" if asked.low else "not "
     parts: list[Html | None] = [
-        element("span", "not ", class_="sign") if asked.negated and not swallowed else None,
+        element("span", negation, class_="sign") if negation else None,
         join(element("bdi", asked.low, class_="value"), element("span", " < ", class_="sign")) if asked.low else None,
         name_of(asked.name),
         join(" ", element("span", asked.sign, class_="sign")) if asked.sign else None,
         join(" ", element("bdi", asked.value, class_="value")) if asked.value else None,
+        element("span", ")", class_="sign") if negation.endswith("(") else None,
     ]
     return element("span", *parts, class_="chip no" if asked.negated else "chip")
 
@@ -241,6 +245,24 @@ def _item(line: Line, counted: str) -> Html:
         pieces += [Html(' <span class="and">and</span> ')] if number else []
         pieces.append(chip(asked))
     return element("li", element("span", *pieces, class_="term"), evidence(line.support, counted, line.interval))
+
+
+def _range_left(attribute: Mapping[str, Any], holds: bool) -> Range | None:
+    """Return what a literal of a model file leaves of its column, if that is one range between numbers."""
+    column, test, value = column_words(attribute), attribute["test"], attribute.get("value")
+    if test == "above" and isinstance(value, int | float):
+        return Range(column, value, None) if holds else Range(column, None, value)
+    if test == "between" and holds and value is not None and all(isinstance(end, int | float) for end in value):
+        return Range(column, *value)
+    return None
+
+
+def _within(asked: Range) -> Condition:
+    column = str(asked.column)
+    if asked.high is None:
+        return Condition(column, ">", number_text(asked.low))
+    low = "" if asked.low is None else number_text(asked.low)
+    return Condition(column, "≤", number_text(asked.high), negated=not low, low=low)
 
 
 def _intervals(supports: Sequence[Support | None], ell: int) -> list[tuple[float, float] | None]:

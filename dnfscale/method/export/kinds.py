@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from dnfscale.core import quantities
 from dnfscale.core.parts import Part, stored_column
-from dnfscale.core.vocabulary import Above, Attribute, IsMissing, Vocabulary
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, Vocabulary, cuts_of
 from dnfscale.errors import DataError
 
 
@@ -42,10 +42,9 @@ def _kind(attribute: Attribute) -> Kind:
         return Kind.UNKNOWN
     if isinstance(attribute.column, Part):
         return Kind.MOMENT
-    if isinstance(attribute, Above):
-        value = attribute.value
-        measured = isinstance(value, quantities.Quantity) and value.measure.kind is not quantities.Kind.DECIMAL
-        return Kind.MOMENT if measured else Kind.NUMBER
+    if isinstance(attribute, Above | Between):
+        measured = (cut.measure.kind for cut in cuts_of(attribute) if isinstance(cut, quantities.Quantity))
+        return Kind.MOMENT if any(kind is not quantities.Kind.DECIMAL for kind in measured) else Kind.NUMBER
     if isinstance(attribute.value, bool):
         return Kind.FLAG
     return Kind.TEXT if isinstance(attribute.value, str) else Kind.NUMBER

@@ -10,8 +10,8 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Kind, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, IsMissing
-from dnfscale.method.conditions import Literal, grouped, placed_cuts, zone_text
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.method.conditions import Literal, Range, in_ranges, range_of, zone_text
 from dnfscale.method.export.text import needs_note
 from dnfscale.method.export.trees import Spelling, spell
 
@@ -90,7 +90,9 @@ def export_latex(model: Model) -> str:
     """Return the formula as an align* environment: what it predicts, then a term a line, or the tree."""
     lines = [rf"{_predicted(model)} \iff {{}} & {first}" if i == 0 else first for i, first in enumerate(_lines(model))]
     if needs_note(model):
-        lines.append(r"& \text{(where a value is missing, $\le$, $\ne$ and $\lnot$ hold; $>$ and $=$ do not)}")
+        lines.append(
+            r"& \text{(where a value is missing, $\le$ alone, $\ne$ and $\lnot$ hold; other comparisons do not)}"
+        )
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
 
 
@@ -133,34 +135,41 @@ def _lines(model: Model) -> list[str]:
 
 
 def latex_conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
-    """Return literals that hold together in mathematics mode; two cuts of a column become one interval."""
-    written = []
-    for group in grouped(placed_cuts(attributes), literals):
-        if len(group) == 1:
-            written.append(latex_condition(attributes[group[0][0]], group[0][1]))
-            continue
-        low, high = (attributes[i] for i, _ in group)
-        assert isinstance(low, Above)
-        assert low.value is not None
-        written.append(rf"{_number(low.value)} < {latex_condition(high, False)}")
-    return written
+    """Return literals that hold together in mathematics mode; the cuts of a column become one interval."""
+    gathered = in_ranges(literals, lambda literal: range_of(attributes[literal[0]], literal[1]))
+    return [
+        _range(part) if isinstance(part, Range) else latex_condition(attributes[part[0]], part[1]) for part in gathered
+    ]
 
 
 def latex_condition(attribute: Attribute, holds: bool) -> str:
     """Return an attribute, or its negation, in mathematics mode."""
-    column = rf"\text{{{escape(_column_words(attribute.column))}}}"
+    column = _column(attribute.column)
     if isinstance(attribute, IsMissing):
         return rf"{column} \text{{ is {'' if holds else 'not '}missing}}"
-    if isinstance(attribute, Above):
-        cut = r"\text{nothing}" if attribute.value is None else _number(attribute.value)
-        return f"{column} {'>' if holds else chr(92) + 'le'} {cut}"
+    if (left := range_of(attribute, holds)) is not None:
+        return _range(left)
+    if isinstance(attribute, Above | Between):
+        if not cuts_of(attribute):
+            return rf"{column} > \text{{nothing}}" if holds else rf"{column} \le \text{{nothing}}"
+        return rf"\lnot ({latex_condition(attribute, True)})"
     if attribute.value is True:
         return column if holds else rf"\lnot {column}"
     return f"{column} {'=' if holds else chr(92) + 'ne'} {_value(attribute.value)}"
 
 
-def _column_words(column: ColumnName) -> str:
-    return str(column) + zone_text(column.zone) if isinstance(column, Part) else column
+def _range(asked: Range) -> str:
+    column = _column(asked.column)
+    if asked.high is None:
+        assert asked.low is not None
+        return f"{column} > {_number(asked.low)}"
+    low = "" if asked.low is None else f"{_number(asked.low)} < "
+    return rf"{low}{column} \le {_number(asked.high)}"
+
+
+def _column(column: ColumnName) -> str:
+    words = str(column) + zone_text(column.zone) if isinstance(column, Part) else column
+    return rf"\text{{{escape(words)}}}"
 
 
 def _value(value: Scalar) -> str:

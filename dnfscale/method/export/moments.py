@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 
 from dnfscale.core.quantities import STEPS, Kind, Measure, Quantity, year_of
-from dnfscale.core.vocabulary import Above, Attribute
+from dnfscale.core.vocabulary import Above, Attribute, Between, cuts_of
 from dnfscale.errors import DataError
 
 _DAY_S = 86_400
@@ -21,9 +21,9 @@ def duckdb_quantity(quantity: Quantity) -> str:
     """Write a quantity for DuckDB, which has nanoseconds too, as types of their own."""
     exact = quantity == _to_microseconds(quantity)
     names = {Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP" if exact else "TIMESTAMP_NS"}
-    names[Kind.INSTANT] = "TIMESTAMPTZ" if exact else "TIMESTAMPTZ_NS"
-    # Times of the two types cannot be compared with each other.
-    names[Kind.TIME] = "TIME_NS" if quantity.measure.steps == STEPS["ns"] else "TIME"
+    # Times of the two types, and instants, cannot be compared with each other.
+    own = "_NS" if quantity.measure.steps == STEPS["ns"] else ""
+    names |= {Kind.INSTANT: f"TIMESTAMPTZ{own}", Kind.TIME: f"TIME{own}"}
     return _standard(quantity, names, "DuckDB")
 
 
@@ -41,25 +41,32 @@ def bigquery_quantity(quantity: Quantity) -> str:
     return _standard(_to_microseconds(quantity), names, "BigQuery")
 
 
-def python_above(variable: str, quantity: Quantity) -> str:
-    """Write that the value of a variable lies above a quantity; see python_imports for what it needs."""
-    kind, ticks = quantity.measure.kind, quantity.ticks
+def python_amount(variable: str, kind: Kind) -> str:
+    """Write the value of a variable so that it compares with quantities as python_quantity writes them."""
     if kind is Kind.DECIMAL:
-        return f'{variable} > decimal.Decimal("{quantity}")'
+        return variable
     if kind is Kind.DATE:
-        return f"({variable} - datetime.date(1970, 1, 1)).days > {ticks}"
-    nanoseconds = math.floor(quantity.amount * STEPS["ns"])
+        return f"({variable} - datetime.date(1970, 1, 1)).days"
     zone = ", tzinfo=datetime.timezone.utc" if kind is Kind.INSTANT else ""
     span = {
         Kind.DURATION: variable,
         Kind.TIME: f"datetime.datetime.combine(datetime.date(1970, 1, 1), {variable}) - datetime.datetime(1970, 1, 1)",
     }.get(kind, f"{variable} - datetime.datetime(1970, 1, 1{zone})")
-    return f"_nanoseconds({span}) > {nanoseconds}"
+    return f"_nanoseconds({span})"
+
+
+def python_quantity(quantity: Quantity) -> str:
+    """Write a quantity for Python; see python_needs for what it takes."""
+    kind = quantity.measure.kind
+    if kind is Kind.DECIMAL:
+        return f'decimal.Decimal("{quantity}")'
+    return str(quantity.ticks if kind is Kind.DATE else math.floor(quantity.amount * STEPS["ns"]))
 
 
 def python_needs(attributes: Iterable[Attribute]) -> tuple[list[str], list[str]]:
     """Return what the module of some attributes must import, and the functions that it must have."""
-    used = {a.value.measure.kind for a in attributes if isinstance(a, Above) and isinstance(a.value, Quantity)}
+    cuts = (cut for a in attributes if isinstance(a, Above | Between) for cut in cuts_of(a))
+    used = {cut.measure.kind for cut in cuts if isinstance(cut, Quantity)}
     imports = ["import datetime"] if used - {Kind.DECIMAL} else []
     imports += ["import decimal"] if Kind.DECIMAL in used else []
     return imports, [_NANOSECONDS] if used - {Kind.DECIMAL, Kind.DATE} else []

@@ -11,9 +11,9 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
-from dnfscale.core.quantities import Quantity
+from dnfscale.core.quantities import Quantity, edge_among
 from dnfscale.core.tree import And, Formula, Not, Or, Symbol, chain, without_negations
-from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, cuts_of
 from dnfscale.errors import DataError
 from dnfscale.method.conditions import number_text
 from dnfscale.method.export.kinds import Kind, kinds
@@ -23,6 +23,8 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _EXACT = 1 << 53
 """Whole numbers up to here are floats as well."""
+_LEAST_WHOLE = -(1 << 63)
+"""The least that a column of whole numbers can hold."""
 
 
 def export_pmml(model: Model) -> str:
@@ -72,37 +74,38 @@ def _check_exact(model: Model) -> None:
                 f"PMML has no parts of dates and times that its readers agree on, but the model asks for the "
                 f"{attribute.column}; export to SQL or Python"
             )
-        if isinstance(attribute, Above) and isinstance(attribute.value, Quantity):
-            raise DataError(
-                f"PMML has no exact {attribute.value.measure.kind}s that its readers agree on, but the model cuts "
-                f"{attribute.column!r} at {attribute.value}; export to SQL or Python"
-            )
+        for cut in cuts_of(attribute) if isinstance(attribute, Above | Between) else ():
+            if isinstance(cut, Quantity):
+                raise DataError(
+                    f"PMML has no exact {cut.measure.kind}s that its readers agree on, but the model cuts "
+                    f"{attribute.column!r} at {cut}; export to SQL or Python"
+                )
 
 
 def _data_field(parent: ET.Element, column: str, kind: Kind, model: Model) -> None:
-    attributes = [attribute for attribute in model.tau.attributes if attribute.column == column]
-    above = [attribute for attribute in attributes if isinstance(attribute, Above)]
-    optype = "continuous" if above else "categorical"
+    is_cut = any(isinstance(a, Above | Between) for a in model.tau.attributes if a.column == column)
+    optype = "continuous" if is_cut else "categorical"
     field = ET.SubElement(
-        parent, "DataField", {"name": _xml(column), "optype": optype, "dataType": _data_type(kind, attributes)}
+        parent, "DataField", {"name": _xml(column), "optype": optype, "dataType": _data_type(column, kind, model)}
     )
     if kind in (Kind.NUMBER, Kind.UNKNOWN):
         ET.SubElement(field, "Value", {"value": "NaN", "property": "missing"})
 
 
-def _data_type(kind: Kind, attributes: list[Attribute]) -> str:
+def _data_type(column: str, kind: Kind, model: Model) -> str:
     """Return the type of a field; for numbers the one in which every comparison is exact.
 
     Whole numbers of any size compare rightly with a cut below 2**53 as doubles, and some readers have no integers
-    beyond 32 bits.
+    beyond 32 bits. Beyond it only a column of whole numbers has a cut that is one.
     """
     if kind is not Kind.NUMBER:
         return "boolean" if kind is Kind.FLAG else "string"
-    values = [a.value for a in attributes if not isinstance(a, IsMissing) and not isinstance(a.value, Quantity)]
-    whole = all(isinstance(value, int) for value in values)
-    if any(isinstance(attribute, Above) for attribute in attributes):
-        return "integer" if whole and any(abs(int(value)) >= _EXACT for value in values if value) else "double"
-    return "integer" if whole else "double"
+    asked = [attribute for attribute in model.tau.attributes if attribute.column == column]
+    values = [a.value for a in asked if isinstance(a, Equals | IsTrue)]
+    if values:
+        return "integer" if all(isinstance(value, int) for value in values) else "double"
+    cuts = [cut for a in asked if isinstance(a, Above | Between) for cut in cuts_of(a)]
+    return "integer" if any(isinstance(cut, int) and abs(cut) >= _EXACT for cut in cuts) else "double"
 
 
 def _rule(parent: ET.Element, number: int, rule: Dnf, model: Model) -> ET.Element:
@@ -129,16 +132,16 @@ def _literals(parent: ET.Element, literals: tuple[tuple[int, bool], ...], model:
     if len(literals) > 1:
         parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "and"})
     for i, holds in literals:
-        _predicate(parent, model.tau.attributes[i], holds)
+        _predicate(parent, model.tau.attributes[i], holds, model)
 
 
 def _tree(parent: ET.Element, tree: Formula, model: Model) -> None:
     """Add a formula with negations at its symbols only: unknown and false then have the same effect."""
     match tree:
         case Symbol(attribute):
-            _predicate(parent, model.tau.attributes[attribute], True)
+            _predicate(parent, model.tau.attributes[attribute], True, model)
         case Not(Symbol(attribute)):
-            _predicate(parent, model.tau.attributes[attribute], False)
+            _predicate(parent, model.tau.attributes[attribute], False, model)
         case And() | Or():
             operator = "and" if isinstance(tree, And) else "or"
             together = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": operator})
@@ -146,33 +149,42 @@ def _tree(parent: ET.Element, tree: Formula, model: Model) -> None:
                 _tree(together, part, model)
 
 
-def _predicate(parent: ET.Element, attribute: Attribute, holds: bool) -> None:
+def _predicate(parent: ET.Element, attribute: Attribute, holds: bool, model: Model) -> None:
     field = _xml(stored_column(attribute.column))
     if isinstance(attribute, IsMissing):
         ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": "isMissing" if holds else "isNotMissing"})
         return
-    if attribute.value is None or (isinstance(attribute, Above) and attribute.value == math.inf):
+    comparisons = _comparisons(attribute, holds, model)
+    if not comparisons:
         ET.SubElement(parent, "False" if holds else "True")
         return
-    operator, value = _comparison(attribute, holds)
+    if len(comparisons) > 1 or not holds:
+        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "and" if holds else "or"})
+    for operator, value in comparisons:
+        ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": operator, "value": value})
     if not holds:
-        # A missing value makes the comparison unknown, and its negation holds.
-        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
-    ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": operator, "value": value})
-    if not holds:
+        # A missing value makes the comparisons unknown, and the negation holds.
         ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": "isMissing"})
 
 
-def _comparison(attribute: Attribute, holds: bool) -> tuple[str, str]:
+def _comparisons(attribute: Attribute, holds: bool, model: Model) -> list[tuple[str, str]]:
+    """Return what must all be so of a value, or of which one must be so where the attribute is not to hold.
+
+    There is nothing to compare with where the attribute never holds.
+    """
     assert not isinstance(attribute, IsMissing)
-    assert attribute.value is not None
-    assert not isinstance(attribute.value, Quantity)
-    if not isinstance(attribute, Above):
-        return "equal" if holds else "notEqual", _value(attribute.value)
-    if attribute.value == -math.inf:
+    if not isinstance(attribute, Above | Between):
+        return [("equal" if holds else "notEqual", _value(attribute.value))]
+    whole = _data_type(stored_column(attribute.column), Kind.NUMBER, model) == "integer"
+    edges = [edge_among(cut, None, whole=whole) for cut in cuts_of(attribute)]
+    if not edges or edges[0] >= max(edges[1:], default=math.inf):
+        return []
+    above, up_to = ("greaterThan", "lessOrEqual") if holds else ("lessOrEqual", "greaterThan")
+    found = [(above, repr(edges[0]))]
+    if edges[0] == -math.inf:
         # Readers do not agree on how infinity is written; what is above it is at least the least number.
-        return "greaterOrEqual" if holds else "lessThan", repr(-sys.float_info.max)
-    return "greaterThan" if holds else "lessOrEqual", _value(attribute.value)
+        found = [("greaterOrEqual" if holds else "lessThan", repr(_LEAST_WHOLE if whole else -sys.float_info.max))]
+    return found + [(up_to, repr(edge)) for edge in edges[1:] if edge < math.inf]
 
 
 def _value(value: Scalar) -> str:

@@ -11,11 +11,11 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
 from dnfscale.method.conditions import value_text
 from dnfscale.method.export.clocks import python_part, python_part_needs, python_place
 from dnfscale.method.export.kinds import Kind, kinds
-from dnfscale.method.export.moments import python_above, python_needs
+from dnfscale.method.export.moments import python_amount, python_needs, python_quantity
 from dnfscale.method.export.text import export_text, literals_of
 from dnfscale.method.export.trees import Spelling, spell
 
@@ -106,19 +106,20 @@ def python_test(attribute: Attribute, variable: str) -> str:
     """Return an attribute as an expression over the variable that holds its column's value."""
     if isinstance(attribute, IsMissing):
         return f"{variable} is None"
-    if isinstance(attribute.column, Part) and attribute.value is not None:
-        part = python_part(variable, attribute.column)
-        sign, value = (">", attribute.value) if isinstance(attribute, Above) else ("==", attribute.value)
-        number = python_place(attribute.column, value) if isinstance(value, str) else value
-        assert not isinstance(number, Quantity)
-        return f"{variable} is not None and {part} {sign} {_literal(number)}"
-    if isinstance(attribute, Above):
-        if attribute.value is None:
-            return "False"
-        if isinstance(attribute.value, Quantity):
-            return f"{variable} is not None and {python_above(variable, attribute.value)}"
-        return f"{variable} is not None and {variable} > {_literal(attribute.value)}"
-    return f"{variable} == {_literal(attribute.value)}"
+    part = attribute.column
+    number = python_part(variable, part) if isinstance(part, Part) else variable
+    if not isinstance(attribute, Above | Between):
+        if not isinstance(part, Part):
+            return f"{variable} == {_literal(attribute.value)}"
+        return f"{variable} is not None and {number} == {python_place(part, str(attribute.value))}"
+    cuts = cuts_of(attribute)
+    if not cuts:
+        return "False"
+    if isinstance(cuts[0], Quantity):
+        number = python_amount(variable, cuts[0].measure.kind)
+    ends = [python_quantity(cut) if isinstance(cut, Quantity) else _literal(cut) for cut in cuts]
+    compared = f"{number} > {ends[0]}" if len(ends) == 1 else f"{ends[0]} < {number} <= {ends[1]}"
+    return f"{variable} is not None and {compared}"
 
 
 def _literal(value: Scalar) -> str:

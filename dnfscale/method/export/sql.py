@@ -8,7 +8,7 @@ Negations in a tree are therefore moved down to the attributes, whose negations 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import without_negations
-from dnfscale.core.vocabulary import Above, Attribute, IsMissing
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.conditions import holds_where_missing
 from dnfscale.method.export.dialects import DIALECTS, Dialect
@@ -81,7 +81,9 @@ def _never_null(attribute: Attribute) -> bool:
     """Say whether an attribute is spelled so that it is false where the value is missing."""
     if isinstance(attribute, IsMissing):
         return True
-    return attribute.value is None or isinstance(attribute.value, bool)
+    if isinstance(attribute, Above | Between):
+        return not cuts_of(attribute)
+    return isinstance(attribute.value, bool)
 
 
 def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
@@ -93,8 +95,8 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
     part = attribute.column
     if isinstance(part, Part):
         column = dialect.part(column, part)
-    if isinstance(attribute, Above):
-        return _above(column, attribute.value, dialect, kind, holds)
+    if isinstance(attribute, Above | Between):
+        return _in_range(column, cuts_of(attribute), dialect, kind, holds)
     value = attribute.value
     if isinstance(part, Part):
         return f"{column} {'=' if holds else 'IS DISTINCT FROM'} {dialect.place(part, str(value))}"
@@ -103,16 +105,20 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
     return dialect.same(column, value) if holds else dialect.differs(column, value)
 
 
-def _above(column: str, cut: int | float | Quantity | None, dialect: Dialect, kind: Kind, holds: bool) -> str:
-    if cut is None:
+def _in_range(column: str, cuts: Sequence[int | float | Quantity], dialect: Dialect, kind: Kind, holds: bool) -> str:
+    """Say that a column lies above the first cut and, if there is a second, not above that."""
+    if not cuts:
         return "FALSE" if holds else "TRUE"
-    number = dialect.quantity(cut) if isinstance(cut, Quantity) else dialect.number(cut)
-    if kind is Kind.MOMENT:
-        return f"{column} > {number}" if holds else f"({column} <= {number} OR {column} IS NULL)"
+    numbers = [dialect.quantity(cut) if isinstance(cut, Quantity) else dialect.number(cut) for cut in cuts]
+    signs = (">", "<=") if holds else ("<=", ">")
+    said = [f"{column} {sign} {number}" for sign, number in zip(signs, numbers, strict=False)]
     if not holds:
-        return f"({column} <= {number} OR {column} IS NULL OR {dialect.is_nan(column)})"
-    guard = f" AND {dialect.below_nan(column)}" if dialect.below_nan else ""
-    return f"{column} > {number}{guard}"
+        nan = [] if kind is Kind.MOMENT else [dialect.is_nan(column)]
+        return f"({' OR '.join([*said, f'{column} IS NULL', *nan])})"
+    if kind is not Kind.MOMENT and dialect.below_nan:
+        # An interval has no NaN in it, but in DuckDB this also refuses a column of truth values.
+        said.append(dialect.below_nan(column))
+    return " AND ".join(said)
 
 
 def _missing(column: str, dialect: Dialect, kind: Kind, holds: bool) -> str:

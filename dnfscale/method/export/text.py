@@ -11,7 +11,7 @@ from dnfscale.core.vocabulary import IsMissing
 from dnfscale.method.conditions import condition, conditions, value_text
 from dnfscale.method.export.trees import Spelling, spell
 
-MISSING_NOTE = "where a value is missing, a condition with ≤, ≠ or not holds, and one with > or = does not"
+MISSING_NOTE = "where a value is missing, a condition with ≤ alone, ≠ or not holds, and any other comparison does not"
 
 
 def export_text(model: Model) -> str:

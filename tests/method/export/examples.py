@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.tree import to_dnf
-from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.datasets import open_named, table_source
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
@@ -273,7 +273,7 @@ def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
     n = [draw(st.integers(1, 9)) for _ in codes]
     c = [draw(st.integers(0, rows)) for rows in n]
     counts = TypeCounts(len(attributes), *(np.array(column, dtype=np.int64) for column in (codes, n, c)))
-    named = tuple(_renamed(attribute, f"a{i}") for i, attribute in enumerate(attributes))
+    named = tuple(replace(attribute, name=f"a{i}") for i, attribute in enumerate(attributes))
     missing = draw(st.sampled_from(["drop", "indicator"]))
     tree = draw(st.none() | trees(len(attributes)))
     dnf = Dnf(terms) if tree is None else to_dnf(tree)
@@ -291,11 +291,11 @@ def _column(draw: st.DrawFn, name: str, n_rows: int) -> tuple[pa.Array, list[Att
     asked = draw(st.lists(candidates.filter(lambda value: value == value), max_size=3, unique_by=repr))
     attributes: list[Attribute] = []
     for value in asked:
-        if kind in _INTEGERS:
-            half = value + 0.5 if abs(value) < 2**52 and draw(st.booleans()) else value
-            attributes.append(Above("", name, draw(st.sampled_from([half, half, half, None, np.inf, -np.inf]))))
-        elif kind in ("float32", "float64"):
-            attributes.append(Above("", name, value))
+        if kind in _INTEGERS or kind in ("float32", "float64"):
+            half = value + 0.5 if kind in _INTEGERS and abs(value) < 2**52 and draw(st.booleans()) else value
+            cut = draw(st.sampled_from([half, half, half, None, np.inf, -np.inf]))
+            other = draw(st.one_of(candidates, st.sampled_from([0.1, -np.inf, np.inf])))
+            attributes.append(draw(st.sampled_from([Above("", name, cut), _between(name, cut, other)])))
         elif kind == "bool":
             attributes.append(draw(st.sampled_from([IsTrue("", name, True), Equals("", name, value)])))
         else:
@@ -303,6 +303,13 @@ def _column(draw: st.DrawFn, name: str, n_rows: int) -> tuple[pa.Array, list[Att
     if draw(st.booleans()) or not attributes:
         attributes.append(IsMissing("", name))
     return pa.array(values, arrow), attributes
+
+
+def _between(name: str, one: Any, other: Any) -> Between:
+    """What lies between two cuts; between one and itself, and where there is none, nothing does."""
+    if one is None or one == other or other != other:
+        return Between("", name, None, None)
+    return Between("", name, min(one, other), max(one, other))
 
 
 def _elements(kind: str, draw: st.DrawFn) -> tuple[st.SearchStrategy[Any], pa.DataType]:
@@ -327,9 +334,3 @@ def _elements(kind: str, draw: st.DrawFn) -> tuple[st.SearchStrategy[Any], pa.Da
 def _single(value: float) -> float:
     with np.errstate(over="ignore"):
         return float(np.float32(value))
-
-
-def _renamed(attribute: Attribute, name: str) -> Attribute:
-    if isinstance(attribute, IsMissing):
-        return IsMissing(name, attribute.column)
-    return type(attribute)(name, attribute.column, attribute.value)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import os
 import pwd
 import shutil
@@ -129,6 +130,8 @@ def _type(kind: pa.DataType) -> str:
         return "bigint" if kind.bit_width >= 32 else "integer"
     if pa.types.is_floating(kind):
         return "real" if kind == pa.float32() else "double precision"
+    if pa.types.is_decimal(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
     if pa.types.is_timestamp(kind):
         return "timestamp" if kind.tz is None else "timestamptz"
     if pa.types.is_date(kind) or pa.types.is_time(kind):
@@ -142,6 +145,8 @@ def _copied(value: Any) -> str:
         return "\\N"
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
+    if isinstance(value, decimal.Decimal):
+        return str(value)
     if isinstance(value, str):
         for character, escaped in (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
             value = value.replace(character, escaped)

@@ -12,7 +12,7 @@ import pytest
 
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, Unit
-from dnfscale.core.vocabulary import Above, Attribute, Equals
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals
 from dnfscale.data.models import model_record, parse_model
 from dnfscale.errors import DataError
 from dnfscale.evaluate import check_columns
@@ -67,6 +67,10 @@ def model_of(kind: pa.DataType) -> Model:
     terms = [[(0, True), (1, False)], [(0, False), (1, True)]]
     if len(attributes) > 2:
         terms = [[(0, True), (len(attributes) - 1, False)], [(2, True)], [(1, False), (len(attributes) - 1, True)]]
+    if not pa.types.is_date(kind):
+        noon, lunch = len(attributes), len(attributes) + 1
+        attributes += [Between("noon", hour, 10, 13.5), Between("lunch", hour, -float("inf"), 12)]
+        terms += [[(noon, True), (lunch, False)], [(0, False), (noon, False), (lunch, False)]]
     return formula(attributes, terms)
 
 
@@ -99,7 +103,9 @@ def test_python_says_what_predict_says(case: tuple[Model, pa.Table]) -> None:
     scope: dict[str, Any] = {}
     exec(export_python(model), scope)
     assert [scope["predict"](row) for row in table.to_pylist()] == expected(model, table)
-    wrong = datetime.datetime(2024, 1, 1, tzinfo=None if "(" in export_text(model) else datetime.UTC)
+    part = model.tau.attributes[0].column
+    assert isinstance(part, Part)
+    wrong = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC if part.zone is None else None)
     for value in ("2024-01-01", wrong):
         with pytest.raises(TypeError, match="expected a date or time with"):
             scope["predict"]({"when": value})
@@ -136,10 +142,15 @@ def test_people_read_which_part_of_what_on_which_clock() -> None:
         ({"part": "minute"}, r"attributes\[0\]\.part must be one of weekday, hour, month, got 'minute'"),
         ({"zone": "'; DROP TABLE t; --"}, r"attributes\[0\]\.zone must be the name of a time zone"),
         ({"zone": 3}, r"attributes\[0\]\.zone must be text"),
-        ({"test": "equals", "value": "Monday"}, r"attributes\[0\]\.test must be 'above' for the part 'hour'"),
+        (
+            {"test": "equals", "value": "Monday"},
+            r"attributes\[0\]\.test must be 'above' or 'between' for the part 'hour'",
+        ),
         ({"part": "weekday"}, r"attributes\[0\]\.test must be 'equals' for the part 'weekday'"),
         ({"part": "month", "test": "equals", "value": "Monday"}, r"attributes\[0\]\.value must be one of January, "),
         ({"value": "17"}, r"attributes\[0\]\.value must be a number"),
+        ({"test": "between"}, r"attributes\[0\]\.value must be a list of two ends for the test 'between', got 17"),
+        ({"part": "month", "test": "between", "value": [1, 2]}, r"\.test must be 'equals' for the part 'month'"),
     ],
 )
 def test_a_model_file_with_a_part_that_there_is_not_is_refused(changes: dict[str, Any], message: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.export import export_latex
 from dnfscale.method.export.latex import escape
 from tests.method.export import examples
@@ -72,6 +72,14 @@ def test_numbers_are_set_as_such(cut, written):
     assert rf"\text{{x}} > {written}" in export_latex(single(Above("a", "x", cut)))
 
 
+def test_an_interval_is_set_as_one_and_in_brackets_after_a_not():
+    interval, cut = Between("a", "b_c", 1.0, float("inf")), Above("b", "b_c", 2)
+    assert r"1 < \text{b\_c} \le \infty" in export_latex(single(interval))
+    assert r"\lnot (1 < \text{b\_c} \le \infty)" in export_latex(single(interval, False))
+    assert r"1 < \text{b\_c} \le 2" in export_latex(formula([interval, cut], [[(0, True), (1, False)]]))
+    assert r"\text{x} > \text{nothing}" in export_latex(single(Between("a", "x", None, None)))
+
+
 def test_a_note_says_what_missing_values_do():
     model = formula([Above("a", "x", 1), IsMissing("m", "x")], [[(0, False), (1, False)]], missing="indicator")
     assert r"\text{ is not missing}" in export_latex(model)
@@ -86,6 +94,7 @@ def test_everything_compiles(engine, tmp_path):
         examples.hostile().model,
         examples.adult("indicator").model,
         formula([Above("a", "x", 1)], []),
+        formula([Between("a", "x", 1, 2)], [[(0, False)]], missing="indicator"),
         formula([Above("a", "x", None)], [[(0, False)], []]),
         *(formula([Above("a", name, -1.5e-7)], [[(0, True)]], target=name, positive=(name,)) for name in NAMES),
         *(single(Equals("a", "c", text), False) for text in (*TEXTS, "ÀÉÎÕÜŠŽŐ ąęł ÆŒØ §°µ€£±×²³≤≥≠–— ǖ ﬁ")),

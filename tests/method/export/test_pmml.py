@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.errors import DataError
 from dnfscale.method.export import export_pmml
 from tests.method.export import examples
@@ -86,6 +86,10 @@ def test_a_name_or_a_text_comes_back_as_it_was_or_is_refused(text, schema):
         (Above("a", "x", 3), ("continuous", "double")),
         (Above("a", "x", 2.5), ("continuous", "double")),
         (Above("a", "x", 2**53 + 1), ("continuous", "integer")),
+        (Between("a", "x", 2.5, 3), ("continuous", "double")),
+        (Between("a", "x", -2.5, 2**53 + 1), ("continuous", "integer")),
+        (Between("a", "x", -math.inf, 2**53 + 1), ("continuous", "integer")),
+        (Between("a", "x", None, None), ("continuous", "double")),
         (Equals("a", "x", 3), ("categorical", "integer")),
         (Equals("a", "x", 3.5), ("categorical", "double")),
         (Equals("a", "x", "3"), ("categorical", "string")),
@@ -97,14 +101,34 @@ def test_a_field_has_the_type_in_which_comparisons_are_exact(attribute, kind):
     assert field_type(single(attribute)) == kind
 
 
-@pytest.mark.parametrize("cut", [math.inf, -math.inf, None])
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        *(Above("a", "x", cut) for cut in (math.inf, -math.inf, None)),
+        Between("a", "x", -math.inf, 0.0),
+        Between("a", "x", 0.0, math.inf),
+        Between("a", "x", -math.inf, math.inf),
+        Between("a", "x", None, None),
+        Between("a", "x", 0.0, -math.inf),
+    ],
+)
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_cut_at_infinity_needs_no_word_for_it(cut, holds, schema):
-    model = single(Above("a", "x", cut), holds)
+def test_a_cut_at_infinity_needs_no_word_for_it(attribute, holds, schema):
+    model = single(attribute, holds)
     document = export_pmml(model)
     check(schema, document)
     assert "INF" not in document.upper()
     table = pa.table({"x": [-math.inf, -1e308, 0.0, math.inf, math.nan, None]})
+    assert RuleSet(document).answers(table.to_pylist()) == expected(model, table)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("low", [-math.inf, 2.5, 2**53 - 1])
+def test_whole_numbers_beyond_floats_are_told_apart(low, holds, schema):
+    model = single(Between("a", "x", low, 2**53 + 1), holds)
+    document = export_pmml(model)
+    check(schema, document)
+    table = pa.table({"x": [-(2**63), 2, 3, *(2**53 + step for step in range(-2, 4)), 2**63 - 1, None]})
     assert RuleSet(document).answers(table.to_pylist()) == expected(model, table)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.export import export_python
 from tests.method.export.examples import NAMES, formula, single
 
@@ -22,8 +22,13 @@ def made(model):
 
 def test_it_reads_like_the_formula():
     model = formula(
-        [Above("age_above_median", "age", 38), IsTrue("smoker", "smoker", True), Equals("colour_red", "colour", "red")],
-        [[(0, True), (1, False)], [(2, True)]],
+        [
+            Above("age_above_median", "age", 38),
+            IsTrue("smoker", "smoker", True),
+            Equals("colour_red", "colour", "red"),
+            Between("bmi_p20_to_p80", "bmi", 12.5, 30.0),
+        ],
+        [[(0, True), (1, False)], [(2, True), (3, False)]],
         target="class",
         positive=("malignant",),
         provenance={"name": "trial\nrun", "rows": 12},
@@ -34,22 +39,24 @@ def test_it_reads_like_the_formula():
         "#",
         "# class is malignant if",
         "#    age > 38 and not smoker",
-        "# or colour = red",
+        "# or colour = red and not (12.5 < bmi ≤ 30)",
         "#",
         "# name: trial\\nrun",
         "# rows: 12",
     ]
-    assert "COLUMNS = (\n    'age',\n    'smoker',\n    'colour',\n)" in text
-    assert text.splitlines()[-10:] == [
+    assert "COLUMNS = (\n    'age',\n    'smoker',\n    'colour',\n    'bmi',\n)" in text
+    assert text.splitlines()[-12:] == [
         "    age = _value(row, 'age', False)",
         "    smoker = _value(row, 'smoker', False)",
         "    colour = _value(row, 'colour', True)",
+        "    bmi = _value(row, 'bmi', False)",
         "    age_above_median = age is not None and age > 38",
         "    is_smoker = smoker == True",
         "    colour_red = colour == 'red'",
+        "    bmi_p20_to_p80 = bmi is not None and 12.5 < bmi <= 30",
         "    return bool(",
         "        age_above_median and not is_smoker",
-        "        or colour_red",
+        "        or colour_red and not bmi_p20_to_p80",
         "    )",
     ]
 
@@ -67,6 +74,7 @@ def test_a_column_that_is_absent_is_an_error_and_no_missing_value():
     ("attribute", "value", "message"),
     [
         (Above("a", "x", 38), "39", "expected a number or a truth value in 'x', got '39'"),
+        (Between("a", "x", 38, 40), "39", "expected a number or a truth value in 'x', got '39'"),
         (Equals("a", "x", "1"), 1, "expected text in 'x', got 1"),
         (Equals("a", "x", 1), "1", "expected a number or a truth value in 'x', got '1'"),
         (IsTrue("a", "x", True), "true", "expected a number or a truth value in 'x', got 'true'"),
@@ -92,6 +100,7 @@ def test_a_constant_formula_needs_no_column():
     assert made(formula([Above("a", "x", 1)], []))({}) is False
     assert made(formula([Above("a", "x", 1)], [[]]))({}) is True
     assert made(single(Above("a", "x", None)))({"x": 5}) is False
+    assert made(single(Between("a", "x", None, None)))({"x": 5}) is False
 
 
 def test_infinite_cuts_and_large_whole_numbers_are_compared_exactly():
@@ -99,6 +108,8 @@ def test_infinite_cuts_and_large_whole_numbers_are_compared_exactly():
     assert made(single(Above("a", "x", float("inf"))))({"x": float("inf")}) is False
     assert made(single(Above("a", "x", float(2**53))))({"x": np.int64(2**53 + 1)}) is True
     assert made(single(Equals("a", "x", 2**53 + 1)))({"x": float(2**53)}) is False
+    assert made(single(Between("a", "x", float("-inf"), 2.0**53)))({"x": np.int64(2**53 + 1)}) is False
+    assert made(single(Between("a", "x", 2.0**53, float("inf"))))({"x": np.int64(2**53 + 1)}) is True
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.export import DIALECTS, export_sql
 from tests.method.export.examples import NAMES, TEXTS, expected, formula, single
@@ -56,9 +56,36 @@ def test_a_constant_formula_is_a_constant(dialect):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_had_no_cut_is_never_above_it(dialect):
-    assert export_sql(single(Above("a", "x", None)), dialect) == "(FALSE)"
-    assert export_sql(single(Above("a", "x", None), False), dialect) == "(TRUE)"
+@pytest.mark.parametrize("never", [Above("a", "x", None), Between("a", "x", None, None)])
+def test_what_had_no_cut_is_never_above_it(dialect, never):
+    assert export_sql(single(never), dialect) == "(FALSE)"
+    assert export_sql(single(never, False), dialect) == "(TRUE)"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "inside", "outside"),
+    [
+        (
+            "duckdb",
+            """COALESCE("x" > 1 AND "x" <= 2.5e0 AND "x" < 'NaN'::DOUBLE, FALSE)""",
+            """(("x" <= 1 OR "x" > 2.5e0 OR "x" IS NULL OR "x" >= 'NaN'::DOUBLE))""",
+        ),
+        (
+            "postgres",
+            """COALESCE("x" > 1 AND "x" <= 2.5 AND "x" < 'NaN'::float8, FALSE)""",
+            """(("x" <= 1 OR "x" > 2.5 OR "x" IS NULL OR "x" = 'NaN'::float8))""",
+        ),
+        (
+            "bigquery",
+            "COALESCE(`x` > 1 AND `x` <= 2.5, FALSE)",
+            "((`x` <= 1 OR `x` > 2.5 OR `x` IS NULL OR IS_NAN(`x`)))",
+        ),
+    ],
+)
+def test_an_interval_is_two_comparisons_and_its_negation_is_never_null(dialect, inside, outside):
+    interval = Between("a", "x", 1.0, 2.5)
+    assert export_sql(single(interval), dialect) == inside
+    assert export_sql(single(interval, False), dialect) == outside
 
 
 @pytest.mark.parametrize("holds", [True, False])
@@ -75,8 +102,11 @@ def test_what_had_no_cut_is_never_above_it(dialect):
 @pytest.mark.parametrize("cut", [5, 5.0, 4.5, INF, -INF, -1, 1.5 * 2.0**100, 2**64 - 1, None])
 def test_nan_and_null_are_above_nothing(connection, kind, values, cut, holds):
     table = pa.table({"x": pa.array(values, kind)})
-    model = single(Above("a", "x", cut), holds)
-    assert ask(connection, model, table) == expected(model, table)
+    for low, high in ((cut, 6), (-2, cut), (5, cut)):
+        ends = (None, None) if cut is None else (low, high)
+        for attribute in (Above("a", "x", cut), Between("a", "x", *ends)):
+            model = single(attribute, holds)
+            assert ask(connection, model, table) == expected(model, table)
 
 
 @pytest.mark.parametrize("cut", [2**53 + 1, -(2**53) - 1, 2**53, float(2**53), float(2**62), 2**62 + 1, 2**63 + 1])
@@ -85,8 +115,13 @@ def test_whole_numbers_beyond_floats_are_told_apart(connection, kind, cut):
     near = [int(cut) + step for step in (-2, -1, 0, 1, 2)]
     low, high = (0, 2**64 - 1) if kind == pa.uint64() else (-(2**63), 2**63 - 1)
     table = pa.table({"x": pa.array([value for value in [low, *near, high] if low <= value <= high], kind)})
-    for test in (Above, Equals):
-        model = single(test("a", "x", cut))
+    for attribute in (
+        Above("a", "x", cut),
+        Equals("a", "x", cut),
+        Between("a", "x", 0.5, cut),
+        Between("a", "x", cut, cut + 1),
+    ):
+        model = single(attribute)
         assert ask(connection, model, table) == expected(model, table)
 
 
@@ -94,7 +129,11 @@ def test_a_float32_column_is_cut_where_the_model_cuts_it(connection):
     values = np.array([0.1, 0.2, 0.3, 0.7, 1e-45, 3.4e38], dtype=np.float32)
     table = pa.table({"x": values})
     for cut in values:
-        for model in (single(Above("a", "x", float(cut))), single(Equals("a", "x", float(cut)))):
+        for model in (
+            single(Above("a", "x", float(cut))),
+            single(Equals("a", "x", float(cut))),
+            single(Between("a", "x", 0.0, float(cut))),
+        ):
             assert ask(connection, model, table) == expected(model, table)
             assert sum(expected(model, table)) >= (isinstance(model.tau.attributes[0], Equals))
 
@@ -148,6 +187,8 @@ def test_a_category_of_a_dictionary_need_not_be_one_of_its_values(connection):
         (Equals("a", "c", 1), [True, False]),
         (Above("a", "c", 1), ["1", "2"]),
         (Above("a", "c", 0), [True, False]),
+        (Between("a", "c", 0, 1), ["1", "2"]),
+        (Between("a", "c", 0, 1), [True, False]),
         (Equals("a", "c", "1"), [1, 2]),
         (Equals("a", "c", "-1.5"), [1.5, 2]),
         (Equals("a", "c", "true"), [True, False]),

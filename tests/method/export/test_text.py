@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pyarrow as pa
 from hypothesis import given
 
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue
+from dnfscale.core.formula import Dnf
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.export import export_text
 from tests.method.export import examples
-from tests.method.export.examples import formula, single
+from tests.method.export.examples import expected, formula, single
 
 
 def test_one_term_a_line_with_conditions_spelled_out():
@@ -37,8 +41,21 @@ def test_a_note_says_what_missing_values_do_where_there_were_some():
     negated = formula([Above("a", "x", 1)], [[(0, False)]], missing="indicator")
     assert export_text(negated).splitlines()[-1].startswith("note: where a value is missing, a condition with ≤")
     assert "note" not in export_text(single(Above("a", "x", 1), False))
-    for attribute, holds in ((Above("a", "x", 1), True), (IsMissing("a", "x"), False)):
+    for attribute, holds in ((Above("a", "x", 1), True), (Between("a", "x", 1, 2), True), (IsMissing("a", "x"), False)):
         assert "note" not in export_text(formula([attribute], [[(0, holds)]], missing="indicator"))
+
+
+def test_the_note_is_true_of_an_interval_whichever_way_it_came_about():
+    attributes = [Above("a", "x", 1), Above("b", "x", 3), Between("c", "x", 1, 3)]
+    model = formula(attributes, [[(0, True), (1, False)], [(2, True)], [(1, False)], [(2, False)]], missing="indicator")
+    *lines, note = export_text(model).splitlines()
+    assert lines[1:] == ["   1 < x ≤ 3", "or 1 < x ≤ 3", "or x ≤ 3", "or not (1 < x ≤ 3)"]
+    assert note == (
+        "note: where a value is missing, a condition with ≤ alone, ≠ or not holds, and any other comparison does not"
+    )
+    missing = pa.table({"x": pa.array([None], pa.float64())})
+    for term, holds in zip(model.dnf.terms, (False, False, True, True), strict=True):
+        assert expected(replace(model, dnf=Dnf((term,))), missing) == [holds]
 
 
 @given(made=examples.cases())
