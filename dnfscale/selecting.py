@@ -5,7 +5,7 @@ there are several inner splits, all of W_0, on which what was chosen over the sp
 numbered split by split, each with all folds in order; W_0 comes last.
 
 Rankings of attributes one by one follow from 2 x 2 tables of all rows. Rankings that look at them together are found on
-a sample of the rows, at most 32,768 of them, drawn by row number: which attributes go together shows on so many. What a
+a sample of the rows, at most 32,767 of them, drawn by row number: which attributes go together shows on so many. What a
 ranking is worth is then judged on all rows.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from dnfscale.core import sample
 from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, narrowest
 from dnfscale.core.associations import Associations
-from dnfscale.core.bins import Bins, Spans
+from dnfscale.core.bins import Bins, Span, Spans
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.splits import TEST, TRAIN, Splits
 from dnfscale.core.vocabulary import Above
@@ -32,11 +32,13 @@ from dnfscale.method.select import SCORES, mutual_info_scores, rankings
 from dnfscale.scans import Read
 from dnfscale.table import LearnSpec, Table
 
-_SAMPLED_ROWS, _SAMPLED_CELLS = 1 << 15, 1 << 25
-"""Rows of the sample; fewer where a table has more than a thousand columns."""
+_SAMPLED_ROWS, _SAMPLED_CELLS = (1 << 15) - 1, 1 << 25
+"""Rows of the sample, twice as many of which fit in 16 bits; fewer where a table has more than a thousand columns."""
 _CANDIDATES, _CANDIDATE_CELLS = 1 << 10, 1 << 24
 """Attributes that are looked at together, the best by mutual information; fewer where the sample has many rows."""
 
+_FEW_ROWS = 1 << 11
+"""Below so many rows all candidates are counted by where they hold: histograms would have more cells than rows."""
 _SPARE = 4
 """How many times the attributes wanted are ranked one by one, where some may turn out to be equal."""
 
@@ -175,36 +177,31 @@ class RankTogether:
     ) -> Candidates:
         """Return some rows by the attributes that hold in them."""
         spans = self.spans.of(unit, attributes)
-        column, place = np.full(len(spans), -1), np.empty(len(spans), dtype=np.int64)
-        flags: list[Bools] = []
-        steps: list[Codes] = []
+        place, column, flag = (np.full(len(spans), -1) for _ in range(3))
         cuts: dict[int, list[int]] = {}
         for i, (attribute, span) in enumerate(zip(attributes, spans, strict=True)):
             if self.is_cut[attribute]:
                 cuts.setdefault(span.column, []).append(i)
-            else:
-                place[i] = len(flags)
-                flags.append(span.holds(self.rows.columns[span.column][own], self.bins[span.column].n_codes))
+        steps: list[Codes] = []
         for number, ladder in cuts.items():
-            n_codes = self.bins[number].n_codes
-            codes = np.arange(n_codes, dtype=narrowest(n_codes))
-            held = np.array([spans[i].holds(codes, n_codes) for i in ladder])
             first = np.array([spans[i].first for i in ladder])
             column[ladder] = len(steps)
             place[ladder] = (first[:, None] >= first).sum(axis=1)
-            steps.append(held.sum(axis=0).astype(narrowest(len(ladder))).take(self.rows.columns[number][own]))
-        holds: Floats = np.empty((len(own), len(flags)), dtype=np.float32 if weights is None else np.float64)
-        for i, flag in enumerate(flags):
-            holds[:, i] = flag
-        return Candidates(
-            flags=holds,
-            steps=steps,
-            column=column,
-            place=place,
-            target=target,
-            weights=weights,
-            intervals=self.intervals,
-        )
+            steps.append(_steps(self.rows.columns[number][own], [spans[i] for i in ladder], self.bins[number].n_codes))
+        flagged = np.flatnonzero((column < 0) | (len(own) < _FEW_ROWS))
+        flag[flagged] = np.arange(len(flagged))
+        flags: Floats = np.empty((len(own), len(flagged)), dtype=np.float32 if weights is None else np.float64)
+        for i, candidate in enumerate(flagged.tolist()):
+            span = spans[candidate]
+            flags[:, i] = span.holds(self.rows.columns[span.column][own], self.bins[span.column].n_codes)
+        return Candidates(flags, flag, target, column, place, steps, weights, self.intervals)
+
+
+def _steps(codes: Codes, cuts: Sequence[Span], n_codes: int) -> Codes:
+    """Return how many of the cuts of a column each code is above."""
+    every = np.arange(n_codes, dtype=narrowest(n_codes))
+    above = np.sum([cut.holds(every, n_codes) for cut in cuts], axis=0)
+    return np.asarray(above, dtype=narrowest(len(cuts))).take(codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,9 +216,11 @@ class DrawRows:
     seed: int
 
     def __call__(self, read: Read) -> SampledRows:
-        table = read.binned(self.bins, self.classes, n_arcs=self.n_arcs)
-        chosen = sample.is_drawn(read.first_row, table.n_rows, of=self.n_rows, drawn=self.drawn, seed=self.seed)
-        return sample.take(table, read.first_row, chosen)
+        n_rows = read.rough.n_rows
+        drawn = sample.is_drawn(read.first_row, n_rows, of=self.n_rows, drawn=self.drawn, seed=self.seed)
+        rows = np.flatnonzero(drawn)
+        table = read.rough.take(rows).binned(self.bins, self.classes, n_arcs=self.n_arcs)
+        return sample.numbered(table, rows + read.first_row)
 
 
 def _sample(

@@ -8,7 +8,7 @@ rows without the dataset being read again: below is code 0, above is the last, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,34 @@ class RoughNumbers:
 
     def encode(self, bins: NumberBins) -> Codes:
         """Return the code of each value, given the cuts, all of which lie inside brackets."""
-        below = np.searchsorted(bins.edges, self.lows, side="left").tolist()
-        # Between brackets the code is the number of edges before the next; inside it is looked up.
-        by_zone = [code for edges in below for code in (edges, 0)] + [len(bins.edges), 0, bins.missing_code]
-        codes = np.array(by_zone, dtype=narrowest(bins.missing_code)).take(self.zones)
+        edges = bins.edges
+        below = np.append(np.searchsorted(edges, self.lows, side="left"), len(edges))
+        # Between brackets the code is the number of edges before the next; inside, at first, before its own.
+        by_zone = np.append(np.repeat(below, 2), bins.missing_code).astype(narrowest(bins.missing_code))
+        codes = by_zone.take(self.zones)
+        inside = np.flatnonzero(self.zones & 1)
+        part = self.zones[inside] >> 1
         values = self.values.astype(self.lows.dtype) + self.base
-        codes[np.flatnonzero(self.zones & 1)] = np.searchsorted(bins.edges, values, side="left")
+        # The edges of a bracket are those of all folds and lie close together, so that most values are on one side of
+        # all of them: two comparisons take a third of the time of a search.
+        first, last = (self._ends(edges, below, end) for end in (0, -1))
+        beyond = values > last.take(part)
+        codes[inside[beyond]] = by_zone[2:-1:2].take(part[beyond])
+        between = np.flatnonzero((values > first.take(part)) & ~beyond)
+        codes[inside[between]] = np.searchsorted(edges, values[between], side="left")
         return codes
+
+    def _ends(self, edges: Values, below: Ints, end: int) -> Values:
+        """Return the first or the last edge of each bracket; what nothing is greater than where it has none."""
+        nothing = np.iinfo(edges.dtype).max if edges.dtype.kind in "iu" else np.inf
+        pairs = zip(below[:-1].tolist(), below[1:].tolist(), strict=True)
+        return np.array([edges[start:stop][end] if start < stop else nothing for start, stop in pairs], edges.dtype)
+
+    def take(self, rows: Ints) -> RoughNumbers:
+        """Return some rows, in increasing order."""
+        zones = self.zones[rows]
+        inside = np.searchsorted(np.flatnonzero(self.zones & 1), rows[np.flatnonzero(zones & 1)])
+        return replace(self, zones=zones, values=self.values[inside])
 
     @property
     def nbytes(self) -> int:
@@ -61,6 +82,10 @@ class RoughCategories:
         """Return the class of each label; the number of classes where none lists it."""
         return classes_of(self._places(), classes).take(self.codes)
 
+    def take(self, rows: Ints) -> RoughCategories:
+        """Return some rows."""
+        return replace(self, codes=self.codes[rows])
+
     def _places(self) -> Categories:
         return Categories(np.arange(-1, len(self.values)), self.values)
 
@@ -79,9 +104,19 @@ class RoughTable:
     weights: Ints | None
 
     @property
+    def n_rows(self) -> int:
+        return len(self.arcs)
+
+    @property
     def nbytes(self) -> int:
         weights = 0 if self.weights is None else self.weights.nbytes
         return sum(column.nbytes for column in self.columns) + self.target.nbytes + self.arcs.nbytes + weights
+
+    def take(self, rows: Ints) -> RoughTable:
+        """Return some rows, in increasing order."""
+        weights = None if self.weights is None else self.weights[rows]
+        columns = tuple(column.take(rows) for column in self.columns)
+        return RoughTable(columns, self.target.take(rows), self.arcs[rows], weights)
 
     def binned(
         self,

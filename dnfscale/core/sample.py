@@ -31,15 +31,9 @@ def is_drawn(first_row: int, n_rows: int, *, of: int, drawn: int, seed: int) -> 
     return np.asarray(places < drawn)
 
 
-def take(table: BinnedTable, first_row: int, drawn: Bools) -> SampledRows:
-    """Return the drawn rows of a binned table."""
-    rows = np.flatnonzero(drawn)
-    return SampledRows(
-        rows + first_row,
-        {number: codes[rows] for number, codes in table.columns.items()},
-        table.labels[rows],
-        None if table.weights is None else table.weights[rows],
-    )
+def numbered(table: BinnedTable, numbers: Ints) -> SampledRows:
+    """Return binned rows as a sample, given their numbers."""
+    return SampledRows(numbers, table.columns, table.labels, table.weights)
 
 
 def merge(parts: Sequence[SampledRows]) -> SampledRows:

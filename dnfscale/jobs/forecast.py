@@ -34,7 +34,7 @@ _CUT_NS = 5_000_000.0
 """One cut of one column of numbers in all folds, which the runner finds by itself."""
 _FURTHER_CUT_NS = 3.0
 """One more cut of a value: finding its side of one more bracket, and counting one more attribute."""
-_TOGETHER_NS = 4.5
+_TOGETHER_NS = 3.0
 """One attribute in one sampled row, at one step of the rankings that look at attributes together."""
 _UNIT_NS = 60_000_000.0
 """The steps of these rankings in one part of the rows, and what they are worth there, however few rows it has."""

@@ -41,12 +41,18 @@ def test_rough_rows_are_binned_as_the_values_themselves(blocks, low, width, choi
         gathering.add_rows(target, np.full(len(block), arc % 3, dtype=np.uint8), None)
         numbers.append(data)
         categories.append(Categories(codes, local))
-    table = gathering.table().binned([number_bins, category_bins], (("no",), ("yes",)), n_arcs=3)
+    rough = gathering.table()
+    table = rough.binned([number_bins, category_bins], (("no",), ("yes",)), n_arcs=3)
     assert table.columns[0].tolist() == [code for data in numbers for code in number_bins.encode(data).tolist()]
     assert table.columns[1].tolist() == [code for data in categories for code in category_bins.encode(data).tolist()]
     assert table.labels.tolist() == [
         2 * (i % 3) + row % 2 for i, block in enumerate(blocks) for row in range(len(block))
     ]
+    some = np.array(sorted(choice.draw(st.sets(st.integers(0, rough.n_rows - 1)))) if rough.n_rows else [], np.int64)
+    taken = rough.take(some).binned([number_bins, category_bins], (("no",), ("yes",)), n_arcs=3)
+    assert taken.labels.tolist() == table.labels[some].tolist()
+    for i in (0, 1):
+        assert taken.columns[i].tolist() == table.columns[i][some].tolist()
 
 
 def one_row(letter: str, label: str) -> Gathering:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.bins import BinnedTable
-from dnfscale.core.sample import is_drawn, merge, take
+from dnfscale.core.sample import is_drawn, merge, numbered
 
 
 @given(st.integers(1, 300), st.integers(1, 400), st.integers(0, 99), st.data())
@@ -20,9 +20,9 @@ def test_a_sample_does_not_depend_on_how_rows_are_split(n_rows, drawn, seed, cho
     weights = random.integers(0, 5, n_rows) if choice.draw(st.booleans()) else None
 
     def part(start: int, stop: int):
-        rows = slice(start, stop)
+        rows = start + np.flatnonzero(is_drawn(start, stop - start, of=n_rows, drawn=drawn, seed=seed))
         table = BinnedTable({0: codes[rows], 3: codes[rows]}, labels[rows], None if weights is None else weights[rows])
-        return take(table, start, is_drawn(start, stop - start, of=n_rows, drawn=drawn, seed=seed))
+        return numbered(table, rows)
 
     whole = part(0, n_rows)
     parts = [part(start, stop) for start, stop in itertools.pairwise(cuts)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from dnfscale.method.joint import (
     additive,
     exchange,
     first_of_equals,
+    flags_alone,
     forward,
     greedy,
     jmi,
@@ -34,20 +36,22 @@ def some_rows(seed: int, n_rows: int = 200, n_candidates: int = 9) -> tuple[Bool
 
 
 def candidates(
-    holds: Bools, target: Bools, weights: Ints | None = None, cuts: tuple[Ints, Ints] | None = None
+    holds: Bools,
+    target: Bools,
+    weights: Ints | None = None,
+    cuts: tuple[Ints, Ints] | None = None,
+    *,
+    few: bool = False,
 ) -> Candidates:
-    """Flags; or, of cuts given by the column and height of each, those of one column as steps, looked at in between."""
-    flags = holds.astype(np.float32 if weights is None else np.float64)
-    n = holds.shape[1]
+    """Flags, some of them perhaps cuts of a column and height, counted as steps unless rows are said to be few."""
+    alone = flags_alone(holds, target, weights)
     if cuts is None:
-        return Candidates(flags, (), np.full(n, -1), np.arange(n), target, weights)
+        return alone
     column, height = cuts
-    place = np.arange(n)
-    for number in range(column.max() + 1):
-        own = np.flatnonzero(column == number)
-        place[own] = [(height[own] <= height[cut]).sum() for cut in own]
+    place = np.array([np.sum((column == column[cut]) & (height <= height[cut])) for cut in range(len(column))])
     steps = [holds[:, column == number].sum(axis=1).astype(np.uint8) for number in range(column.max() + 1)]
-    return Candidates(flags, steps, column, place, target, weights, intervals=True)
+    flag = np.where((column < 0) | few, np.arange(len(column)), -1)
+    return replace(alone, flag=flag, column=column, place=place, steps=steps, intervals=True)
 
 
 def singles(order: list[Pick]) -> list[int]:
@@ -262,7 +266,11 @@ def test_joint_counts_of_cuts_and_flags_are_those_of_every_row(weighted):
     types = random.integers(0, 6, 150)
     types[types == 4] = 5
     each = np.ones(150, dtype=int) if weights is None else weights
-    for rows in (candidates(holds, target, weights), candidates(holds, target, weights, cuts)):
+    for rows in (
+        candidates(holds, target, weights),
+        candidates(holds, target, weights, cuts),
+        candidates(holds, target, weights, cuts, few=True),
+    ):
         joint = rows.joint(types, 6)
         for t in range(6):
             own = types == t
@@ -270,3 +278,11 @@ def test_joint_counts_of_cuts_and_flags_are_those_of_every_row(weighted):
             assert joint.n_held[:, t].tolist() == (each[own] @ holds[own]).tolist()
             assert joint.c_held[:, t].tolist() == (each[own & target] @ holds[own & target]).tolist()
         assert all(np.array_equal(rows.held((a,)), holds[:, a]) for a in range(holds.shape[1]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_does_not_matter_how_cuts_are_counted(seed):
+    holds, target, cuts = cut_rows(seed)
+    for rank in JOINT.values():
+        few, many = (candidates(holds, target, None, cuts, few=few) for few in (True, False))
+        assert rank(few, 5) == rank(many, 5)
