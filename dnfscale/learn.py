@@ -39,7 +39,7 @@ from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Judging, RankedCounts, Sweep, sweep
 from dnfscale.reading import read_table
 from dnfscale.scans import Associate, CountTypes
-from dnfscale.selecting import Ranked, n_units, rank_units, unit_members, unit_spans
+from dnfscale.selecting import Ranked, n_units, rank_units, unit_members
 from dnfscale.table import LearnSpec, Table
 
 
@@ -242,8 +242,7 @@ def _associate(
         advice="lower folds.outer or data.max_categories, or raise cluster.memory_limit",
         key="folds.outer",
     )
-    spans = unit_spans(booleans.train, table.splits)
-    scan = Associate(booleans.bins, table.classes, spans, unit_members(table.splits), table.targets)
+    scan = Associate(booleans.bins, table.classes, booleans.train, unit_members(table.splits), table.targets)
     return engine.reduce("associate attributes", rows, scan, associations.merge)
 
 
@@ -272,7 +271,7 @@ def _sweep(
         "count types",
         rows,
         list(wanted),
-        spans=unit_spans(booleans.train, splits),
+        spans=booleans.train,
         booleans=booleans,
         groups=parts,
         table=table,
@@ -389,7 +388,8 @@ def _count(
         key="select.max_ell",
     )
     requests = tuple(
-        TypeRequest(want.fold, spans.of(want.fold, want.attributes), want.target, want.attributes) for want in wanted
+        TypeRequest(want.fold, spans.of(want.fold % spans.n_folds, want.attributes), want.target, want.attributes)
+        for want in wanted
     )
     scan = CountTypes(booleans.bins, table.classes, requests, groups, np.concatenate([table.targets, table.others]))
     return engine.reduce(phase, rows, scan, counts.merge_tallies)

@@ -10,10 +10,9 @@ often the dataset is read, never the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import chain
 
 import numpy as np
 
@@ -61,6 +60,10 @@ class _Outlook:
     spreads: Mapping[int, float]
     counted: bool
     widenings: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Every bracket and every step is a place in a sorted sample.
+        self.samples = {i: np.sort(sample) for i, sample in self.samples.items()}
 
     @property
     def n_rows(self) -> int:
@@ -115,7 +118,7 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
         scan = ReadRows(reading, brackets, outlook.row_numbers, splits, spec.max_categories, outlook.counted)
         rows = engine.keep("read rows", source.partitions, scan)
         divided = outlook.steps(brackets)
-        gather = SummarizeRead(reading, spec.max_categories, tuple(chain.from_iterable(divided.values())))
+        gather = SummarizeRead(reading, spec.max_categories, divided, splits.n_arcs)
         summary, stepped = engine.reduce("locate medians", rows, gather, gather.merge)
         if not outlook.counted and summary.n_rows < outlook.n_rows:
             outlook = _counted(source, reading, spec, engine)
@@ -125,7 +128,7 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
         narrow = _narrowed(plans, brackets, divided, stepped, members)
         missed = [i for i in plans if i not in narrow]
         if not missed:
-            collect = CollectInside(tuple(_wanted(brackets, narrow)))
+            collect = CollectInside(_wanted(brackets, narrow), splits.n_arcs)
             located = engine.reduce("collect medians", rows, collect, merge_located)
             return ReadTable(table, _cuts(columns, plans, narrow, located, splits, members), rows)
         if not outlook.counted:
@@ -166,13 +169,15 @@ def _narrowed(
     return narrow
 
 
-def _wanted(brackets: Mapping[int, Brackets], narrow: Mapping[int, Brackets]) -> Iterator[tuple[int, Bracket]]:
-    """Yield each narrow bracket with the place, among all brackets, of the one that it is part of."""
-    first = 0
+def _wanted(
+    brackets: Mapping[int, Brackets], narrow: Mapping[int, Brackets]
+) -> dict[int, tuple[tuple[Bracket, ...], list[int]]]:
+    """Return the narrow brackets of each column, and of which wide one each is part."""
+    wanted = {}
     for i, wide in brackets.items():
         part_of = dict(zip(narrow[i].of_cut, wide.of_cut, strict=True))
-        yield from ((first + part_of[number], part) for number, part in enumerate(narrow[i].parts))
-        first += len(wide.parts)
+        wanted[i] = (narrow[i].parts, [part_of[number] for number in range(len(narrow[i].parts))])
+    return wanted
 
 
 def _cuts(

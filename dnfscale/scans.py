@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -62,14 +62,12 @@ class Read:
 
     rough: RoughTable
     summary: TableSummary
-    located: tuple[Located, ...]
-    """Of every bracket of every number column, in their order."""
     first_row: int
     """The number of the first row."""
 
     def __sizeof__(self) -> int:
         """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
-        return object.__sizeof__(self) + self.rough.nbytes + sum(located.nbytes for located in self.located)
+        return object.__sizeof__(self) + self.rough.nbytes
 
     def binned(
         self,
@@ -99,7 +97,6 @@ class ReadRows:
     def __call__(self, rows: Rows) -> Read:
         gathering = Gathering(len(self.reading.columns))
         summaries: list[TableSummary] = []
-        located: list[tuple[Located, ...]] = []
         random = np.random.default_rng(0)
         for first_row, block in numbered(rows, self.reading, self.row_numbers, exactly=self.counted):
             summaries.append(
@@ -107,24 +104,20 @@ class ReadRows:
                     block, self.reading, rows.ordinal, sampled_share=0.0, random=random, max_values=self.max_values
                 )
             )
-            located.append(self._gather(block, self.splits.arcs(first_row, block.n_rows), gathering))
+            self._gather(block, self.splits.arcs(first_row, block.n_rows), gathering)
         summary = columns.merge(summaries, reading=self.reading, max_values=self.max_values)
         kept = ((rows.ordinal, summary.n_rows),)
         summary = TableSummary(summary.rows_read, kept, summary.columns, summary.target, summary.weight)
-        return Read(gathering.table(), summary, merge_located(located), self.row_numbers[rows.ordinal].start)
+        return Read(gathering.table(), summary, self.row_numbers[rows.ordinal].start)
 
-    def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> tuple[Located, ...]:
-        located: list[Located] = []
+    def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> None:
         for number, data in enumerate(block.columns):
             if isinstance(data, Numbers):
                 brackets = self.brackets[number]
-                zones = medians.zones(data, brackets)
-                gathering.add_numbers(number, data.values, zones, brackets)
-                located += medians.locate(data, zones, brackets, arcs, self.splits.n_arcs, block.weights)
+                gathering.add_numbers(number, data.values, medians.zones(data, brackets), brackets)
             else:
                 gathering.add_categories(number, data)
         gathering.add_rows(block.target, arcs, block.weights)
-        return tuple(located)
 
 
 ReadSummary = tuple[TableSummary, tuple[Stepped, ...]]
@@ -136,13 +129,15 @@ class SummarizeRead:
 
     reading: Reading
     max_values: int
-    steps: tuple[Values, ...]
-    """Of every bracket of every number column, in their order."""
+    steps: Mapping[int, Sequence[Values]]
+    """Of every bracket of each number column."""
+    n_arcs: int
 
     def __call__(self, read: Read) -> ReadSummary:
-        # A part without rows has located nothing.
-        pairs = zip(read.located, self.steps, strict=bool(read.located))
-        return read.summary, tuple(narrowing.climb(located, steps) for located, steps in pairs)
+        # A part without rows does not know what its columns are.
+        columns = self.steps.items() if read.rough.n_rows else ()
+        counted = (narrowing.climb(read.rough.zoned(column, self.n_arcs), steps) for column, steps in columns)
+        return read.summary, tuple(chain.from_iterable(counted))
 
     def merge(self, parts: Sequence[ReadSummary]) -> ReadSummary:
         summary = columns.merge([part for part, _ in parts], reading=self.reading, max_values=self.max_values)
@@ -154,13 +149,14 @@ class SummarizeRead:
 class CollectInside:
     """What lies inside brackets that are narrower than those of the read."""
 
-    wanted: tuple[tuple[int, Bracket], ...]
-    """Each with the place, among all brackets of the read, of the one that it is part of."""
+    wanted: Mapping[int, tuple[Sequence[Bracket], Sequence[int]]]
+    """Of each number column: the brackets, and which of those of the read each is part of."""
+    n_arcs: int
 
     def __call__(self, read: Read) -> tuple[Located, ...]:
-        if not read.located:
-            return ()
-        return tuple(narrowing.within(read.located[place], bracket) for place, bracket in self.wanted)
+        columns = self.wanted.items() if read.rough.n_rows else ()
+        found = (medians.located(read.rough.zoned(column, self.n_arcs), *wanted) for column, wanted in columns)
+        return tuple(chain.from_iterable(found))
 
 
 def merge_located(parts: Sequence[tuple[Located, ...]]) -> tuple[Located, ...]:

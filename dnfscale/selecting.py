@@ -71,12 +71,6 @@ def unit_members(splits: Splits) -> Bools:
     return np.concatenate(parts)
 
 
-def unit_spans(spans: Spans, splits: Splits) -> Spans:
-    """Return the spans of every unit: those of its fold."""
-    times = n_units(splits) // splits.n_folds
-    return Spans(spans.column, np.tile(spans.first, (times, 1)), np.tile(spans.last, (times, 1)))
-
-
 def rank_units(
     rows: Sequence[object],
     tables: Sequence[Associations],
@@ -103,7 +97,7 @@ def rank_units(
     scan = RankTogether(
         drawn,
         booleans.bins,
-        unit_spans(booleans.train, table.splits),
+        booleans.train,
         unit_members(table.splits),
         table.targets,
         spec.rank,
@@ -176,7 +170,7 @@ class RankTogether:
         self, unit: int, attributes: Sequence[int], own: Ints, target: Bools, weights: Ints | None
     ) -> Candidates:
         """Return some rows by the attributes that hold in them."""
-        spans = self.spans.of(unit, attributes)
+        spans = self.spans.of(unit % self.spans.n_folds, attributes)
         place, column, flag = (np.full(len(spans), -1) for _ in range(3))
         cuts: dict[int, list[int]] = {}
         for i, (attribute, span) in enumerate(zip(attributes, spans, strict=True)):

@@ -54,6 +54,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "parts": tuple(map(str, Unit)),
         "rank": ("forward", "exchange", "additive", "mutual_info"),
         "splits": "auto",
+        "tolerance": 0.005,
         "rule": "standard_error",
         "drop_duplicates": True,
         "shrink": "linear",

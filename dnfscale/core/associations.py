@@ -50,27 +50,32 @@ class Associations:
 def associate(
     table: BinnedTable, *, bins: Sequence[Bins], spans: Spans, members: Bools, targets: Bools = TWO_CLASSES
 ) -> tuple[Associations, ...]:
-    """Associate every attribute with each target over members[fold, arc]; targets[target, class] says what is true."""
+    """Associate every attribute with each target over members[unit, arc]; targets[target, class] says what is true.
+
+    Units are the folds that the spans are of, or several rounds of them.
+    """
     in_fold = members.astype(np.int64)
-    n_folds, n_arcs = members.shape
+    n_units, n_arcs = members.shape
     n_classes = targets.shape[1]
     n_labels = n_classes * n_arcs
     totals = in_fold @ tally_cells(table.labels, table.weights, n_labels).reshape(n_arcs, n_classes)
-    holds = np.zeros((n_classes, *spans.first.shape), dtype=np.int64)
+    holds = np.zeros((n_classes, n_units, spans.first.shape[1]), dtype=np.int64)
     by_column = np.argsort(spans.column, kind="stable")
     starts = np.searchsorted(spans.column[by_column], np.arange(len(bins) + 1))
-    folds = np.arange(n_folds)[:, None]
+    units = np.arange(n_units)[:, None]
+    folds = np.arange(n_units) % spans.n_folds
     for column, codes in table.columns.items():
         column_bins = bins[column]
         attributes = by_column[starts[column] : starts[column + 1]]
         if not attributes.size:
             continue
         cells = _histogram(codes, table, n_codes=column_bins.n_codes, n_labels=n_labels)
-        # below[fold, code, class]: rows of the fold whose code is less than this one.
+        # below[unit, code, class]: rows of the unit whose code is less than this one.
         per_fold = np.tensordot(in_fold, cells.reshape(-1, n_arcs, n_classes), axes=(1, 1))
-        below = np.zeros((n_folds, column_bins.n_codes + 1, n_classes), dtype=np.int64)
+        below = np.zeros((n_units, column_bins.n_codes + 1, n_classes), dtype=np.int64)
         np.cumsum(per_fold, axis=1, out=below[:, 1:])
-        inside = below[folds, spans.last[:, attributes] + 1] - below[folds, spans.first[:, attributes]]
+        first, last = (ends[:, attributes][folds] for ends in (spans.first, spans.last))
+        inside = below[units, last + 1] - below[units, first]
         holds[:, :, attributes] = np.moveaxis(inside, 2, 0)
     n, holds_at_all = totals.sum(axis=1), holds.sum(axis=0)
     return tuple(

@@ -125,6 +125,10 @@ class Spans:
     last: Ints
     """first[fold, attribute] and last[fold, attribute]."""
 
+    @property
+    def n_folds(self) -> int:
+        return len(self.first)
+
     def of(self, fold: int, attributes: Sequence[int]) -> tuple[Span, ...]:
         """Return the spans of some attributes in a fold."""
         return tuple(Span(int(self.column[a]), int(self.first[fold, a]), int(self.last[fold, a])) for a in attributes)

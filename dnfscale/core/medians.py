@@ -1,8 +1,8 @@
 """Exact medians, and other quantiles, of every part of every fold, in bounded memory.
 
 All parts are random subsets of the same rows, so their medians lie close together. A random sample *brackets* them:
-two values between which all of them lie almost surely. One scan then counts, per arc, the rows below the bracket and
-collects only what lies inside it, about one row in a hundred, as (value, arc, count) triples. From these the two
+two values between which all of them lie almost surely. Per arc, the rows below the bracket are counted, and only what
+lies inside it, about one row in a hundred, is collected as (value, arc, count) triples. From these the two
 middle values of any union of arcs follow exactly. When a median falls outside the bracket, the column is bracketed
 again, wider, and scanned once more: the sample decides how much work there is, never the result.
 
@@ -16,6 +16,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,8 @@ def bracket(sample: Values, *, n_rows: int, widening: int, spread: float = 0.0, 
     lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
     if not len(sample):
         return Bracket(dtype.type(lowest), dtype.type(highest))
-    ordered = np.sort(sample)
+    # Of a sample that is sorted already a stable sort is one look.
+    ordered = np.sort(sample, kind="stable")
     margin = inside_share(len(sample), n_rows, spread=spread) / 2 * 2.0**widening
     low = int(np.floor((float(share) - margin) * len(ordered)))
     high = int(np.ceil((float(share) + margin) * len(ordered)))
@@ -134,24 +136,63 @@ def zones(numbers: Numbers, brackets: Brackets) -> Codes:
     return zone
 
 
-def locate(
-    numbers: Numbers, zone: Codes, brackets: Brackets, arcs: Codes, n_arcs: int, weights: Ints | None = None
-) -> tuple[Located, ...]:
-    """Count the values below each bracket per arc, and collect those inside; a row counts as often as it weighs."""
-    n_zones = brackets.missing_zone + 1
+@dataclass(frozen=True, slots=True, eq=False)
+class Zoned:
+    """How the rows of a column lie relative to its brackets."""
+
+    rows: Ints
+    """rows[zone, arc]."""
+    part: Codes
+    """The bracket of each value that lies inside one."""
+    values: Values
+    arcs: Codes
+    weights: Ints | None
+
+    @property
+    def n_arcs(self) -> int:
+        return int(self.rows.shape[1])
+
+    @property
+    def present(self) -> Ints:
+        """Rows of each arc that have a value."""
+        return np.asarray(self.rows[:-1].sum(axis=0))
+
+
+def zoned(zone: Codes, inside: Values, arcs: Codes, weights: Ints | None, *, n_brackets: int, n_arcs: int) -> Zoned:
+    """Count the rows of each zone per arc, given the values of those inside; a row counts as often as it weighs."""
+    n_zones = 2 * n_brackets + 3
     # Small numbers as long as they last: an eighth of the memory moves.
     cells = np.multiply(zone, n_arcs, dtype=narrowest(n_zones * n_arcs - 1))
     np.add(cells, arcs, out=cells, casting="unsafe")
-    table = tally_cells(cells, weights, n_zones * n_arcs).reshape(n_zones, n_arcs)
-    present = table[:-1].sum(axis=0)
-    below = np.cumsum(table, axis=0)
+    rows = tally_cells(cells, weights, n_zones * n_arcs).reshape(n_zones, n_arcs)
+    places = np.flatnonzero(zone & 1)
+    part = np.asarray(zone[places] >> 1, dtype=zone.dtype)
+    return Zoned(rows, part, inside, arcs[places], None if weights is None else weights[places])
+
+
+def located(zoned: Zoned, parts: Sequence[Bracket], part_of: Sequence[int]) -> list[Located]:
+    """Collect what lies inside brackets that increase, each of them within one of those that the rows are zoned by."""
+    lows = np.array([part.low for part in parts], dtype=zoned.values.dtype)
+    highs = np.array([part.high for part in parts], dtype=zoned.values.dtype)
+    if list(part_of) == list(range(len(zoned.rows) // 2 - 1)):
+        # Each has one to itself: that is a comparison instead of a search, a fifth of the time.
+        place = np.asarray(zoned.part + (zoned.values >= lows.take(zoned.part)), dtype=np.int64)
+    else:
+        place = np.searchsorted(lows, zoned.values, side="right")
+    cells = place * zoned.n_arcs + zoned.arcs
+    passed = tally_cells(cells, zoned.weights, (len(parts) + 1) * zoned.n_arcs).reshape(-1, zoned.n_arcs)
+    # Below a bracket are the rows of all zones between brackets up to it, and those inside that do not reach it.
+    below = np.cumsum(zoned.rows[::2], axis=0)[list(part_of)] + np.cumsum(passed, axis=0)[:-1]
+    inside = np.flatnonzero((place > 0) & (zoned.values <= highs.take(place - 1, mode="clip")))
+    inside = inside[np.argsort(place[inside], kind="stable")]
+    starts = np.searchsorted(place[inside], np.arange(1, len(parts) + 2)).tolist()
     found = []
-    for number in range(len(brackets.parts)):
-        inside = np.flatnonzero(zone == 2 * number + 1)
-        counts = None if weights is None else weights[inside]
-        values = _coalesce(numbers.values[inside], arcs[inside], counts, n_arcs)
-        found.append(Located(below[2 * number], present, *values))
-    return tuple(found)
+    for number, (start, stop) in enumerate(pairwise(starts)):
+        own = inside[start:stop]
+        counts = None if zoned.weights is None else zoned.weights[own]
+        collected = _coalesce(zoned.values[own], zoned.arcs[own], counts, zoned.n_arcs)
+        found.append(Located(below[number], zoned.present, *collected))
+    return found
 
 
 def merge(parts: Sequence[Located]) -> Located:

@@ -11,11 +11,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Ints, Values, tally_cells
-from dnfscale.core.medians import Bracket, Brackets, Located, joined, middle_ranks
+from dnfscale.core.medians import Bracket, Brackets, Zoned, joined, middle_ranks
 
 _STEPS = 64
 """Steps of a bracket, at most: the tables of ten folds are then 12 KB a bracket."""
@@ -35,7 +36,7 @@ class Stepped:
 
 def steps(sample: Values, within: Bracket, *, n_rows: int) -> Values:
     """Return values, increasing, that divide a bracket of a column of so many rows, given a sample of these."""
-    inside = np.sort(sample[(sample > within.low) & (sample <= within.high)])
+    inside = np.sort(sample[(sample > within.low) & (sample <= within.high)], kind="stable")
     n_steps = min(_STEPS, len(inside) * n_rows // max(1, len(sample)) // _STEP_ROWS)
     return np.unique(inside[len(inside) * np.arange(1, n_steps + 1) // (n_steps + 1)])
 
@@ -47,12 +48,19 @@ def narrowed_rows(inside: int, n_rows: int) -> int:
     return min(inside, 2 * inside // (n_steps + 1) + 2 * math.isqrt(n_rows))
 
 
-def climb(located: Located, steps: Values) -> Stepped:
-    """Count the rows of each arc below the steps."""
-    n_arcs = len(located.below)
-    cells = np.searchsorted(steps, located.values, side="right") * n_arcs + located.arcs
-    between = tally_cells(cells, located.counts, (len(steps) + 1) * n_arcs).reshape(-1, n_arcs)
-    return Stepped(np.cumsum(np.concatenate([located.below[None], between]), axis=0), located.present.copy())
+def climb(zoned: Zoned, steps: Sequence[Values]) -> list[Stepped]:
+    """Count the rows of each arc below the steps of each bracket."""
+    # Brackets increase, and so do the steps of all of them together.
+    place = np.searchsorted(np.concatenate(steps), zoned.values, side="right") + zoned.part
+    n_between = [len(own) + 1 for own in steps]
+    cells = place * zoned.n_arcs + zoned.arcs
+    between = tally_cells(cells, zoned.weights, sum(n_between) * zoned.n_arcs).reshape(-1, zoned.n_arcs)
+    below = np.cumsum(zoned.rows, axis=0)[::2]
+    starts = np.cumsum([0, *n_between]).tolist()
+    return [
+        Stepped(np.cumsum(np.concatenate([below[number, None], between[start:stop]]), axis=0), zoned.present)
+        for number, (start, stop) in enumerate(pairwise(starts))
+    ]
 
 
 def merge(parts: Sequence[Stepped]) -> Stepped:
@@ -74,20 +82,6 @@ def narrowed(
             return None
         wanted.append(part)
     return joined(wanted)
-
-
-def within(located: Located, part: Bracket) -> Located:
-    """Return what was located in a bracket as it lies relative to a narrower one."""
-    below = located.values < part.low
-    inside = ~below & (located.values <= part.high)
-    return Located(
-        located.below + tally_cells(located.arcs[below], located.counts[below], len(located.below)),
-        # A copy: rows that come from disk lie in one piece of memory, which a view would hold.
-        located.present.copy(),
-        located.values[inside],
-        located.arcs[inside],
-        located.counts[inside],
-    )
 
 
 def _between(bracket: Bracket, steps: Values, found: Stepped, members: Bools, share: Fraction) -> Bracket | None:

@@ -16,7 +16,7 @@ import numpy as np
 from dnfscale.core.arrays import Codes, Ints, Scalar, Values, narrowest
 from dnfscale.core.bins import BinnedTable, Bins, CategoryBins, NumberBins, changed_value, check_known
 from dnfscale.core.columns import Categories, classes_of
-from dnfscale.core.medians import Brackets
+from dnfscale.core.medians import Brackets, Zoned, zoned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class RoughNumbers:
         codes = by_zone.take(self.zones)
         inside = np.flatnonzero(self.zones & 1)
         part = self.zones[inside] >> 1
-        values = self.values.astype(self.lows.dtype) + self.base
+        values = self._values
         # The edges of a bracket are those of all folds and lie close together, so that most values are on one side of
         # all of them: two comparisons take a third of the time of a search.
         first, last = (self._ends(edges, below, end) for end in (0, -1))
@@ -54,6 +54,14 @@ class RoughNumbers:
         nothing = np.iinfo(edges.dtype).max if edges.dtype.kind in "iu" else np.inf
         pairs = zip(below[:-1].tolist(), below[1:].tolist(), strict=True)
         return np.array([edges[start:stop][end] if start < stop else nothing for start, stop in pairs], edges.dtype)
+
+    def zoned(self, arcs: Codes, weights: Ints | None, n_arcs: int) -> Zoned:
+        """Return how the rows lie relative to the brackets."""
+        return zoned(self.zones, self._values, arcs, weights, n_brackets=len(self.lows), n_arcs=n_arcs)
+
+    @property
+    def _values(self) -> Values:
+        return np.asarray(self.values.astype(self.lows.dtype) + self.base)
 
     def take(self, rows: Ints) -> RoughNumbers:
         """Return some rows, in increasing order."""
@@ -117,6 +125,12 @@ class RoughTable:
         weights = None if self.weights is None else self.weights[rows]
         columns = tuple(column.take(rows) for column in self.columns)
         return RoughTable(columns, self.target.take(rows), self.arcs[rows], weights)
+
+    def zoned(self, column: int, n_arcs: int) -> Zoned:
+        """Return how the rows of a column of numbers lie relative to its brackets."""
+        numbers = self.columns[column]
+        assert isinstance(numbers, RoughNumbers)
+        return numbers.zoned(self.arcs, self.weights, n_arcs)
 
     def binned(
         self,

@@ -74,6 +74,16 @@ def test_tables_equal_a_naive_recount_in_every_fold(case, parts):
     assert found == recount(table, spans, splits, parts)
 
 
+@given(cases)
+def test_rounds_of_folds_are_each_counted_with_the_spans_of_their_fold(case):
+    splits, table, bins, spans = made(case)
+    rounds = [splits.members([TRAIN]), splits.members([TEST]), splits.members([TRAIN, VALIDATION])]
+    [together] = associate(table, bins=bins, spans=spans, members=np.concatenate(rounds))
+    alone = [associate(table, bins=bins, spans=spans, members=members)[0] for members in rounds]
+    assert np.array_equal(together.holds, np.concatenate([part.holds for part in alone]))
+    assert np.array_equal(together.holds_positive, np.concatenate([part.holds_positive for part in alone]))
+
+
 @given(cases, st.data())
 def test_associations_do_not_depend_on_how_rows_are_split_or_merged(case, choice):
     splits, table, bins, spans = made(case)

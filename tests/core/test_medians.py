@@ -12,10 +12,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dnfscale.core import medians
-from dnfscale.core.arrays import Codes
+from dnfscale.core.arrays import Codes, Ints
 from dnfscale.core.columns import Numbers
 from dnfscale.core.medians import (
     Bracket,
+    Brackets,
     Cut,
     Located,
     bracket,
@@ -24,6 +25,7 @@ from dnfscale.core.medians import (
     merge,
     midpoint,
     quantile_cuts,
+    zoned,
     zones,
 )
 from tests.strategies import FLOAT_DTYPES, INTEGER_DTYPES, groupings, numbers
@@ -32,8 +34,17 @@ from tests.strategies import FLOAT_DTYPES, INTEGER_DTYPES, groupings, numbers
 def locate(data: Numbers, arcs: Codes, within: Bracket, n_arcs: int) -> Located:
     """Locate values as a scan does it."""
     brackets = joined([within])
-    [located] = medians.locate(data, zones(data, brackets), brackets, arcs, n_arcs)
+    [located] = locate_all(data, arcs, brackets, n_arcs)
     return located
+
+
+def locate_all(
+    data: Numbers, arcs: Codes, brackets: Brackets, n_arcs: int, weights: Ints | None = None
+) -> list[Located]:
+    zone = zones(data, brackets)
+    inside = data.values[zone % 2 == 1]
+    found = zoned(zone, inside, arcs, weights, n_brackets=len(brackets.parts), n_arcs=n_arcs)
+    return medians.located(found, brackets.parts, range(len(brackets.parts)))
 
 
 Values = np.ndarray[Any, Any]
@@ -314,8 +325,7 @@ def test_quantiles_lie_halfway_between_the_values_on_either_side_of_their_share(
     ends = sorted(choice.draw(st.lists(st.sampled_from(list(values)), min_size=2, max_size=6)))
     brackets = joined([everything(values.dtype)] if choice.draw(st.booleans()) else [Bracket(ends[0], ends[-1])])
     data = Numbers(values, None)
-    arcs = np.zeros(len(values), np.uint8)
-    [located] = medians.locate(data, zones(data, brackets), brackets, arcs, 1)
+    located = locate(data, np.zeros(len(values), np.uint8), brackets.parts[0], 1)
     found = quantile_cuts(located, np.ones((1, 1), dtype=np.bool_), shares)
     for share, [cut] in zip(shares, found, strict=True):
         n = len(values)
@@ -328,8 +338,7 @@ def test_quantiles_lie_halfway_between_the_values_on_either_side_of_their_share(
 
 def test_quantiles_of_floats_are_the_averaged_inverted_cdf_of_numpy():
     values = np.random.default_rng(3).normal(size=997)
-    data, brackets = Numbers(values, None), joined([everything(values.dtype)])
-    [located] = medians.locate(data, zones(data, brackets), brackets, np.zeros(997, np.uint8), 1)
+    located = locate(Numbers(values, None), np.zeros(997, np.uint8), everything(values.dtype), 1)
     shares = [Fraction(j, 10) for j in range(1, 10)]
     found = quantile_cuts(located, np.ones((1, 1), dtype=np.bool_), shares)
     judged = np.quantile(values, [float(share) for share in shares], method="averaged_inverted_cdf")

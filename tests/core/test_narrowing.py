@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 
 from dnfscale.core import medians
 from dnfscale.core.columns import Numbers
-from dnfscale.core.medians import Bracket, Brackets, Located, joined, quantile_cuts, zones
-from dnfscale.core.narrowing import climb, merge, narrowed, steps, within
+from dnfscale.core.medians import Bracket, Brackets, Zoned, joined, quantile_cuts, zones
+from dnfscale.core.narrowing import climb, merge, narrowed, steps
 from tests.strategies import groupings, numbers
 
 DTYPES = ["int8", "int64", "uint64", "float32", "float64"]
 
 
-def located(values: np.ndarray, arcs: np.ndarray, n_arcs: int, brackets: Brackets) -> tuple[Located, ...]:
-    data = Numbers(values, None)
-    return medians.locate(data, zones(data, brackets), brackets, arcs, n_arcs)
+def zoned(values: np.ndarray, arcs: np.ndarray, n_arcs: int, brackets: Brackets) -> Zoned:
+    zone = zones(Numbers(values, None), brackets)
+    inside = values[zone % 2 == 1]
+    return medians.zoned(zone, inside, arcs, None, n_brackets=len(brackets.parts), n_arcs=n_arcs)
 
 
 @given(st.sampled_from(DTYPES), st.integers(1, 4), st.integers(1, 5), st.data())
@@ -40,9 +41,16 @@ def test_cuts_from_narrow_brackets_are_those_from_wide_ones(dtype, n_arcs, n_cut
         for part in wide.parts
     ]
     groups = choice.draw(groupings(len(values)))
-    found = [located(values[rows], arcs[rows], n_arcs, wide) for rows in groups]
-    counted = [merge([climb(part[number], own) for part in found]) for number, own in enumerate(divided)]
-    whole = located(values, arcs, n_arcs, wide)
+    found = [zoned(values[rows], arcs[rows], n_arcs, wide) for rows in groups]
+    counted = [merge(of_bracket) for of_bracket in zip(*(climb(part, divided) for part in found), strict=True)]
+    for number, (bracket, own) in enumerate(zip(wide.parts, divided, strict=True)):
+        for place, step in enumerate(own, start=1):
+            expected_below = np.bincount(arcs[values < step], minlength=n_arcs)
+            assert counted[number].below[place].tolist() == expected_below.tolist()
+        assert (
+            counted[number].below[-1].tolist() == np.bincount(arcs[values <= bracket.high], minlength=n_arcs).tolist()
+        )
+    whole = medians.located(zoned(values, arcs, n_arcs, wide), wide.parts, range(len(wide.parts)))
     expected = [
         quantile_cuts(whole[number], members, [share])[0] for share, number in zip(shares, wide.of_cut, strict=True)
     ]
@@ -51,9 +59,8 @@ def test_cuts_from_narrow_brackets_are_those_from_wide_ones(dtype, n_arcs, n_cut
         assert any(cut is None for of_share in expected for cut in of_share)
         return
     part_of = dict(zip(narrow.of_cut, wide.of_cut, strict=True))
-    collected = [
-        medians.merge([within(part[part_of[number]], own) for part in found]) for number, own in enumerate(narrow.parts)
-    ]
+    parts = [medians.located(part, narrow.parts, [part_of[i] for i in range(len(narrow.parts))]) for part in found]
+    collected = [medians.merge(of_bracket) for of_bracket in zip(*parts, strict=True)]
     assert [
         quantile_cuts(collected[number], members, [share])[0]
         for share, number in zip(shares, narrow.of_cut, strict=True)
@@ -68,12 +75,12 @@ def test_of_many_rows_few_are_collected_and_more_of_more_rows_hardly_more():
         arcs = random.integers(0, 20, n_rows).astype("u1")
         sample = random.choice(values, 10_000)
         wide = joined([medians.bracket(sample, n_rows=n_rows, widening=0)])
-        [part] = located(values, arcs, 20, wide)
+        part = zoned(values, arcs, 20, wide)
         divided = steps(sample, wide.parts[0], n_rows=n_rows)
         members = ~np.eye(20, dtype=np.bool_)
-        narrow = narrowed(wide, [divided], [climb(part, divided)], members, [medians.MEDIAN])
+        narrow = narrowed(wide, [divided], climb(part, [divided]), members, [medians.MEDIAN])
         assert narrow is not None
-        inside = within(part, narrow.parts[0])
+        [inside] = medians.located(part, narrow.parts, [0])
         assert [cut.edge for cut in medians.cuts(inside, members)] == [
             np.median(values[member[arcs]]) for member in members
         ]
