@@ -174,7 +174,8 @@ class RankTogether:
         place, column, flag = (np.full(len(spans), -1) for _ in range(3))
         cuts: dict[int, list[int]] = {}
         for i, (attribute, span) in enumerate(zip(attributes, spans, strict=True)):
-            if self.is_cut[attribute]:
+            # A given cut that no value of the column's type can lie below is none.
+            if self.is_cut[attribute] and span.first <= span.last:
                 cuts.setdefault(span.column, []).append(i)
         steps: list[Codes] = []
         for number, ladder in cuts.items():

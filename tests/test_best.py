@@ -16,7 +16,7 @@ import pytest
 from dnfscale import IdealClassifier
 from dnfscale.core.arrays import Bools
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
-from dnfscale.core.vocabulary import Above, Between
+from dnfscale.core.vocabulary import Above, Between, cuts_of
 from dnfscale.data.datasets import table_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
@@ -28,7 +28,9 @@ BEST = LearnSpec("y", outer=3, max_ell=4, seed=1, **{**PROFILES["best"], "splits
 SPECS = {
     "best": BEST,
     "entropy": replace(BEST, cuts="entropy", splits=2),
-    "given": replace(BEST, cuts=4, at=(("x", (0, 0.5)), ("rank", (-200, 10.5))), rank=("jmi",), unseen="dont_care"),
+    "given": replace(
+        BEST, cuts=4, at=(("x", (0, 0.5)), ("rank", (-200, 10.5))), rank=("jmi", "exchange"), unseen="dont_care"
+    ),
     "support": replace(BEST, splits=1, shrink="support", objective="balanced_accuracy", freedom=0.01),
     "f_beta": replace(BEST, shrink="parent", objective="f_beta", beta=Fraction(2), missing="indicator", rare=30),
     "scores": replace(BEST, rank=("f", "chi2"), splits=3, shrink="none", unseen="negative"),
@@ -181,6 +183,18 @@ def test_two_attributes_that_tell_only_together_are_found_by_exchange():
     learned = learn_here(table, replace(BEST, rank=("exchange",), max_ell=2, outer=0))
     assert sorted(learned.model.tau.names) == ["f1", "f3"]
     assert learned.model.whole.n_rows == 600
+
+
+def test_a_given_cut_below_all_that_a_column_can_hold_ends_no_interval():
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        u = random.integers(0, 20, 80).astype(np.uint8)
+        table = pa.table({"u": u, "y": ((u > 4) & (u <= 9)) ^ (random.random(80) < 0.3)})
+        spec = replace(BEST, at=(("u", (-5, 4, 9, 14)),), rank=("exchange",), outer=2, max_ell=3, seed=seed)
+        learned = learn_here(table, spec)
+        assert not [name for name in learned.attribute_names if "_to_" in name and "-5" in name]
+        for fold in (*learned.folds, learned.model):
+            assert all(cuts_of(attribute) for attribute in fold.tau.attributes if isinstance(attribute, Between))
 
 
 def test_a_range_of_numbers_is_one_attribute_where_intervals_are_looked_for():

@@ -81,10 +81,6 @@ class Located:
     counts: Ints
     """Inside the bracket: counts[i] rows of arc arcs[i] have the value values[i]; in no particular order."""
 
-    @property
-    def nbytes(self) -> int:
-        return self.values.nbytes + self.arcs.nbytes + self.counts.nbytes
-
 
 @dataclass(frozen=True, slots=True)
 class Cut:

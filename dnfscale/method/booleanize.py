@@ -73,7 +73,7 @@ class Booleanization:
         pairs = list(ends)
         if not pairs:
             return self
-        names, spelled_out, found = [], [], []
+        spelled_out, found = [], []
         for low, high in pairs:
             [lower], [higher] = self.cuts[low], self.cuts[high]
             column = self.attributes[low].column
@@ -97,9 +97,9 @@ class Booleanization:
             case Above():
                 return replace(attribute, value=values[0])
             case Between():
-                low, high = (cut.whole[fold] for cut in cuts)
-                # Two quantiles may be the same number, or the same day.
-                return attribute if low.edge == high.edge else replace(attribute, low=values[0], high=values[1])
+                # In the folds that found it, its ends are two cuts that part some rows.
+                low, high = values
+                return replace(attribute, low=low, high=high)
         return attribute
 
     def _value(self, column: ColumnName, cut: Cut) -> int | float | Quantity | None:

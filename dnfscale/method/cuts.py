@@ -75,15 +75,19 @@ def automatic(n_rows: int, n_columns: int) -> int:
 def given_cut(value: int | float, dtype: np.dtype[Any]) -> Cut:
     """Return a given value as a cut of a column: x > value exactly when x > edge, for every x of its dtype.
 
-    Where every x is above, there is nothing to tell apart, and no cut.
+    Where every x is above, there is nothing to tell apart, and no cut. A cut of whole numbers is written as a whole
+    number if it is one, and a cut of others never: from that it can be told what the column holds.
     """
     if dtype.kind in "iu":
         bounds = np.iinfo(dtype)
         edge = math.floor(value)
-        return Cut(None, None) if edge < bounds.min else Cut(value, dtype.type(min(edge, bounds.max)))
+        if edge < bounds.min:
+            return Cut(None, None)
+        return Cut(edge if edge == value else value, dtype.type(min(edge, bounds.max)))
     with np.errstate(over="ignore"):
         nearest = dtype.type(value)
-    return Cut(value, np.nextafter(nearest, dtype.type(-np.inf)) if float(nearest) > value else nearest)
+    below = np.nextafter(nearest, dtype.type(-np.inf)) if float(nearest) > value else nearest
+    return Cut(value if isinstance(value, float) else float(below), below)
 
 
 def given_bracket(value: int | float, dtype: np.dtype[Any]) -> Bracket:

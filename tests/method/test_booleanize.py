@@ -201,11 +201,10 @@ def test_between_two_cuts_is_above_the_lower_and_not_above_the_higher_in_every_f
     for fold in range(len(folds)):
         for place, (low, high) in enumerate(pairs):
             lower, higher = plain.vocabulary(fold, [low, high]).attributes
-            [between] = booleans.vocabulary(fold, [len(plain.attributes) + place]).attributes
-            ends = (None, None) if lower.value == higher.value else (lower.value, higher.value)
-            assert (between.column, between.low, between.high) == ("x", *ends)
             expected = (values > lower.value) & (values <= higher.value) & present
             assert holds(booleans, len(plain.attributes) + place, fold, coded) == expected.tolist()
+            [between] = booleans.vocabulary(fold, [len(plain.attributes) + place]).attributes
+            assert (between.column, between.low, between.high) == ("x", lower.value, higher.value)
 
 
 def test_an_interval_is_called_by_its_column_and_ends_and_without_rows_it_has_none():

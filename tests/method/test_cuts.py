@@ -48,6 +48,7 @@ def test_a_given_cut_splits_a_column_as_its_value_does(value, kind, numbers):
         return
     assert (values > cut.edge).tolist() == [n > value for n in values.tolist()]
     assert cut.value == value
+    assert isinstance(cut.value, int) == (dtype.kind in "iu" and value == int(value))
     assert given_bracket(value, dtype).low == cut.edge
 
 

@@ -141,7 +141,7 @@ def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
 
 
 def conditions(attributes: Sequence[Mapping[str, Any]], literals: Iterable[Literal]) -> list[Condition]:
-    """Return what literals of a model file ask together; the cuts of a column become one interval."""
+    """Return what literals of a model file ask together; cuts of a column that are numbers become one interval."""
     gathered = in_ranges(literals, lambda literal: _range_left(attributes[literal[0]], literal[1]))
     return [_within(part) if isinstance(part, Range) else condition(attributes[part[0]], part[1]) for part in gathered]
 
