@@ -118,7 +118,7 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
         scan = ReadRows(reading, brackets, outlook.row_numbers, splits, spec.max_categories, outlook.counted)
         rows = engine.keep("read rows", source.partitions, scan)
         divided = outlook.steps(brackets)
-        gather = SummarizeRead(reading, spec.max_categories, divided, splits.n_arcs)
+        gather = SummarizeRead(reading, spec.max_categories, divided)
         summary, stepped = engine.reduce("locate medians", rows, gather, gather.merge)
         if not outlook.counted and summary.n_rows < outlook.n_rows:
             outlook = _counted(source, reading, spec, engine)
@@ -128,7 +128,7 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
         narrow = _narrowed(plans, brackets, divided, stepped, members)
         missed = [i for i in plans if i not in narrow]
         if not missed:
-            collect = CollectInside(_wanted(brackets, narrow), splits.n_arcs)
+            collect = CollectInside(_wanted(brackets, narrow))
             located = engine.reduce("collect medians", rows, collect, merge_located)
             return ReadTable(table, _cuts(columns, plans, narrow, located, splits, members), rows)
         if not outlook.counted:

@@ -12,12 +12,12 @@ from itertools import chain, islice
 import numpy as np
 
 from dnfscale.core import associations, columns, counts, medians, narrowing
-from dnfscale.core.arrays import Bools, Codes, Scalar, Values
+from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values
 from dnfscale.core.associations import Associations
 from dnfscale.core.bins import BinnedTable, Bins, Spans
 from dnfscale.core.columns import Block, Numbers, Reading, Rows, TableSummary
 from dnfscale.core.counts import Tallies, TypeRequest
-from dnfscale.core.medians import Bracket, Brackets, Located
+from dnfscale.core.medians import Bracket, Brackets, Located, Zoned
 from dnfscale.core.narrowing import Stepped
 from dnfscale.core.rough import Gathering, RoughTable
 from dnfscale.core.splits import Splits
@@ -61,13 +61,19 @@ class Read:
     """What the one read of a partition leaves on its worker: its rows, roughly, and what they say of the whole."""
 
     rough: RoughTable
+    zone_rows: Mapping[int, Ints]
+    """The rows of each zone per arc, for each column of numbers; none where there are no rows."""
     summary: TableSummary
     first_row: int
     """The number of the first row."""
 
     def __sizeof__(self) -> int:
         """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
-        return object.__sizeof__(self) + self.rough.nbytes
+        return object.__sizeof__(self) + self.rough.nbytes + sum(rows.nbytes for rows in self.zone_rows.values())
+
+    def zoned(self, column: int) -> Zoned:
+        """Return how the rows of a column of numbers lie relative to its brackets."""
+        return self.rough.zoned(column, self.zone_rows[column])
 
     def binned(
         self,
@@ -108,7 +114,11 @@ class ReadRows:
         summary = columns.merge(summaries, reading=self.reading, max_values=self.max_values)
         kept = ((rows.ordinal, summary.n_rows),)
         summary = TableSummary(summary.rows_read, kept, summary.columns, summary.target, summary.weight)
-        return Read(gathering.table(), summary, self.row_numbers[rows.ordinal].start)
+        rough = gathering.table()
+        # A part without rows does not know what its columns are.
+        numbers = self.brackets if rough.n_rows else ()
+        zone_rows = {column: rough.zone_rows(column, self.splits.n_arcs) for column in numbers}
+        return Read(rough, zone_rows, summary, self.row_numbers[rows.ordinal].start)
 
     def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> None:
         for number, data in enumerate(block.columns):
@@ -131,12 +141,9 @@ class SummarizeRead:
     max_values: int
     steps: Mapping[int, Sequence[Values]]
     """Of every bracket of each number column."""
-    n_arcs: int
 
     def __call__(self, read: Read) -> ReadSummary:
-        # A part without rows does not know what its columns are.
-        columns = self.steps.items() if read.rough.n_rows else ()
-        counted = (narrowing.climb(read.rough.zoned(column, self.n_arcs), steps) for column, steps in columns)
+        counted = (narrowing.climb(read.zoned(column), self.steps[column]) for column in read.zone_rows)
         return read.summary, tuple(chain.from_iterable(counted))
 
     def merge(self, parts: Sequence[ReadSummary]) -> ReadSummary:
@@ -151,11 +158,9 @@ class CollectInside:
 
     wanted: Mapping[int, tuple[Sequence[Bracket], Sequence[int]]]
     """Of each number column: the brackets, and which of those of the read each is part of."""
-    n_arcs: int
 
     def __call__(self, read: Read) -> tuple[Located, ...]:
-        columns = self.wanted.items() if read.rough.n_rows else ()
-        found = (medians.located(read.rough.zoned(column, self.n_arcs), *wanted) for column, wanted in columns)
+        found = (medians.located(read.zoned(column), *self.wanted[column]) for column in read.zone_rows)
         return tuple(chain.from_iterable(found))
 
 

@@ -25,6 +25,7 @@ from dnfscale.core.medians import (
     merge,
     midpoint,
     quantile_cuts,
+    zone_rows,
     zoned,
     zones,
 )
@@ -43,7 +44,8 @@ def locate_all(
 ) -> list[Located]:
     zone = zones(data, brackets)
     inside = data.values[zone % 2 == 1]
-    found = zoned(zone, inside, arcs, weights, n_brackets=len(brackets.parts), n_arcs=n_arcs)
+    rows = zone_rows(zone, arcs, weights, n_brackets=len(brackets.parts), n_arcs=n_arcs)
+    found = zoned(rows, zone, inside, arcs, weights)
     return medians.located(found, brackets.parts, range(len(brackets.parts)))
 
 

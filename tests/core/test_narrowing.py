@@ -20,7 +20,8 @@ DTYPES = ["int8", "int64", "uint64", "float32", "float64"]
 def zoned(values: np.ndarray, arcs: np.ndarray, n_arcs: int, brackets: Brackets) -> Zoned:
     zone = zones(Numbers(values, None), brackets)
     inside = values[zone % 2 == 1]
-    return medians.zoned(zone, inside, arcs, None, n_brackets=len(brackets.parts), n_arcs=n_arcs)
+    rows = medians.zone_rows(zone, arcs, None, n_brackets=len(brackets.parts), n_arcs=n_arcs)
+    return medians.zoned(rows, zone, inside, arcs, None)
 
 
 @given(st.sampled_from(DTYPES), st.integers(1, 4), st.integers(1, 5), st.data())
