@@ -103,6 +103,7 @@ class ReadRows:
     def __call__(self, rows: Rows) -> Read:
         gathering = Gathering(len(self.reading.columns))
         summaries: list[TableSummary] = []
+        zone_rows: dict[int, Ints] = {}
         random = np.random.default_rng(0)
         for first_row, block in numbered(rows, self.reading, self.row_numbers, exactly=self.counted):
             summaries.append(
@@ -110,24 +111,28 @@ class ReadRows:
                     block, self.reading, rows.ordinal, sampled_share=0.0, random=random, max_values=self.max_values
                 )
             )
-            self._gather(block, self.splits.arcs(first_row, block.n_rows), gathering)
+            for column, counted in self._gather(block, self.splits.arcs(first_row, block.n_rows), gathering).items():
+                zone_rows[column] = zone_rows[column] + counted if column in zone_rows else counted
         summary = columns.merge(summaries, reading=self.reading, max_values=self.max_values)
         kept = ((rows.ordinal, summary.n_rows),)
         summary = TableSummary(summary.rows_read, kept, summary.columns, summary.target, summary.weight)
-        rough = gathering.table()
-        # A part without rows does not know what its columns are.
-        numbers = self.brackets if rough.n_rows else ()
-        zone_rows = {column: rough.zone_rows(column, self.splits.n_arcs) for column in numbers}
-        return Read(rough, zone_rows, summary, self.row_numbers[rows.ordinal].start)
+        return Read(gathering.table(), zone_rows, summary, self.row_numbers[rows.ordinal].start)
 
-    def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> None:
+    def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> dict[int, Ints]:
+        """Add a block, and return the rows of each zone of its columns of numbers per arc."""
+        counted: dict[int, Ints] = {}
         for number, data in enumerate(block.columns):
             if isinstance(data, Numbers):
                 brackets = self.brackets[number]
-                gathering.add_numbers(number, data.values, medians.zones(data, brackets), brackets)
+                zones = medians.zones(data, brackets)
+                gathering.add_numbers(number, data.values, zones, brackets)
+                counted[number] = medians.zone_rows(
+                    zones, arcs, block.weights, n_brackets=len(brackets.parts), n_arcs=self.splits.n_arcs
+                )
             else:
                 gathering.add_categories(number, data)
         gathering.add_rows(block.target, arcs, block.weights)
+        return counted
 
 
 ReadSummary = tuple[TableSummary, tuple[Stepped, ...]]

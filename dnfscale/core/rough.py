@@ -16,7 +16,7 @@ import numpy as np
 from dnfscale.core.arrays import Codes, Ints, Scalar, Values, narrowest
 from dnfscale.core.bins import BinnedTable, Bins, CategoryBins, NumberBins, changed_value, check_known
 from dnfscale.core.columns import Categories, classes_of
-from dnfscale.core.medians import Brackets, Zoned, zone_rows, zoned
+from dnfscale.core.medians import Brackets, Zoned, zoned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,20 +123,11 @@ class RoughTable:
         columns = tuple(column.take(rows) for column in self.columns)
         return RoughTable(columns, self.target.take(rows), self.arcs[rows], weights)
 
-    def zone_rows(self, column: int, n_arcs: int) -> Ints:
-        """Count the rows of each zone of a column of numbers per arc."""
-        numbers = self._numbers(column)
-        return zone_rows(numbers.zones, self.arcs, self.weights, n_brackets=len(numbers.lows), n_arcs=n_arcs)
-
     def zoned(self, column: int, rows: Ints) -> Zoned:
         """Return how the rows of a column of numbers lie relative to its brackets, given how many are in each zone."""
-        numbers = self._numbers(column)
-        return zoned(rows, numbers.zones, numbers.inside, self.arcs, self.weights)
-
-    def _numbers(self, column: int) -> RoughNumbers:
         numbers = self.columns[column]
         assert isinstance(numbers, RoughNumbers)
-        return numbers
+        return zoned(rows, numbers.zones, numbers.inside, self.arcs, self.weights)
 
     def binned(
         self,
