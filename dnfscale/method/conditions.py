@@ -26,6 +26,15 @@ class Range:
     high: int | float | Quantity | None
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What the negation of an interval leaves out of a column."""
+
+    column: ColumnName
+    low: int | float | Quantity
+    high: int | float | Quantity
+
+
 def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
     """Write some literals that hold together; the cuts of a column become one interval: `12.5 < bmi ≤ 30`."""
     gathered = in_ranges(literals, lambda literal: range_of(attributes[literal[0]], literal[1]))
@@ -34,28 +43,40 @@ def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> 
     ]
 
 
-def range_of(attribute: Attribute, holds: bool) -> Range | None:
-    """Return what an attribute, or its negation, leaves of its column, if that is one range between cuts."""
+def range_of(attribute: Attribute, holds: bool) -> Range | Gap | None:
+    """Return what an attribute, or its negation, leaves of its column, or leaves out, if it is one of cuts."""
     if not isinstance(attribute, Above | Between) or not (cuts := cuts_of(attribute)):
         return None
     if isinstance(attribute, Between):
-        return Range(attribute.column, cuts[0], cuts[1]) if holds else None
+        return (Range if holds else Gap)(attribute.column, cuts[0], cuts[1])
     return Range(attribute.column, cuts[0], None) if holds else Range(attribute.column, None, cuts[0])
 
 
-def in_ranges(literals: Iterable[Literal], range_left: Callable[[Literal], Range | None]) -> list[Literal | Range]:
+def in_ranges(literals: Iterable[Literal], left: Callable[[Literal], Range | Gap | None]) -> list[Literal | Range]:
     """Return literals that hold together, those that leave a range of their column as the one that they all leave.
 
-    It stands where its column came first.
+    It stands where its column came first. A gap at an end of the range is part of it: `bmi > 25` and not
+    `20 < bmi ≤ 30` is `bmi > 30`.
     """
     found: dict[object, Literal | Range] = {}
+    gaps: dict[Literal, Gap] = {}
     for literal in literals:
-        new = range_left(literal)
-        if new is None:
-            found[literal] = literal
+        new = left(literal)
+        if isinstance(new, Range):
+            before = found.get(new.column)
+            found[new.column] = _common(before, new) if isinstance(before, Range) else new
             continue
-        before = found.get(new.column)
-        found[new.column] = _common(before, new) if isinstance(before, Range) else new
+        found[literal] = literal
+        if new is not None:
+            gaps[literal] = new
+    # A gap that was inside may be at an end when another is gone; each pass but the last takes one away.
+    for _ in range(len(gaps)):
+        for literal, gap in list(gaps.items()):
+            whole = found.get(gap.column)
+            rest = _without(whole, gap) if isinstance(whole, Range) else None
+            if rest is not None:
+                found[gap.column] = rest
+                del found[literal], gaps[literal]
     return list(found.values())
 
 
@@ -68,7 +89,7 @@ def condition(attribute: Attribute, holds: bool) -> str:
     column = column_text(attribute.column)
     if isinstance(attribute, IsMissing):
         return f"{column} is missing" if holds else f"{column} is not missing"
-    if (left := range_of(attribute, holds)) is not None:
+    if isinstance(left := range_of(attribute, holds), Range):
         return range_text(left)
     if isinstance(attribute, Above | Between):
         # Without a cut there was no value to compare with, and none is above it.
@@ -132,3 +153,18 @@ def _common(one: Range, other: Range) -> Range:
     lows: list[Any] = [end for end in (one.low, other.low) if end is not None]
     highs: list[Any] = [end for end in (one.high, other.high) if end is not None]
     return Range(one.column, max(lows, default=None), min(highs, default=None))
+
+
+def _without(whole: Range, gap: Gap) -> Range | None:
+    """Return what a gap leaves of a range, if that is a range again."""
+    # The values of one column are all numbers, or all of one measure.
+    low: Any = whole.low
+    high: Any = whole.high
+    if low is not None and gap.low <= low:
+        low = max(low, gap.high)
+    elif high is not None and gap.high >= high:
+        high = min(high, gap.low)
+    else:
+        return None
+    # What is empty is better told as it was.
+    return None if low is not None and high is not None and low >= high else Range(whole.column, low, high)

@@ -67,7 +67,10 @@ class Effort:
     seconds: float = 600.0
 
 
-def minimize(truth: Truth, effort: Effort = Effort()) -> Minimized:  # noqa: B008 (a frozen value)
+_EFFORT = Effort()
+
+
+def minimize(truth: Truth, effort: Effort = _EFFORT) -> Minimized:
     """Return the formula with the fewest literals, then terms, that agrees with truth."""
     required, allowed = _tables(truth)
     if not required.any():

@@ -14,7 +14,7 @@ from typing import Any
 
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
-from dnfscale.method.conditions import Literal, Range, in_ranges, zone_text
+from dnfscale.method.conditions import Gap, Literal, Range, in_ranges, zone_text
 from dnfscale.method.explain import term_intervals
 
 _SHOWN_LINES = 8
@@ -247,13 +247,13 @@ def _item(line: Line, counted: str) -> Html:
     return element("li", element("span", *pieces, class_="term"), evidence(line.support, counted, line.interval))
 
 
-def _range_left(attribute: Mapping[str, Any], holds: bool) -> Range | None:
-    """Return what a literal of a model file leaves of its column, if that is one range between numbers."""
+def _range_left(attribute: Mapping[str, Any], holds: bool) -> Range | Gap | None:
+    """Return what a literal of a model file leaves of its column, or leaves out, if its cuts are numbers."""
     column, test, value = column_words(attribute), attribute["test"], attribute.get("value")
     if test == "above" and isinstance(value, int | float):
         return Range(column, value, None) if holds else Range(column, None, value)
-    if test == "between" and holds and value is not None and all(isinstance(end, int | float) for end in value):
-        return Range(column, *value)
+    if test == "between" and value is not None and all(isinstance(end, int | float) for end in value):
+        return (Range if holds else Gap)(column, *value)
     return None
 
 

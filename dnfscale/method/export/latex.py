@@ -147,7 +147,7 @@ def latex_condition(attribute: Attribute, holds: bool) -> str:
     column = _column(attribute.column)
     if isinstance(attribute, IsMissing):
         return rf"{column} \text{{ is {'' if holds else 'not '}missing}}"
-    if (left := range_of(attribute, holds)) is not None:
+    if isinstance(left := range_of(attribute, holds), Range):
         return _range(left)
     if isinstance(attribute, Above | Between):
         if not cuts_of(attribute):
