@@ -175,7 +175,7 @@ def located(zoned: Zoned, parts: Sequence[Bracket], part_of: Sequence[int]) -> l
     lows = np.array([part.low for part in parts], dtype=zoned.values.dtype)
     highs = np.array([part.high for part in parts], dtype=zoned.values.dtype)
     if list(part_of) == list(range(len(zoned.rows) // 2 - 1)):
-        # Each has one to itself: that is a comparison instead of a search, a fifth of the time.
+        # Each has one to itself: that takes a comparison instead of a search.
         place = np.asarray(zoned.part + (zoned.values >= lows.take(zoned.part)), dtype=np.int64)
     else:
         place = np.searchsorted(lows, zoned.values, side="right")

@@ -9,8 +9,8 @@
 
 All candidates are counted with the types so far at once: by one product of a sparse matrix (which rows have which type
 and target) with the rows that they hold in; or, the cuts of a column, by a histogram of how many of them a row is
-above, since what is above a cut is above every lower one. That takes a tenth of the time, unless rows are few. Counts
-are whole numbers, exact in floats.
+above, since what is above a cut is above every lower one. That is a value a column instead of one a cut, and takes less
+time unless rows are few. Counts are whole numbers, exact in floats.
 
 The counts of what lies between two cuts are those above the lower less those above the higher. Of the many pairs only
 some are tried: every cut with the best of its column, then every cut with the best partner found. Only `exchange` does
