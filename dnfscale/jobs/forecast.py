@@ -115,7 +115,7 @@ def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_byte
         kept = min(kept, kept_limit)
     in_hand = largest_rows * (columns + 2) * _CELL_BYTES + min(largest_rows, _BLOCK_ROWS) * 24 * (columns + 1)
     tables = 3 * work.folds * work.rankings * (8 * 6 << work.ell)
-    # Which attribute holds in which sampled row, in single precision, once as it is made and once in order.
+    # As if every candidate were a flag in single precision, with what products make of it; cuts take a byte a column.
     together = 2 * 4 * work.sampled * work.candidates
     return _PROCESS_BYTES + _ALLOCATOR_BYTES + kept + in_hand + tables + 3 * inside_bytes + together
 
