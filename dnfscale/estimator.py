@@ -12,7 +12,7 @@ import numpy as np
 from dnfscale.errors import SpecError
 from dnfscale.learn import fold_model, learn_targets
 from dnfscale.readable import Readable
-from dnfscale.table import PROFILES, LearnSpec
+from dnfscale.table import PROFILES, LearnSpec, profile_choices
 from dnfscale.weights import threshold_fraction
 
 
@@ -228,4 +228,4 @@ class IdealClassifier(Readable):
             outer=0,
             seed=self._seed(),
         )
-        return replace(spec, **{**PROFILES[self.profile], **given, **choices})
+        return replace(spec, **{**profile_choices(self.profile, given.get("rank")), **given, **choices})

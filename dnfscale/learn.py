@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from dnfscale.engine.budget import check_merge
 from dnfscale.errors import DataError
 from dnfscale.method.booleanize import Booleanization, booleanize
 from dnfscale.method.freedom import truth_of
-from dnfscale.method.minimize import Minimized, as_types, minimize
+from dnfscale.method.minimize import EFFORT, Effort, Minimized, as_types, minimize
 from dnfscale.method.one_rule import best_single
 from dnfscale.method.select import SCORES, rankings
 from dnfscale.method.shrink import Shrink
@@ -402,6 +403,7 @@ def write_formulas(
     shrinks: Sequence[Shrink],
     spec: LearnSpec,
     engine: Engine,
+    effort: Effort = EFFORT,
 ) -> list[Minimized]:
     """Write the classifier of each fold as a short formula; folds that agree are written once."""
     truths = [
@@ -415,6 +417,7 @@ def write_formulas(
 
         written = engine.map("simplify formulas", distinct, simplify)
     else:
-        written = engine.map("minimize formulas", distinct, minimize if spec.minimize == "exact" else as_types)
+        shortest = partial(minimize, effort=effort)
+        written = engine.map("minimize formulas", distinct, shortest if spec.minimize == "exact" else as_types)
     by_truth = dict(zip(distinct, written, strict=True))
     return [by_truth[truth] for truth in truths]

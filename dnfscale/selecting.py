@@ -27,7 +27,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.cuts import keep_telling
-from dnfscale.method.joint import JOINT, Candidates, Pick, first_of_equals
+from dnfscale.method.joint import JOINT, Candidates, Pick, first_of_equals, rank_together
 from dnfscale.method.select import SCORES, mutual_info_scores, rankings
 from dnfscale.scans import Read
 from dnfscale.table import LearnSpec, Table
@@ -157,9 +157,10 @@ class RankTogether:
         telling = [a for a in job.candidates if first[place_of[a]] == place_of[a]] or list(job.candidates)
         narrow = found.only([place_of[a] for a in telling])
         ranked: Picked = {}
+        together = rank_together(narrow, [rank for rank in self.ranks if rank in JOINT], self.max_ell)
         for rank in self.ranks:
-            if rank in JOINT:
-                ranked[rank] = tuple(tuple(telling[i] for i in pick) for pick in JOINT[rank](narrow, self.max_ell))
+            if rank in together:
+                ranked[rank] = tuple(tuple(telling[i] for i in pick) for pick in together[rank])
             else:
                 # Of equals the best ranked stays.
                 distinct = {int(first[place_of[a]]): a for a in reversed(job.scored[rank])}

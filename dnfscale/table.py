@@ -7,7 +7,7 @@ fold follows from its number. What cannot be learned from ends here, with what t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,6 +34,7 @@ MISSING = ("drop", "error", "indicator")
 MINIMIZE = ("exact", "sympy", "none")
 CLASSES = ("two", "all", "auto")
 RANKS = (*SCORES, *JOINT)
+_LOOKS_FOR_INTERVALS = "exchange"
 MOST_ELL = 24
 _MOST_FOLDS = 5_000
 """What is known of each arc in each fold grows with the square of the number of folds: 50 MB here."""
@@ -65,6 +66,12 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """What a profile sets, by the names of LearnSpec: the paper to the letter, and what is recommended."""
+
+
+def profile_choices(profile: str, rank: Container[str] | None = None) -> Mapping[str, Any]:
+    """Return what a profile sets beside rankings that are asked for: intervals only where one looks for them."""
+    looked_for = rank is None or _LOOKS_FOR_INTERVALS in rank
+    return PROFILES[profile] if looked_for else {**PROFILES[profile], "intervals": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +156,12 @@ class LearnSpec:
             raise SpecError(f"parts must be out of {_listed(tuple(map(str, Unit)))}, got {_listed(asked)}")
         if not self.rank or len(set(self.rank)) < len(self.rank) or not set(self.rank) <= set(RANKS):
             raise SpecError(f"rank must list different rankings out of {_listed(RANKS)}, got {self.rank!r}")
+        if self.intervals and _LOOKS_FOR_INTERVALS not in self.rank:
+            raise SpecError(
+                f"intervals are looked for by the ranking {_LOOKS_FOR_INTERVALS!r} alone, but rank lists "
+                f"{_listed(self.rank)}; add it to select.rank, or leave out booleanize.intervals",
+                "booleanize.intervals",
+            )
         if not isinstance(self.max_ell, int) or not 1 <= self.max_ell <= MOST_ELL:
             raise SpecError(f"max_ell must be a whole number between 1 and {MOST_ELL}, got {self.max_ell!r}")
         quantiles = isinstance(self.cuts, int) and not isinstance(self.cuts, bool) and 1 <= self.cuts <= MOST_CUTS

@@ -33,7 +33,7 @@ SPECS = {
     ),
     "support": replace(BEST, splits=1, shrink="support", objective="balanced_accuracy", freedom=0.01),
     "f_beta": replace(BEST, shrink="parent", objective="f_beta", beta=Fraction(2), missing="indicator", rare=30),
-    "scores": replace(BEST, rank=("f", "chi2"), splits=3, shrink="none", unseen="negative"),
+    "scores": replace(BEST, rank=("f", "chi2"), intervals=False, splits=3, shrink="none", unseen="negative"),
 }
 
 
@@ -221,6 +221,7 @@ def test_a_range_of_numbers_is_one_attribute_where_intervals_are_looked_for():
     [
         ({"unseen": "follow", "shrink": "none"}, 'shrink is "none"; set formula.shrink'),
         ({"objective": "f_beta", "threshold": Fraction(1, 5)}, "threshold is for the objective accuracy"),
+        ({"rank": ("forward", "jmi")}, "intervals are looked for by the ranking 'exchange' alone"),
         ({"cuts": 0}, "a number of quantiles between 1 and 31, got 0"),
         ({"splits": 0}, "validation_splits must be 'auto' or a whole number"),
         ({"shrink_rows": (8.0, 0.0)}, "shrink_rows must be numbers above 0, got 8.0, 0.0"),

@@ -26,7 +26,7 @@ from dnfscale.jobs.checks import Field
 from dnfscale.jobs.cluster_spec import check_cluster_keys, cluster_of
 from dnfscale.jobs.fields import FIELDS, LEARNED, SIZED, STORAGE_KEYS, TUNED
 from dnfscale.jobs.toml_text import key_lines, write_toml
-from dnfscale.table import PROFILES, LearnSpec
+from dnfscale.table import PROFILES, LearnSpec, profile_choices
 
 _SHOWN = 200
 """Characters of a wrong value that are told."""
@@ -207,7 +207,7 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
         lines.pop(key, None)
     values = checked(
         given,
-        profiled(given.get("profile")),
+        profiled(given.get("profile"), given.get("select.rank")),
         file,
         lambda key: "--set" if key in (overrides or {}) else place_of(file, lines, key),
     )
@@ -225,9 +225,13 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
     return spec
 
 
-def profiled(profile: Any) -> dict[str, Field]:
-    """Return the fields with the defaults of a profile; one that is not known is for the check to tell."""
-    chosen = PROFILES.get(profile, {}) if isinstance(profile, str) else {}
+def profiled(profile: Any, rank: Any = None) -> dict[str, Field]:
+    """Return the fields with the defaults of a profile, given the rankings asked for.
+
+    A profile or ranking that is not known is for the check to tell.
+    """
+    known = isinstance(profile, str) and profile in PROFILES
+    chosen = profile_choices(profile, rank if isinstance(rank, list) else None) if known else {}
     return {
         key: replace(field, default=chosen[LEARNED[key]]) if LEARNED.get(key) in chosen else field
         for key, field in FIELDS.items()

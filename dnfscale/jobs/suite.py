@@ -31,6 +31,8 @@ from dnfscale.jobs.suite_spec import SuiteSpec
 SUITE_SCHEMA = "dnfscale.suite/1"
 _JOBS_PER_WORKER = 4
 """Enough for scans to go on while trials are waited for; more would keep our scheduler from answering."""
+_NAMED = 3
+"""Jobs that are named of those that failed for the same reason."""
 
 
 @dataclass(slots=True)
@@ -151,7 +153,7 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
                 if isinstance(error, ClusterError):
                     lost.set()
             except Exception as error:
-                row.error = TaskError(f"{row.spec.name}: unexpected {type(error).__name__}: {error}")
+                row.error = TaskError(f"unexpected {type(error).__name__}: {error}")
 
     # Daemons: a signal ends the process without waiting for jobs whose cluster is gone.
     threads = [threading.Thread(target=run_one, args=(row,), name=row.spec.name, daemon=True) for row in rows]
@@ -180,7 +182,18 @@ def _check_all(rows: list[_Row]) -> None:
         if isinstance(row.error, ClusterError):
             raise row.error
     if failed:
-        raise TaskError(
-            f"{len(failed)} of {len(rows)} jobs failed, the rest is done: "
-            + "; ".join(f"{row.spec.name}: {row.error}" for row in failed)
-        )
+        rest = ", the rest is done" if len(failed) < len(rows) else ""
+        raise TaskError(f"{len(failed)} of {len(rows)} jobs failed{rest}: {'; '.join(_reasons(failed))}")
+
+
+def _reasons(failed: list[_Row]) -> list[str]:
+    """Return every reason once, after the jobs that failed for it."""
+    jobs: dict[str, list[str]] = {}
+    for row in failed:
+        jobs.setdefault(str(row.error), []).append(row.spec.name)
+    return [f"{_some(names)}: {reason}" for reason, names in jobs.items()]
+
+
+def _some(names: list[str]) -> str:
+    left = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {left} more" if left > 0 else "")

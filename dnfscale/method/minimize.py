@@ -67,10 +67,10 @@ class Effort:
     seconds: float = 600.0
 
 
-_EFFORT = Effort()
+EFFORT = Effort()
 
 
-def minimize(truth: Truth, effort: Effort = _EFFORT) -> Minimized:
+def minimize(truth: Truth, effort: Effort = EFFORT) -> Minimized:
     """Return the formula with the fewest literals, then terms, that agrees with truth."""
     required, allowed = _tables(truth)
     if not required.any():

@@ -505,6 +505,16 @@ def test_a_resolved_spec_read_again_gives_the_same_values(tmp_path_factory, **gi
     assert again.resolved() == spec.resolved()
 
 
+@pytest.mark.parametrize(
+    ("profile", "rank", "looked_for"),
+    [("best", None, True), ("best", ["jmi", "exchange"], True), ("best", ["jmi"], False), ("paper", None, False)],
+)
+def test_a_profile_looks_for_intervals_where_a_ranking_does(desk, profile, rank, looked_for):
+    spec = read_spec(desk.spec(LEAST), {"profile": profile, **({"select.rank": rank} if rank else {})})
+    assert spec["booleanize.intervals"] is looked_for
+    assert learn_spec(spec, target="y").intervals is looked_for
+
+
 def test_a_resolved_spec_writes_out_every_default(desk):
     resolved = tomllib.loads(read_spec(desk.spec(LEAST)).resolved())
     written = {f"{table}.{key}" for table, entries in resolved.items() if isinstance(entries, dict) for key in entries}

@@ -74,6 +74,17 @@ def test_a_job_that_fails_fails_its_row_only(two_jobs: Desk) -> None:
     assert (folder / "jobs" / "first" / "result.json").is_file()
 
 
+def test_a_reason_that_jobs_share_is_told_once(two_jobs: Desk) -> None:
+    spec = suite(two_jobs, '["first.toml", "second.toml"]', 'profiles = ["paper", "best"]\nseeds = [0, 1]\n')
+    (two_jobs.path / "u.parquet").write_bytes(b"not Parquet")
+    ended = two_jobs.here("run", spec)
+    assert ended.code == 1
+    assert "4 of 8 jobs failed, the rest is done: second-" in ended.message
+    assert ended.message.count(" and 1 more: ") == ended.message.count("u.parquet") == 1
+    recorded = read_json(two_jobs.path / "runs" / "all" / "result.json")["jobs"]
+    assert ["u.parquet" in (job["error"] or "") for job in recorded] == [False] * 4 + [True] * 4
+
+
 def test_a_resumed_suite_leaves_finished_jobs_as_they_are(two_jobs: Desk) -> None:
     spec = suite(two_jobs, '["first.toml", "second.toml"]')
     assert two_jobs.here("run", spec).code == 0

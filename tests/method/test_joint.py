@@ -24,6 +24,7 @@ from dnfscale.method.joint import (
     greedy,
     jmi,
     left_out_errors,
+    rank_together,
 )
 
 
@@ -286,3 +287,19 @@ def test_it_does_not_matter_how_cuts_are_counted(seed):
     for rank in JOINT.values():
         few, many = (candidates(holds, target, None, cuts, few=few) for few in (True, False))
         assert rank(few, 5) == rank(many, 5)
+
+
+@pytest.mark.parametrize("intervals", [False, True])
+@pytest.mark.parametrize("ranks", [("exchange",), ("exchange", "additive", "forward"), ("jmi", "forward", "exchange")])
+def test_rankings_made_together_are_those_made_one_by_one(ranks, intervals):
+    holds, target, cuts = cut_rows(1)
+    rows = replace(candidates(holds, target, None, cuts), intervals=intervals)
+    assert rank_together(rows, ranks, 5) == {rank: JOINT[rank](rows, 5) for rank in ranks}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_exchange_ends_where_trying_every_place_again_changes_nothing(seed):
+    holds, target, cuts = cut_rows(seed)
+    rows = candidates(holds, target, None, cuts)
+    found = exchange(rows, 4)
+    assert sorted(exchange(rows, 4, found)) == sorted(found)
