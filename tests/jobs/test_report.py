@@ -290,6 +290,22 @@ def test_an_interval_is_one_chip_and_its_not_is_a_word(literals, shown):
     assert [Document(chip(asked)).text for asked in conditions(attributes, literals)] == shown
 
 
+@pytest.mark.parametrize(
+    ("measure", "low", "high"),
+    [
+        ("date", "2024-02-28", "2024-02-29"),
+        ("decimal[2]", "9.5", "10.25"),
+        ("duration[s]", "-P0DT0H0M2S", "P0DT0H0M11S"),
+    ],
+)
+def test_two_cuts_of_a_date_or_decimal_are_one_chip(measure, low, high):
+    attributes = [
+        {"name": f"a{i}", "column": "x", "test": "above", "value": cut, "measure": measure}
+        for i, cut in enumerate([low, high])
+    ]
+    assert [asked.text for asked in conditions(attributes, [(1, False), (0, True)])] == [f"{low} < x ≤ {high}"]
+
+
 def test_an_interval_is_defined_with_both_of_its_ends():
     record = model(["a", "b", "c"])
     record["attributes"][0] |= {"test": "between", "value": [1.23456789, 30]}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.method.conditions import Gap, Literal, Range, in_ranges, zone_text
@@ -141,7 +142,7 @@ def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
 
 
 def conditions(attributes: Sequence[Mapping[str, Any]], literals: Iterable[Literal]) -> list[Condition]:
-    """Return what literals of a model file ask together; cuts of a column that are numbers become one interval."""
+    """Return what literals of a model file ask together; the cuts of a column become one interval."""
     gathered = in_ranges(literals, lambda literal: _range_left(attributes[literal[0]], literal[1]))
     return [_within(part) if isinstance(part, Range) else condition(attributes[part[0]], part[1]) for part in gathered]
 
@@ -248,13 +249,23 @@ def _item(line: Line, counted: str) -> Html:
 
 
 def _range_left(attribute: Mapping[str, Any], holds: bool) -> Range | Gap | None:
-    """Return what a literal of a model file leaves of its column, or leaves out, if its cuts are numbers."""
+    """Return what a literal of a model file leaves of its column, or leaves out, if it is one of cuts."""
     column, test, value = column_words(attribute), attribute["test"], attribute.get("value")
-    if test == "above" and isinstance(value, int | float):
-        return Range(column, value, None) if holds else Range(column, None, value)
-    if test == "between" and value is not None and all(isinstance(end, int | float) for end in value):
-        return (Range if holds else Gap)(column, *value)
+    if test == "above" and (cut := _cut(value, attribute)) is not None:
+        return Range(column, cut, None) if holds else Range(column, None, cut)
+    if test == "between" and value is not None:
+        low, high = (_cut(end, attribute) for end in value)
+        if low is not None and high is not None:
+            return (Range if holds else Gap)(column, low, high)
     return None
+
+
+def _cut(value: Any, attribute: Mapping[str, Any]) -> int | float | Quantity | None:
+    """Return a cut as what can be compared; None for one at infinity, or for none."""
+    if isinstance(value, str):
+        measure = parse_measure(attribute.get("measure", ""))
+        return None if measure is None else parse_quantity(value, measure)
+    return value
 
 
 def _within(asked: Range) -> Condition:
