@@ -27,6 +27,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.cuts import keep_telling
+from dnfscale.method.flags import Flags
 from dnfscale.method.joint import JOINT, Candidates, Pick, first_of_equals, rank_together
 from dnfscale.method.select import SCORES, mutual_info_scores, rankings
 from dnfscale.scans import Read
@@ -186,10 +187,11 @@ class RankTogether:
             steps.append(_steps(self.rows.columns[number][own], [spans[i] for i in ladder], self.bins[number].n_codes))
         flagged = np.flatnonzero((column < 0) | (len(own) < _FEW_ROWS))
         flag[flagged] = np.arange(len(flagged))
-        flags: Floats = np.empty((len(own), len(flagged)), dtype=np.float32 if weights is None else np.float64)
+        holds = np.empty((len(flagged), len(own)), dtype=np.bool_)
         for i, candidate in enumerate(flagged.tolist()):
             span = spans[candidate]
-            flags[:, i] = span.holds(self.rows.columns[span.column][own], self.bins[span.column].n_codes)
+            holds[i] = span.holds(self.rows.columns[span.column][own], self.bins[span.column].n_codes)
+        flags = Flags.of(holds, weighted=weights is not None)
         return Candidates(flags, flag, target, column, place, steps, weights, self.intervals)
 
 

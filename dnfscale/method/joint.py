@@ -7,10 +7,9 @@
     additive  the attribute that a logistic regression on those so far misses most, by Rao's score; and so on
     jmi       the attribute that tells most together with each of those so far, one pair at a time
 
-All candidates are counted with the types so far at once: by one product of a sparse matrix (which rows have which type
-and target) with the rows that they hold in; or, the cuts of a column, by a histogram of how many of them a row is
-above, since what is above a cut is above every lower one. That is a value a column instead of one a cut, and takes less
-time unless rows are few. Counts are whole numbers, exact in floats.
+All candidates are counted with the types so far at once: each by the rows that it holds in (see flags.py); or, the
+cuts of a column, by a histogram of how many of them a row is above, since what is above a cut is above every lower one.
+That is a value a column instead of one a cut, and takes less time unless rows are few.
 
 The counts of what lies between two cuts are those above the lower less those above the higher. Of the many pairs only
 some are tried: every cut with the best of its column, then every cut with the best partner found. Only `exchange` does
@@ -27,6 +26,7 @@ import numpy as np
 
 from dnfscale.core.arrays import Bools, Codes, Floats, Ints, narrowest, tally_cells
 from dnfscale.method import logistic
+from dnfscale.method.flags import Flags
 
 _EXCHANGES = 8
 """How often each attribute is tried for replacement, at most: it ends sooner where nothing changes any more."""
@@ -47,8 +47,7 @@ Pick = tuple[int, ...]
 class Candidates:
     """Rows by the candidates that hold in them, and their target."""
 
-    flags: Floats
-    """flags[row, flag]: 0 or 1; single precision is enough for counts of a sample's rows without weights."""
+    flags: Flags
     flag: Ints
     """The flag that each candidate is counted by; -1 for cuts that are counted by the steps of their column."""
     target: Bools
@@ -79,7 +78,7 @@ class Candidates:
         held = np.empty((len(self), n_cells), dtype=narrow)
         is_flag = self.flag >= 0
         if is_flag.any():
-            held[is_flag] = self._flags_in(cells, n_cells)[self.flag[is_flag]]
+            held[is_flag] = self.flags.count(cells, n_cells, self.weights, narrow)[self.flag[is_flag]]
         for first, above in self._above_in(cells, n_cells, narrow) if not is_flag.all() else ():
             own = np.flatnonzero((self.column >= first) & (self.column < first + len(above)))
             # More cuts than some row is above hold in no row.
@@ -87,18 +86,6 @@ class Candidates:
             held[own] = above[self.column[own] - first, known]
         c, c_held = rows[n_types:], held[:, n_types:]
         return JointCounts(rows[:n_types] + c, c, held[:, :n_types] + c_held, c_held)
-
-    def _flags_in(self, cells: Ints, n_cells: int) -> Floats:
-        """Return how many rows of each cell each flag holds in."""
-        # SciPy's sparse matrices take 0.1 s to import, and only these rankings need them.
-        from scipy.sparse import csr_array
-
-        # Small numbers are sorted by their digits, large ones by comparing them.
-        order = np.argsort(cells.astype(narrowest(n_cells - 1)), kind="stable")
-        starts = np.searchsorted(cells[order], np.arange(n_cells + 1))
-        weigh = (np.ones(self.n_rows) if self.weights is None else self.weights[order]).astype(self.flags.dtype)
-        chosen = csr_array((weigh, order, starts), shape=(n_cells, self.n_rows))
-        return np.asarray(chosen @ self.flags).T
 
     def _above_in(self, cells: Ints, n_cells: int, narrow: np.dtype[Any]) -> Iterator[tuple[int, Ints]]:
         """Yield, for some columns from the first on, above[column, cuts, cell]: the rows above at least so many."""
@@ -121,7 +108,7 @@ class Candidates:
             return low & ~high
         [candidate] = pick
         if self.flag[candidate] >= 0:
-            return np.asarray(self.flags[:, self.flag[candidate]] > 0)
+            return self.flags.holds[self.flag[candidate]]
         return np.asarray(self.steps[self.column[candidate]] >= self.place[candidate])
 
     def refined(self, types: Ints, pick: Pick) -> tuple[Ints, int]:
@@ -291,15 +278,14 @@ def rank_together(rows: Candidates, ranks: Sequence[str], length: int) -> dict[s
 
 def as_flags(rows: Candidates, picks: Sequence[Pick]) -> Candidates:
     """Return the same rows with picks as their candidates, each for itself."""
-    held = np.column_stack([rows.held(pick) for pick in picks])
-    return flags_alone(held, rows.target, rows.weights)
+    return flags_alone(np.array([rows.held(pick) for pick in picks]), rows.target, rows.weights)
 
 
 def flags_alone(holds: Bools, target: Bools, weights: Ints | None = None) -> Candidates:
-    """Return candidates that have nothing to do with each other."""
-    no_cuts = np.full(holds.shape[1], -1)
-    flags: Floats = holds.astype(np.float32 if weights is None else np.float64)
-    return Candidates(flags, np.arange(holds.shape[1]), target, no_cuts, no_cuts, weights=weights)
+    """Return candidates that have nothing to do with each other, given holds[candidate, row]."""
+    no_cuts = np.full(len(holds), -1)
+    flags = Flags.of(holds, weighted=weights is not None)
+    return Candidates(flags, np.arange(len(holds)), target, no_cuts, no_cuts, weights=weights)
 
 
 def left_out_errors(n: Ints, c: Ints) -> Ints:

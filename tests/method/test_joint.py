@@ -45,7 +45,7 @@ def candidates(
     few: bool = False,
 ) -> Candidates:
     """Flags, some of them perhaps cuts of a column and height, counted as steps unless rows are said to be few."""
-    alone = flags_alone(holds, target, weights)
+    alone = flags_alone(holds.T, target, weights)
     if cuts is None:
         return alone
     column, height = cuts

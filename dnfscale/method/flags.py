@@ -1,0 +1,68 @@
+"""Flags: attributes that hold in a row or not, counted in all cells of a table at once.
+
+Flags that hold in many rows are counted by one product of a sparse matrix (which rows lie in which cell) with the rows
+that they hold in; flags that hold in few, as most categories do, by a list of those rows. Counts are whole numbers,
+exact in floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Floats, Ints, narrowest, tally_cells
+
+_LISTED = 8
+"""A flag is listed where it holds in at most one of so many rows: then that takes less time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flags:
+    """Rows by the flags that hold in them."""
+
+    holds: Bools
+    """holds[flag, row]."""
+    many: Ints
+    """The flags that hold in many rows."""
+    by_row: Floats
+    """by_row[row, place in many]: 0 or 1; single precision is enough for counts of a sample's rows without weights."""
+    few: Ints
+    """The other flags."""
+    listed: Ints
+    """The rows in which they hold, flag by flag."""
+    place: Ints
+    """The place in few of each listed row's flag."""
+
+    @classmethod
+    def of(cls, holds: Bools, *, weighted: bool) -> Flags:
+        """Return flags, given holds[flag, row]."""
+        in_few = _LISTED * np.count_nonzero(holds, axis=1) <= holds.shape[1]
+        many, few = np.flatnonzero(~in_few), np.flatnonzero(in_few)
+        by_row: Floats = np.ascontiguousarray(holds[many].T, dtype=np.float64 if weighted else np.float32)
+        place, listed = np.nonzero(holds[few])
+        return cls(holds, many, by_row, few, listed, place)
+
+    def count(self, cells: Ints, n_cells: int, weights: Ints | None, dtype: np.dtype[Any]) -> Ints:
+        """Return counted[flag, cell]: the rows of each cell in which each flag holds, or what they weigh."""
+        counted = np.empty((len(self.holds), n_cells), dtype=dtype)
+        if len(self.few):
+            own = None if weights is None else weights[self.listed]
+            tallied = tally_cells(self.place * n_cells + cells[self.listed], own, len(self.few) * n_cells)
+            counted[self.few] = tallied.reshape(len(self.few), n_cells)
+        if len(self.many):
+            counted[self.many] = self._product(cells, n_cells, weights)
+        return counted
+
+    def _product(self, cells: Ints, n_cells: int, weights: Ints | None) -> Floats:
+        # SciPy's sparse matrices take 0.1 s to import, and only some rankings need them.
+        from scipy.sparse import csr_array
+
+        n_rows = len(cells)
+        # Small numbers are sorted by their digits, large ones by comparing them.
+        order = np.argsort(cells.astype(narrowest(n_cells - 1)), kind="stable")
+        starts = np.searchsorted(cells[order], np.arange(n_cells + 1))
+        weigh = (np.ones(n_rows) if weights is None else weights[order]).astype(self.by_row.dtype)
+        in_cells = csr_array((weigh, order, starts), shape=(n_cells, n_rows))
+        return np.asarray(in_cells @ self.by_row).T
