@@ -200,7 +200,8 @@ def bin_targets(source: Source, spec: LearnSpec, engine: Engine) -> BinnedTarget
         read.cuts,
         n_folds=table.splits.n_folds,
         keep_missing=table.reading.keep_missing,
-        rare=spec.rare,
+        # With weights a category of few rows may still weigh enough: that shows when they are ranked.
+        rare=spec.rare if spec.weight is None else 0,
     )
     if not booleans.attributes:
         raise DataError(

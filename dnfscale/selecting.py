@@ -22,7 +22,7 @@ from dnfscale.core.associations import Associations
 from dnfscale.core.bins import Bins, Span, Spans
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.splits import TEST, TRAIN, Splits
-from dnfscale.core.vocabulary import Above
+from dnfscale.core.vocabulary import Above, Equals
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.method.booleanize import Booleanization
@@ -149,7 +149,9 @@ class RankTogether:
     def __call__(self, job: RankJob) -> Picked:
         arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
         own = np.flatnonzero(self.members[job.unit][arcs])
-        attributes = sorted({*job.candidates, *(a for order in job.scored.values() for a in order)})
+        # Candidates first: of equals, none must give way to an attribute that is none.
+        others = {a for order in job.scored.values() for a in order}.difference(job.candidates)
+        attributes = [*sorted(job.candidates), *sorted(others)]
         weights = None if self.rows.weights is None else self.rows.weights[own]
         target = self.targets[job.target][classes[own]]
         found = self._candidates(job.unit, attributes, own, target, weights)
@@ -163,9 +165,11 @@ class RankTogether:
             if rank in together:
                 ranked[rank] = tuple(tuple(telling[i] for i in pick) for pick in together[rank])
             else:
-                # Of equals the best ranked stays.
-                distinct = {int(first[place_of[a]]): a for a in reversed(job.scored[rank])}
-                ranked[rank] = tuple((a,) for a in list(distinct.values())[::-1][: self.max_ell])
+                # Of equals the best ranked stays, where it is.
+                distinct: dict[int, int] = {}
+                for a in job.scored[rank]:
+                    distinct.setdefault(int(first[place_of[a]]), a)
+                ranked[rank] = tuple((a,) for a in list(distinct.values())[: self.max_ell])
         return ranked
 
     def _candidates(
@@ -238,10 +242,23 @@ def _sample(
 
 
 def _allowed(tables: Associations, booleans: Booleanization, spec: LearnSpec) -> Bools:
-    """Say which attributes may be ranked in each unit."""
+    """Say which attributes may be ranked in each unit.
+
+    None is a cut that repeats another of its column there, or a category of too few rows there: what may be ranked in
+    one fold must not depend on rows of another.
+    """
+    cuts = booleans.cuts_by_column()
+    allowed = np.ones(tables.holds.shape, dtype=np.bool_)
     if spec.cuts == "entropy":
-        return keep_telling(tables, booleans.cuts_by_column())
-    return np.ones(tables.holds.shape, dtype=np.bool_)
+        allowed &= keep_telling(tables, cuts)
+    fold_of = np.arange(len(allowed)) % booleans.train.n_folds
+    for own in cuts:
+        first = booleans.train.first[:, own]
+        repeats = (first[:, :, None] == first[:, None, :]) & np.tri(len(own), k=-1, dtype=np.bool_)
+        allowed[:, own] &= ~repeats.any(axis=2)[fold_of]
+    is_category = np.array([isinstance(attribute, Equals) for attribute in booleans.attributes])
+    allowed &= ~is_category | (tables.holds >= spec.rare * spec.unit)
+    return allowed
 
 
 def _by_scores(tables: Associations, allowed: Bools, spec: LearnSpec, length: int) -> list[Ranked]:
