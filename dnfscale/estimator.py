@@ -197,11 +197,12 @@ class IdealClassifier(Readable):
         """Return the parameters as what `learn` takes, with some choices of its own."""
         if self.profile not in PROFILES:
             raise SpecError(f"profile must be one of {', '.join(map(repr, PROFILES))}, got {self.profile!r}")
+        rank = None if self.rank is None else tuple(self.rank)
         asked = {
             "cuts": self.cuts,
             "intervals": self.intervals,
             "parts": self.parts if self.parts is None or isinstance(self.parts, Mapping) else tuple(self.parts),
-            "rank": None if self.rank is None else tuple(self.rank),
+            "rank": rank,
             "splits": self.validation_splits,
             "tolerance": self.tolerance,
             "rule": self.rule,
@@ -228,4 +229,4 @@ class IdealClassifier(Readable):
             outer=0,
             seed=self._seed(),
         )
-        return replace(spec, **{**profile_choices(self.profile, given.get("rank")), **given, **choices})
+        return replace(spec, **{**profile_choices(self.profile, rank), **given, **choices})

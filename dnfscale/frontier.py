@@ -37,6 +37,7 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
     longest = min(len(fold.sweep.steps) for fold in folds)
     steps = [fold.sweep.steps[ell] for ell in range(longest) for fold in folds]
     attributes = [step.attributes for step in steps]
+    shrinks = [step.shrink for step in steps]
     binned = learned.binned
     wholes, tests, _ = count_chosen(binned.rows, attributes, binned.table, learned.booleans, engine)
     taus = [learned.booleans.vocabulary(place % len(folds), own) for place, own in enumerate(attributes)]
@@ -49,7 +50,10 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
         if folds[place % len(folds)] is not target.model and step.ell != folds[place % len(folds)].sweep.chosen.ell
     ]
     written = write_formulas(
-        *([each[place] for place in others] for each in (wholes, taus, thresholds, [step.shrink for step in steps])),
+        [wholes[place] for place in others],
+        [taus[place] for place in others],
+        [thresholds[place] for place in others],
+        [shrinks[place] for place in others],
         spec,
         engine,
         _EFFORT,

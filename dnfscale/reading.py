@@ -74,7 +74,7 @@ class _Outlook:
         at = _given_cuts(columns, spec)
         n_columns = sum(column.role is Role.NUMBER for column in columns)
         return {
-            i: plan_cuts(spec.cuts, at, str(columns[i].name), n_rows=self.n_rows, n_columns=n_columns)
+            i: plan_cuts(spec.cuts, at.get(columns[i].name, ()), n_rows=self.n_rows, n_columns=n_columns)
             for i in self.samples
         }
 
@@ -137,10 +137,17 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
             outlook.widenings[i] = outlook.widenings.get(i, 0) + 2
 
 
-def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[str, Sequence[int | float]]:
-    """Return the cuts that are known beforehand: those of the spec and, unless medians are wanted, every full hour."""
-    hours = {} if spec.cuts == "median" else {str(c.name): range(23) for c in columns if isinstance(c.name, Part)}
-    return {**hours, **dict(spec.at)}
+def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[ColumnName, Sequence[int | float]]:
+    """Return the cuts that are known beforehand: those of the spec and, unless medians are wanted, every full hour.
+
+    A name in the spec is that of a stored column, if there is one, or else that of a part.
+    """
+    parts = {str(c.name): c.name for c in columns if isinstance(c.name, Part)}
+    stored = {c.name: c.name for c in columns if isinstance(c.name, str)}
+    given: dict[ColumnName, Sequence[int | float]] = {}
+    if spec.cuts != "median":
+        given.update(dict.fromkeys(parts.values(), range(23)))
+    return given | {stored.get(name, parts.get(name, name)): cuts for name, cuts in spec.at}
 
 
 def _cut_members(splits: Splits, *, by_train: bool) -> Bools:

@@ -106,6 +106,7 @@ def rank_units(
         spec.drop_duplicates,
         np.array([isinstance(attribute, Above) for attribute in booleans.attributes]),
         spec.intervals,
+        spec.unit,
     )
     picked = engine.map("rank attributes", jobs, scan)
     ends = sorted({pick for ranking in picked for order in ranking.values() for pick in order if len(pick) == 2})
@@ -145,6 +146,8 @@ class RankTogether:
     """Which attributes are what lies above a cut."""
     intervals: bool
     """Whether what lies between two of them may be picked."""
+    unit: int
+    """What a row counts."""
 
     def __call__(self, job: RankJob) -> Picked:
         arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
@@ -196,7 +199,7 @@ class RankTogether:
             span = spans[candidate]
             holds[i] = span.holds(self.rows.columns[span.column][own], self.bins[span.column].n_codes)
         flags = Flags.of(holds, weighted=weights is not None)
-        return Candidates(flags, flag, target, column, place, steps, weights, self.intervals)
+        return Candidates(flags, flag, target, column, place, steps, weights, self.unit, self.intervals)
 
 
 def _steps(codes: Codes, cuts: Sequence[Span], n_codes: int) -> Codes:

@@ -99,7 +99,7 @@ class LearnSpec:
     at: tuple[tuple[str, tuple[int | float, ...]], ...] = ()
     """Given cuts of some columns."""
     intervals: bool = False
-    """Whether what lies between two cuts of a column may be an attribute too, where attributes are ranked together."""
+    """Whether what lies between two cuts of a column may be an attribute too; the ranking "exchange" looks for it."""
     parts: Parts | Mapping[str, Sequence[str]] = ()
     """What of dates and times becomes a column of its own: parts of all that have them, or of some columns."""
     rare: int = 0
@@ -113,7 +113,7 @@ class LearnSpec:
     rule: str = "tolerance"
     """How close to the best validation accuracy is close enough: see method/sweep.py."""
     drop_duplicates: bool = False
-    """Whether attributes that hold in the same rows as another, or in exactly the others, are left out."""
+    """Whether attributes that hold in the same sampled rows as another, or in exactly the others, are left out."""
     objective: str = "accuracy"
     beta: Fraction = Fraction(1)
     """How many times as much recall counts as precision in F-beta."""
@@ -217,7 +217,7 @@ class LearnSpec:
     def judging(self) -> Judging:
         """How the ranking and ell are chosen."""
         objective = Objective(self.objective, self.threshold, self.beta)
-        shrinks = tuple(Shrink(self.shrink, rows * self.unit) for rows in self.shrink_rows)
+        shrinks = tuple(Shrink(self.shrink, rows, self.unit) for rows in self.shrink_rows)
         return Judging(objective, shrinks if self.shrink != "none" else shrinks[:1], self.tolerance, self.rule)
 
     @property

@@ -197,6 +197,33 @@ def test_a_given_cut_below_all_that_a_column_can_hold_ends_no_interval():
             assert all(cuts_of(attribute) for attribute in fold.tau.attributes if isinstance(attribute, Between))
 
 
+@pytest.mark.parametrize("rank", ["forward", "exchange", "additive", "mutual_info"])
+@pytest.mark.parametrize("shrink", ["none", "parent", "linear"])
+def test_what_a_row_counts_does_not_matter(rank, shrink):
+    unseen = "negative" if shrink == "none" else "follow"
+    for seed in range(2):
+        table = mixed_table(seed, 150)
+        found = []
+        for unit in (1, 1024, 2**40):
+            weighed = table.append_column("w", pa.array(np.full(150, unit)))
+            spec = replace(BEST, rank=(rank,), intervals=rank == "exchange", shrink=shrink, unseen=unseen, outer=0)
+            model = learn_here(weighed, replace(spec, weight="w", unit=unit)).model
+            found.append((model.tau, model.dnf, [count // unit for count in model.whole.n.tolist()]))
+        assert found[0] == found[1] == found[2]
+
+
+def test_a_column_may_be_called_like_a_part_of_another():
+    random = np.random.default_rng(0)
+    at = np.datetime64("2024-01-01T00", "s") + 3600 * random.integers(0, 24 * 365, 500)
+    value = random.integers(0, 2000, 500)
+    for at_given in ((), (("hour of admitted", (999,)),)):
+        table = pa.table({"admitted": at, "hour of admitted": value, "y": value > 999})
+        found = learn_here(table, replace(BEST, parts=("hour",), at=at_given, cuts=19, outer=0, max_ell=2))
+        assert found.model.tau.attributes[0].column == "hour of admitted"
+        wrong = np.minimum(found.model.whole.c, found.model.whole.n - found.model.whole.c).sum()
+        assert wrong <= (0 if at_given else 30)
+
+
 def test_a_range_of_numbers_is_one_attribute_where_intervals_are_looked_for():
     random = np.random.default_rng(12)
     bmi, noise = random.normal(26, 5, 2000), random.normal(size=2000)

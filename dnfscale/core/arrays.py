@@ -34,6 +34,13 @@ def tally_cells(cells: Any, weights: Ints | None, n_cells: int) -> Ints:
     return np.bincount(cells, weights=weights, minlength=n_cells).astype(np.int64)
 
 
+def scaled(counts: Ints, factor: int) -> Any:
+    """Return counts times a whole number, exact whatever its size, so that their sum is exact too."""
+    # Of weights even the sum of all times the denominator of a share of them may not fit in 64 bits.
+    fits = max(1, int(counts.sum())) * factor < 1 << 62
+    return factor * (counts if fits else counts.astype(object))
+
+
 def frozen(array: Any) -> Any:
     """Return the array marked read-only, so that a value that travels cannot change under its users."""
     array.flags.writeable = False

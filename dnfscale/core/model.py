@@ -37,7 +37,7 @@ class Model:
     missing: str = "drop"
     """What became of rows with missing values: dropped, an error, or kept with an indicator of their own."""
     unseen: str = "negative"
-    """What the formula was to say of types that no row had: no, or whatever is shortest."""
+    """What the formula was to say of types that no row had: no, whatever is shortest, or as the rule for few rows."""
     threshold: Fraction = HALF
     unit: int = 1
     """What a row of weight one adds to n_t: more than one where rows had weights that are no whole numbers."""

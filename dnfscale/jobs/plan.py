@@ -190,7 +190,7 @@ def _kept_limit(spec: JobSpec) -> int | None:
 
 def _cuts(to_learn: LearnSpec, n_rows: int, numbers: Sequence[str]) -> int:
     """Return how many cuts a column of numbers has, unless the spec gives its cuts."""
-    planned = plan_cuts(to_learn.cuts, {}, "", n_rows=n_rows, n_columns=len(numbers))
+    planned = plan_cuts(to_learn.cuts, n_rows=n_rows, n_columns=len(numbers))
     return len(planned.shares)
 
 

@@ -139,11 +139,14 @@ def _opened(spec: JobSpec, options: Options, shown: Watcher) -> _Row:
 def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
     """Run jobs, some at once, and note what each ended with; a lost cluster ends the suite."""
     slots = threading.Semaphore(at_once)
-    lost = threading.Event()
+    lost: list[ClusterError] = []
 
     def run_one(row: _Row) -> None:
         with slots:
-            if row.job is None or lost.is_set():
+            if row.job is None:
+                return
+            if lost:
+                row.error = lost[0]
                 return
             try:
                 with closing(engine.watched_by(row.job.watch, row.job.journal)) as guest:
@@ -151,7 +154,7 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
             except DnfscaleError as error:
                 row.error = error
                 if isinstance(error, ClusterError):
-                    lost.set()
+                    lost.append(error)
             except Exception as error:
                 row.error = TaskError(f"unexpected {type(error).__name__}: {error}")
 

@@ -47,12 +47,10 @@ class CutPlan:
         return tuple("above_median" if share == MEDIAN else f"above_p{round(100 * share)}" for share in self.shares)
 
 
-def plan_cuts(
-    cuts: str | int, at: Mapping[str, Sequence[int | float]], column: str, *, n_rows: int, n_columns: int
-) -> CutPlan:
-    """Return the cuts of a column of a table of so many rows and columns of numbers."""
-    if column in at:
-        return CutPlan(values=tuple(sorted(set(at[column]))))
+def plan_cuts(cuts: str | int, given: Sequence[int | float] = (), *, n_rows: int, n_columns: int) -> CutPlan:
+    """Return the cuts of a column of a table of so many rows and columns of numbers: those given, if there are any."""
+    if given:
+        return CutPlan(values=tuple(sorted(set(given))))
     if cuts == "median":
         return CutPlan((MEDIAN,))
     k = cuts if isinstance(cuts, int) else _ENTROPY_CUTS if cuts == "entropy" else automatic(n_rows, n_columns)

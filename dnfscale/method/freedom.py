@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dnfscale.core.arrays import Floats
+from dnfscale.core.arrays import Floats, scaled
 from dnfscale.core.counts import TypeCounts, to_dense
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.method.ideal import weighed
@@ -76,7 +76,8 @@ def _stakes(counts: TypeCounts, rows: Floats, shrink: Shrink, threshold: Fractio
     if shrink.rule == "none":
         # Whole numbers: shares would be rounded.
         n, c = to_dense(counts)
-        return np.asarray(np.abs(threshold.denominator * c - threshold.numerator * n), dtype=np.float64)
+        margin = scaled(c, threshold.denominator) - scaled(n, threshold.numerator)
+        return np.asarray(np.abs(margin), dtype=np.float64)
     distance = np.abs(shares(counts, shrink) - float(threshold))
     # What ties must tie, whatever the last bits of a regression.
     return np.asarray(np.round(threshold.denominator * rows * distance, 6))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Ints
+from dnfscale.core.arrays import Bools, Ints, scaled
 from dnfscale.core.counts import TypeCounts, to_dense
 
 
@@ -28,7 +28,8 @@ def weighed(counts: TypeCounts, threshold: Fraction) -> TypeCounts:
 def weighed_rows(n: Ints, c: Ints, threshold: Fraction) -> tuple[Ints, Ints]:
     """Return what n rows weigh, c of them positive, and what the positive ones do, by the threshold."""
     false, true = threshold.numerator, threshold.denominator - threshold.numerator
-    return true * c + false * (n - c), true * c
+    positive = scaled(c, true)
+    return positive + scaled(n - c, false), positive
 
 
 def ideal_errors(counts: TypeCounts) -> int:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +59,8 @@ class Candidates:
     steps: Sequence[Codes] = ()
     """steps[column][row]: how many of the cuts of a column the row is above."""
     weights: Ints | None = None
+    unit: int = 1
+    """What a row weighs that counts once; more than 1 where weights were made whole."""
     intervals: bool = False
     """Whether what lies between two cuts may be picked."""
 
@@ -108,7 +111,7 @@ class Candidates:
             return low & ~high
         [candidate] = pick
         if self.flag[candidate] >= 0:
-            return self.flags.holds[self.flag[candidate]]
+            return np.asarray(self.flags.holds[self.flag[candidate]])
         return np.asarray(self.steps[self.column[candidate]] >= self.place[candidate])
 
     def refined(self, types: Ints, pick: Pick) -> tuple[Ints, int]:
@@ -205,6 +208,7 @@ class _Exchange(NamedTuple):
 def _exchanged(rows: Candidates, begun: _Exchange, *, rounds: int) -> _Exchange:
     """Go on with the exchanges that pay."""
     order, errors, settled = list(begun.order), begun.errors, begun.settled
+    left_out = partial(left_out_errors, unit=rows.unit)
     # Bit i of a row's code is the pick at place i.
     codes = np.zeros(rows.n_rows, dtype=np.int64)
     for i, pick in enumerate(order):
@@ -216,8 +220,8 @@ def _exchanged(rows: Candidates, begun: _Exchange, *, rounds: int) -> _Exchange:
             rest = order[:place] + order[place + 1 :]
             others = codes & ~(1 << place)
             joint = rows.joint(*_without_gaps(others))
-            errors = _cost_of(order[place], joint, left_out_errors)
-            best, cost = _cheapest(joint, left_out_errors, rest, rows)
+            errors = _cost_of(order[place], joint, left_out)
+            best, cost = _cheapest(joint, left_out, rest, rows)
             settled += 1
             if cost < errors:
                 order[place], errors = best, cost
@@ -238,7 +242,7 @@ def additive(rows: Candidates, length: int) -> list[Pick]:
         told = np.empty((n_types, len(order)))
         for place, candidate in enumerate(order):
             told[:, place] = rows.held((candidate,))[first]
-        scores = _score_tests(joint, told)
+        scores = _score_tests(joint, told, rows.unit)
         scores[order] = -1.0
         order.append(int(np.argmax(scores)))
         types, n_types = rows.refined(types, (order[-1],))
@@ -270,6 +274,9 @@ JOINT: Mapping[str, Callable[[Candidates, int], list[Pick]]] = {
 
 def rank_together(rows: Candidates, ranks: Sequence[str], length: int) -> dict[str, list[Pick]]:
     """Return several rankings of the same candidates, where `exchange` begins with what `forward` has found."""
+    if not rows.n_rows:
+        # A part so small that none of its rows was drawn.
+        return {rank: [(candidate,) for candidate in range(min(length, len(rows)))] for rank in ranks}
     found: dict[str, list[Pick]] = {}
     for rank in sorted(ranks, key=lambda rank: rank == "exchange"):
         found[rank] = exchange(rows, length, found.get("forward")) if rank == "exchange" else JOINT[rank](rows, length)
@@ -288,16 +295,16 @@ def flags_alone(holds: Bools, target: Bools, weights: Ints | None = None) -> Can
     return Candidates(flags, np.arange(len(holds)), target, no_cuts, no_cuts, weights=weights)
 
 
-def left_out_errors(n: Ints, c: Ints) -> Ints:
+def left_out_errors(n: Ints, c: Ints, unit: int = 1) -> Ints:
     """Return twice the errors that types of so many rows make when each row is judged by the others of its type.
 
-    The answer for a row without others is a toss.
+    The answer for a row without others is a toss. Of rows that weigh more, as much is left out as a row counts.
     """
     negative = n - c
     # A positive row errs unless those left lead or tie without it, a negative one where they do.
-    errors: Ints = c * (c <= negative) + negative * (c + 1 >= negative)
+    errors: Ints = c * (c < negative + unit) + negative * (c + unit >= negative)
     errors += errors
-    np.copyto(errors, 1, where=n == 1)
+    np.copyto(errors, n, where=n <= unit)
     return errors
 
 
@@ -361,15 +368,16 @@ def _without_gaps(codes: Ints) -> tuple[Ints, int]:
     return places[codes], int(places[-1]) + 1
 
 
-def _score_tests(joint: JointCounts, told: Floats) -> Floats:
+def _score_tests(joint: JointCounts, told: Floats, unit: int) -> Floats:
     """Return Rao's score of each candidate, given a logistic regression on what tells the types apart."""
+    n, c, n_held, c_held = (counts / unit for counts in (joint.n, joint.c, joint.n_held, joint.c_held))
     features = logistic.with_constant(told)
-    p = logistic.probabilities(logistic.fit(told, joint.n.astype(float), joint.c.astype(float)), told)
+    p = logistic.probabilities(logistic.fit(told, n, c), told)
     bend = p * (1 - p)
-    slope = np.einsum("at->a", joint.c_held - p * joint.n_held)
-    own = np.einsum("t,at->a", bend, joint.n_held)
-    shared = np.einsum("ti,at->ia", features * bend[:, None], joint.n_held)
-    known = np.einsum("ti,tj->ij", features * (bend * joint.n)[:, None], features) + 1e-6 * np.eye(features.shape[1])
+    slope = np.einsum("at->a", c_held - p * n_held)
+    own = np.einsum("t,at->a", bend, n_held)
+    shared = np.einsum("ti,at->ia", features * bend[:, None], n_held)
+    known = np.einsum("ti,tj->ij", features * (bend * n)[:, None], features) + 1e-6 * np.eye(features.shape[1])
     explained = np.einsum("ia,ia->a", shared, np.linalg.solve(known, shared))
     variance = own - explained
     scores = np.where(variance > 1e-6, slope**2 / (variance + logistic.PENALTY), 0.0)

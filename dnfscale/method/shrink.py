@@ -18,7 +18,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Floats, Ints
+from dnfscale.core.arrays import Bools, Floats, Ints, scaled
 from dnfscale.core.counts import TypeCounts, to_dense
 from dnfscale.method import logistic
 
@@ -33,6 +33,13 @@ class Shrink:
 
     rule: str = "none"
     rows: float = 8.0
+    unit: int = 1
+    """What a row counts; more than 1 where weights were made whole."""
+
+    @property
+    def counted(self) -> float:
+        """What m rows count."""
+        return self.rows * self.unit
 
 
 def accepted_types(counts: TypeCounts, shrink: Shrink, threshold: Fraction) -> Bools:
@@ -48,10 +55,10 @@ def accepted_by_each(counts: TypeCounts, shrinks: Sequence[Shrink], threshold: F
 
     def accepted(shrink: Shrink) -> Bools:
         if shrink.rule == "none":
-            return np.asarray((n > 0) & (threshold.denominator * c >= threshold.numerator * n))
+            return np.asarray((n > 0) & _reaches(n, c, threshold))
         if shrink.rule == "support":
-            return _supported(counts, shrink.rows, threshold)
-        p = _pulled(n, c, linear(), shrink.rows) if shrink.rule == "linear" else shares(counts, shrink)
+            return _supported(counts, shrink.counted, threshold)
+        p = _pulled(n, c, linear(shrink.unit), shrink.counted) if shrink.rule == "linear" else shares(counts, shrink)
         return np.asarray(p >= float(threshold) - _CLOSE)
 
     return [accepted(shrink) for shrink in shrinks]
@@ -63,25 +70,30 @@ def shares(counts: TypeCounts, shrink: Shrink) -> Floats:
     if shrink.rule == "none":
         return np.asarray(c / np.maximum(n, 1))
     if shrink.rule == "linear":
-        return _pulled(n, c, _linear_shares(counts), shrink.rows)
+        return _pulled(n, c, _linear_shares(counts, shrink.unit), shrink.counted)
     (all_n, all_c), *levels = _levels(counts)
     p = all_c / np.maximum(all_n, 1)
     for n, c in levels:
         parent = np.resize(p, len(n))
         if shrink.rule == "support":
-            p = np.where(n >= shrink.rows, c / np.maximum(n, 1), parent)
+            p = np.where(n >= shrink.counted, c / np.maximum(n, 1), parent)
         else:
-            p = _pulled(n, c, parent, shrink.rows)
+            p = _pulled(n, c, parent, shrink.counted)
     return np.asarray(p)
 
 
 def _supported(counts: TypeCounts, rows: float, threshold: Fraction) -> Bools:
     answers: Bools | None = None
     for n, c in _levels(counts):
-        own = threshold.denominator * c >= threshold.numerator * n
+        own = _reaches(n, c, threshold)
         answers = own if answers is None else np.where(n >= rows, own, np.resize(answers, len(n)))
     assert answers is not None
     return answers
+
+
+def _reaches(n: Ints, c: Ints, threshold: Fraction) -> Bools:
+    """Say where c / n is at least the threshold, in whole numbers."""
+    return np.asarray(scaled(c, threshold.denominator) >= scaled(n, threshold.numerator), dtype=np.bool_)
 
 
 def _pulled(n: Ints, c: Ints, to: Floats, rows: float) -> Floats:
@@ -89,8 +101,8 @@ def _pulled(n: Ints, c: Ints, to: Floats, rows: float) -> Floats:
     return np.asarray((c + rows * to) / (n + rows))
 
 
-def _linear_shares(counts: TypeCounts) -> Floats:
-    weights = logistic.fit(_bits(counts.codes, counts.ell), counts.n.astype(np.float64), counts.c.astype(np.float64))
+def _linear_shares(counts: TypeCounts, unit: int) -> Floats:
+    weights = logistic.fit(_bits(counts.codes, counts.ell), counts.n / unit, counts.c / unit)
     return logistic.probabilities(weights, _bits(np.arange(1 << counts.ell), counts.ell))
 
 

@@ -306,6 +306,15 @@ def test_two_cuts_of_a_date_or_decimal_are_one_chip(measure, low, high):
     assert [asked.text for asked in conditions(attributes, [(1, False), (0, True)])] == [f"{low} < x ≤ {high}"]
 
 
+def test_a_column_that_is_called_like_a_part_of_another_keeps_its_own_chip():
+    attributes = [
+        {"name": "a", "column": "hour of admitted", "test": "above", "value": 101},
+        {"name": "b", "column": "admitted", "part": "hour", "test": "above", "value": 8},
+    ]
+    shown = [asked.text for asked in conditions(attributes, [(0, True), (1, False)])]
+    assert shown == ["hour of admitted > 101", "hour of admitted ≤ 8"]
+
+
 def test_an_interval_is_defined_with_both_of_its_ends():
     record = model(["a", "b", "c"])
     record["attributes"][0] |= {"test": "between", "value": [1.23456789, 30]}

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dnfscale.errors import SpecError
+from dnfscale.errors import ClusterError, SpecError
 from dnfscale.jobs.order import order_for, spec_in
-from dnfscale.jobs.runner import Options
+from dnfscale.jobs.runner import Job, Options
 from dnfscale.jobs.suite_spec import SuiteSpec, read_suite
 from tests.jobs.running import Desk, command, essence, read_json, small_table, surroundings
 
@@ -83,6 +83,17 @@ def test_a_reason_that_jobs_share_is_told_once(two_jobs: Desk) -> None:
     assert ended.message.count(" and 1 more: ") == ended.message.count("u.parquet") == 1
     recorded = read_json(two_jobs.path / "runs" / "all" / "result.json")["jobs"]
     assert ["u.parquet" in (job["error"] or "") for job in recorded] == [False] * 4 + [True] * 4
+
+
+def test_jobs_that_a_lost_cluster_left_undone_are_not_done(two_jobs: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(*_: object, **__: object) -> None:
+        raise ClusterError("the scheduler is gone")
+
+    monkeypatch.setattr(Job, "run", lose)
+    ended = two_jobs.here("run", suite(two_jobs, '["first.toml", "second.toml"]'))
+    assert (ended.code, ended.message) == (4, "dnfscale: the scheduler is gone")
+    recorded = read_json(two_jobs.path / "runs" / "all" / "result.json")["jobs"]
+    assert [job["status"] for job in recorded] == ["failed", "failed"]
 
 
 def test_a_resumed_suite_leaves_finished_jobs_as_they_are(two_jobs: Desk) -> None:

@@ -17,16 +17,16 @@ from dnfscale.method.cuts import CutPlan, automatic, check_given, given_bracket,
 
 def test_a_median_is_named_so_and_other_quantiles_by_their_percentile():
     size = {"n_rows": 10, "n_columns": 2}
-    assert plan_cuts("median", {}, "age", **size).names == ("above_median",)
-    assert plan_cuts(3, {}, "age", **size).names == ("above_p25", "above_median", "above_p75")
-    assert plan_cuts(9, {"age": [65, 18.5, 65]}, "age", **size).names == ("above_18.5", "above_65")
-    assert plan_cuts("entropy", {}, "age", **size).shares == tuple(Fraction(j, 20) for j in range(1, 20))
+    assert plan_cuts("median", **size).names == ("above_median",)
+    assert plan_cuts(3, **size).names == ("above_p25", "above_median", "above_p75")
+    assert plan_cuts(9, [65, 18.5, 65], **size).names == ("above_18.5", "above_65")
+    assert plan_cuts("entropy", **size).shares == tuple(Fraction(j, 20) for j in range(1, 20))
 
 
 def test_more_rows_are_worth_more_cuts():
     assert automatic(40_000, 1000) == 17
     assert [automatic(n, 100) for n in (0, 1, 100, 128, 4096, 500_000, 10**12)] == [3, 3, 4, 4, 9, 31, 31]
-    assert plan_cuts("auto", {}, "x", n_rows=128, n_columns=3).shares == tuple(Fraction(j, 5) for j in range(1, 5))
+    assert plan_cuts("auto", n_rows=128, n_columns=3).shares == tuple(Fraction(j, 5) for j in range(1, 5))
 
 
 def test_fewer_columns_are_worth_more_cuts():

@@ -87,7 +87,7 @@ def test_rows_of_weight_three_leave_free_what_a_third_of_the_weight_does():
         unit: truth_of(
             own,
             flags(3),
-            shrink=Shrink("parent", 8.0 * unit),
+            shrink=Shrink("parent", 8.0, unit),
             threshold=HALF,
             freedom=Freedom("follow", share=0.05, unit=unit),
         ).free

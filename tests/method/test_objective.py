@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, fbeta_score
 
-from dnfscale.core.counts import tally
+from dnfscale.core.counts import TypeCounts, tally
+from dnfscale.method.ideal import weighed
 from dnfscale.method.objective import Objective
 from dnfscale.method.shrink import Shrink, accepted_types
 from tests.strategies import boolean_rows
@@ -40,6 +41,27 @@ def test_no_function_of_the_attributes_does_better_on_the_rows_learned_from(obje
         for answers in itertools.product([False, True], repeat=len(counts.codes))
     )
     assert found == best
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("unit", [1, 3, 2**45])
+def test_what_a_row_counts_changes_no_answer_even_where_products_do_not_fit_64_bits(objective, unit):
+    random = np.random.default_rng(4)
+    n = random.integers(1, 30, 8)
+    counts = TypeCounts(3, np.arange(8), n, random.integers(0, n + 1))
+    heavy = TypeCounts(3, np.arange(8), unit * counts.n, unit * counts.c)
+    # One more than a multiple, so that the shares have large denominators.
+    uneven = TypeCounts(3, np.arange(8), unit * counts.n + 1, unit * counts.c + 1)
+    for each in (counts, heavy, uneven):
+        threshold = objective.threshold_of(each)
+        expected = [Fraction(c, n) >= threshold for n, c in zip(each.n.tolist(), each.c.tolist(), strict=True)]
+        assert accepted_types(each, Shrink(), threshold).tolist() == expected
+        assert accepted_types(each, Shrink("support", 1), threshold).tolist() == expected
+        weights = weighed(each, threshold)
+        assert (2 * weights.c >= weights.n).tolist() == expected
+        assert weights.n_rows == sum(weights.n.tolist())
+    answers = [accepted_types(each, Shrink(), objective.threshold_of(each)).tolist() for each in (counts, heavy)]
+    assert answers[0] == answers[1]
 
 
 @given(boolean_rows(min_rows=2, max_attributes=3), st.data())

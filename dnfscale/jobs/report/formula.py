@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dnfscale.core.parts import ColumnName, Part, Unit
 from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
@@ -167,8 +168,7 @@ def condition(attribute: Mapping[str, Any], holds: bool) -> Condition:
 
 def column_words(attribute: Mapping[str, Any]) -> str:
     """Return the column of an attribute of a model file, or which part of it is asked for."""
-    column, part, zone = str(attribute["column"]), attribute.get("part"), attribute.get("zone")
-    return column if part is None else f"{part} of {column}" + zone_text(zone)
+    return _words(_column(attribute))
 
 
 def number_text(value: object) -> str:
@@ -250,7 +250,7 @@ def _item(line: Line, counted: str) -> Html:
 
 def _range_left(attribute: Mapping[str, Any], holds: bool) -> Range | Gap | None:
     """Return what a literal of a model file leaves of its column, or leaves out, if it is one of cuts."""
-    column, test, value = column_words(attribute), attribute["test"], attribute.get("value")
+    column, test, value = _column(attribute), attribute["test"], attribute.get("value")
     if test == "above" and (cut := _cut(value, attribute)) is not None:
         return Range(column, cut, None) if holds else Range(column, None, cut)
     if test == "between" and value is not None:
@@ -262,14 +262,24 @@ def _range_left(attribute: Mapping[str, Any], holds: bool) -> Range | Gap | None
 
 def _cut(value: Any, attribute: Mapping[str, Any]) -> int | float | Quantity | None:
     """Return a cut as what can be compared; None for one at infinity, or for none."""
-    if isinstance(value, str):
-        measure = parse_measure(attribute.get("measure", ""))
+    if isinstance(value, str) and "measure" in attribute:
+        measure = parse_measure(str(attribute["measure"]))
         return None if measure is None else parse_quantity(value, measure)
-    return value
+    return value if isinstance(value, int | float) else None
+
+
+def _column(attribute: Mapping[str, Any]) -> ColumnName:
+    """Return the column of an attribute of a model file: a stored one may be called like a part of another."""
+    column, part = str(attribute["column"]), attribute.get("part")
+    return column if part is None else Part(column, Unit(part), attribute.get("zone"))
+
+
+def _words(column: ColumnName) -> str:
+    return column if isinstance(column, str) else f"{column}{zone_text(column.zone)}"
 
 
 def _within(asked: Range) -> Condition:
-    column = str(asked.column)
+    column = _words(asked.column)
     if asked.high is None:
         return Condition(column, ">", number_text(asked.low))
     low = "" if asked.low is None else number_text(asked.low)
