@@ -11,6 +11,7 @@ import numpy as np
 
 from dnfscale.errors import SpecError
 from dnfscale.learn import fold_model, learn_targets
+from dnfscale.method.cuts import written_cut
 from dnfscale.readable import Readable
 from dnfscale.table import PROFILES, LearnSpec, profile_choices
 from dnfscale.weights import threshold_fraction
@@ -221,7 +222,7 @@ class IdealClassifier(Readable):
             max_ell=int(self.max_ell) if isinstance(self.max_ell, np.integer) else self.max_ell,
             validation=self.validation,
             threshold=threshold_fraction(self.threshold),
-            at=tuple((column, tuple(cuts)) for column, cuts in (self.at or {}).items()),
+            at=tuple((column, tuple(map(written_cut, cuts))) for column, cuts in (self.at or {}).items()),
             rare=self.rare,
             objective=self.objective,
             beta=Fraction(str(self.beta)),

@@ -27,7 +27,7 @@ from dnfscale.data.source import Source, number_dtype
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
 from dnfscale.method.booleanize import FoldCuts
-from dnfscale.method.cuts import CutPlan, check_given, given_bracket, given_cut, plan_cuts
+from dnfscale.method.cuts import CutPlan, check_given, counted_cuts, given_bracket, given_cut, plan_cuts
 from dnfscale.scans import CollectInside, ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead, merge_located
 from dnfscale.table import LearnSpec, Table, check_kept, check_source, features, settle, splits_of
 
@@ -74,7 +74,13 @@ class _Outlook:
         at = _given_cuts(columns, spec)
         n_columns = sum(column.role is Role.NUMBER for column in columns)
         return {
-            i: plan_cuts(spec.cuts, at.get(columns[i].name, ()), n_rows=self.n_rows, n_columns=n_columns)
+            i: plan_cuts(
+                spec.cuts,
+                at.get(columns[i].name, ()),
+                columns[i].measure,
+                n_rows=self.n_rows,
+                n_columns=n_columns,
+            )
             for i in self.samples
         }
 
@@ -142,12 +148,16 @@ def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[ColumnName, 
 
     A name in the spec is that of a stored column, if there is one, or else that of a part.
     """
-    parts = {str(c.name): c.name for c in columns if isinstance(c.name, Part)}
-    stored = {c.name: c.name for c in columns if isinstance(c.name, str)}
+    numbers = [column for column in columns if column.role is Role.NUMBER]
+    # Stored columns last: they go before parts.
+    named = {str(column.name): column for column in sorted(numbers, key=lambda column: isinstance(column.name, str))}
     given: dict[ColumnName, Sequence[int | float]] = {}
     if spec.cuts != "median":
-        given.update(dict.fromkeys(parts.values(), range(23)))
-    return given | {stored.get(name, parts.get(name, name)): cuts for name, cuts in spec.at}
+        given.update({column.name: range(23) for column in columns if isinstance(column.name, Part)})
+    for name, cuts in spec.at:
+        column = named[name]
+        given[column.name] = counted_cuts(cuts, column.name, column.measure)
+    return given
 
 
 def _cut_members(splits: Splits, *, by_train: bool) -> Bools:

@@ -96,8 +96,8 @@ class LearnSpec:
     cuts: str | int = "median"
     """Where numbers are cut: "median", a number of quantiles, "auto": as many as the rows are good for, or "entropy":
     those of many quantiles that tell of the target."""
-    at: tuple[tuple[str, tuple[int | float, ...]], ...] = ()
-    """Given cuts of some columns."""
+    at: tuple[tuple[str, tuple[int | float | str, ...]], ...] = ()
+    """Given cuts of some columns; those of dates and times are texts."""
     intervals: bool = False
     """Whether what lies between two cuts of a column may be an attribute too; the ranking "exchange" looks for it."""
     parts: Parts | Mapping[str, Sequence[str]] = ()

@@ -6,6 +6,7 @@ What the numbers count is the column's *measure*; with it, a number can be writt
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 _DAY_S = 86_400
+_EPOCH = datetime.datetime(1970, 1, 1)
 _MOST_TICKS = 1 << 63
 STEPS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """Steps in a second."""
@@ -103,6 +105,38 @@ def parse_quantity(text: str, measure: Measure) -> Quantity | None:
     quantity = Quantity(measure, int(ticks))
     # There is one way to write a quantity; the 31st of April is none.
     return quantity if str(quantity) == text else None
+
+
+def amount_of(value: int | float | str, measure: Measure) -> Fraction | None:
+    """Return the amount that somebody has written for a column of a measure; None where it is none of that kind.
+
+    Decimals may be numbers. Dates and times are texts, as they are written here or as ISO 8601 has them otherwise.
+    """
+    if not isinstance(value, str):
+        return Fraction(str(value)) if measure.kind is Kind.DECIMAL else None
+    if measure.kind in (Kind.DECIMAL, Kind.DURATION):
+        match = re.fullmatch(_PATTERNS[measure.kind], value, re.ASCII)
+        return None if match is None else _amount(match.groupdict())
+    known = parse_quantity(value, measure)
+    try:
+        return known.amount if known is not None else _iso_amount(value, measure.kind)
+    except ValueError:
+        return None
+
+
+def _iso_amount(text: str, kind: Kind) -> Fraction | None:
+    if kind is Kind.DATE:
+        return Fraction((datetime.date.fromisoformat(text) - _EPOCH.date()).days)
+    if kind is Kind.TIME:
+        clock = datetime.time.fromisoformat(text)
+        since = None if clock.tzinfo is not None else datetime.datetime.combine(_EPOCH, clock) - _EPOCH
+    else:
+        moment = datetime.datetime.fromisoformat(text)
+        if kind is Kind.INSTANT:
+            since = None if moment.tzinfo is None else moment - _EPOCH.replace(tzinfo=datetime.UTC)
+        else:
+            since = None if moment.tzinfo is not None else moment - _EPOCH
+    return None if since is None else Fraction(since // datetime.timedelta(microseconds=1), 10**6)
 
 
 def edge_among(cut: int | float | Quantity, measure: Measure | None, *, whole: bool) -> int | float:

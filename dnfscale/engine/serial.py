@@ -48,6 +48,8 @@ class SerialEngine:
 
     def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
         results: list[Result] = []
+        if not items:
+            return results
         self._watch(Progress(phase, 0, len(items)))
         for done, item in enumerate(items, start=1):
             results.append(function(item))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date, time
 from typing import Any
 
 from dnfscale.core.parts import Unit
@@ -23,7 +24,7 @@ from dnfscale.jobs.checks import texts as _texts
 from dnfscale.jobs.checks import whole as _whole
 from dnfscale.jobs.checks import yes_no as _yes_no
 from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS
-from dnfscale.method.cuts import CUTS, MOST_CUTS
+from dnfscale.method.cuts import CUTS, MOST_CUTS, written_cut
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 from dnfscale.method.freedom import UNSEEN
 from dnfscale.method.objective import OBJECTIVES
@@ -88,14 +89,14 @@ def _cuts(value: Any) -> str | int:
     return value  # type: ignore[no-any-return]
 
 
-def _given_cuts(value: Any) -> dict[str, list[int | float]]:
-    def is_number(cut: Any) -> bool:
-        return abs(_real(cut)) < float("inf")
+def _given_cuts(value: Any) -> dict[str, list[int | float | str]]:
+    def is_cut(cut: Any) -> bool:
+        return isinstance(cut, str | date | time) or abs(_real(cut)) < float("inf")
 
     columns = isinstance(value, dict) and value and all(isinstance(cuts, list) and cuts for cuts in value.values())
-    if not columns or not all(len(cuts) <= MOST_CUTS and all(map(is_number, cuts)) for cuts in value.values()):
+    if not columns or not all(len(cuts) <= MOST_CUTS and all(map(is_cut, cuts)) for cuts in value.values()):
         raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")
-    return dict(value)
+    return {column: list(map(written_cut, cuts)) for column, cuts in value.items()}
 
 
 def _parts(value: Any) -> tuple[str, ...] | dict[str, list[str]]:

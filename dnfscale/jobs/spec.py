@@ -308,9 +308,8 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, Any]:
     overrides: dict[str, Any] = {}
     for text in texts:
         key, value = parse_override(text)
-        overrides |= (
-            {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) else {key: value}
-        )
+        in_parts = isinstance(value, dict) and key not in FIELDS
+        overrides |= {f"{key}.{name}": part for name, part in value.items()} if in_parts else {key: value}
     return overrides
 
 

@@ -18,7 +18,10 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.associations import Associations
 from dnfscale.core.medians import MEDIAN, Bracket, Cut
-from dnfscale.errors import DataError
+from dnfscale.core.parts import ColumnName
+from dnfscale.core.quantities import Kind, Measure, Quantity, amount_of
+from dnfscale.errors import SpecError
+from dnfscale.method.conditions import number_text
 
 CUTS = ("median", "auto", "entropy")
 """What a spec may say besides a number of quantiles."""
@@ -38,19 +41,30 @@ class CutPlan:
 
     shares: tuple[Fraction, ...] = ()
     values: tuple[int | float, ...] = ()
+    measure: Measure | None = None
+    """What the values count, if it is steps of something."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """What is above each cut: `above_median`, `above_p30` for a percentile, `above_65` for a given value."""
+        if self.measure is not None and self.values:
+            return tuple(f"above_{Quantity(self.measure, int(value))}" for value in self.values)
         if self.values:
-            return tuple(f"above_{value:g}" for value in self.values)
+            return tuple(f"above_{number_text(value)}" for value in self.values)
         return tuple("above_median" if share == MEDIAN else f"above_p{round(100 * share)}" for share in self.shares)
 
 
-def plan_cuts(cuts: str | int, given: Sequence[int | float] = (), *, n_rows: int, n_columns: int) -> CutPlan:
+def plan_cuts(
+    cuts: str | int,
+    given: Sequence[int | float] = (),
+    measure: Measure | None = None,
+    *,
+    n_rows: int,
+    n_columns: int,
+) -> CutPlan:
     """Return the cuts of a column of a table of so many rows and columns of numbers: those given, if there are any."""
     if given:
-        return CutPlan(values=tuple(sorted(set(given))))
+        return CutPlan(values=tuple(sorted(set(given))), measure=measure)
     if cuts == "median":
         return CutPlan((MEDIAN,))
     k = cuts if isinstance(cuts, int) else _ENTROPY_CUTS if cuts == "entropy" else automatic(n_rows, n_columns)
@@ -96,12 +110,50 @@ def given_bracket(value: int | float, dtype: np.dtype[Any]) -> Bracket:
     return Bracket(edge, edge)
 
 
-def check_given(at: Mapping[str, Sequence[int | float]], numbers: Sequence[str]) -> None:
-    """Raise DataError where cuts are given for what is no column of numbers."""
+def written_cut(value: Any) -> int | float | str:
+    """Return a cut that somebody has given as a number or a text: dates and times are written as ISO 8601 has them."""
+    if isinstance(value, int | float | str):
+        return value
+    if isinstance(value, np.number):
+        return value.item()  # type: ignore[no-any-return]
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+
+
+def counted_cuts(
+    given: Sequence[int | float | str], column: ColumnName, measure: Measure | None
+) -> tuple[int | float, ...]:
+    """Return given cuts as what the values of a column count: the last step up to each, if they are steps."""
+    found: list[int | float] = []
+    for value in given:
+        amount = None if measure is None else amount_of(value, measure)
+        if amount is not None and measure is not None:
+            found.append(math.floor(amount * measure.steps))
+        elif measure is None and not isinstance(value, str):
+            found.append(value)
+        else:
+            expected = _EXPECTED[measure.kind] if measure is not None else "numbers"
+            raise SpecError(
+                f"booleanize.at: cuts of {str(column)!r} must be {expected}, got {value!r}", "booleanize.at"
+            )
+    return tuple(found)
+
+
+_EXPECTED = {
+    Kind.DATE: "dates such as 2024-02-29",
+    Kind.TIME: "times such as 12:30:00",
+    Kind.TIMESTAMP: "dates and times without a zone, such as 2024-02-29T12:30:00",
+    Kind.INSTANT: "dates and times with their zone, such as 2024-02-29T12:30:00Z",
+    Kind.DURATION: 'durations such as "P1DT2H0M3.5S"',
+    Kind.DECIMAL: "numbers",
+}
+
+
+def check_given(at: Mapping[str, Sequence[int | float | str]], numbers: Sequence[str]) -> None:
+    """Raise SpecError where cuts are given for what is no column of numbers, dates or times."""
     for column in at:
         if column not in numbers:
-            raise DataError(
-                f"booleanize.at must name columns of numbers, got {column!r}; there are "
+            raise SpecError(
+                f"booleanize.at must name columns of numbers, dates or times, got {column!r}; there are "
                 f"{', '.join(map(repr, numbers[:10])) or 'none'}{' and more' * (len(numbers) > 10)}",
                 "booleanize.at",
             )

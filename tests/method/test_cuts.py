@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from fractions import Fraction
 
@@ -11,8 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.associations import Associations
-from dnfscale.errors import DataError
-from dnfscale.method.cuts import CutPlan, automatic, check_given, given_bracket, given_cut, keep_telling, plan_cuts
+from dnfscale.core.quantities import parse_measure
+from dnfscale.errors import SpecError
+from dnfscale.method.cuts import (
+    CutPlan,
+    automatic,
+    check_given,
+    counted_cuts,
+    given_bracket,
+    given_cut,
+    keep_telling,
+    plan_cuts,
+    written_cut,
+)
 
 
 def test_a_median_is_named_so_and_other_quantiles_by_their_percentile():
@@ -54,8 +66,63 @@ def test_a_given_cut_splits_a_column_as_its_value_does(value, kind, numbers):
 
 def test_cuts_are_given_for_columns_of_numbers():
     check_given({"age": [18]}, ["age", "bmi"])
-    with pytest.raises(DataError, match=r"at must name columns of numbers, got 'sex'; there are 'age', 'bmi'"):
+    with pytest.raises(SpecError, match=r"columns of numbers, dates or times, got 'sex'; there are 'age', 'bmi'"):
         check_given({"sex": [18]}, ["age", "bmi"])
+
+
+@pytest.mark.parametrize(
+    ("measure", "given", "ticks", "name"),
+    [
+        ("decimal[2]", 500, 50_000, "above_500"),
+        ("decimal[2]", 5000.005, 500_000, "above_5000"),
+        ("decimal[2]", "-0.25", -25, "above_-0.25"),
+        ("date", "2024-02-29", 19_782, "above_2024-02-29"),
+        ("time[us]", "12:30:00", 45_000_000_000, "above_12:30:00"),
+        ("time[s]", "12:30", 45_000, "above_12:30:00"),
+        ("timestamp[ms]", "1970-01-02", 86_400_000, "above_1970-01-02T00:00:00"),
+        ("timestamp[s]", "1969-12-31T23:59:59.5", -1, "above_1969-12-31T23:59:59"),
+        ("timestamp[ns]", "1970-01-01T00:00:00.000000001", 1, "above_1970-01-01T00:00:00.000000001"),
+        ("instant[s]", "1970-01-01T02:00:00+02:00", 0, "above_1970-01-01T00:00:00Z"),
+        ("duration[s]", "P1DT0H0M1S", 86_401, "above_P1DT0H0M1S"),
+    ],
+)
+def test_a_given_cut_is_what_the_column_counts_up_to_it(measure, given, ticks, name):
+    known = parse_measure(measure)
+    assert counted_cuts([given], "x", known) == (ticks,)
+    assert plan_cuts(9, [ticks], known, n_rows=10, n_columns=2).names == (name,)
+
+
+@pytest.mark.parametrize(
+    ("measure", "given", "expected"),
+    [
+        (None, "2024-02-29", "must be numbers, got '2024-02-29'"),
+        ("date", 19_782, "must be dates such as 2024-02-29, got 19782"),
+        ("date", "2024-02-30", "must be dates"),
+        ("time[s]", "2024-02-29", "must be times"),
+        ("timestamp[s]", "2024-02-29T12:00:00Z", "without a zone"),
+        ("instant[s]", "2024-02-29T12:00:00", "with their zone"),
+        ("duration[s]", 5, "must be durations"),
+        ("decimal[2]", "1,5", "must be numbers"),
+    ],
+)
+def test_a_cut_that_the_column_cannot_count_is_refused(measure, given, expected):
+    with pytest.raises(SpecError, match=f"booleanize.at: cuts of 'x' .*{expected}"):
+        counted_cuts([given], "x", None if measure is None else parse_measure(measure))
+
+
+def test_cuts_are_written_as_texts_unless_they_are_numbers():
+    given = [
+        5,
+        2.5,
+        np.int8(3),
+        np.float64(0.5),
+        "x",
+        dt.date(2024, 2, 29),
+        dt.time(12, 30),
+        np.datetime64("2024-01-01"),
+    ]
+    written = [5, 2.5, 3, 0.5, "x", "2024-02-29", "12:30:00", "2024-01-01"]
+    assert list(map(written_cut, given)) == written
 
 
 def judged_cuts(x: list[int], y: list[bool], cuts: list[int]) -> set[int]:

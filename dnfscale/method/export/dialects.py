@@ -196,9 +196,10 @@ DIALECTS: dict[str, Dialect] = {
         quantity=duckdb_quantity,
         same=_duckdb_same,
         differs=_duckdb_differs,
-        below_nan=lambda column: f"{column} < 'NaN'::DOUBLE",
-        # Nothing is greater than NaN, and >= refuses texts and truth values where = would turn them into numbers.
-        is_nan=lambda column: f"{column} >= 'NaN'::DOUBLE",
+        # Nothing is greater than NaN. What a Parquet file says of its least and greatest numbers leaves NaN out, and
+        # DuckDB 2.0 takes it to decide comparisons with NaN, but not what it does not know of a function's result.
+        below_nan=lambda column: f"{column} = least({column}, 'inf'::DOUBLE)",
+        is_nan=lambda column: f"{column} > least({column}, 'inf'::DOUBLE)",
         any_is_nan=lambda column: f"typeof({column}) IN ('FLOAT', 'DOUBLE') AND {column}::VARCHAR IN ('nan', '-nan')",
         same_name=lambda name: name.translate(_LOWER_ASCII),
         part=duckdb_part,

@@ -116,7 +116,7 @@ def _in_range(column: str, cuts: Sequence[int | float | Quantity], dialect: Dial
         nan = [] if kind is Kind.MOMENT else [dialect.is_nan(column)]
         return f"({' OR '.join([*said, f'{column} IS NULL', *nan])})"
     if kind is not Kind.MOMENT and dialect.below_nan:
-        # An interval has no NaN in it, but in DuckDB this also refuses a column of truth values.
+        # DuckDB may take the end of an interval for granted; this also refuses a column of truth values there.
         said.append(dialect.below_nan(column))
     return " AND ".join(said)
 

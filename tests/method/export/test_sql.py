@@ -28,7 +28,7 @@ def test_one_term_a_line_in_the_order_of_the_formula():
     )
     assert export_sql(model).splitlines() == [
         "COALESCE(",
-        """  "age" > 38 AND "age" < 'NaN'::DOUBLE AND "smoker" IS NOT TRUE""",
+        """  "age" > 38 AND "age" = least("age", 'inf'::DOUBLE) AND "smoker" IS NOT TRUE""",
         """  OR "smoker" IS TRUE AND "colour" = 'red' AND "colour" IS NOT NULL""",
         """  OR "colour" IS DISTINCT FROM 'red',""",
         "  FALSE",
@@ -67,8 +67,8 @@ def test_what_had_no_cut_is_never_above_it(dialect, never):
     [
         (
             "duckdb",
-            """COALESCE("x" > 1 AND "x" <= 2.5e0 AND "x" < 'NaN'::DOUBLE, FALSE)""",
-            """(("x" <= 1 OR "x" > 2.5e0 OR "x" IS NULL OR "x" >= 'NaN'::DOUBLE))""",
+            """COALESCE("x" > 1 AND "x" <= 2.5e0 AND "x" = least("x", 'inf'::DOUBLE), FALSE)""",
+            """(("x" <= 1 OR "x" > 2.5e0 OR "x" IS NULL OR "x" > least("x", 'inf'::DOUBLE)))""",
         ),
         (
             "postgres",
@@ -107,6 +107,33 @@ def test_nan_and_null_are_above_nothing(connection, kind, values, cut, holds):
         for attribute in (Above("a", "x", cut), Between("a", "x", *ends)):
             model = single(attribute, holds)
             assert ask(connection, model, table) == expected(model, table)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("values", [[0, 10], [5, 10], [0, 4], [4.5, 4.75], [INF, 5], [-INF, 4]])
+@pytest.mark.parametrize("row_group_size", [2, 1000])
+def test_nan_is_above_nothing_in_a_parquet_file_whose_footer_does_not_know_of_it(
+    connection, tmp_path, values, holds, row_group_size
+):
+    # What a footer says of the least and the greatest value leaves NaN out.
+    for kind in (pa.float64(), pa.float32()):
+        table = pa.table({"x": pa.array([*values, NAN, values[0], NAN, None, values[1]], kind)})
+        file = tmp_path / f"{kind}.parquet"
+        pq.write_table(table, file, row_group_size=row_group_size)
+        for attribute in (
+            Above("a", "x", 4.5),
+            Between("a", "x", 4.5, 20),
+            Between("a", "x", -1, 7),
+            IsMissing("a", "x"),
+        ):
+            model = single(attribute, holds)
+            answers = [row[-1] for row in connection.sql(export_sql(model, table=str(file))).fetchall()]
+            assert answers == expected(model, table)
+            # Of a row group with one number besides NaN, DuckDB 2.0 takes all rows for that number in a WHERE clause.
+            if row_group_size < 3:
+                continue
+            found = connection.sql(f"SELECT count(*) FROM '{file}' WHERE {export_sql(model)}").fetchall()
+            assert found == [(sum(answers),)]
 
 
 @pytest.mark.parametrize("cut", [2**53 + 1, -(2**53) - 1, 2**53, float(2**53), float(2**62), 2**62 + 1, 2**63 + 1])
