@@ -133,7 +133,7 @@ def read_models(file: str | Path, access: Access = DEFAULT_ACCESS) -> tuple[Mode
     try:
         return parse_models(record)
     except DataError as error:
-        raise DataError(f"{file}: {error.message}; write it again") from error
+        raise DataError(f"{file}: {error.message}; give the model.json of a run, or write it again") from error
 
 
 def parse_models(record: Any) -> tuple[Model, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 from distributed import Client
 
 from dnfscale.engine.api import Notice, Tell
+from dnfscale.engine.client import workers_of
 
 _EVERYTHING = "all"
 """The topic under which a scheduler tells of its workers."""
@@ -33,7 +34,7 @@ class Attendance:
         """Who left before we knew who is there."""
         self._threads = 1
         client.subscribe_topic(_EVERYTHING, self._heard)
-        there = client.scheduler_info(n_workers=-1)["workers"]
+        there = workers_of(client)
         with self._lock:
             self._present |= set(there) - self._gone
             self._threads = max((worker["nthreads"] for worker in there.values()), default=1)

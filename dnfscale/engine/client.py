@@ -7,6 +7,8 @@ instead; what is finished is kept, and --resume goes on.
 
 from __future__ import annotations
 
+from typing import Any
+
 from distributed import Client
 
 
@@ -18,3 +20,18 @@ class OneConnectionClient(Client):  # type: ignore[misc]
             state.cancel(reason="scheduler-connection-lost")
         self.futures.clear()
         await self._close()
+
+
+def workers_of(client: Client, *, most: int = -1) -> dict[str, dict[str, Any]]:
+    """Return what the scheduler knows of its workers now, by address; nothing where it does not answer.
+
+    The client's own `scheduler_info` returns what it has last heard of the scheduler, and every two seconds that is an
+    answer without workers: with several threads it sometimes tells of none.
+    """
+    if client.scheduler is None:
+        return {}
+    try:
+        told: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=most)
+    except OSError:
+        return {}
+    return dict(told["workers"])

@@ -46,7 +46,7 @@ from dnfscale.engine.api import (
 )
 from dnfscale.engine.applying import SummarizeRun, apply, apply_within
 from dnfscale.engine.attendance import Attendance
-from dnfscale.engine.client import OneConnectionClient
+from dnfscale.engine.client import OneConnectionClient, workers_of
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.forking import ENVIRONMENT, LOADED, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
@@ -333,7 +333,7 @@ class ClusterEngine:
             pass
 
     def _workers(self) -> list[dict[str, Any]]:
-        return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
+        return list(workers_of(self.client).values())
 
     def _runs(self, items: Sequence[Any]) -> list[Sequence[Any]]:
         """Return items as runs for one task each.

@@ -147,7 +147,9 @@ def _parser() -> argparse.ArgumentParser:
         "--resume", action="store_true", help="go on with an interrupted run; a finished one is left as it is"
     )
     run_verb.add_argument(
-        "--force", action="store_true", help="replace the run of another spec or other data in the same folder"
+        "--force",
+        action="store_true",
+        help="replace the run of another spec in the same folder; with --resume, begin anew where data or code changed",
     )
     run_verb.add_argument("--json", action="store_true", help="result on stdout and events on stderr as JSON")
     run_verb.add_argument("--performance-report", metavar="FILE", help="write Dask's own report of the run here")

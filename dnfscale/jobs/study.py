@@ -237,10 +237,10 @@ def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
 
 def _check_memory(plan: RowsPlan, engine: Engine) -> None:
     # A learner copies its part of the rows once, and once more into its own format.
-    needed = 4 * plan.matrix_bytes
-    if engine.worker_bytes is not None and needed > 0.7 * engine.worker_bytes:
+    needed, limit = 4 * plan.matrix_bytes, engine.worker_bytes
+    if limit is not None and needed > 0.7 * limit:
         raise LimitError(
             f"tuning holds all rows in each worker, which may need {needed / 2**20:,.0f} MiB, but a worker has "
-            f'{engine.worker_bytes / 2**20:,.0f} MiB; raise cluster.memory_limit, or set methods = ["ideal"]',
+            f'{limit / 2**20:,.0f} MiB; raise cluster.memory_limit, or set methods = ["ideal"]',
             "cluster.memory_limit",
         )

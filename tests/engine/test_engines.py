@@ -555,3 +555,24 @@ def test_a_merge_that_does_not_fit_in_a_worker_is_over_the_limit_before_it_start
 @pytest.mark.parametrize(("summary_bytes", "worker_bytes"), [(100 * MIB, 1800 * MIB), (2**50, None), (0, 1)])
 def test_a_merge_that_fits_is_let_pass(summary_bytes, worker_bytes):
     check_merge("counts", summary_bytes, fan_in=8, worker_bytes=worker_bytes, advice="", key="")
+
+
+def test_threads_that_ask_for_the_workers_at_once_are_all_told_of_all(cluster):
+    """Dask's client forgets its workers whenever its own clock asks how the scheduler is."""
+    client = cluster.client
+    limit, seen = cluster.worker_bytes, set()
+
+    def ask() -> None:
+        seen.update(cluster.worker_bytes for _ in range(100))
+
+    def forget() -> None:
+        for _ in range(200):
+            client.scheduler_info(n_workers=0)
+
+    threads = [threading.Thread(target=each) for each in (ask, ask, forget)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert limit is not None
+    assert seen == {limit}

@@ -13,6 +13,7 @@ from typing import Any
 
 from distributed.utils import silence_logging_cmgr
 
+from dnfscale.engine.client import workers_of
 from dnfscale.engine.detached.record import JobRecord, job_beginning
 from dnfscale.engine.detached.registry import REGISTRY, Registry, task_key
 from dnfscale.engine.detached.supervisor import supervise
@@ -60,7 +61,7 @@ class JobBoard:
     @property
     def has_workers(self) -> bool:
         with self._answering():
-            return bool(self._client.scheduler_info(n_workers=1)["workers"])
+            return bool(workers_of(self._client, most=1))
 
     def submit(self, order: dict[str, Any], **about: str) -> str:
         """Hand a job to the scheduler, and return its id once it no longer depends on this process."""
