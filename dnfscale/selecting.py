@@ -255,7 +255,7 @@ def _allowed(tables: Associations, booleans: Booleanization, spec: LearnSpec) ->
     if spec.cuts == "entropy":
         allowed &= keep_telling(tables, cuts)
     fold_of = np.arange(len(allowed)) % booleans.train.n_folds
-    for own in cuts:
+    for own in (column for column in cuts if len(column) > 1):
         first = booleans.train.first[:, own]
         repeats = (first[:, :, None] == first[:, None, :]) & np.tri(len(own), k=-1, dtype=np.bool_)
         allowed[:, own] &= ~repeats.any(axis=2)[fold_of]
