@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath
 
+import pyarrow as pa
+
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Reading, Role
 from dnfscale.data.source import Source, holds_labels, open_source, role_of
@@ -30,7 +32,9 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
             f"--target must name a column of labels (numbers, booleans or strings), but {target!r} has the type "
             f"{source.types[target]}; convert it, or choose another"
         )
-    unusable = [name for name, kind in source.types.items() if role_of(kind) is None and name != target]
+    unusable = [
+        n for n, kind in source.types.items() if (role_of(kind) is None or _is_empty(n, source)) and n != target
+    ]
     labels = sorted(_labels(source, target))
     if len(labels) > _MOST_LABELS:
         raise SpecError(
@@ -78,6 +82,11 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
             "",
         ]
     )
+
+
+def _is_empty(column: str, source: Source) -> bool:
+    """Say whether a column has no value at all: where rows with missing values are dropped, it would leave none."""
+    return pa.types.is_null(source.types[column]) or 0 < source.n_rows == source.null_counts.get(column)
 
 
 def _relative(path: Path, folder: Path) -> str:

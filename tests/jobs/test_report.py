@@ -428,7 +428,7 @@ def test_the_answer_comes_first_in_plain_words():
         "Formulas learned this way, each tested on rows it had not seen, were right for 84.0 % of them on average "
         "(10 folds, from 80.0 % to 88.0 %, standard deviation 2.8 points).",
         "Always giving the more frequent answer is right for 60.0 % of the rows.",
-        "The paper reports 81.2 % ± 5 for this method on this dataset.",
+        "The paper reports 81.2 % ± 5 for its method on this dataset.",
     ]
     assert comparison_words(outcome) == [
         "Random forest 86.0 %: no difference shown (the formula −2.0 points, 95 % interval −5.0 to +1.0).",

@@ -80,6 +80,16 @@ def test_columns_that_cannot_be_used_are_dropped_by_name(desk):
     assert desk.here("run", "t.toml", *BRIEFLY).code == 0
 
 
+def test_columns_without_any_value_are_dropped_so_that_rows_are_left(desk):
+    table = pa.table(small_table())
+    table = table.append_column("nothing", pa.nulls(table.num_rows))
+    table = table.append_column("unknown", pa.nulls(table.num_rows, pa.float64()))
+    desk.table(table)
+    assert desk.here("init", "t.parquet", "--target", "y").code == 0
+    assert read_spec(desk.path / "t.toml")["data.drop"] == ("nothing", "unknown")
+    assert desk.here("run", "t.toml", *BRIEFLY, "--set", "kind=fit").code == 0
+
+
 def test_a_spec_written_elsewhere_still_finds_its_data(laid_desk):
     (laid_desk.path / "specs").mkdir()
     assert laid_desk.here("init", "t.parquet", "--target", "y", "--output", "specs/mine.toml").code == 0

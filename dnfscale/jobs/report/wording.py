@@ -34,7 +34,7 @@ def accuracy_words(outcome: Outcome) -> list[str]:
     if paper:
         told = paper.accuracies["ideal"]
         spread = f" ± {told.deviation:g}" if told.deviation is not None else ""
-        words.append(f"The paper reports {told.mean:g} %{spread} for this method on this dataset.")
+        words.append(f"The paper reports {told.mean:g} %{spread} for its method on this dataset.")
     return words
 
 
