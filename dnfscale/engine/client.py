@@ -1,4 +1,4 @@
-"""A client whose connection, once lost, is lost.
+"""A client whose connection, once lost, is lost; and what its scheduler knows of the workers.
 
 Dask's own connects again: with every result forgotten, and, where the scheduler is still taking the old connection
 down, to one that does not know it any more and never answers. A job that has lost its scheduler says so at once

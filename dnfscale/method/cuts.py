@@ -119,33 +119,40 @@ def written_cut(value: Any) -> int | float | str:
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
+_EXPECTED = {
+    None: "numbers",
+    Kind.DECIMAL: "numbers",
+    Kind.DATE: "dates such as 2024-02-29",
+    Kind.TIME: "times such as 12:30:00",
+    Kind.TIMESTAMP: "dates and times without a zone, such as 2024-02-29T12:30:00",
+    Kind.INSTANT: "dates and times with their zone, such as 2024-02-29T12:30:00Z",
+    Kind.DURATION: 'durations such as "P1DT2H0M3.5S"',
+}
+
+
 def counted_cuts(
     given: Sequence[int | float | str], column: ColumnName, measure: Measure | None
 ) -> tuple[int | float, ...]:
     """Return given cuts as what the values of a column count: the last step up to each, if they are steps."""
     found: list[int | float] = []
     for value in given:
-        amount = None if measure is None else amount_of(value, measure)
-        if amount is not None and measure is not None:
-            found.append(math.floor(amount * measure.steps))
-        elif measure is None and not isinstance(value, str):
-            found.append(value)
-        else:
-            expected = _EXPECTED[measure.kind] if measure is not None else "numbers"
+        cut = _counted_cut(value, measure)
+        if cut is None:
+            expected = _EXPECTED[None if measure is None else measure.kind]
             raise SpecError(
                 f"booleanize.at: cuts of {str(column)!r} must be {expected}, got {value!r}", "booleanize.at"
             )
+        found.append(cut)
     return tuple(found)
 
 
-_EXPECTED = {
-    Kind.DATE: "dates such as 2024-02-29",
-    Kind.TIME: "times such as 12:30:00",
-    Kind.TIMESTAMP: "dates and times without a zone, such as 2024-02-29T12:30:00",
-    Kind.INSTANT: "dates and times with their zone, such as 2024-02-29T12:30:00Z",
-    Kind.DURATION: 'durations such as "P1DT2H0M3.5S"',
-    Kind.DECIMAL: "numbers",
-}
+def _counted_cut(value: int | float | str, measure: Measure | None) -> int | float | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if measure is None:
+        return None if isinstance(value, str) else value
+    amount = amount_of(value, measure)
+    return None if amount is None else math.floor(amount * measure.steps)
 
 
 def check_given(at: Mapping[str, Sequence[int | float | str]], numbers: Sequence[str]) -> None:

@@ -96,6 +96,8 @@ def test_a_given_cut_is_what_the_column_counts_up_to_it(measure, given, ticks, n
     ("measure", "given", "expected"),
     [
         (None, "2024-02-29", "must be numbers, got '2024-02-29'"),
+        (None, math.nan, "must be numbers, got nan"),
+        ("decimal[2]", math.inf, "must be numbers, got inf"),
         ("date", 19_782, "must be dates such as 2024-02-29, got 19782"),
         ("date", "2024-02-30", "must be dates"),
         ("time[s]", "2024-02-29", "must be times"),
