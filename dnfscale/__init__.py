@@ -11,15 +11,15 @@ __all__ = ["FormulaSizeClassifier", "IdealClassifier", "distill"]
 def __getattr__(name: str) -> Any:
     # The estimators bring scikit-learn, which a worker and a command line do without.
     if name == "IdealClassifier":
-        from dnfscale.estimator import IdealClassifier
+        from dnfscale.estimators.ideal import IdealClassifier
 
         return IdealClassifier
     if name == "FormulaSizeClassifier":
-        from dnfscale.formula_size import FormulaSizeClassifier
+        from dnfscale.estimators.formula_size import FormulaSizeClassifier
 
         return FormulaSizeClassifier
     if name == "distill":
-        from dnfscale.distillation import distill
+        from dnfscale.estimators.distillation import distill
 
         return distill
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

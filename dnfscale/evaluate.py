@@ -17,7 +17,7 @@ from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Kind, Measure, Quantity, edge_among
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
 from dnfscale.data.clocks import check_zone, has_part
-from dnfscale.data.exact import is_decimal, measure_of
+from dnfscale.data.measures import is_decimal, measure_of
 from dnfscale.errors import DataError
 
 

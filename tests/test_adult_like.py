@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.examples import ADULTS, adult_like
 from tests.jobs.judging import accepts, middle, recount, says, used
 from tests.jobs.running import Desk, keeping_signals
 
-N_ROWS = 5000
 WHOLE = ("age", "weight", "years", "code")
 NUMBERS = (*WHOLE, "gain", "hours", "rate")
 
@@ -27,40 +27,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         desk = Desk(tmp_path, capsys)
         desk.table(adult_like(), row_group_size=777)
         yield desk
-
-
-def adult_like() -> pa.Table:
-    random = np.random.default_rng(1994)
-
-    def holed(values: Any, share: float, kind: pa.DataType) -> pa.Array:
-        return pa.array(values, kind, mask=random.random(N_ROWS) < share)
-
-    age = random.integers(17, 91, N_ROWS)
-    years = random.integers(1, 17, N_ROWS)
-    gain = np.where(random.random(N_ROWS) < 0.6, 0.0, random.exponential(5000, N_ROWS).round(2))
-    hours = random.normal(40, 12, N_ROWS).astype(np.float32)
-    rate = random.normal(size=N_ROWS)
-    rate[random.random(N_ROWS) < 0.01] = np.nan
-    rate[random.random(N_ROWS) < 0.01] = np.inf
-    married = random.random(N_ROWS) < 0.5
-    job = random.choice(["Sales", "Tech-support", "Exec managerial", "Priv-house-serv", "?"], N_ROWS)
-    score = (age > 37) * 1.0 + (years > 9) + married * 1.5 + (gain > 0) + (job == "Exec managerial") + rate.clip(-1, 1)
-    income = np.where(np.nan_to_num(score) + random.normal(0, 0.7, N_ROWS) > 2.8, ">50K", "<=50K")
-    return pa.table(
-        {
-            "age": holed(age, 0.01, pa.int64()),
-            "weight": pa.array(random.integers(2**61, 2**62, N_ROWS), pa.int64()),
-            "years": holed(years, 0.02, pa.int8()),
-            "code": pa.array(random.integers(0, 2**64, N_ROWS, dtype=np.uint64), pa.uint64()),
-            "gain": pa.array(gain, pa.float64()),
-            "hours": holed(hours, 0.01, pa.float32()),
-            "rate": pa.array(rate, pa.float64()),
-            "job": holed(job.tolist(), 0.03, pa.string()),
-            "sex": pa.array(random.choice(["Male", "Female"], N_ROWS).tolist()).dictionary_encode(),
-            "married": holed(married, 0.01, pa.bool_()),
-            "income": holed(income.tolist(), 0.005, pa.string()),
-        }
-    )
 
 
 def read_rows(desk: Desk) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
@@ -86,7 +52,7 @@ def test_medians_counts_formula_and_accuracy_are_those_of_plain_pandas(desk, mis
     kept = used(rows, columns, "income", keep_missing=missing == "indicator")
     within = frame.dropna(subset=["income"]) if missing == "indicator" else frame.dropna()
     assert len(kept) == len(within) == result["data"]["rows"]
-    assert result["data"]["rows_dropped"] == N_ROWS - len(within)
+    assert result["data"]["rows_dropped"] == ADULTS - len(within)
     assert result["data"]["positive_rows"] == int((within["income"] == ">50K").sum())
     assert result["data"]["columns"] == 10
     for attribute in model["attributes"]:

@@ -17,12 +17,14 @@ from dnfscale import IdealClassifier
 from dnfscale.core.arrays import Bools
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.core.vocabulary import Above, Between, cuts_of
-from dnfscale.data.datasets import table_source
+from dnfscale.data.frames import table_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
-from dnfscale.learn import Learned, learn
-from dnfscale.table import PROFILES, LearnSpec, splits_of
-from tests.test_learn import in_parts, mixed_table, told
+from dnfscale.learn.dealing import splits_of
+from dnfscale.learn.line import Learned, learn
+from dnfscale.learn.spec import PROFILES, LearnSpec
+from tests.comparing import told
+from tests.examples import in_parts, mixed_table
 
 BEST = LearnSpec("y", outer=3, max_ell=4, seed=1, **{**PROFILES["best"], "splits": 3})
 SPECS = {

@@ -13,9 +13,9 @@ import pytest
 
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.experiment.study import data_record, ideal_record
-from dnfscale.learn import learn
-from dnfscale.table import LearnSpec
+from dnfscale.experiment.records import data_record, ideal_record
+from dnfscale.learn.line import learn
+from dnfscale.learn.spec import LearnSpec
 from tests.jobs.running import Desk, essence, keeping_signals
 
 N_ROWS = 420_000

@@ -1,8 +1,9 @@
-"""Imports point one way: jobs, experiment, learn, {method | data | engine}, core, errors."""
+"""Imports point one way: jobs, {experiment | estimators}, learn, {method | data | engine}, core, errors."""
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,30 +20,28 @@ LEVELS = {
     "data": 2,
     "engine": 2,
     "evaluate": 3,
-    "scans": 3,
-    "selecting": 3,
-    "table": 3,
-    "learn": 3,
-    "classes": 3,
-    "weights": 3,
     "predict": 3,
-    "distillation": 3,
-    "distinct": 3,
-    "fidelity": 3,
-    "formula_size": 3,
-    "frontier": 3,
-    "labelled": 3,
-    "readable": 3,
-    "reading": 3,
-    "sized": 3,
-    "estimator": 3,
-    "": 3,
+    "learn": 3,
+    "estimators": 4,
+    "": 4,
     "experiment": 4,
     "jobs": 5,
 }
 """The level of each part; the empty name is what the package itself offers to its users."""
-STRANGERS = {"method", "data", "engine"}
+STRANGERS = ({"method", "data", "engine"}, {"estimators", "experiment"})
 """Parts of one level that do not know each other."""
+INNER_LEVELS = {
+    "learn": (
+        {"spec"},
+        {"dealing", "scans", "table"},
+        {"reading", "selecting"},
+        {"line"},
+        {"classes", "distinct", "fidelity", "frontier", "loading"},
+        {"sized"},
+    ),
+    "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"formula_size", "ideal"}, {"distillation"}),
+}
+"""The modules of some parts, from the lowest level up; those of one level do not know each other."""
 
 
 def sources() -> dict[str, str]:
@@ -71,19 +70,30 @@ def imports(module: str, text: str, modules: Mapping[str, str]) -> Iterator[str]
                 yield inner if inner in modules else base
 
 
+def mentions(text: str) -> Iterator[str]:
+    """Yield every dotted name of the package in the strings of a module; the name of a format ends in its version."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(rf"\b{PACKAGE}(?:\.\w+)+(?![/\w]|\.\w)", node.value)
+
+
 def part_of(module: str) -> str:
     """Return the layer's name: core of dnfscale.core.counts, nothing of dnfscale."""
     return module.split(".")[1] if "." in module else ""
 
 
 def complaints(modules: Mapping[str, str]) -> list[str]:
-    """Say which imports break the order."""
+    """Say which imports, and which names of modules in strings, break the order."""
     found = []
     for module, text in modules.items():
         for imported in imports(module, text, modules):
             reason = _objection(module, imported)
             if reason:
                 found.append(f"{module} imports {imported}: {reason}")
+        for named in mentions(text):
+            reason = _objection(module, named)
+            if reason:
+                found.append(f"{module} names {named}: {reason}")
     return found
 
 
@@ -103,10 +113,25 @@ def _objection(module: str, imported: str) -> str | None:
         return f"{theirs} has no place in the order"
     if LEVELS[theirs] > LEVELS[mine]:
         return "it points up"
-    if mine != theirs and {mine, theirs} <= STRANGERS:
+    if mine != theirs and any({mine, theirs} <= strangers for strangers in STRANGERS):
         return f"{mine} and {theirs} do not know each other"
+    if mine == theirs and mine in INNER_LEVELS:
+        return _inner_objection(module, imported)
     if f"{imported}.".startswith("dnfscale.engine.cluster.") and mine != "engine":
         return "engine/cluster.py is imported nowhere outside engine/"
+    return None
+
+
+def _inner_objection(module: str, imported: str) -> str | None:
+    """Say what is wrong with an import inside a part whose modules have levels of their own."""
+    _, part, *mine = module.split(".")
+    _, _, *theirs = imported.split(".")
+    levels = {name: level for level, names in enumerate(INNER_LEVELS[part]) for name in names}
+    for name in (*mine, *theirs):
+        if name not in levels:
+            return f"{name} has no place in {part}"
+    if mine and theirs and mine != theirs and levels[theirs[0]] >= levels[mine[0]]:
+        return f"it points up inside {part}"
     return None
 
 
@@ -116,29 +141,35 @@ def test_imports_point_downwards_only():
 
 def test_the_walk_sees_the_whole_package():
     found = sources()
-    assert {"dnfscale", "dnfscale.errors", "dnfscale.learn", "dnfscale.core.counts", "dnfscale.engine"} <= set(found)
+    assert {"dnfscale", "dnfscale.errors", "dnfscale.learn.line", "dnfscale.core.counts", "dnfscale.engine"} <= set(
+        found
+    )
     assert "dnfscale.core.arrays" in set(imports("dnfscale.core.counts", found["dnfscale.core.counts"], found))
 
 
 @pytest.mark.parametrize(
     ("module", "text", "complaint"),
     [
-        ("dnfscale.core.counts", "from dnfscale.learn import learn", "it points up"),
+        ("dnfscale.core.counts", "from dnfscale.learn.line import learn", "it points up"),
         ("dnfscale.core.counts", "from ..method import ideal", "it points up"),
         ("dnfscale.errors", "import dnfscale.core.arrays", "it points up"),
         ("dnfscale.core.counts", "from dnfscale import __version__", "it points up"),
-        ("dnfscale.learn", "from dnfscale.experiment import folds", "it points up"),
+        ("dnfscale.learn.line", "from dnfscale.experiment import folds", "it points up"),
         ("dnfscale.experiment.folds", "import dnfscale.jobs.spec", "it points up"),
         ("dnfscale.method.ideal", "from dnfscale.data import source", "do not know each other"),
-        ("dnfscale.engine.serial", "from dnfscale.method.ideal import ideal_types", "do not know each other"),
+        ("dnfscale.engine.serial", "from dnfscale.method.ideal import ideal_correct", "do not know each other"),
         ("dnfscale.core.counts", "import pandas as pd", "NumPy and the standard library only"),
         ("dnfscale.errors", "import pyarrow", "NumPy and the standard library only"),
-        ("dnfscale.learn", "def run():\n    from dask.distributed import Client", "only engine/ knows Dask"),
+        ("dnfscale.learn.line", "def run():\n    from dask.distributed import Client", "only engine/ knows Dask"),
         ("dnfscale.jobs.cli", "import distributed", "only engine/ knows Dask"),
         ("dnfscale.jobs.cli", "from dnfscale.engine.cluster import ClusterEngine", "nowhere outside engine/"),
         ("dnfscale.jobs.cli", "from dnfscale.engine import cluster", "nowhere outside engine/"),
+        ("dnfscale.learn.spec", "from dnfscale.learn.line import learn", "points up inside learn"),
+        ("dnfscale.learn.scans", "from dnfscale.learn.table import Table", "points up inside learn"),
+        ("dnfscale.learn.helpers", "from dnfscale.learn.table import Table", "helpers has no place in learn"),
+        ("dnfscale.experiment.peers", "from dnfscale.estimators.ideal import X", "do not know each other"),
         ("dnfscale.helpers", "import os", "no place in the order"),
-        ("dnfscale.learn", "from dnfscale.helpers import thing", "no place in the order"),
+        ("dnfscale.learn.line", "from dnfscale.helpers import thing", "no place in the order"),
     ],
 )
 def test_a_bad_import_is_named(module, text, complaint):
@@ -149,11 +180,38 @@ def test_a_bad_import_is_named(module, text, complaint):
 
 
 @pytest.mark.parametrize(
+    ("module", "text", "complaint"),
+    [
+        ("dnfscale.engine.forking", 'LOADED = ["scipy.optimize", "dnfscale.learn.line"]', "it points up"),
+        ("dnfscale.engine.process", 'START = "from dnfscale.jobs.driver import main; main()"', "it points up"),
+        ("dnfscale.engine.process", 'START = f"python -m dnfscale.jobs {verb}"', "it points up"),
+        ("dnfscale.core.counts", '"""Used by dnfscale.learn."""', "it points up"),
+        ("dnfscale.engine.forking", 'LOADED = ["dnfscale.data.source"]', "do not know each other"),
+        ("dnfscale.jobs.cli", 'LOADED = ["dnfscale.engine.cluster"]', "nowhere outside engine/"),
+        ("dnfscale.learn.line", 'LOADED = ["dnfscale.helpers"]', "no place in the order"),
+    ],
+)
+def test_a_bad_name_in_a_string_is_told(module, text, complaint):
+    [found] = complaints({module: text})
+    assert found.startswith(f"{module} names dnfscale.")
+    assert complaint in found
+
+
+@pytest.mark.parametrize(
     ("module", "text"),
     [
+        (
+            "dnfscale.jobs.cli",
+            'DRIVER, LOADED = "dnfscale.jobs.driver", ["dnfscale.learn.line", "dnfscale.engine.applying"]',
+        ),
+        ("dnfscale.engine.forking", 'LOADED = ["dnfscale.engine.applying", "dnfscale", "scipy.optimize"]'),
+        ("dnfscale.data.models", 'FORMAT = "dnfscale.classes/1"'),
         ("dnfscale.jobs.cli", "from dnfscale import __version__\nfrom dnfscale.engine.launch import launch"),
-        ("dnfscale", "from dnfscale.estimator import IdealClassifier"),
-        ("dnfscale.learn", "from dnfscale.scans import BinRows\nfrom dnfscale.core import counts\nimport numpy"),
+        ("dnfscale", "from dnfscale.estimators.ideal import IdealClassifier"),
+        (
+            "dnfscale.learn.line",
+            "from dnfscale.learn.scans import BinRows\nfrom dnfscale.core import counts\nimport numpy",
+        ),
         ("dnfscale.engine.launch", "import dask\nfrom dnfscale.engine.cluster import ClusterEngine"),
         (
             "dnfscale.core.counts",

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.learn import learn
-from dnfscale.table import LearnSpec
+from dnfscale.learn.line import learn
+from dnfscale.learn.spec import LearnSpec
 
 
 class MeasuringEngine(SerialEngine):

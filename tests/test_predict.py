@@ -23,7 +23,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
-from dnfscale.data.datasets import table_source
+from dnfscale.data.frames import table_source
 from dnfscale.data.models import model_record
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import open_source

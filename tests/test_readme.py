@@ -6,29 +6,18 @@ import doctest
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dnfscale.jobs.fields import FIELDS
 from tests.jobs.running import Desk, keeping_signals
+from tests.readme import README, blocks, commands
 
-README = Path(__file__).parents[1] / "README.md"
 QUICKSTART = README.parent / "jobs" / "quickstart.toml"
-
-
-def blocks(section: str, language: str) -> list[str]:
-    """Return the blocks of code of a section."""
-    text = README.read_text(encoding="utf-8").split(f"\n## {section}\n")[1].split("\n## ")[0]
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
-
-
-def commands(section: str) -> Iterator[tuple[str, str]]:
-    """Yield each command of a section and what it is shown to print."""
-    for block in blocks(section, "console"):
-        for shown in block.split("$ ")[1:]:
-            command, _, output = shown.partition("\n")
-            yield command, output
 
 
 def run_examples(text: str) -> None:
@@ -76,3 +65,26 @@ def test_the_python_examples_print_what_they_are_shown_to_print():
 
 def test_the_examples_of_both_families_print_what_they_are_shown_to_print():
     run_examples("\n".join(blocks("Two families", "pycon")))
+
+
+def keys_of(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every key of a spec with its value; a table that may be a value is both."""
+    for name, value in table.items():
+        key = f"{above}{name}"
+        yield key, value
+        if isinstance(value, dict):
+            yield from keys_of(value, f"{key}.")
+
+
+def test_the_spec_that_is_shown_has_every_key_and_its_default():
+    shown = blocks("A job of your own", "toml")[0]
+    given = dict(keys_of(tomllib.loads(shown)))
+    optional = dict(keys_of(tomllib.loads(re.sub(r"^# (?=\w+ = )", "", shown, flags=re.MULTILINE))))
+    on_clusters = (README.parent / "deploy" / "README.md").read_text(encoding="utf-8")
+    for key, field in FIELDS.items():
+        # Forests have the keys of XGBoost, and the output's storage those of the data's.
+        alike = key.replace("random_forest", "xgboost").replace("output.storage", "data.storage")
+        told_elsewhere = key.startswith("cluster.") and re.search(rf"\b{key.split('.')[-1]}\b", on_clusters)
+        assert alike in optional or told_elsewhere, key
+        if key in given and field.default is not None:
+            assert field.check(given[key]) == field.default, key

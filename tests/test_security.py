@@ -161,7 +161,7 @@ def test_validate_and_plan_connect_to_nobody(desk):
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         spec = desk.spec(cluster={"kind": "address", "address": address})
         assert desk.here("validate", spec).code == desk.here("plan", spec).code == 0
-        with pytest.raises(TimeoutError):
+        with pytest.raises(TimeoutError, match="timed out"):
             server.accept()
 
 

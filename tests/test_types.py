@@ -20,45 +20,7 @@ import pytest
 from dnfscale import FormulaSizeClassifier, IdealClassifier
 from tests.jobs.judging import accepts, exact, exact_rows, middle, recount, used
 from tests.jobs.running import Desk, keeping_signals
-
-N_ROWS = 240
-RANDOM = np.random.default_rng(7)
-Y = RANDOM.random(N_ROWS) < 0.5
-SHIFTED = np.where(Y, 3, 0) + RANDOM.normal(size=N_ROWS)
-"""Larger where y is true."""
-
-
-def spread(low: int, high: int) -> list[int]:
-    """Whole numbers from a range, the larger ones mostly where y is true."""
-    share = (SHIFTED - SHIFTED.min()) / (SHIFTED.max() - SHIFTED.min())
-    return [low + int(Fraction(float(s)) * (high - low)) for s in share]
-
-
-def decimals(ticks: list[int], digits: int) -> list[decimal.Decimal]:
-    with decimal.localcontext(prec=60):
-        return [decimal.Decimal(tick).scaleb(-digits) for tick in ticks]
-
-
-DAY_S = 86_400
-YEAR_NS = 365 * DAY_S * 10**9
-CASES: dict[str, pa.Array] = {
-    "date": pa.array(spread(19_000, 20_000), pa.date32()),
-    "old date": pa.array(spread(-700_000, -600_000), pa.date32()),
-    "time of seconds": pa.array(spread(0, DAY_S - 1), pa.time32("s")),
-    "time of microseconds": pa.array(spread(0, DAY_S * 10**6 - 1), pa.time64("us")),
-    "time of nanoseconds": pa.array(spread(0, DAY_S * 10**9 - 1), pa.time64("ns")),
-    "timestamp of milliseconds": pa.array(spread(-(10**12), 10**12), pa.timestamp("ms")),
-    "timestamp of microseconds": pa.array(spread(-(10**15), 10**15), pa.timestamp("us")),
-    "timestamps a nanosecond apart": pa.array(spread(50 * YEAR_NS, 50 * YEAR_NS + 9), pa.timestamp("ns")),
-    "instant of microseconds": pa.array(spread(10**15, 2 * 10**15), pa.timestamp("us", "UTC")),
-    "instants a nanosecond apart": pa.array(spread(YEAR_NS, YEAR_NS + 9), pa.timestamp("ns", "Asia/Kolkata")),
-    "duration": pa.array(spread(-(10**10), 10**10), pa.duration("us")),
-    "duration of nanoseconds": pa.array(spread(2**60, 2**60 + 9), pa.duration("ns")),
-    "decimal": pa.array(decimals(spread(-500, 99_999), 2), pa.decimal128(7, 2)),
-    "decimal beyond floats": pa.array(decimals(spread(2**60, 2**60 + 9), 3), pa.decimal128(30, 3)),
-    "decimal of many digits": pa.array(decimals(spread(1, 2**40), 30), pa.decimal128(38, 30)),
-    "decimal below zero": pa.array(decimals(spread(-(2**62), -(2**61)), 18), pa.decimal128(19, 18)),
-}
+from tests.quantities import COLUMNS, N_ROWS, Y, decimals, spread, with_nulls
 
 
 @pytest.fixture
@@ -68,13 +30,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         yield Desk(tmp_path, capsys)
 
 
-def with_nulls(values: pa.Array) -> pa.Array:
-    return pa.array([None if i % 17 == 0 else values[i] for i in range(len(values))], values.type)
-
-
-@pytest.mark.parametrize(("kind", "missing"), list(zip(CASES, itertools.cycle(("drop", "indicator")))))
+@pytest.mark.parametrize(("kind", "missing"), list(zip(COLUMNS, itertools.cycle(("drop", "indicator")))))
 def test_it_is_cut_at_its_median_and_says_the_same_in_every_language(desk, kind, missing):
-    file = desk.table({"when": with_nulls(CASES[kind]), "s": ["a", "b", "c"] * (N_ROWS // 3), "y": Y})
+    file = desk.table({"when": with_nulls(COLUMNS[kind]), "s": ["a", "b", "c"] * (N_ROWS // 3), "y": Y})
     assert desk.run(data={"missing": missing}).code == 0, kind
     model, rows = desk.model(), exact_rows(pq.read_table(file))
     kept = used(rows, ["when", "s"], "y", keep_missing=missing == "indicator")
@@ -126,7 +84,7 @@ def in_python(desk: Desk, file: Path) -> list[bool]:
 
 
 def test_the_value_of_a_row_is_told_as_it_is(desk):
-    file = desk.table({"when": CASES["instants a nanosecond apart"], "y": Y})
+    file = desk.table({"when": COLUMNS["instants a nanosecond apart"], "y": Y})
     assert desk.run().code == 0
     told = desk.here("explain", desk.folder() / "model.json", file, "--row", "3", "--json")
     values = json.loads(told.out)["values"]
@@ -156,9 +114,9 @@ def test_a_model_of_one_unit_answers_for_rows_of_another(desk):
     ],
 )
 def test_a_model_is_not_asked_about_a_column_of_another_kind(desk, learned, asked, message):
-    desk.table({"when": CASES[learned], "y": Y})
+    desk.table({"when": COLUMNS[learned], "y": Y})
     assert desk.run().code == 0
-    other = desk.table({"when": CASES[asked], "y": Y}, "other.parquet")
+    other = desk.table({"when": COLUMNS[asked], "y": Y}, "other.parquet")
     ended = desk.here("predict", desk.folder() / "model.json", other, "--output", "answers")
     assert ended.code == 3
     assert f"expected column 'when' {message} as in the data that the model was learned from" in ended.message

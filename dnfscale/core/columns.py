@@ -8,14 +8,14 @@ are bracketed. Summaries merge in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values, narrowest
+from dnfscale.core.arrays import AnyInts, Bools, Codes, Ints, Scalar, Values, narrowest
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Measure
 from dnfscale.errors import LimitError
@@ -68,7 +68,7 @@ class Numbers:
 class Categories:
     """The values of any other column in a block, as codes into the block's own list of values."""
 
-    codes: Ints
+    codes: AnyInts
     """An index into values; -1 where the value is missing."""
     values: tuple[Scalar, ...]
 
@@ -104,13 +104,12 @@ class Block:
 class Reading:
     """What a scan wants of each row: the feature columns to deliver, and what makes a row count.
 
-    A row without a target is dropped, if there is a target. So is a row with a missing value in a delivered or a guard
-    column, unless missing values are kept.
+    A row without a target is dropped, if there is a target. So is a row with a missing value in a delivered column,
+    unless missing values are kept.
     """
 
     columns: tuple[Column, ...]
     target: str | None
-    guards: tuple[Column, ...] = ()
     keep_missing: bool = False
     weight: str | None = None
     """The column that says how often a row counts."""
@@ -179,12 +178,24 @@ class TableSummary:
 
     def row_numbers(self) -> dict[int, range]:
         """Return the row numbers, among kept rows, of each partition."""
-        numbers: dict[int, range] = {}
-        start = 0
-        for ordinal, rows in sorted(self.kept):
-            numbers[ordinal] = range(start, start + rows)
-            start += rows
-        return numbers
+        return row_numbers(sorted(self.kept))
+
+
+def unused_name(wanted: str, taken: Container[str]) -> str:
+    """Return a name for one more column: the one that is wanted, or that with underscores after it."""
+    while wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def row_numbers(rows: Iterable[tuple[int, int]]) -> dict[int, range]:
+    """Return the row numbers of each partition, of pairs (ordinal, rows) in the order of the rows."""
+    numbers: dict[int, range] = {}
+    start = 0
+    for ordinal, n_rows in rows:
+        numbers[ordinal] = range(start, start + n_rows)
+        start += n_rows
+    return numbers
 
 
 def classes_of(target: Categories, classes: Sequence[Sequence[Scalar]]) -> Codes:
@@ -194,9 +205,14 @@ def classes_of(target: Categories, classes: Sequence[Sequence[Scalar]]) -> Codes
     return np.array([*places, len(classes)], dtype=narrowest(len(classes))).take(target.codes)
 
 
+def sampling(ordinal: int) -> np.random.Generator:
+    """Return what draws the sample of a partition, the same each time."""
+    return np.random.default_rng([ordinal, 20240208])
+
+
 def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values: int) -> TableSummary:
     """Summarize the columns of some rows; a column of more than max_values categories is over the limit."""
-    random = np.random.default_rng([rows.ordinal, 20240208])
+    random = sampling(rows.ordinal)
     parts = [
         summarize_block(block, reading, rows.ordinal, sampled_share=sampled_share, random=random, max_values=max_values)
         for block in rows.blocks(reading)

@@ -56,14 +56,6 @@ class TypeCounts:
         return int(self.n.sum())
 
 
-def tally(holds: Bools, target: Bools) -> TypeCounts:
-    """Count the types of some rows; holds[row, attribute] says which attributes are true."""
-    ell = holds.shape[1]
-    codes = holds.astype(np.int64) @ (np.int64(1) << np.arange(ell, dtype=np.int64))
-    size = 1 << ell
-    return from_dense(np.bincount(codes[~target], minlength=size), np.bincount(codes[target], minlength=size))
-
-
 def from_dense(negative: Ints, positive: Ints) -> TypeCounts:
     """Return the counts of two dense tables over all 2**ell types: rows with a false and with a true target."""
     n = negative + positive
@@ -78,20 +70,6 @@ def to_dense(counts: TypeCounts) -> tuple[Ints, Ints]:
     n[counts.codes] = counts.n
     c[counts.codes] = counts.c
     return n, c
-
-
-def merge(parts: Sequence[TypeCounts]) -> TypeCounts:
-    """Merge the counts of disjoint rows over the same attributes."""
-    dense = [to_dense(part) for part in parts]
-    n, c = np.sum([n for n, _ in dense], axis=0), np.sum([c for _, c in dense], axis=0)
-    return from_dense(n - c, c)
-
-
-def without(total: TypeCounts, part: TypeCounts) -> TypeCounts:
-    """Return the counts of the rows of total that are not in part."""
-    (n, c), (part_n, part_c) = to_dense(total), to_dense(part)
-    n, c = n - part_n, c - part_c
-    return from_dense(n - c, c)
 
 
 def project(counts: TypeCounts, attributes: Sequence[int]) -> TypeCounts:
@@ -112,10 +90,10 @@ class TypeRequest:
 
     fold: int
     spans: tuple[Span, ...]
+    attributes: tuple[int, ...]
+    """The numbers of the attributes: an attribute's span has the same column in all folds, and perhaps another cut."""
     target: int = 0
     """Which of the targets is true or false."""
-    attributes: tuple[int, ...] = ()
-    """The numbers of the attributes, where they are known: those of one column differ in little but their cut."""
 
 
 Tallies = tuple[Ints, ...]
@@ -148,13 +126,9 @@ def tally_requests(
 
 def _kin(requests: Sequence[TypeRequest]) -> list[list[int]]:
     """Group the requests that ask for the same attributes, cut perhaps a little differently from fold to fold."""
-    kin: dict[tuple[object, ...], list[int]] = {}
+    kin: dict[tuple[int, ...], list[int]] = {}
     for number, request in enumerate(requests):
-        # Where attributes have no numbers: a category is one code, and of what is above a cut the first code moves.
-        alike: tuple[object, ...] = request.attributes or tuple(
-            (s.column, s.last, s.first) if s.first == s.last else (s.column, s.last) for s in request.spans
-        )
-        kin.setdefault(alike, []).append(number)
+        kin.setdefault(request.attributes, []).append(number)
     return list(kin.values())
 
 

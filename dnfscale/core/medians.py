@@ -208,14 +208,8 @@ def merge(parts: Sequence[Located]) -> Located:
     return Located(below, present, values, arcs, counts)
 
 
-def cuts(located: Located, members: Bools) -> list[Cut | None]:
-    """Return the median of each subset of arcs, members[subset, arc]; None where it lies outside the bracket."""
-    [found] = quantile_cuts(located, members, [MEDIAN])
-    return found
-
-
 def quantile_cuts(located: Located, members: Bools, shares: Sequence[Fraction]) -> list[list[Cut | None]]:
-    """Return, for each share, the quantile of each subset of arcs; None where it lies outside the bracket.
+    """Return, for each share, the quantile of each subset of arcs, members[subset, arc]; None outside the bracket.
 
     A quantile is halfway between the last value up to the share and the first from it on, as `numpy.quantile` has it
     with the method "averaged_inverted_cdf": for one half it is the median.

@@ -17,6 +17,12 @@ from dnfscale.core.tree import Formula, render
 from dnfscale.core.vocabulary import Vocabulary
 
 HALF = Fraction(1, 2)
+MOST_ELL = 24
+"""Attributes of a formula: tables of all their types must fit in memory."""
+MISSING = ("drop", "error", "indicator")
+"""What may become of rows with missing values."""
+UNSEEN = ("negative", "dont_care", "follow")
+"""What is said of types that no row had: no; whatever is shortest; or what the rule for few rows says."""
 NO_TERM = -1
 
 
@@ -45,6 +51,8 @@ class Model:
     """Whether rows had weights: then n_t and c_t are no numbers of rows, and nothing is certified from them."""
     certificate: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    lookalikes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns of tau that a database may take for others of the dataset, and these: see core/lookalikes.py."""
     tree: Formula | None = None
     """The formula as it is to be read, if it is one of bounded size; every attribute of tau occurs in it. The terms of
     dnf say the same, and serve wherever a formula is taken apart."""
@@ -74,15 +82,18 @@ class Model:
             first[self.dnf.terms[index].accepts(codes)] = index
         return first
 
-    def probabilities(self) -> Floats:
-        """Return (c_t + unit) / (n_t + 2 unit) for every type t over tau, on the formula's side of the threshold.
+    def probability(self, n: Any, c: Any, accepted: Any) -> Any:
+        """Return (c + unit) / (n + 2 unit) on the side of the threshold that the formula is on; of one type, or many.
 
         Where smoothing would cross the threshold (ties, types without rows), the value stops beside it, so that a row
         is accepted exactly when its probability lies above.
         """
-        n, c = to_dense(self.counts)
         unit = float(self.unit)
         smoothed = (c + unit) / (n + 2 * unit)
         threshold = float(self.threshold)
         above, below = np.nextafter(threshold, 1), np.nextafter(threshold, 0)
-        return np.where(self.accepted(), np.maximum(smoothed, above), np.minimum(smoothed, below))
+        return np.where(accepted, np.maximum(smoothed, above), np.minimum(smoothed, below))
+
+    def probabilities(self) -> Floats:
+        """Return the probability of every type over tau."""
+        return np.asarray(self.probability(*to_dense(self.counts), self.accepted()))

@@ -13,9 +13,8 @@ from enum import StrEnum
 import numpy as np
 
 from dnfscale.core.arrays import Ints
-from dnfscale.core.quantities import Kind
+from dnfscale.core.quantities import DAY_S, Kind
 
-_DAY_S = 86_400
 _HOUR_S = 3_600
 
 
@@ -110,8 +109,8 @@ def offset_s(zone: str) -> int | None:
 def parts_of(seconds: Ints, unit: Unit) -> Ints:
     """Return a part of moments on a clock, in seconds from 1970-01-01: the hour, or the place in the calendar."""
     if unit is Unit.HOUR:
-        return seconds % _DAY_S // _HOUR_S
-    days = seconds // _DAY_S
+        return seconds % DAY_S // _HOUR_S
+    days = seconds // DAY_S
     if unit is Unit.WEEKDAY:
         # 1970-01-01 was a Thursday.
         return (days + 3) % 7

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-_DAY_S = 86_400
+DAY_S = 86_400
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MOST_TICKS = 1 << 63
 STEPS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -76,7 +76,7 @@ class Quantity:
             return sign + _clock_text(abs(self.amount))
         if kind is Kind.DURATION:
             return sign + _duration_text(abs(self.amount))
-        days, seconds = divmod(self.amount, _DAY_S)
+        days, seconds = divmod(self.amount, DAY_S)
         return f"{_date_text(days)}T{_clock_text(seconds)}" + ("Z" if kind is Kind.INSTANT else "")
 
 
@@ -161,7 +161,7 @@ def year_of(quantity: Quantity) -> int | None:
     """Return the year of a date or timestamp; None for what has none."""
     if quantity.measure.kind not in (Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT):
         return None
-    days = quantity.amount if quantity.measure.kind is Kind.DATE else quantity.amount / _DAY_S
+    days = quantity.amount if quantity.measure.kind is Kind.DATE else quantity.amount / DAY_S
     return _civil(math.floor(days))[0]
 
 
@@ -186,10 +186,10 @@ def _amount(found: dict[str, str | None]) -> Fraction:
 
     fraction = found.get("fraction") or ""
     amount = Fraction(whole("seconds")) + Fraction(int(fraction or 0), 10 ** len(fraction))
-    amount += 60 * whole("minutes") + 3600 * whole("hours") + _DAY_S * whole("days")
+    amount += 60 * whole("minutes") + 3600 * whole("hours") + DAY_S * whole("days")
     if found.get("year") is not None:
         date = _days(whole("year"), whole("month"), whole("day"))
-        amount = Fraction(date) if found.get("hours") is None else amount + _DAY_S * date
+        amount = Fraction(date) if found.get("hours") is None else amount + DAY_S * date
     return -amount if found.get("sign") else amount
 
 
@@ -206,7 +206,7 @@ def _clock_text(seconds: Fraction) -> str:
 
 
 def _duration_text(seconds: Fraction) -> str:
-    days, rest = divmod(seconds, _DAY_S)
+    days, rest = divmod(seconds, DAY_S)
     hours, rest = divmod(rest, 3600)
     minutes, rest = divmod(rest, 60)
     return f"P{days}DT{hours}H{minutes}M{int(rest)}{_fraction_text(rest % 1)}S"

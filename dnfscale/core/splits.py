@@ -11,7 +11,7 @@ ever made, and the ends of all these arcs cut the circle into at most 2K + 2 ele
 serves every part of every fold by addition, so one pass over the rows fills the tables of all folds.
 
 There may be several inner splits: the validation parts of a fold then begin at evenly spaced places of its W_0, taken
-as a circle of its own, so that every row validates about equally often.
+as a circle of its own, so that every row validates about equally often. R splits make up to some 2KR arcs.
 
 The last fold has an empty test part: it learns the model of all rows. It is the only fold of a plain fit, and because
 the permutation depends on N and the seed alone, it is the same in a fit and in a study.

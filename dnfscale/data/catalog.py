@@ -148,6 +148,7 @@ _EYE = _words(
 )
 _EYE_CATEGORICAL = _words("P1stFixation P2stFixation nextWordRegress")
 
+# The paper's script writes Engine_Capacity_CC and Local_Authority_District for two of them.
 _ROAD_NUMERIC = _words(
     """Age_of_Driver Age_Band_of_Driver Engine_Capacity_(CC) Location_Easting_OSGR Location_Northing_OSGR Longitude
     Latitude Police_Force Local_Authority_(District) 1st_Road_Number 2nd_Road_Number Age_of_Casualty
@@ -177,14 +178,13 @@ _TWELVE = (
         target="y",
         positive=("yes",),
         classes=(("no", 4000), ("yes", 521)),
-        label_meaning="yes = the client subscribed a term deposit",
         licence="UCI Bank Marketing (Moro, Rita, Cortez), CC BY 4.0",
         # UCI's archive holds archives: the tenth of the rows that the paper uses is bank.csv in bank.zip.
         origins=(
             _uci(222, "bank+marketing", "bank.zip", "bank.csv", reader=_BANK_CSV),
             _uci_file("00222/bank.zip", "bank.csv", reader=_BANK_CSV),
         ),
-        notes="The text unknown is an ordinary category. The paper one-hot encodes the two-valued text columns too.",
+        # The text unknown is an ordinary category; the paper one-hot encodes the two-valued text columns too.
         categorical=_BANK_TEXT,
         text=(*_BANK_TEXT, "y"),
     ),
@@ -195,15 +195,15 @@ _TWELVE = (
         rows=699,
         attributes=9,
         target="class",
+        # Benign; 4 is malignant.
         positive=(2,),
         classes=((2, 458), (4, 241)),
-        label_meaning="2 = benign (positive), 4 = malignant",
         licence="UCI Breast Cancer Wisconsin (Original) (Wolberg), CC BY 4.0",
         origins=(
             _uci(15, "breast+cancer+wisconsin+original", "breast-cancer-wisconsin.data", reader=_BREAST_CSV),
             _uci_file("breast-cancer-wisconsin/breast-cancer-wisconsin.data", reader=_BREAST_CSV),
         ),
-        notes="sample_code_number is an identifier. All 9 features are whole numbers from 1 to 10.",
+        # An identifier.
         drop=("sample_code_number",),
         missing=(("bare_nuclei", 16),),
         rows_without_missing=683,
@@ -217,13 +217,12 @@ _TWELVE = (
         target="party",
         positive=("republican",),
         classes=(("democrat", 267), ("republican", 168)),
-        label_meaning="republican (positive) / democrat",
         licence="UCI Congressional Voting Records, CC BY 4.0",
         origins=(
             _uci(105, "congressional+voting+records", "house-votes-84.data", reader=_VOTES_CSV),
             _uci_file("voting-records/house-votes-84.data", reader=_VOTES_CSV),
         ),
-        notes="The ? of the file is the category «position unknown», not a missing value.",
+        # The ? of the file is the category «position unknown», not a missing value.
         categorical=_VOTES[1:],
         text=_VOTES,
     ),
@@ -234,15 +233,14 @@ _TWELVE = (
         rows=1000,
         attributes=61,
         target="target",
+        # Good credit.
         positive=(1,),
         classes=((1, 700), (2, 300)),
-        label_meaning="1 = good credit (positive), 2 = bad credit",
         licence="UCI Statlog (German Credit Data) (Hofmann), CC BY 4.0",
         origins=(
             _uci(144, "statlog+german+credit+data", "german.data", reader=_GERMAN_CSV),
             _uci_file("statlog/german/german.data", reader=_GERMAN_CSV),
         ),
-        notes="A1 to A20 are the attribute numbers of the file; its text codes (A11, A34, ...) are kept.",
         categorical=_GERMAN_TEXT,
         text=_GERMAN_TEXT,
     ),
@@ -255,7 +253,6 @@ _TWELVE = (
         target="output",
         positive=(1,),
         classes=((0, 138), (1, 165)),
-        label_meaning="output 1 (positive) / 0, as in the Kaggle file",
         licence=(
             "from UCI Heart Disease, Cleveland (CC BY 4.0), as published on Kaggle "
             "(«Heart Attack Analysis & Prediction»)"
@@ -264,7 +261,6 @@ _TWELVE = (
             _uci(45, "heart+disease", "processed.cleveland.data", reader=_HEART_CSV, steps=_HEART_STEPS),
             _uci_file("heart-disease/processed.cleveland.data", reader=_HEART_CSV, steps=_HEART_STEPS),
         ),
-        notes="One row occurs twice. caa = 4 (5 rows) and thall = 0 (2 rows) are missing values of UCI's file.",
         categorical=_words("cp restecg slp caa thall"),
         boolean=_words("sex fbs exng"),
         fractional=("oldpeak",),
@@ -276,15 +272,15 @@ _TWELVE = (
         rows=155,
         attributes=17,
         target="lives",
+        # 2 is live, 1 is die.
         positive=(2,),
         classes=((1, 32), (2, 123)),
-        label_meaning="2 = live (positive), 1 = die",
         licence="UCI Hepatitis (Gong), CC BY 4.0",
         origins=(
             _uci(46, "hepatitis", "hepatitis.data", reader=_HEPATITIS_CSV),
             _uci_file("hepatitis/hepatitis.data", reader=_HEPATITIS_CSV),
         ),
-        notes="The two-valued columns are coded 1 and 2; 2 is true. The paper drops the two columns with most gaps.",
+        # The paper drops the two columns with most gaps.
         drop=("alk_phosphate", "protime"),
         boolean=_words(
             """sex steroid antivirals fatigue malaise anorexia liver_big liver_firm spleen_palpable spiders ascites
@@ -319,7 +315,6 @@ _TWELVE = (
         target="Target",
         positive=("Dropout",),
         classes=(("Dropout", 1421), ("Enrolled", 794), ("Graduate", 2209)),
-        label_meaning="Dropout (positive) / Enrolled and Graduate (both negative)",
         licence=(
             "UCI Predict Students' Dropout and Academic Success (Realinho, Vieira Martins, Machado, Baptista), "
             "CC BY 4.0"
@@ -333,7 +328,7 @@ _TWELVE = (
                 reader=Csv(_STUDENT, text=("Target",), separator=";", header=True),
             ),
         ),
-        notes="The paper treats all category codes but the two occupations as numbers.",
+        # The paper treats all category codes but the two occupations as numbers.
         categorical=("Mothers_occupation", "Fathers_occupation"),
         boolean=_words(
             """Displaced Educational_special_needs Debtor Tuition_fees_up_to_date Gender Scholarship_holder
@@ -352,9 +347,9 @@ _TWELVE = (
         rows=423_680,
         attributes=54,
         target="class",
+        # UCI's type 1, Spruce/Fir; 1 is its type 2, Lodgepole Pine.
         positive=(2,),
         classes=((1, 211_840), (2, 211_840)),
-        label_meaning="benchmark code 2 (positive) = UCI type 1 Spruce/Fir; code 1 = UCI type 2 Lodgepole Pine",
         licence="UCI Covertype (Blackard), CC BY 4.0",
         # That OpenML writes the labels 1 and 2 follows from the paper's script and was not seen; if it writes others,
         # the check refuses the file, and UCI's gives the same rows in the same order.
@@ -362,7 +357,6 @@ _TWELVE = (
             *_openml(44159, "covertype"),
             _uci(31, "covertype", "covtype.data.gz", reader=_COVERTYPE_CSV, steps=(benchmark_covertype,)),
         ),
-        notes="Sorted by class. Soil_Type1, 5, 14, 15 and 37 are constant.",
         boolean=_COVERTYPE_BOOLEAN,
     ),
     Dataset(
@@ -374,10 +368,8 @@ _TWELVE = (
         target="class",
         positive=("UP",),
         classes=(("DOWN", 19_237), ("UP", 19_237)),
-        label_meaning="UP (positive) / DOWN: price against the 24 h average",
         licence="OpenML electricity (Harries; Gama), public; the paper's copy is under CC BY 4.0",
         origins=_openml(44156, "electricity"),
-        notes="Sorted by class. day holds the codes 0 to 6.",
         categorical=("day",),
         text=("class",),
         fractional=_words("date period nswprice nswdemand vicprice vicdemand transfer"),
@@ -391,10 +383,9 @@ _TWELVE = (
         target="label",
         positive=(1,),
         classes=((0, 3804), (1, 3804)),
-        label_meaning="label 1 (positive) / 0, codes of the benchmark",
         licence="OpenML eye_movements (Salojärvi et al.), public; the paper's copy is under CC BY 4.0",
         origins=_openml(44157, "eye_movements"),
-        notes="Sorted by class. The three two-valued columns are one-hot encoded as in the paper.",
+        # The three are two-valued, and the paper one-hot encodes them.
         categorical=_EYE_CATEGORICAL,
         fractional=tuple(name for name in _EYE[:-3] if name not in _EYE_CATEGORICAL),
     ),
@@ -405,14 +396,13 @@ _TWELVE = (
         rows=111_762,
         attributes=324,
         target="SexofDriver",
+        # 0 is the larger class of the original, male.
         positive=(1,),
         classes=((0, 55_881), (1, 55_881)),
-        label_meaning="1 (positive) / 0, codes of the benchmark: 0 is the larger class of the original (male)",
         licence="UK Department for Transport road safety data, Open Government Licence v3.0",
         # 45038 is the set of the benchmark's later suite (334), 44161 that of the earlier one; which of the two the
         # authors took is not known, and both should be these rows.
         origins=(*_openml(45038, "road-safety"), *_openml(44161, "road-safety")),
-        notes="Sorted by class. The paper's script writes Engine_Capacity_CC and Local_Authority_District.",
         categorical=tuple(name for name in _ROAD[:-1] if name not in _ROAD_NUMERIC),
         fractional=_words(
             """Engine_Capacity_(CC) Location_Easting_OSGR Location_Northing_OSGR Longitude Latitude
@@ -426,9 +416,9 @@ _TWELVE = (
         rows=62,
         attributes=5997,
         target="class",
+        # By the counts of Alon et al. these are the normal samples, the others tumours.
         positive=(1,),
         classes=((0, 40), (1, 22)),
-        label_meaning="1 (positive, 22 rows) / 0 (40 rows); by the counts of Alon et al. 22 normal, 40 tumour samples",
         licence="data of Alon et al. 1999 in discretised form; the scikit-feature repository is under GPL-2.0",
         origins=(
             Origin(WebFile(f"{_SCIKIT_FEATURE}/skfeature/data/colon.mat"), _COLON_MAT, steps=_COLON_STEPS),
@@ -438,7 +428,7 @@ _TWELVE = (
                 steps=_COLON_STEPS,
             ),
         ),
-        notes="The levels -2, 0 and 2 of each gene; 1,997 genes have all three, 3 have two.",
+        # Each gene has the levels -2, 0 and 2; three genes have two of them.
         categorical=_COLON,
     ),
 )

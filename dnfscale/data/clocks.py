@@ -16,12 +16,11 @@ import pyarrow as pa
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Categories, Column, Numbers, Role
 from dnfscale.core.parts import NAMES, UNITS_OF, Part, Unit, is_zone, offset_s, parts_of
-from dnfscale.core.quantities import Kind
-from dnfscale.data.exact import measure_of
+from dnfscale.core.quantities import DAY_S, Kind
+from dnfscale.data.measures import measure_of
 from dnfscale.errors import DataError
 
-_DAY_S = 86_400
-_CYCLE_S = 146_097 * _DAY_S
+_CYCLE_S = 146_097 * DAY_S
 """The calendar repeats itself every 400 years, weekdays included."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOURS = np.dtype(np.int8)
@@ -88,7 +87,7 @@ def _seconds(moments: Numbers) -> Ints:
         # A column without any value has no measure.
         return np.zeros(len(values), dtype=np.int64)
     if measure.kind is Kind.DATE:
-        return values.astype(np.int64) * _DAY_S
+        return values.astype(np.int64) * DAY_S
     return np.asarray(values // measure.steps, dtype=np.int64)
 
 
@@ -120,8 +119,8 @@ def _offsets(zone: str, year: int) -> tuple[tuple[int, int], ...]:
     first, last = (int(datetime(year + shift + more, 1, 1, tzinfo=UTC).timestamp()) for more in (0, 1))
     found = [(first, ahead(first))]
     # No clock is changed forth and back within a day.
-    for day in range(first + _DAY_S, last + 1, _DAY_S):
-        low, high = day - _DAY_S, day
+    for day in range(first + DAY_S, last + 1, DAY_S):
+        low, high = day - DAY_S, day
         if ahead(high) == found[-1][1]:
             continue
         while high - low > 1:

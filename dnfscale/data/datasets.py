@@ -25,9 +25,10 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.data.catalog import PAPER
 from dnfscale.data.convert import Parquet, write_table
 from dnfscale.data.download import Progress
+from dnfscale.data.frames import table_source
 from dnfscale.data.published import Dataset, check_table
-from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source, open_source
+from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
 from dnfscale.errors import DataError
 
 FOLDER_VARIABLE = "DNFSCALE_DATA"
@@ -72,6 +73,16 @@ class Listed:
 def is_named(path: str) -> bool:
     """Tell a named dataset from a path."""
     return path.startswith(("builtin:", "paper:"))
+
+
+def is_local(path: str) -> bool:
+    """Tell a path of this machine from an URL and a named dataset."""
+    return not is_named(path) and not is_remote(path)
+
+
+def open_dataset(path: str, access: Access = DEFAULT_ACCESS) -> Source:
+    """Open a dataset by its name, path or URL."""
+    return open_named(path)[0] if is_named(path) else open_source(path, access)
 
 
 def open_named(path: str) -> tuple[Source, Record]:
@@ -166,19 +177,6 @@ def describe_named() -> list[Listed]:
         )
     index = _folder_index()
     return rows + [_listed(name, _find(name, index), index.get(name)) for name in {**PAPER, **index}]
-
-
-def table_source(table: pa.Table, name: str) -> Source:
-    """Return a table in memory as a source of one partition."""
-    return Source(
-        path=name,
-        types={field.name: field.type for field in table.schema},
-        partitions=(TablePartition(0, table),) if table.num_rows else (),
-        n_rows=table.num_rows,
-        n_files=0,
-        column_bytes={name: table.column(name).nbytes for name in table.column_names},
-        null_counts={name: table.column(name).null_count for name in table.column_names},
-    )
 
 
 def _breast_cancer(path: str) -> tuple[Source, Record]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Block, Reading
-from dnfscale.data.exact import steps
+from dnfscale.data.measures import steps
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
 from dnfscale.errors import DataError
@@ -26,7 +26,8 @@ _MISSING = np.uint64(1)
 
 def is_frame(X: Any) -> bool:  # noqa: N803 (scikit-learn's name for a table)
     """Tell a table with named columns from a plain array."""
-    return isinstance(X, pa.Table) or hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")
+    named = hasattr(X, "columns") or hasattr(X, "column_names")
+    return isinstance(X, pa.Table) or (named and (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")))
 
 
 def is_dask(X: Any) -> bool:  # noqa: N803
@@ -81,24 +82,24 @@ def _column(values: npt.NDArray[Any]) -> Any:
     return pa.array(values, from_pandas=True)
 
 
-def own_order(table: pa.Table, weights: Ints | None = None) -> Ints:
-    """Return the numbers of the rows in an order that depends on nothing but what they hold.
+def own_order(table: pa.Table, weights: Ints | None = None, *, without: Container[str] = ()) -> Ints:
+    """Return the numbers of the rows in an order that depends on nothing but what they hold, without some columns.
 
     Rows are ordered by a hash of their values; rows of the same hash are alike, but for their weight, which comes next.
     A learner that deals rows by their number then gives the same answer for the same rows in any order, and for rows
     that weigh the same it gives the answer for rows without weights.
     """
     hashes: _Hashes = np.zeros(table.num_rows, dtype=np.uint64)
-    for name in table.column_names:
+    for name in (name for name in table.column_names if name not in without):
         _mix(hashes)
         hashes += _hashes_of(table.column(name))
     _mix(hashes)
     return np.argsort(hashes, kind="stable") if weights is None else np.lexsort((weights, hashes))
 
 
-def in_own_order(table: pa.Table) -> pa.Table:
-    """Return the rows in their own order."""
-    return table.take(pa.array(own_order(table)))
+def in_own_order(table: pa.Table, *, without: Container[str] = ()) -> pa.Table:
+    """Return the rows in their own order, to which some columns are nothing."""
+    return table.take(pa.array(own_order(table, without=without)))
 
 
 def _hashes_of(column: pa.ChunkedArray) -> _Hashes:
@@ -157,6 +158,18 @@ class DaskPartition:
         yield from TablePartition(self.ordinal, to_table(self.frame.compute())).blocks(reading)
 
 
+def table_source(table: pa.Table, name: str) -> Source:
+    """Return a table in memory as a source of one partition."""
+    return Source(
+        path=name,
+        types={field.name: field.type for field in table.schema},
+        partitions=(TablePartition(0, table),) if table.num_rows else (),
+        n_rows=table.num_rows,
+        column_bytes={name: table.column(name).nbytes for name in table.column_names},
+        null_counts={name: table.column(name).null_count for name in table.column_names},
+    )
+
+
 def dask_source(frame: Any, name: str) -> Source:
     """Return a Dask DataFrame as a source: one partition is in memory at a time."""
     partitions = [frame.partitions[i] for i in range(frame.npartitions)]
@@ -170,6 +183,5 @@ def dask_source(frame: Any, name: str) -> Source:
             for i, (partition, length) in enumerate(zip(partitions, lengths, strict=True))
         ),
         n_rows=sum(lengths),
-        n_files=0,
         column_bytes=dict.fromkeys(types, 0),
     )

@@ -16,7 +16,7 @@ import numpy as np
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.model import HALF, Model
+from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN, Model
 from dnfscale.core.parts import NAMES, ColumnName, Part, Unit, is_zone, stored_column
 from dnfscale.core.quantities import Measure, Quantity, parse_measure, parse_quantity
 from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_dnf, to_json
@@ -26,7 +26,6 @@ from dnfscale.errors import DataError
 
 MODEL_SCHEMA = "dnfscale.model/1"
 CLASSES_SCHEMA = "dnfscale.classes/1"
-_MOST_ATTRIBUTES = 24
 _MOST_BYTES = 1 << 30
 _BIGGEST = 1 << 64
 """Columns of whole numbers have at most 64 bits."""
@@ -64,6 +63,7 @@ def model_record(model: Model) -> dict[str, Any]:
             }
             for attribute in model.tau.attributes
         ],
+        **_written_lookalikes(model),
         "terms": [[{"attribute": index, "value": holds} for index, holds in term.literals] for term in model.dnf.terms],
         "counts": [
             {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c}
@@ -168,8 +168,8 @@ def parse_model(record: Any) -> Model:
             )
         raise DataError(f"schema must be {MODEL_SCHEMA!r}, got {_short(schema)}")
     attributes = _list(table, "attributes", _attribute)
-    if not 1 <= len(attributes) <= _MOST_ATTRIBUTES:
-        raise DataError(f"attributes must be 1 to {_MOST_ATTRIBUTES}, got {len(attributes):,}")
+    if not 1 <= len(attributes) <= MOST_ELL:
+        raise DataError(f"attributes must be 1 to {MOST_ELL}, got {len(attributes):,}")
     names = [attribute.name for attribute in attributes]
     if len(set(names)) < len(names):
         raise DataError("attributes must have different names, but one occurs twice")
@@ -184,13 +184,14 @@ def parse_model(record: Any) -> Model:
         tau=Vocabulary(tuple(attributes)),
         dnf=Dnf(tuple(_list(table, "terms", lambda value, place: _term(value, place, ell)))),
         counts=_counts(table, ell),
-        missing=_choice(table, "missing", ("drop", "error", "indicator")),
-        unseen=_choice(table, "unseen", ("negative", "dont_care", "follow")),
+        missing=_choice(table, "missing", MISSING),
+        unseen=_choice(table, "unseen", UNSEEN),
         threshold=_threshold(table),
         unit=_unit(table),
         weighted=bool(_typed(table.get("weighted", False), bool, "weighted", "true or false")),
         certificate=_notes(table, "certificate"),
         provenance=_notes(table, "provenance"),
+        lookalikes=_lookalikes(table, attributes),
         tree=_tree(table, ell),
     )
     if model.tree is not None and model.dnf != to_dnf(model.tree):
@@ -305,6 +306,21 @@ def _check_columns(attributes: list[Attribute]) -> None:
                 f"attributes must test a column in one way, but {str(attribute.column)!r} is tested for {before} "
                 f"and {kind}"
             )
+
+
+def _lookalikes(table: Mapping[str, Any], attributes: list[Attribute]) -> dict[str, tuple[str, ...]]:
+    """Return the columns that may be taken for others; only those of attributes have any."""
+    known = {stored_column(attribute.column) for attribute in attributes}
+    found = {}
+    for column, others in _typed(table.get("lookalikes", {}), dict, "lookalikes", "an object").items():
+        place = f"lookalikes[{_short(column)}]"
+        if column not in known:
+            raise DataError(f"lookalikes must be of columns that attributes test, got {_short(column)}")
+        names = _typed(others, list, place, "a list")
+        found[column] = tuple(_typed(name, str, f"{place}[{i}]", "text") for i, name in enumerate(names))
+        if not names or len({column, *names}) <= len(names):
+            raise DataError(f"{place} must list other columns, each once, got {_short(names)}")
+    return found
 
 
 def _kind(value: Scalar) -> str:
@@ -445,6 +461,12 @@ def _unicode(text: str, place: str) -> str:
 def _short(value: object) -> str:
     shown = ascii(value) if isinstance(value, str) and re.search("[\ud800-\udfff]", value) else repr(value)
     return shown[:60] + "…" if len(shown) > 60 else shown
+
+
+def _written_lookalikes(model: Model) -> dict[str, Any]:
+    """Return what of the columns may be taken for others, if anything may."""
+    noted = {column: list(others) for column, others in model.lookalikes.items()}
+    return {"lookalikes": noted} if noted else {}
 
 
 def _written_value(attribute: Attribute) -> Any:

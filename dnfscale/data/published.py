@@ -36,7 +36,6 @@ class WebFile:
     """A file whose address is known."""
 
     url: str
-    checksum: str | None = None
 
     def __str__(self) -> str:
         return self.url
@@ -46,7 +45,7 @@ class WebFile:
         return unquote(urlsplit(self.url).path.rsplit("/", 1)[-1])
 
     def fetch(self, target: Path, progress: Progress | None) -> None:
-        fetch(self.url, target, checksum=self.checksum, progress=progress)
+        fetch(self.url, target, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +109,8 @@ class Dataset:
     positive: tuple[Scalar, ...]
     classes: tuple[tuple[Scalar, int], ...]
     """The labels and how many rows have each."""
-    label_meaning: str
     licence: str
     origins: tuple[Origin, ...]
-    notes: str = ""
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     boolean: tuple[str, ...] = ()

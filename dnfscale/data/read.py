@@ -21,9 +21,9 @@ from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, R
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.data.clocks import Clock
 from dnfscale.data.columnwise import Batch, Fetch, LateBatch, read_batches, read_beginning, read_first, read_late
-from dnfscale.data.exact import is_number, measure_of, steps
 from dnfscale.data.gathered import gathered
 from dnfscale.data.listing import KnownFile, opened
+from dnfscale.data.measures import is_number, measure_of, steps
 from dnfscale.data.storage import is_remote, told
 from dnfscale.errors import DataError
 
@@ -100,10 +100,9 @@ class TablePartition:
 
 def wanted(reading: Reading) -> tuple[list[str], list[str]]:
     """Return the names of the columns to read as they are, and of those to read as codes, each once."""
-    columns = reading.columns + reading.guards
-    numbers = [stored_column(c.name) for c in columns if c.role is Role.NUMBER or isinstance(c.name, Part)]
+    numbers = [stored_column(c.name) for c in reading.columns if c.role is Role.NUMBER or isinstance(c.name, Part)]
     plain = dict.fromkeys(numbers if reading.weight is None else [*numbers, reading.weight])
-    others = [stored_column(column.name) for column in columns]
+    others = [stored_column(column.name) for column in reading.columns]
     coded = dict.fromkeys(others if reading.target is None else [*others, reading.target])
     return list(plain), [name for name in coded if name not in plain]
 
@@ -140,13 +139,12 @@ def to_block(batch: Batch, reading: Reading) -> Block:
         missing_values = _WhenAsked(len(columns), lambda place: _n_missing(columns[place]))
         return Block(batch.num_rows, batch.num_rows, columns, _target(batch, None), missing_values)
     delivered = [convert(column) for column in reading.columns]
-    guards = [convert(column) for column in reading.guards]
     target = _target(batch, reading.target)
     keep = np.ones(batch.num_rows, dtype=np.bool_) if reading.target is None else target.codes >= 0
     missing_targets = len(keep) - int(keep.sum())
     weights = None if reading.weight is None else _weights(batch, reading.weight)
     if not reading.keep_missing:
-        for data in (*delivered, *guards):
+        for data in delivered:
             present = _present(data)
             if present is not None:
                 keep &= present

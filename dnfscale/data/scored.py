@@ -174,8 +174,8 @@ class ScoredPartition:
         codes = 2 * self.scorer.answers(batch).astype(np.int8)
         if self.truth is None:
             return pa.array(codes)
-        truth = to_block(batch.select([self.truth]), Reading((Column(self.truth, Role.CATEGORY),), None, (), True))
-        [labels] = truth.columns
+        reading = Reading((Column(self.truth, Role.CATEGORY),), None, keep_missing=True)
+        [labels] = to_block(batch.select([self.truth]), reading).columns
         true = np.array([value in self.positive for value in labels.values] + [False], dtype=np.int8)
         return pa.array(codes + true[labels.codes], mask=labels.missing())  # type: ignore[union-attr]
 

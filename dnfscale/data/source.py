@@ -20,12 +20,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Column, Role, Rows
 from dnfscale.core.parts import ColumnName, Part
 from dnfscale.data.clocks import HOURS, part_column, parts_in
-from dnfscale.data.exact import is_decimal, is_number, measure_of
 from dnfscale.data.footer import Chunk, chunks_of, read_footer
 from dnfscale.data.listing import KnownFile, footer_digest, hive_keys, list_files, opened, stamp_of
+from dnfscale.data.measures import is_decimal, is_number, measure_of
 from dnfscale.data.read import FileRows, ParquetPartition
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, told
 from dnfscale.errors import DataError, SpecError
@@ -115,7 +116,6 @@ class Source:
     """The columns, in order, hive keys last."""
     partitions: tuple[Rows, ...]
     n_rows: int
-    n_files: int
     column_bytes: Mapping[str, int]
     """Compressed bytes of each column, over all files."""
     null_counts: Mapping[str, int] = field(default_factory=dict)
@@ -128,6 +128,10 @@ class Source:
         """A text that changes when the files do: their paths, sizes, times or etags, footers, and partitions."""
         described = repr((self.n_rows, dict(self.column_bytes), self.files, self.partitions))
         return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
+
+    def is_empty(self, column: str) -> bool:
+        """Say whether a column has no value at all, as far as the footers tell."""
+        return pa.types.is_null(self.types[column]) or 0 < self.n_rows == self.null_counts.get(column)
 
     def check_unchanged(self) -> None:
         """Raise DataError if some file is gone or was written since, or if there are others by now."""
@@ -156,7 +160,6 @@ def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
         types={**types, **{name: kind for name, (kind, _) in keys.items()}},
         partitions=_partitions(footers, keys),
         n_rows=sum(sum(footer.group_rows) for footer in footers),
-        n_files=len(footers),
         column_bytes=_Sizes(of_columns, 0),
         null_counts=_Sizes(of_columns, 1),
         files=tuple(footer.file for footer in footers),
@@ -193,6 +196,11 @@ def role_of(kind: pa.DataType) -> Role | None:
 def holds_labels(kind: pa.DataType) -> bool:
     """Say whether the values of a column can be labels or categories: dates and the like are only ever cut."""
     return role_of(kind) is not None and measure_of(kind) is None
+
+
+def stored_label(label: Scalar, kind: pa.DataType) -> Scalar:
+    """Return a label as a column of its type holds it: in single precision, 0.1 is another number."""
+    return float(kind.to_pandas_dtype()(label)) if pa.types.is_floating(kind) and isinstance(label, float) else label
 
 
 def unusable(kind: pa.DataType) -> str:

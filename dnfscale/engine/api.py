@@ -42,6 +42,11 @@ class Notice:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """For a program."""
 
+    @classmethod
+    def warning(cls, text: str) -> Notice:
+        """Return the notice of what a person should know, though the job goes on."""
+        return cls("warning", f"warning: {text}", {"message": text})
+
 
 Watch = Callable[[Progress], None]
 """Called with a phase's progress: at its start, after each task, and at its end."""

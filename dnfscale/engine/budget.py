@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from dnfscale.errors import LimitError
 
-KEPT_SHARE = 0.1
-"""The share of a worker's memory beyond which rows wait on disk, so that the peak does not grow with the rows."""
-LOCAL_KEPT_SHARE = 0.03
-"""The same for workers of this machine, which use rows where they lie on disk, see spilling.py.
-
-10 million rows on two workers of 1 GiB took as long with this share as with 0.1, or with none, and the peak of a worker
-was 214 instead of 279 MiB.
-"""
 _SHARE = 0.5
 """The share of a worker's memory that summaries may fill while they are merged; rows and libraries need the rest."""
 

@@ -48,10 +48,10 @@ from dnfscale.engine.applying import SummarizeRun, apply, apply_within
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.client import OneConnectionClient, workers_of
 from dnfscale.engine.credentials import security_of
-from dnfscale.engine.forking import ENVIRONMENT, LOADED, prepare_workers
+from dnfscale.engine.forking import APPLYING, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.moving import BANDWIDTH
 from dnfscale.engine.runs import run_edges
+from dnfscale.engine.settings import LOCAL
 from dnfscale.engine.spilling import steady_buffer
 from dnfscale.errors import ClusterError, DnfscaleError
 
@@ -68,9 +68,6 @@ def _by_its_keys(graph: Graph) -> str:
     return str(next(iter(graph)))
 
 
-_START_S = 60
-"""How long a worker may take to meet its scheduler."""
-
 _CHAIN_PRIORITY = -1
 """Tasks of chains are long and many: whatever else is to be done on the cluster goes first."""
 _SCAN_PRIORITY = 1
@@ -79,41 +76,6 @@ _SCAN_PRIORITY = 1
 _SMALL_BYTES = 4 << 10
 """What goes with every task: a node of its own takes one worker a turn to make and the others one more to fetch, some
 7 ms of a reduction."""
-
-ALLOWED_FAILURES = 9
-"""How many deaths of its worker a task survives.
-
-A task that kills its workers has to be given up, one whose workers are killed by others must not be: a trial would
-count as failed, and the result would be another. Nothing but the number of deaths tells them apart. If every second
-death of a busy cluster met the same task, Dask's own 3 would err once in 16 times, 9 once in 1,024; and a deadly task
-costs ten starts of a worker.
-"""
-
-_LOCAL_SETTINGS = {
-    "distributed.scheduler.bandwidth": BANDWIDTH,
-    "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
-    "distributed.comm.timeouts.connect": f"{_START_S}s",
-    # On one machine silence means that somebody is busy: who is gone hangs up.
-    "distributed.comm.timeouts.tcp": "1 hour",
-    "distributed.worker.profile.enabled": False,
-    # Every process looks at its event loop 50 times a second to tell of a slow one, which nobody would see here; with
-    # this and fewer looks at the machine, a cluster that waits takes a third of the time from those who work on it.
-    "distributed.admin.tick.interval": "1s",
-    "distributed.admin.system-monitor.interval": "2s",
-    # A worker that is slow to come back is waited for: without any, a job would wait for ever.
-    "distributed.deploy.lost-worker-timeout": "1 hour",
-    "distributed.worker.preload": ["dnfscale.engine.quiet_worker", *LOADED],
-    # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
-    # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
-    "distributed.scheduler.worker-saturation": float("inf"),
-    "distributed.worker.memory.spill": 0.55,
-    # What is compressed cannot be used where it lies on disk.
-    "distributed.worker.memory.spill-compression": False,
-    # Rows of a task that another worker takes over travel a few partitions at a time.
-    "distributed.worker.memory.transfer": 0.02,
-    "distributed.worker.transfer.message-bytes-limit": "8MB",
-    **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in ENVIRONMENT.items()},
-}
 
 
 class ClusterEngine:
@@ -153,14 +115,17 @@ class ClusterEngine:
         return cls(client, fan_in=spec.fan_in, watch=watch, attendance=attendance, started=started, foreseen=foreseen)
 
     @classmethod
-    def local(cls, spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
-        """Start worker processes on this machine and run on them; close() ends them."""
+    def local(
+        cls, spec: ClusterSpec, *, loaded: Sequence[str] = (), watch: Watch = unwatched, tell: Tell = untold
+    ) -> ClusterEngine:
+        """Start worker processes on this machine, which load these modules, and run on them; close() ends them."""
         started = ExitStack()
         # For as long as the cluster lives: some settings are read when a worker is lost.
-        started.enter_context(dask.config.set(_LOCAL_SETTINGS))
+        started.enter_context(dask.config.set(LOCAL.as_config()))
         security = security_of(spec.tls)
-        method = "forkserver" if prepare_workers() else "spawn"
-        started.enter_context(dask.config.set({"distributed.worker.multiprocessing-method": method}))
+        method = "forkserver" if prepare_workers(loaded) else "spawn"
+        start = {"multiprocessing-method": method, "preload": ["dnfscale.engine.quiet_worker", APPLYING, *loaded]}
+        started.enter_context(dask.config.set({f"distributed.worker.{name}": value for name, value in start.items()}))
         # Dask would load pandas here, only to have it loaded where workers are forked.
         distributed.utils._forkserver_preload_set = True
         try:

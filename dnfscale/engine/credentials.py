@@ -5,19 +5,27 @@ from __future__ import annotations
 import os
 import ssl
 from pathlib import Path
+from typing import Any
 
 from distributed.security import Security
 
 from dnfscale.engine.kinds import TlsFiles
 from dnfscale.errors import ClusterError, SpecError
 
+ROLES = ("client", "scheduler", "worker")
+"""Who shows a certificate; Dask takes one for each."""
+
 
 def security_of(tls: TlsFiles | None) -> Security | None:
     """Return what Dask needs to talk TLS with these files; without, Dask's own configuration holds."""
-    if tls is None:
-        return None
-    roles = {f"tls_{role}_{part}": getattr(tls, f"{part}_file") for role in _ROLES for part in ("cert", "key")}
-    return Security(tls_ca_file=tls.ca_file, require_encryption=True, **roles)
+    return None if tls is None else Security(**by_role(tls))
+
+
+def by_role(tls: TlsFiles) -> dict[str, Any]:
+    """Return the files as Dask has them, the same for every role: paths, never their contents."""
+    certificates = {f"tls_{role}_cert": tls.cert_file for role in ROLES}
+    keys = {f"tls_{role}_key": tls.key_file for role in ROLES}
+    return {"tls_ca_file": tls.ca_file, "require_encryption": True, **certificates, **keys}
 
 
 def context_of(security: Security | None) -> ssl.SSLContext:
@@ -46,6 +54,3 @@ def temporary_files(folder: Path) -> TlsFiles:
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(str(content))
     return files
-
-
-_ROLES = ("client", "scheduler", "worker")

@@ -44,7 +44,7 @@ def join(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) ->
         client = stack.enter_context(connected(address, spec.tls))
         wait_for_workers(client, spec, tell, f"the scheduler {address}", advice="start one")
         for difference in check_versions(client):
-            tell(Notice("warning", f"warning: {difference}", {"message": difference}))
+            tell(Notice.warning(difference))
         engine = ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
     except BaseException:
         stack.close()

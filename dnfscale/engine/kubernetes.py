@@ -18,8 +18,9 @@ from dask.utils import parse_bytes
 from dask_kubernetes.operator import make_cluster_spec
 from kr8s.objects import Service, new_class
 
+from dnfscale.engine.credentials import ROLES
 from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.moving import BANDWIDTH
+from dnfscale.engine.settings import ELSEWHERE
 from dnfscale.errors import ClusterError
 
 _PORT = 8786
@@ -108,11 +109,8 @@ def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]
     """Return the DaskCluster resource that a spec describes."""
     pods = spec.kubernetes
     amount = {"cpu": pods.cpu, "memory": f"{parse_bytes(spec.memory_limit) * _HEADROOM >> 22}Mi"}
-    environment = {
-        "OMP_NUM_THREADS": "1",
-        "DASK_DISTRIBUTED__SCHEDULER__BANDWIDTH": BANDWIDTH,
-        **({} if spec.tls is None else _tls_environment()),
-    }
+    # Said here too, because the image need not be ours.
+    environment = {**ELSEWHERE.as_environment(), **({} if spec.tls is None else _tls_environment())}
     scheme = "tcp" if spec.tls is None else "tls"
     resource: dict[str, Any] = make_cluster_spec(
         name=name,
@@ -162,8 +160,8 @@ def dask_autoscaler(name: str, spec: ClusterSpec) -> dict[str, Any]:
 def _tls_environment() -> dict[str, str]:
     prefix = "DASK_DISTRIBUTED__COMM__"
     by_role = {
-        f"{prefix}TLS__{role}__{part}": f"{_TLS_FOLDER}/tls.{end}"
-        for role in ("CLIENT", "SCHEDULER", "WORKER")
+        f"{prefix}TLS__{role.upper()}__{part}": f"{_TLS_FOLDER}/tls.{end}"
+        for role in ROLES
         for part, end in (("CERT", "crt"), ("KEY", "key"))
     }
     return {

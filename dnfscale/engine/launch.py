@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,15 +19,23 @@ __all__ = ["ClusterSpec", "check_cluster", "check_performance_report", "launch"]
 
 
 def launch(
-    spec: ClusterSpec, watch: Watch = unwatched, tell: Tell = untold, *, performance_report: str | None = None
+    spec: ClusterSpec,
+    watch: Watch = unwatched,
+    tell: Tell = untold,
+    *,
+    loaded: Sequence[str] = (),
+    performance_report: str | None = None,
 ) -> Engine:
-    """Start or join the cluster that the spec describes; Dask's report of the whole is written when it is closed."""
+    """Start or join the cluster that the spec describes; Dask's report of the whole is written when it is closed.
+
+    Workers of this machine begin with these modules loaded.
+    """
     for warning in check_cluster(spec):
-        tell(Notice("warning", f"warning: {warning}", {"message": warning}))
+        tell(Notice.warning(warning))
     if spec.kind == "serial":
         return SerialEngine(watch)
     # Dask takes half a second to import, which a serial run, a plan and a validation do without.
-    engine = _opened(spec, watch, tell)
+    engine = _opened(spec, loaded, watch, tell)
     if performance_report is not None:
         from dnfscale.engine.performance import record_performance
 
@@ -38,13 +47,13 @@ def launch(
     return engine
 
 
-def _opened(spec: ClusterSpec, watch: Watch, tell: Tell) -> ClusterEngine:
+def _opened(spec: ClusterSpec, loaded: Sequence[str], watch: Watch, tell: Tell) -> ClusterEngine:
     """Start or join a cluster of Dask."""
     if spec.kind == "local":
-        prepare_workers()
+        prepare_workers(loaded)
         from dnfscale.engine.cluster import ClusterEngine
 
-        return ClusterEngine.local(spec, watch=watch, tell=tell)
+        return ClusterEngine.local(spec, loaded=loaded, watch=watch, tell=tell)
     if spec.kind in ("address", "scheduler_file"):
         from dnfscale.engine.joining import join
 

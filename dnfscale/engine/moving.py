@@ -11,13 +11,7 @@ from typing import Any
 from dask.utils import parse_bytes
 from distributed import Worker
 
-BANDWIDTH = "100kB"
-"""What can be moved in a second.
-
-With Dask's own guess, 100 MB, the rows of a partition go to any worker that has less to do than theirs, which costs
-both of them more than the scan that they were sent for: a study of 10 million rows took a third longer. With 1 MB it is
-still so where one worker has a dozen partitions more than another, of which every one is taken for half a second.
-"""
+from dnfscale.engine.settings import BANDWIDTH
 
 _measure = Worker._update_metrics_received_data
 

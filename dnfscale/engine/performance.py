@@ -28,8 +28,7 @@ def record_performance(engine: ClusterEngine, file: Path, tell: Tell) -> None:
                 client.run_on_scheduler(_remove_plugin)
         except Exception as error:
             # The run is over; a report of it that fails must not hide how it ended.
-            message = f"the performance report is not written: {type(error).__name__}: {error}"
-            tell(Notice("warning", f"warning: {message}", {"message": message}))
+            tell(Notice.warning(f"the performance report is not written: {type(error).__name__}: {error}"))
 
     engine.at_close(write)
 

@@ -21,22 +21,11 @@ from distributed.core import Status
 
 from dnfscale.engine.credentials import security_of, temporary_files
 from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.moving import BANDWIDTH
+from dnfscale.engine.settings import ELSEWHERE
 from dnfscale.errors import ClusterError
 
 _CLUSTERS = {"slurm": SLURMCluster, "pbs": PBSCluster}
 _SUBMIT = {"slurm": "sbatch", "pbs": "qsub"}
-
-_WORKER_ENVIRONMENT = {
-    # Workers tell the scheduler what they think of it.
-    "DASK_DISTRIBUTED__SCHEDULER__BANDWIDTH": BANDWIDTH,
-    "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET": "0.1",
-    "DASK_DISTRIBUTED__WORKER__MEMORY__SPILL": "0.55",
-    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
-    "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
-    # Each worker is one thread; libraries that start some of their own would take cores that the job does not have.
-    "OMP_NUM_THREADS": "1",
-}
 
 
 class QueueJobs:
@@ -71,7 +60,7 @@ class QueueJobs:
                 log_directory=str(self._folder),
                 security=security_of(tls),
                 worker_extra_args=["--dashboard-address", "127.0.0.1:0"],
-                job_script_prologue=[f"export {name}={value}" for name, value in _WORKER_ENVIRONMENT.items()],
+                job_script_prologue=[f"export {name}={value}" for name, value in ELSEWHERE.as_environment().items()],
                 scheduler_options={
                     "dashboard_address": spec.dashboard or "127.0.0.1:0",
                     "dashboard": spec.dashboard is not None,

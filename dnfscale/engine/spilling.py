@@ -14,7 +14,7 @@ from typing import Any
 
 from distributed.spill import AnyKeyFile, SpillBuffer
 
-from dnfscale.engine.budget import LOCAL_KEPT_SHARE
+from dnfscale.engine.settings import LOCAL_KEPT_SHARE
 
 
 class SteadyBuffer(SpillBuffer):  # type: ignore[misc]

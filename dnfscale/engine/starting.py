@@ -16,29 +16,14 @@ from distributed import Client, SSHCluster
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
-from dnfscale.engine.budget import KEPT_SHARE
 from dnfscale.engine.client import OneConnectionClient
-from dnfscale.engine.cluster import ALLOWED_FAILURES, ClusterEngine
-from dnfscale.engine.credentials import security_of
+from dnfscale.engine.cluster import ClusterEngine
+from dnfscale.engine.credentials import by_role, security_of
 from dnfscale.engine.joining import connected, wait_for_workers
 from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.moving import BANDWIDTH
+from dnfscale.engine.settings import ELSEWHERE
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, DnfscaleError
-
-_SETTINGS = {
-    "distributed.scheduler.bandwidth": BANDWIDTH,
-    "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
-    "distributed.comm.timeouts.connect": "60s",
-    # A worker that is slow to come back is waited for; how long, attendance says.
-    "distributed.deploy.lost-worker-timeout": "1 hour",
-    # Scans go before tuning, see cluster.py.
-    "distributed.scheduler.worker-saturation": float("inf"),
-    "distributed.worker.memory.target": KEPT_SHARE,
-    "distributed.worker.memory.spill": 0.55,
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 64 << 20,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 64 << 20,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +39,14 @@ class Started:
 def start(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
     """Start a cluster and run on it; closing the engine takes it down."""
     stack = ExitStack()
-    stack.enter_context(dask.config.set(_SETTINGS))
+    stack.enter_context(dask.config.set(ELSEWHERE.as_config()))
     stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
     try:
         started = _STARTERS[spec.kind](spec, stack)
         client = stack.enter_context(started.connect())
         wait_for_workers(client, spec, tell, started.where, advice=started.advice, look=started.look)
         for difference in check_versions(client):
-            tell(Notice("warning", f"warning: {difference}", {"message": difference}))
+            tell(Notice.warning(difference))
         return ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
     except BaseException as error:
         stack.close()
@@ -73,7 +58,7 @@ def start(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -
 
 def _start_ssh(spec: ClusterSpec, stack: ExitStack) -> Started:
     security = security_of(spec.tls)
-    files = {} if spec.tls is None else {"protocol": "tls://", "security": _by_role(spec)}
+    files = {} if spec.tls is None else {"protocol": "tls://", "security": by_role(spec.tls)}
     login = {
         "username": spec.ssh.username,
         "port": spec.ssh.port,
@@ -107,14 +92,6 @@ def _start_ssh(spec: ClusterSpec, stack: ExitStack) -> Started:
         "the hosts " + ", ".join(hosts),
         "look whether dnfscale is installed at the same path on every host",
     )
-
-
-def _by_role(spec: ClusterSpec) -> dict[str, Any]:
-    """Return the files of TLS as a scheduler or worker on another host gets them: paths, never their contents."""
-    assert spec.tls is not None
-    roles = {f"tls_{role}_cert": spec.tls.cert_file for role in ("client", "scheduler", "worker")}
-    keys = {f"tls_{role}_key": spec.tls.key_file for role in ("client", "scheduler", "worker")}
-    return {"tls_ca_file": spec.tls.ca_file, "require_encryption": True, **roles, **keys}
 
 
 def _start_queue(spec: ClusterSpec, stack: ExitStack) -> Started:

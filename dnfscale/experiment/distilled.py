@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from dnfscale.experiment.metrics import deviation, mean
-from dnfscale.fidelity import agreements
-from dnfscale.learn import Learned
+from dnfscale.learn.fidelity import agreements
+from dnfscale.learn.line import Learned
 
 
 def distilled_records(learned: Learned, ideal: dict[str, Any], *, known: bool) -> dict[str, dict[str, Any]]:

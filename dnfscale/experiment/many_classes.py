@@ -6,13 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dnfscale.classes import LearnedClasses
 from dnfscale.core.model import Model
 from dnfscale.experiment.metrics import deviation, mean
-from dnfscale.experiment.study import data_record, fold_formula, fold_sizes, learned_model
-from dnfscale.learn import Learned, LearnedFold, fold_model
+from dnfscale.experiment.records import data_record, fold_formula, fold_sizes, learned_model
+from dnfscale.learn.classes import LearnedClasses
+from dnfscale.learn.line import Learned, LearnedFold, fold_model
+from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.certificate import certificate_of
-from dnfscale.table import LearnSpec
 
 
 def classes_data_record(learned: LearnedClasses) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, 
                 "classes": [
                     {
                         "label": label,
-                        **fold_formula(of_class.folds[number], of_class),
+                        **fold_formula(of_class.folds[number], of_class, spec),
                         "certificate": _held_out_certificate(of_class.folds[number], of_class, spec),
                     }
                     for label, of_class in zip(learned.labels, learned.classes, strict=True)
@@ -52,7 +52,7 @@ def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, 
         "model": {
             "rows": first.model.whole.n_rows,
             "classes": [
-                {"label": label, **fold_formula(of_class.model, of_class)}
+                {"label": label, **fold_formula(of_class.model, of_class, spec)}
                 for label, of_class in zip(learned.labels, learned.classes, strict=True)
             ],
         },

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dnfscale.learn import LearnedFold
+from dnfscale.learn.line import LearnedFold
 from dnfscale.method.ideal import correct_rows, ideal_correct
 
 

@@ -16,7 +16,7 @@ from dnfscale.core.arrays import Codes, Scalar
 from dnfscale.core.bins import CategoryBins
 from dnfscale.core.columns import Categories, Reading, Role, Rows, classes_of
 from dnfscale.core.splits import Splits
-from dnfscale.scans import numbered
+from dnfscale.learn.scans import numbered
 
 Matrix = npt.NDArray[np.float32]
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dnfscale.classes import Answering, count_answers
 from dnfscale.core.arrays import Ints, Scalar
 from dnfscale.core.model import Model
 from dnfscale.data.models import classes_record, model_record
-from dnfscale.distinct import count_distinct, type_table
 from dnfscale.engine.api import Engine
 from dnfscale.experiment.metrics import deviation, mean
 from dnfscale.experiment.sizes import SizeBudget, Sized, Unsized, size_folds
 from dnfscale.experiment.tuning import Notes
-from dnfscale.learn import BinnedTargets
+from dnfscale.learn.classes import Answering, count_answers
+from dnfscale.learn.distinct import count_distinct, type_table
+from dnfscale.learn.line import KeptRows
+from dnfscale.learn.sized import counts_over, sized_model, used_attributes
+from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.certificate import certificate_of
 from dnfscale.method.formula_size import errors_of
 from dnfscale.method.formula_size.choice import cost_record, path_record
-from dnfscale.sized import counts_over, sized_model, used_attributes
-from dnfscale.table import LearnSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _Found:
 
 
 def size_study(
-    binned: BinnedTargets,
+    kept: KeptRows,
     spec: LearnSpec,
     budget: SizeBudget,
     engine: Engine,
@@ -56,17 +56,17 @@ def size_study(
 ) -> SizedStudy:
     """Carry out the formula-size method in all folds, for every class that has a formula."""
     started = clock()
-    types = count_distinct(binned, spec, engine, max_types=budget.max_types)
+    types = count_distinct(kept, spec, engine, max_types=budget.max_types)
     counting_s = clock() - started
     ends = size_folds(types, budget, engine, notes, threshold=spec.threshold)
-    positives = binned.table.positives
+    positives = kept.table.positives
     found = [
         end
         if isinstance(end, Unsized)
-        else _Found(end, sized_model(end.final.formula, end.types, binned, spec, positive=positives[end.types.target]))
+        else _Found(end, sized_model(end.final.formula, end.types, kept, spec, positive=positives[end.types.target]))
         for end in ends
     ]
-    n_folds = binned.table.splits.n_folds
+    n_folds = kept.table.splits.n_folds
     *folds, last = ([found[k * n_folds + fold] for k in range(len(positives))] for fold in range(n_folds))
     several = len(positives) > 1
     file = None
@@ -77,7 +77,7 @@ def size_study(
             if isinstance(f, _Found)
         ]
         file = classes_record(models) if several else model_record(models[0])
-    record = _classes_record(folds, last, binned, engine) if several else _record(folds, last)
+    record = _classes_record(folds, last, kept, engine) if several else _record(folds, last)
     return SizedStudy(record, file, counting_s + sum(end.seconds for end in ends if isinstance(end, Sized)))
 
 
@@ -108,13 +108,13 @@ def _record(folds: Sequence[Sequence[_Found | Unsized]], last: Sequence[_Found |
 def _classes_record(
     folds: Sequence[Sequence[_Found | Unsized]],
     last: Sequence[_Found | Unsized],
-    binned: BinnedTargets,
+    kept: KeptRows,
     engine: Engine,
 ) -> dict[str, Any]:
     """Return what a result says of several classes; accuracies are those of their joint answers."""
-    labels = [labels[0] for labels in binned.table.classes]
+    labels = [labels[0] for labels in kept.table.classes]
     whole = {number: found for number, of_fold in enumerate(folds) if (found := _all_found(of_fold))}
-    confusions = dict(zip(whole, _joint_answers(whole, binned, engine), strict=True))
+    confusions = dict(zip(whole, _joint_answers(whole, kept, engine), strict=True))
     records, accuracies, sizes = [], [], []
     for number, of_fold in enumerate(folds):
         if number not in whole:
@@ -163,7 +163,7 @@ def _summed(
     }
 
 
-def _joint_answers(whole: Mapping[int, Sequence[_Found]], binned: BinnedTargets, engine: Engine) -> Ints:
+def _joint_answers(whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine: Engine) -> Ints:
     """Count the joint answers of the formulas of all classes on the test rows of some folds."""
     answering = {
         number: [
@@ -175,7 +175,7 @@ def _joint_answers(whole: Mapping[int, Sequence[_Found]], binned: BinnedTargets,
         ]
         for number, of_fold in whole.items()
     }
-    return count_answers(binned, answering, engine)
+    return count_answers(kept, kept.booleans, answering, engine)
 
 
 def _all_found(of_fold: Sequence[_Found | Unsized]) -> list[_Found] | None:
@@ -213,7 +213,9 @@ def _formula_record(found: _Found) -> dict[str, Any]:
         "distinct_rows": len(sized.types.whole.n),
         "attributes_searched": len(sized.types.attributes),
         "exact_over_all_attributes": sized.types.exact,
-        "path": path_record(sized.choice, type_table(sized.types.train), model.threshold),
+        "path": path_record(
+            sized.choice, type_table(sized.types.train), type_table(sized.types.validation), model.threshold
+        ),
     }
 
 

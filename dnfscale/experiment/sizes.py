@@ -15,9 +15,9 @@ from typing import Any
 
 from dnfscale.core.distinct import PackedTypes
 from dnfscale.core.model import HALF
-from dnfscale.distinct import MAX_TYPES, FoldTypes, type_table, weighed
 from dnfscale.engine.api import Engine, Failure
 from dnfscale.experiment.tuning import Notes
+from dnfscale.learn.distinct import MAX_TYPES, FoldTypes, type_table, weighed
 from dnfscale.method.formula_size import (
     Choice,
     Limits,

@@ -17,8 +17,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from dnfscale.engine.api import Engine, Item, Limit, Result, Tell, Watch, unlimited, untold
-from dnfscale.jobs.exact import DamagedError, NotExactError, from_bytes, to_bytes
 from dnfscale.jobs.folders import Folder, FolderError
+from dnfscale.jobs.scan_bytes import DamagedError, NotExactError, from_bytes, to_bytes
 
 
 class ScanRecords:

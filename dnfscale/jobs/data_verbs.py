@@ -181,7 +181,8 @@ def _make(options: argparse.Namespace) -> None:
     except OSError as error:
         raise SpecError(f"{folder} cannot be made: {error.strerror}; choose another") from error
     many = synthetic.n_chunks > 1
-    engine = launch(ClusterSpec(kind="local" if many else "serial", workers=options.workers))
+    cluster = ClusterSpec(kind="local" if many else "serial", workers=options.workers)
+    engine = launch(cluster, loaded=[WriteChunk.__module__])
     try:
         written = engine.map("write chunks", range(synthetic.n_chunks), WriteChunk(synthetic, str(folder.resolve())))
     finally:

@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dnfscale.data.datasets import is_local
 from dnfscale.engine.detached.access import configured_scheduler
 from dnfscale.engine.detached.record import NOT_ENDED_CODE, JobRecord
 from dnfscale.engine.kinds import ClusterSpec, TlsFiles
@@ -28,6 +29,8 @@ from dnfscale.jobs.suite_spec import SuiteSpec
 if TYPE_CHECKING:
     from dnfscale.engine.detached.board import JobBoard, Line
 
+_DRIVER = "dnfscale.jobs.driver"
+"""What drives a job on the cluster."""
 _ASK_S = 0.5
 """How often a job is asked for anew by who waits for it."""
 _CANCEL_S = 30.0
@@ -87,6 +90,7 @@ def _submit(options: argparse.Namespace, spec: JobSpec | SuiteSpec) -> None:
             print(f"dnfscale: warning: {difference}", file=sys.stderr)
         job = board.submit(
             order_for(spec, Options(force=options.force, resume=options.resume)),
+            _DRIVER,
             name=spec.name,
             kind="suite" if isinstance(spec, SuiteSpec) else spec.kind,
             spec=str(spec.file),
@@ -211,8 +215,7 @@ def _tell_of_absent_data(spec: JobSpec | SuiteSpec) -> None:
     """Say which local paths are taken to be the workers', because they are not here."""
     for job in spec.jobs if isinstance(spec, SuiteSpec) else (spec,):
         path = job.data_path
-        is_local = not path.startswith(("builtin:", "paper:")) and "://" not in path
-        if is_local and not any(mark in path for mark in "*?[") and not Path(path).exists():
+        if is_local(path) and not any(mark in path for mark in "*?[") and not Path(path).exists():
             absolute = os.path.abspath(path)
             print(
                 f"dnfscale: {job.place('data.path')}: {absolute} is not on this machine; it must be on the workers'",

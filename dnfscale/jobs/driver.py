@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from dnfscale.data.storage import is_remote
 from dnfscale.engine.detached.access import use_client_name
 from dnfscale.jobs import signals
 from dnfscale.jobs.cli import exit_code_of
@@ -55,7 +56,7 @@ def _cluster(connection: dict[str, Any]) -> dict[str, Any]:
 
 def _tell_of_resuming(folder: str, attempt: int) -> None:
     print(f"driver {attempt} goes on: the worker of the one before it is gone", file=sys.stderr)
-    if "://" not in folder and not Path(folder).is_dir():
+    if not is_remote(folder) and not Path(folder).is_dir():
         print(
             f"expected what was finished in {folder}, but it is not on this machine, so all is done again; put "
             "output.dir where all workers reach it",

@@ -18,9 +18,9 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Vocabulary
-from dnfscale.data.datasets import is_named, open_named
+from dnfscale.data.datasets import open_dataset
 from dnfscale.data.models import read_model
-from dnfscale.data.source import Source, open_source
+from dnfscale.data.source import Source
 from dnfscale.data.storage import Access
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
@@ -220,7 +220,7 @@ def _value(data: Numbers | Categories, place: int) -> Told:
 
 def _open(path: str, model: Model, access: Access) -> Source:
     """Open a dataset, and make sure that the model can be asked about its rows."""
-    source = open_named(path)[0] if is_named(path) else open_source(path, access)
+    source = open_dataset(path, access)
     check_columns([model.tau], source.types, path)
     # What was asked for is told, not where a dataset of that name was found.
     return replace(source, path=path)

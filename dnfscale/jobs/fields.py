@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, time
+from itertools import chain
 from typing import Any
 
+from dnfscale.core.model import MISSING, MOST_ELL, UNSEEN
 from dnfscale.core.parts import Unit
 from dnfscale.core.tree import MOST_SIZE
 from dnfscale.data.storage import check_endpoint, check_path, is_remote
@@ -24,13 +26,12 @@ from dnfscale.jobs.checks import texts as _texts
 from dnfscale.jobs.checks import whole as _whole
 from dnfscale.jobs.checks import yes_no as _yes_no
 from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS
-from dnfscale.method.cuts import CUTS, MOST_CUTS, written_cut
+from dnfscale.learn.spec import MINIMIZE, MOST_CATEGORIES, PROFILES, RANKS, VALIDATION
+from dnfscale.method.cuts import CUTS, MOST_CUTS, written_cuts
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
-from dnfscale.method.freedom import UNSEEN
 from dnfscale.method.objective import OBJECTIVES
 from dnfscale.method.shrink import SHRINK
 from dnfscale.method.sweep import RULES
-from dnfscale.table import MINIMIZE, MISSING, MOST_ELL, PROFILES, RANKS
 
 METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size", *PEERS)
 """What a study can run, in the order in which it is shown."""
@@ -89,14 +90,14 @@ def _cuts(value: Any) -> str | int:
     return value  # type: ignore[no-any-return]
 
 
-def _given_cuts(value: Any) -> dict[str, list[int | float | str]]:
+def _given_cuts(value: Any) -> dict[str, tuple[int | float | str, ...]]:
     def is_cut(cut: Any) -> bool:
         return isinstance(cut, str | date | time) or abs(_real(cut)) < float("inf")
 
-    columns = isinstance(value, dict) and value and all(isinstance(cuts, list) and cuts for cuts in value.values())
-    if not columns or not all(len(cuts) <= MOST_CUTS and all(map(is_cut, cuts)) for cuts in value.values()):
-        raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")
-    return {column: list(map(written_cut, cuts)) for column, cuts in value.items()}
+    cuts = written_cuts(value or None)
+    if not all(map(is_cut, chain.from_iterable(value.values()))):
+        raise ValueError("a table of columns and finite numbers, dates or times, such as {age = [18, 65]}")
+    return cuts
 
 
 def _parts(value: Any) -> tuple[str, ...] | dict[str, list[str]]:
@@ -193,7 +194,7 @@ FIELDS: Mapping[str, Field] = {
     "data.categorical": Field(_texts),
     "data.boolean": Field(_texts),
     "data.missing": Field(_one_of(*MISSING), "drop"),
-    "data.max_categories": Field(_whole(1, 60_000), 10_000),
+    "data.max_categories": Field(_whole(1, MOST_CATEGORIES), 10_000),
     "booleanize.cuts": Field(_cuts, "median"),
     "booleanize.at": Field(_given_cuts),
     "booleanize.intervals": Field(_yes_no, False),
@@ -201,7 +202,7 @@ FIELDS: Mapping[str, Field] = {
     "booleanize.rare": Field(_whole(0), 0),
     "select.rank": Field(_ranks, ("f", "mutual_info", "chi2")),
     "select.max_ell": Field(_whole(1, MOST_ELL), 10),
-    "select.validation": Field(_share(0.01, 0.9), 0.3),
+    "select.validation": Field(_share(*VALIDATION), 0.3),
     "select.validation_splits": Field(_splits, 1),
     "select.tolerance": Field(_share(0.0, 1.0), 0.01),
     "select.rule": Field(_one_of(*RULES), "tolerance"),

@@ -79,8 +79,9 @@ class Work:
     reads: float
     """How often the dataset is read, a sample as its share."""
     workers: int
-    local: bool
-    """Whether a cluster is started for it."""
+    on_cluster: bool
+    starts_cluster: bool
+    """Whether one is started for it."""
 
 
 def seconds(work: Work) -> float:
@@ -98,7 +99,9 @@ def seconds(work: Work) -> float:
     # Fewer partitions than workers leave workers idle; scores and cuts are found in one place.
     alone_ns = work.folds * columns * work.rankings * _SCORE_NS + work.numbers * work.cuts * _CUT_NS
     busy_ns = shared_ns / max(1, min(work.workers, work.partitions)) + ranked_ns / max(1, work.workers) + alone_ns
-    overhead_s = work.tasks * _TASK_S + work.phases * _PHASE_S + LAUNCH_S if work.local else 0.0
+    overhead_s = work.tasks * _TASK_S + work.phases * _PHASE_S if work.on_cluster else 0.0
+    if work.starts_cluster:
+        overhead_s += LAUNCH_S
     return busy_ns * 1e-9 * _machine_s() / _REFERENCE_S + overhead_s
 
 

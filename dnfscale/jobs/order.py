@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from dnfscale.data.datasets import FOLDER_VARIABLE
+from dnfscale.data.storage import is_remote
 from dnfscale.jobs.runner import Options
 from dnfscale.jobs.spec import JobSpec, read_spec
-from dnfscale.jobs.suite_spec import SuiteSpec, read_suite
+from dnfscale.jobs.suite_spec import CROSSED, SuiteSpec, read_suite
 from dnfscale.jobs.toml_text import write_toml
 
 _KEPT_OF_CLUSTER = ("fan_in", "start_timeout_s", "lost_timeout_s")
@@ -45,9 +46,10 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
             Path(folder, files[-1]).write_text(job["text"], encoding="utf-8")
         main = Path(folder, "spec.toml")
         document = tomllib.loads(order["spec"]["text"])
-        if files:
-            document["jobs"] = files
-        main.write_text(write_toml(document), encoding="utf-8")
+        # Each job comes as it is run: with a profile and a seed out of those that the suite may list.
+        crossed = {key: document.pop(key) for key in CROSSED if key in document}
+        listed = document.pop("jobs", ())
+        main.write_text(write_toml({**document, "jobs": files} if files else document), encoding="utf-8")
         if files:
             suite = read_suite(main, cluster)
             # What the suite says of all jobs is already in each of them, and so is what goes before that.
@@ -55,7 +57,14 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
                 _named(read_spec(Path(folder, file), cluster), job)
                 for file, job in zip(files, order["jobs"], strict=True)
             )
-            return replace(suite, file=Path(order["spec"]["file"]), lines=order["spec"]["lines"], jobs=jobs)
+            return replace(
+                suite,
+                file=Path(order["spec"]["file"]),
+                lines=order["spec"]["lines"],
+                jobs=jobs,
+                asked={**suite.asked, **crossed},
+                listed=tuple(listed),
+            )
         return _named(read_spec(main, cluster), order["spec"])
 
 
@@ -90,4 +99,4 @@ def _named(spec: JobSpec, sent: Mapping[str, Any]) -> JobSpec:
 
 
 def _absolute(path: str | None) -> str | None:
-    return path if path is None or "://" in path else os.path.abspath(path)
+    return path if path is None or is_remote(path) else os.path.abspath(path)

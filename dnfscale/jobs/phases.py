@@ -16,11 +16,11 @@ class Phases:
 
     def __init__(self, plan: Plan) -> None:
         self._rows = plan.rows
-        scans = [phase for phase in plan.phases if phase.reads.startswith(("Parquet", "rough rows"))]
-        self._order = [phase.name for phase in scans]
-        self._whole = {phase.name for phase in scans if phase.reads in ("Parquet", "rough rows")}
+        reading = [phase for phase in plan.phases if phase.read_bytes or phase.reads.is_scan]
+        self._order = [phase.name for phase in reading]
+        self._unread = {phase.name: phase.read_bytes for phase in reading}
+        self.scans = frozenset(phase.name for phase in plan.phases if phase.reads.is_scan)
         """Phases that go over every row; a sample does not, and tuning reads rows once a worker, not once a trial."""
-        self._unread = {phase.name: phase.read_bytes for phase in scans}
         self._started: dict[str, float] = {}
         self._told: dict[str, float] = {}
         self.elapsed_s: dict[str, float] = {}
@@ -35,7 +35,7 @@ class Phases:
         elapsed_s = now - self._started.get(phase, now)
         if progress.done == progress.total:
             self.elapsed_s[phase] = self.elapsed_s.get(phase, 0.0) + elapsed_s
-            if phase in self._whole:
+            if phase in self.scans:
                 facts["rows"] = self._rows
             if phase in self._order:
                 facts["bytes"] = self._read_by(phase)

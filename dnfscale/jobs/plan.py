@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.core.parts import stored_column
 from dnfscale.data.source import Source
-from dnfscale.engine.budget import KEPT_SHARE, LOCAL_KEPT_SHARE
+from dnfscale.engine.kinds import KINDS
 from dnfscale.engine.runs import run_edges
+from dnfscale.engine.settings import KEPT_SHARE, LOCAL_KEPT_SHARE
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
 from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.spec import JobSpec
+from dnfscale.learn.dealing import asked_folds, n_inner
+from dnfscale.learn.reading import Foreseen, collected_rows, foresee, sampled_pieces, sampled_share
+from dnfscale.learn.selecting import most_candidates, sampled_rows, units_of_fold
+from dnfscale.learn.spec import LearnSpec
+from dnfscale.learn.table import features
 from dnfscale.method.cuts import plan_cuts
-from dnfscale.reading import Foreseen, collected_rows, foresee, sampled_pieces, sampled_share
-from dnfscale.selecting import most_candidates, sampled_rows
-from dnfscale.table import LearnSpec, features, n_inner
 
 _CATEGORIES = 4
 """Values that a column of categories is taken to have."""
+
+
+class Reads(StrEnum):
+    """What a phase goes over, as a plan says it."""
+
+    FILES = "Parquet"
+    SAMPLE = "Parquet, some numbers"
+    FILES_ON_WORKERS = "Parquet, once a worker"
+    KEPT_ROWS = "rough rows"
+    DRAWN_ROWS = "drawn rows"
+    DISTINCT_ROWS = "distinct rows"
+    COUNTS = "counts"
+
+    @property
+    def is_scan(self) -> bool:
+        """Whether every row is gone over, once."""
+        return self in (Reads.FILES, Reads.KEPT_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +50,9 @@ class Phase:
     """One pass over the partitions, or over the folds."""
 
     name: str
-    reads: str
+    reads: Reads
     tasks: int
-    read_bytes: int
+    read_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +63,7 @@ class Plan:
     partitions: int
     rows: int
     columns: tuple[Column, ...]
-    binned_bytes: int
+    rough_bytes: int
     worker_bytes: int
     work: Work
 
@@ -54,90 +75,129 @@ class Plan:
 
 def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     """Lay out the phases of a job."""
-    columns = features(source, to_learn)
-    names = list(dict.fromkeys(stored_column(column.name) for column in columns))
-    numbers = [stored_column(column.name) for column in columns if column.role is Role.NUMBER]
-    target = [to_learn.target]
+    layout = _Layout(
+        columns=features(source, to_learn),
+        folds=1 + asked_folds(source.n_rows, to_learn),
+        splits=n_inner(source.n_rows, to_learn),
+    )
+    phases = (*_reading_phases(spec, source, to_learn, layout), *_learning_phases(spec, source, to_learn, layout))
+    work = _work(spec, source, to_learn, layout, phases)
+    rough_bytes = source.n_rows * (len(layout.columns) + 1)
+    needed = forecast.worker_bytes(
+        work,
+        largest_rows=max((partition.n_rows for partition in source.partitions), default=0),
+        rough_bytes=rough_bytes,
+        inside_bytes=16 * len(layout.numbers) * collected_rows(source.n_rows, len(layout.numbers)),
+        kept_limit=_kept_limit(spec),
+    )
+    return Plan(phases, len(source.partitions), source.n_rows, layout.columns, rough_bytes, needed, work)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What the phases of a job are counted by."""
+
+    columns: tuple[Column, ...]
+    folds: int
+    """With that of all rows."""
+    splits: int
+    """Inner ones, of each fold."""
+
+    @property
+    def numbers(self) -> list[str]:
+        return [stored_column(column.name) for column in self.columns if column.role is Role.NUMBER]
+
+    @property
+    def units(self) -> int:
+        """Parts of the rows in which attributes are ranked."""
+        return self.folds * units_of_fold(self.splits)
+
+    def read_bytes(self, source: Source, to_learn: LearnSpec) -> int:
+        """Return the bytes of all columns that the job reads."""
+        names = {stored_column(column.name) for column in self.columns} | {to_learn.target}
+        return sum(source.column_bytes.get(name, 0) for name in names)
+
+
+def _reading_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout) -> Iterator[Phase]:
+    """Yield the phases that read files."""
+    read_bytes = layout.read_bytes(source, to_learn)
     partitions = len(source.partitions)
-    tasks = partitions + _merges(partitions, spec["cluster.fan_in"])
-    n_folds = 1 + _folds(to_learn, source.n_rows)
-    n_splits = n_inner(source.n_rows, to_learn)
-
-    def size(wanted: Sequence[str]) -> int:
-        return sum(source.column_bytes.get(name, 0) for name in set(wanted))
-
-    phases = []
-    reading = Reading(columns, to_learn.target, keep_missing=to_learn.missing == "indicator")
+    reading = Reading(layout.columns, to_learn.target, keep_missing=to_learn.missing == "indicator")
     foreseen = foresee(source, reading)
     if foreseen is Foreseen.COUNT:
         runs = partitions
         if spec["cluster.kind"] != "serial":
-            edges = run_edges(partitions, workers=spec["cluster.workers"], fan_in=spec["cluster.fan_in"])
-            runs = len(edges) - 1
-        n_tasks = runs + _merges(runs, spec["cluster.fan_in"])
-        phases.append(Phase("summarize columns", "Parquet", n_tasks, size(names + target)))
+            runs = len(run_edges(partitions, workers=spec["cluster.workers"], fan_in=spec["cluster.fan_in"])) - 1
+        yield Phase("summarize columns", Reads.FILES, runs + _merges(runs, spec["cluster.fan_in"]), read_bytes)
     elif foreseen is Foreseen.SAMPLE:
-        pieces = sampled_pieces(source, len(numbers))
-        share = sampled_share(source, len(numbers))
-        phases.append(Phase("sample columns", "Parquet, some numbers", pieces, int(share * size(numbers))))
-    phases += [
-        Phase("read rows", "Parquet", partitions, size(names + target)),
-        Phase("locate medians", "rough rows", tasks, 0),
-        Phase("collect medians", "rough rows", tasks, 0),
-        Phase("associate attributes", "rough rows", tasks, 0),
-    ]
-    units = n_folds * (1 if n_splits == 1 else n_splits + 1)
+        numbers = layout.numbers
+        number_bytes = sum(source.column_bytes.get(name, 0) for name in set(numbers))
+        sampled = int(sampled_share(source, len(numbers)) * number_bytes)
+        yield Phase("sample columns", Reads.SAMPLE, sampled_pieces(source, len(numbers)), sampled)
+    yield Phase("read rows", Reads.FILES, partitions, read_bytes)
+
+
+def _learning_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout) -> Iterator[Phase]:
+    """Yield the phases after the rows are read, in their order."""
+    partitions = len(source.partitions)
+    tasks = partitions + _merges(partitions, spec["cluster.fan_in"])
+
+    def scan(name: str) -> Phase:
+        return Phase(name, Reads.KEPT_ROWS, tasks)
+
+    yield scan("locate medians")
+    yield scan("collect medians")
+    yield scan("associate attributes")
     if to_learn.looks_together:
-        phases.append(Phase("draw rows", "rough rows", tasks, 0))
-        phases.append(Phase("rank attributes", "drawn rows", units, 0))
-    phases.append(Phase("count types", "rough rows", tasks, 0))
+        yield scan("draw rows")
+        yield Phase("rank attributes", Reads.DRAWN_ROWS, layout.units)
+    yield scan("count types")
     if to_learn.shrink != "none":
-        phases.append(Phase("try prefixes", "counts", n_folds, 0))
-    written = [Phase("count chosen types", "rough rows", tasks, 0), Phase("minimize formulas", "counts", n_folds, 0)]
-    phases += written
+        yield Phase("try prefixes", Reads.COUNTS, layout.folds)
+    write = "simplify formulas" if to_learn.minimize == "sympy" else "minimize formulas"
+    yield scan("count chosen types")
+    yield Phase(write, Reads.COUNTS, layout.folds)
     if to_learn.frontier and spec.kind == "study" and to_learn.classes == "two":
-        phases += [written[0], replace(written[1], tasks=n_folds * to_learn.max_ell)]
+        yield scan("count chosen types")
+        yield Phase(write, Reads.COUNTS, layout.folds * to_learn.max_ell)
     if spec.size_budget:
-        phases.append(Phase("count distinct rows", "rough rows", tasks, 0))
-        phases.append(Phase("search formulas by size", "distinct rows", 2 * n_folds, 0))
+        yield scan("count distinct rows")
+        yield Phase("search formulas by size", Reads.DISTINCT_ROWS, 2 * layout.folds)
+    read_bytes = layout.read_bytes(source, to_learn)
     if spec.baselines:
-        fits = sum(spec.budget(name).trials + 1 for name in spec.baselines)
-        phases.append(Phase("tune baselines", "Parquet, once a worker", (n_folds - 1) * fits, size(names + target)))
+        fits = (layout.folds - 1) * sum(spec.budget(name).trials + 1 for name in spec.baselines)
+        yield Phase("tune baselines", Reads.FILES_ON_WORKERS, fits, read_bytes)
     if spec.peers:
-        fits = (n_folds - 1) * len(spec.peers)
-        phases.append(Phase("fit peers", "Parquet, once a worker", fits, size(names + target)))
-    cuts = _cuts(to_learn, source.n_rows, numbers)
-    sampled = sampled_rows(source.n_rows, len(columns)) if to_learn.looks_together else 0
-    attributes = len(numbers) * cuts + (len(columns) - len(numbers)) * _CATEGORIES
-    binned = source.n_rows * (len(columns) + 1)
-    serial = spec["cluster.kind"] == "serial"
-    work = Work(
+        yield Phase("fit peers", Reads.FILES_ON_WORKERS, (layout.folds - 1) * len(spec.peers), read_bytes)
+
+
+def _work(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout, phases: Sequence[Phase]) -> Work:
+    n_numbers, n_columns = len(layout.numbers), len(layout.columns)
+    cuts = len(plan_cuts(to_learn.cuts, n_rows=source.n_rows, n_columns=n_numbers).shares)
+    sampled = sampled_rows(source.n_rows, n_columns) if to_learn.looks_together else 0
+    attributes = n_numbers * cuts + (n_columns - n_numbers) * _CATEGORIES
+    learning = [phase for phase in phases if phase.reads is not Reads.FILES_ON_WORKERS]
+    kind = spec["cluster.kind"]
+    return Work(
         rows=source.n_rows,
-        numbers=len(numbers),
-        categories=len(columns) - len(numbers),
+        numbers=n_numbers,
+        categories=n_columns - n_numbers,
         files=len(source.files),
-        partitions=partitions,
+        partitions=len(source.partitions),
         phases=len(phases),
-        tasks=sum(phase.tasks for phase in phases if phase.reads != "Parquet, once a worker"),
-        folds=n_folds * n_splits,
+        tasks=sum(phase.tasks for phase in learning),
+        folds=layout.folds * layout.splits,
         rankings=len(to_learn.rank),
         ell=to_learn.max_ell,
         cuts=cuts,
-        units=units if to_learn.looks_together else 0,
+        units=layout.units if to_learn.looks_together else 0,
         sampled=sampled,
         candidates=min(most_candidates(sampled), attributes),
-        reads=sum(phase.read_bytes for phase in phases[:2]) / max(1, size(names + target)),
-        workers=1 if serial else spec["cluster.workers"],
-        local=not serial,
+        reads=sum(phase.read_bytes for phase in learning) / max(1, layout.read_bytes(source, to_learn)),
+        workers=1 if kind == "serial" else spec["cluster.workers"],
+        on_cluster=kind != "serial",
+        starts_cluster=KINDS[kind].starts,
     )
-    needed = forecast.worker_bytes(
-        work,
-        largest_rows=max((partition.n_rows for partition in source.partitions), default=0),
-        rough_bytes=binned,
-        inside_bytes=16 * len(numbers) * collected_rows(source.n_rows, len(numbers)),
-        kept_limit=_kept_limit(spec),
-    )
-    return Plan(tuple(phases), partitions, source.n_rows, columns, binned, needed, work)
 
 
 def check_fits(plan: Plan, spec: JobSpec) -> None:
@@ -169,7 +229,7 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
     lines += [
         f"{'in all':<46}{total_tasks:>8,}{total:>14}",
         "",
-        f"rough rows        {_amount(plan.binned_bytes)}, kept on the workers",
+        f"rough rows        {_amount(plan.rough_bytes)}, kept on the workers",
         f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}"
         + ("" if kept_limit is None else f"; rows beyond {_amount(kept_limit)} wait on disk"),
         f"time              about {_duration(plan.seconds)}"
@@ -188,12 +248,6 @@ def _kept_limit(spec: JobSpec) -> int | None:
     return int(share * memory_bytes(spec["cluster.memory_limit"]))
 
 
-def _cuts(to_learn: LearnSpec, n_rows: int, numbers: Sequence[str]) -> int:
-    """Return how many cuts a column of numbers has, unless the spec gives its cuts."""
-    planned = plan_cuts(to_learn.cuts, n_rows=n_rows, n_columns=len(numbers))
-    return len(planned.shares)
-
-
 def _merges(items: int, fan_in: int) -> int:
     merges = 0
     while True:
@@ -201,12 +255,6 @@ def _merges(items: int, fan_in: int) -> int:
         merges += items
         if items <= 1:
             return merges
-
-
-def _folds(to_learn: LearnSpec, n_rows: int) -> int:
-    if isinstance(to_learn.outer, int):
-        return to_learn.outer
-    return 10 if to_learn.outer is None and n_rows >= 100 else n_rows
 
 
 def _duration(seconds: float) -> str:

@@ -10,9 +10,9 @@ import time
 from typing import Any
 
 from dnfscale.core.model import Model
-from dnfscale.data.datasets import is_named, open_named
+from dnfscale.data.datasets import is_named, open_dataset
 from dnfscale.data.models import read_models
-from dnfscale.data.source import Source, open_source
+from dnfscale.data.source import Source
 from dnfscale.data.storage import is_within
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import ClusterSpec, launch
@@ -52,9 +52,9 @@ def _predict(options: argparse.Namespace) -> None:
         if not is_named(given) and is_within(given, output):
             raise SpecError(f"--output must be a folder of its own, but {given} lies in {output}; change it")
     models = read_models(options.model, access)
-    source = open_named(options.data)[0] if is_named(options.data) else open_source(options.data, access)
+    source = open_dataset(options.data, access)
     lines = ProgressLines(sys.stderr)
-    lines.begin("predict", source.n_rows, len(source.partitions))
+    lines.begin("predict", source.n_rows, len(source.partitions), scans={"predict"})
     started = time.monotonic()
     engine = _launched(options, source)
 
@@ -85,7 +85,8 @@ def _launched(options: argparse.Namespace, source: Source) -> Engine:
     workers = options.workers
     if workers is None:
         workers = 1 if source.n_rows <= _SERIAL_ROWS else len(os.sched_getaffinity(0))
-    return launch(ClusterSpec(kind="serial") if workers == 1 else ClusterSpec(kind="local", workers=workers))
+    cluster = ClusterSpec(kind="serial") if workers == 1 else ClusterSpec(kind="local", workers=workers)
+    return launch(cluster, loaded=[predict.__module__])
 
 
 def _labels(models: tuple[Model, ...]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, TextIO
 
 from dnfscale.engine.api import Progress
@@ -23,15 +23,17 @@ class ProgressLines:
         self._clock = clock
         self._live = stream.isatty()
         self._rows: dict[str, int] = {}
+        self._scans: dict[str, Container[str]] = {}
         self._started: dict[tuple[str, str], float] = {}
         self._told = 0.0
         self._lock = threading.Lock()
         """Jobs of a suite run in threads of their own."""
 
-    def begin(self, job: str, n_rows: int, n_partitions: int) -> None:
-        """Say that a job begins."""
+    def begin(self, job: str, n_rows: int, n_partitions: int, *, scans: Container[str]) -> None:
+        """Say that a job begins; in scans, phases that go over every row, rows a second mean something."""
         with self._lock:
             self._rows[job] = n_rows
+            self._scans[job] = scans
             self._line(f"{job}: {n_rows:,} rows in {n_partitions:,} partition{'s' * (n_partitions != 1)}")
 
     def progress(self, job: str, progress: Progress) -> None:
@@ -68,8 +70,8 @@ class ProgressLines:
         share = progress.done / progress.total
         name = self._name(job, progress.phase)
         text = f"  {name:<22} {progress.done:>5,}/{progress.total:<5,} {elapsed_s:7.1f} s"
-        if not progress.phase.endswith(("formulas", "baselines")) and elapsed_s > 0:
-            text += f" {share * self._rows.get(job, 0) / elapsed_s:>14,.0f} rows/s"
+        if progress.phase in self._scans.get(job, ()) and elapsed_s > 0:
+            text += f" {share * self._rows[job] / elapsed_s:>14,.0f} rows/s"
         if progress.done < progress.total:
             text += f"  {elapsed_s * (1 - share) / share:,.0f} s left"
         return text
@@ -86,9 +88,9 @@ class Watcher:
         self._lines = lines
         self._json_stream = json_stream
 
-    def begin(self, job: str, n_rows: int, n_partitions: int) -> None:
+    def begin(self, job: str, n_rows: int, n_partitions: int, *, scans: Container[str]) -> None:
         if self._lines is not None:
-            self._lines.begin(job, n_rows, n_partitions)
+            self._lines.begin(job, n_rows, n_partitions, scans=scans)
 
     def progress(self, job: str, progress: Progress) -> None:
         if self._lines is not None:

@@ -10,7 +10,7 @@ from typing import Any
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, joined, split
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs.folders import Folder, open_folder
-from dnfscale.jobs.report import ReportRun, render_figures, render_report
+from dnfscale.jobs.report import ReportRun, render_figures, render_report, report_run
 from dnfscale.jobs.store import RunFolder
 
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -66,11 +66,11 @@ def runs_in(folder: str, access: Access = DEFAULT_ACCESS) -> tuple[list[ReportRu
     result = _read(files, "result.json")
     if result.get("schema") != "dnfscale.suite/1":
         model = _read(files, "model.json") if files.has("model.json") else None
-        return [ReportRun(str(result.get("name", PurePosixPath(folder).name)), result, model)], []
+        return [report_run(str(result.get("name", PurePosixPath(folder).name)), result, model)], []
     runs: list[ReportRun] = []
     failures: list[tuple[str, str]] = []
     for job in result["jobs"]:
-        if job["status"] == "done":
+        if job["status"] != "failed":
             inner = PurePosixPath(job["folder"])
             if inner.is_absolute() or ".." in inner.parts or not inner.parts:
                 raise SpecError(f"{joined(folder, 'result.json')}: expected jobs in its own folder, got {str(inner)!r}")

@@ -17,17 +17,20 @@ from typing import Any, TextIO
 import pyarrow as pa
 
 import dnfscale
+from dnfscale.core.columns import unused_name
 from dnfscale.data.datasets import is_named, open_named
+from dnfscale.data.models import read_models
 from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source, open_source
-from dnfscale.data.storage import is_remote
+from dnfscale.data.storage import is_remote, joined
 from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_cluster, check_performance_report, launch
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
-from dnfscale.fidelity import READINGS
+from dnfscale.experiment.outcome import read_outcome
 from dnfscale.jobs import signals
 from dnfscale.jobs.checkpoints import CheckpointedEngine, ScanRecords
 from dnfscale.jobs.environment import environment_of
+from dnfscale.jobs.fold_tables import fold_tables
 from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
@@ -37,11 +40,14 @@ from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.spec import JobSpec, learn_spec
 from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Journal, RunFolder
-from dnfscale.jobs.study import Outcome, run_study
+from dnfscale.jobs.study import JobResult, run_study
 from dnfscale.jobs.suite_spec import SuiteSpec
 from dnfscale.jobs.summary import write_summary
+from dnfscale.learn.fidelity import READINGS
+from dnfscale.learn.loading import LOADED
+from dnfscale.learn.reading import check_footers
+from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.certificate import load_functions
-from dnfscale.table import LearnSpec, features
 
 _FINISHED = "finished"
 """The note that is written last."""
@@ -74,12 +80,15 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
                 engine.close()
         finally:
             job.release()
-    result, model = job.folder.read_json("result.json"), job.folder.read_json("model.json")
+    result = job.folder.read_json("result.json")
     if options.json:
         print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
     else:
-        write_summary(result, model, job.folder.path, out)
-    check_complete(result)
+        models = read_models(joined(job.folder.path, "model.json"), job.folder.access)
+        write_summary(read_outcome(result), models, job.folder.path, out)
+    failure = failed_folds(result)
+    if failure is not None:
+        raise failure
 
 
 def check_place(spec: JobSpec | SuiteSpec, options: Options) -> None:
@@ -95,7 +104,7 @@ def check_place(spec: JobSpec | SuiteSpec, options: Options) -> None:
 def launched(spec: JobSpec | SuiteSpec, options: Options, tell: Tell) -> Engine:
     """Start or join the cluster of a job or a suite."""
     try:
-        return launch(spec.cluster, tell=tell, performance_report=options.performance_report)
+        return launch(spec.cluster, tell=tell, loaded=LOADED, performance_report=options.performance_report)
     except DnfscaleError as error:
         raise spec.located(error) from error
 
@@ -120,7 +129,7 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
             to_learn = learn_spec(spec, target=spec["data.target"])
         if spec.distilled_file is not None:
             source, to_learn = _scored(source, to_learn, spec)
-        features(source, to_learn)
+        check_footers(source, to_learn)
     except DnfscaleError as error:
         if error.key is None:
             error = type(error)(error.message, "data.path")
@@ -140,16 +149,15 @@ def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source,
                 "data.target",
             )
         to_learn = replace(to_learn, positive=(True,))
-    name = "answer"
-    while name in source.types:
-        name += "_"
+    # A name of ours is not to be taken for one that is alike but for case.
+    name = unused_name("answer", [name.casefold() for name in source.types])
     scored = scored_source(source, scorer, target=name, truth=truth, positive=to_learn.positive or ())
     drop = to_learn.drop if truth is None else (*to_learn.drop, truth)
     return scored, replace(to_learn, target=name, positive=ANSWERED_YES, others=READINGS, drop=drop)
 
 
-def check_complete(result: dict[str, Any]) -> None:
-    """Raise TaskError where some fold of some method has failed; all rows are a fold too."""
+def failed_folds(result: dict[str, Any]) -> TaskError | None:
+    """Return the error that says which folds of which methods have failed, if any have; all rows are a fold too."""
     failed = [
         f"{name} {part}: {record['error']}"
         for name, method in result["methods"].items()
@@ -159,8 +167,10 @@ def check_complete(result: dict[str, Any]) -> None:
         )
         if "error" in record
     ]
-    if failed:
-        raise TaskError(f"{len(failed)} folds failed, the rest is done; the first was {failed[0]}")
+    if not failed:
+        return None
+    folds = "1 fold" if len(failed) == 1 else f"{len(failed)} folds"
+    return TaskError(f"{folds} failed, the rest is done; the first was {failed[0]}")
 
 
 class Job:
@@ -254,11 +264,11 @@ class Job:
 
     def _run(self, engine: Engine, *, launch_s: float) -> None:
         started = time.monotonic()
-        self._shown.begin(self.spec.name, self.source.n_rows, len(self.source.partitions))
+        self._shown.begin(self.spec.name, self.source.n_rows, len(self.source.partitions), scans=self._phases.scans)
         self._tell("started", name=self.spec.name, kind=self.spec.kind, rows=self.source.n_rows)
         self._tell("cluster", elapsed_s=round(launch_s, 3), **engine.describe())
         try:
-            outcome = run_study(
+            found = run_study(
                 self.spec,
                 self.source,
                 self._to_learn,
@@ -276,7 +286,7 @@ class Job:
             "launch_s": round(launch_s, 3),
             "learn_s": round(learn_s, 3),
             "total_s": round(launch_s + learn_s, 3),
-            "methods_s": outcome.methods_s,
+            "methods_s": found.methods_s,
             "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()},
         }
         signals.check()
@@ -286,7 +296,7 @@ class Job:
             **environment_of(engine),
             "dataset": self.spec["data.path"],
         }
-        self._write(outcome, timing, environment)
+        self._write(found, timing, environment)
         self._notes.note(_FINISHED, {"step": "all"})
         self._tell("finished", elapsed_s=timing["total_s"])
         self._scans.remove()
@@ -325,58 +335,14 @@ class Job:
         with self._telling:
             self._shown.event({**self._journal.record(event, **facts), "job": self.spec.name})
 
-    def _write(self, outcome: Outcome, timing: dict[str, Any], environment: dict[str, Any]) -> None:
+    def _write(self, found: JobResult, timing: dict[str, Any], environment: dict[str, Any]) -> None:
         """Write the run's files: result.json after what it stands for, and the report, which shows it, last."""
-        ideal = outcome.result["methods"]["ideal"]
         self.folder.remove(SIZED_MODEL)
-        for file, model in outcome.models.items():
+        for file, model in found.models.items():
             self.folder.write_json(file, model)
-        label = ("label",) if "classes" in ideal["model"] else ()
-        sizes = ("fold", "train_rows", "validation_rows", "test_rows", "accuracy")
-        formula = (*label, "ell", "rank", "terms", "literals", "formula")
-        self.folder.write_csv(
-            "tables/folds.csv",
-            sizes + formula,
-            [
-                [fold[key] for key in sizes] + [found[key] for key in formula]
-                for fold in ideal["folds"]
-                for found in fold.get("classes", [fold])
-            ],
-        )
-        self.folder.write_csv(
-            "tables/sweep.csv",
-            ("fold", *label, "ell", "rank", "validation_accuracy"),
-            [
-                [record.get("fold", "all"), *(found[key] for key in label), step["ell"], rank, accuracy]
-                for record in (*ideal["folds"], ideal["model"])
-                for found in record.get("classes", [record])
-                for step in found["sweep"]
-                for rank, accuracy in step["by_rank"].items()
-            ],
-        )
-        self.folder.write_csv(
-            "tables/methods.csv",
-            ("method", "fold", "accuracy"),
-            [
-                [name, fold["fold"], fold.get("accuracy")]
-                for name, method in outcome.result["methods"].items()
-                for fold in method["folds"]
-            ],
-        )
-        sized = outcome.result["methods"].get("formula_size")
-        if sized is not None:
-            steps = ("size", "formula_size", "errors", "validation_accuracy", "proved")
-            self.folder.write_csv(
-                "tables/sizes.csv",
-                ("fold", *label, *steps),
-                [
-                    [record.get("fold", "all"), *(found[key] for key in label), *(step[key] for key in steps)]
-                    for record in (*sized["folds"], sized["model"])
-                    for found in record.get("classes", [record])
-                    for step in found.get("path", ())
-                ],
-            )
-        self.folder.write_json("result.json", {**outcome.result, "timing": timing, "environment": environment})
+        for table in fold_tables(found.result):
+            self.folder.write_csv(table.file, table.columns, table.rows)
+        self.folder.write_json("result.json", {**found.result, "timing": timing, "environment": environment})
         write_report(self.folder)
 
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dnfscale.data.datasets import is_local, is_named
 from dnfscale.data.storage import Access, CredentialError, joined
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
@@ -26,7 +27,7 @@ from dnfscale.jobs.checks import Field
 from dnfscale.jobs.cluster_spec import check_cluster_keys, cluster_of
 from dnfscale.jobs.fields import FIELDS, LEARNED, SIZED, STORAGE_KEYS, TUNED
 from dnfscale.jobs.toml_text import key_lines, write_toml
-from dnfscale.table import PROFILES, LearnSpec, profile_choices
+from dnfscale.learn.spec import PROFILES, LearnSpec, profile_choices
 
 _SHOWN = 200
 """Characters of a wrong value that are told."""
@@ -71,8 +72,7 @@ class JobSpec:
     def data_path(self) -> str:
         """The path of the data: a named dataset, or a path relative to the spec's own folder."""
         path = str(self["data.path"])
-        named = path.startswith(("builtin:", "paper:")) or "://" in path
-        return path if named or Path(path).is_absolute() else str(self.file.parent / path)
+        return str(self.file.parent / path) if is_local(path) else path
 
     @property
     def distilled_file(self) -> str | None:
@@ -83,7 +83,7 @@ class JobSpec:
     @property
     def knows_truth(self) -> bool:
         """Whether there is a true label to compare answers with."""
-        return self["data.target"] is not None or str(self["data.path"]).startswith(("builtin:", "paper:"))
+        return self["data.target"] is not None or is_named(self["data.path"])
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ class JobSpec:
     def _settled(self) -> dict[str, Any]:
         """All values, with the data's path such that it means the same wherever the spec lies."""
         path = self.data_path
-        if not path.startswith(("builtin:", "paper:")) and "://" not in path:
+        if is_local(path):
             path = os.path.abspath(path)
         model = self.distilled_file
         return {**self.values, "data.path": path, "distill.model": None if model is None else os.path.abspath(model)}
@@ -324,7 +324,7 @@ def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:
         LearnSpec(target=target),
         **{**roles, **given},
         **{name: spec[key] for key, name in LEARNED.items()},
-        at=tuple((column, tuple(cuts)) for column, cuts in (spec["booleanize.at"] or {}).items()),
+        at=tuple((spec["booleanize.at"] or {}).items()),
         threshold=Fraction(str(spec["formula.threshold"])),
         beta=Fraction(str(spec["formula.beta"])),
         outer=0 if spec.kind == "fit" else spec["folds.outer"],

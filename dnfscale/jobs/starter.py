@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath
 
+import numpy as np
 import pyarrow as pa
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.columns import Reading, Role
+from dnfscale.core.columns import Block, Column, Numbers, Reading, Role
 from dnfscale.data.source import Source, holds_labels, open_source, role_of
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
 from dnfscale.errors import SpecError
@@ -32,9 +33,9 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
             f"--target must name a column of labels (numbers, booleans or strings), but {target!r} has the type "
             f"{source.types[target]}; convert it, or choose another"
         )
-    unusable = [
-        n for n, kind in source.types.items() if (role_of(kind) is None or _is_empty(n, source)) and n != target
-    ]
+    # Where rows with missing values are dropped, a column without any value would leave none.
+    unusable = [n for n, kind in source.types.items() if (role_of(kind) is None or source.is_empty(n)) and n != target]
+    features = [name for name in source.types if name not in (*unusable, target)]
     labels = sorted(_labels(source, target))
     if len(labels) > _MOST_LABELS:
         raise SpecError(
@@ -56,21 +57,21 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
             "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
             "categorical = []",
             "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
-            "boolean = []",
-            f'missing = "drop"                # or "error", "indicator"; {_found(source, target)}',
+            write_toml({"boolean": _two_valued(source, features)}).rstrip(),
+            f'missing = "drop"                # or "error", "indicator"; {_found(source, features)}',
             *_storage(access),
             "",
-            '# profile: "best" is recommended, "paper" is the method as published; any key below goes before it',
+            '# profile: "best" is recommended and sets what is commented out here, "paper" is the method as published',
             "[booleanize]",
-            'cuts = "auto"                   # or "median", a number of quantiles, "entropy"',
-            "intervals = true                # what lies between two cuts may be one attribute",
+            '# cuts = "auto"                 # or "median", a number of quantiles, "entropy"',
+            "# intervals = true              # what lies between two cuts may be one attribute",
             "# at = {age = [18, 65]}         # cuts that mean something, for columns that have them",
             "",
             "[select]",
             "max_ell = 10                    # attributes a formula may use",
             "",
             "[formula]",
-            "freedom = 0.005                 # share of the rows that a shorter formula may get wrong besides",
+            "# freedom = 0.005               # share of the rows that a shorter formula may get wrong besides",
             "",
             "[cluster]",
             'kind = "local"',
@@ -82,11 +83,6 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
             "",
         ]
     )
-
-
-def _is_empty(column: str, source: Source) -> bool:
-    """Say whether a column has no value at all: where rows with missing values are dropped, it would leave none."""
-    return pa.types.is_null(source.types[column]) or 0 < source.n_rows == source.null_counts.get(column)
 
 
 def _relative(path: Path, folder: Path) -> str:
@@ -101,24 +97,36 @@ def _storage(access: Access) -> list[str]:
 
 def _labels(source: Source, target: str) -> set[Scalar]:
     labels: set[Scalar] = set()
-    step = max(1, len(source.partitions) // _LOOKED_AT)
-    wanted = {*range(0, len(source.partitions), step), len(source.partitions) - 1}
-    for partition in (p for p in source.partitions if p.ordinal in wanted):
-        for values in _target_values(partition, target):
-            labels.update(values)
-            if len(labels) > _MOST_LABELS:
-                return labels
+    for block in _looked_at(source, Reading((), target)):
+        used = set(block.target.codes.tolist())
+        labels.update(value for code, value in enumerate(block.target.values) if code in used)
+        if len(labels) > _MOST_LABELS:
+            break
     return labels
 
 
-def _target_values(partition: object, target: str) -> Iterator[tuple[Scalar, ...]]:
-    for block in partition.blocks(Reading((), target)):  # type: ignore[attr-defined]
-        used = set(block.target.codes.tolist())
-        yield tuple(value for code, value in enumerate(block.target.values) if code in used)
+def _two_valued(source: Source, features: Sequence[str]) -> list[str]:
+    """Return the columns of whole numbers in which two values were seen: a median may be the larger of them."""
+    seen: dict[str, set[int]] = {name: set() for name in features if pa.types.is_integer(source.types[name])}
+    columns = tuple(Column(name, Role.NUMBER) for name in seen)
+    for block in _looked_at(source, Reading(columns, None, keep_missing=True)) if columns else ():
+        for values, data in zip(seen.values(), block.columns, strict=True):
+            if isinstance(data, Numbers) and len(values) <= 2:
+                values.update(np.unique(data.values[~data.missing()]).tolist())
+    return [name for name, values in seen.items() if len(values) == 2]
 
 
-def _found(source: Source, target: str) -> str:
-    roles = [role_of(kind) for name, kind in source.types.items() if name != target]
+def _looked_at(source: Source, reading: Reading) -> Iterator[Block]:
+    """Yield the rows of some partitions, from the first to the last."""
+    step = max(1, len(source.partitions) // _LOOKED_AT)
+    wanted = {*range(0, len(source.partitions), step), len(source.partitions) - 1}
+    for partition in source.partitions:
+        if partition.ordinal in wanted:
+            yield from partition.blocks(reading)
+
+
+def _found(source: Source, features: Sequence[str]) -> str:
+    roles = [role_of(source.types[name]) for name in features]
     counted = ", ".join(f"{sum(r is role for r in roles)} {role}" for role in Role)
     return f"{source.n_rows:,} rows; columns: {counted}"
 

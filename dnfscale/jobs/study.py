@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import dnfscale
-from dnfscale.classes import learn_classes
-from dnfscale.core.columns import CategorySummary, Reading
+from dnfscale.core.columns import CategorySummary, Reading, row_numbers
 from dnfscale.core.model import Model
 from dnfscale.core.splits import Splits
 from dnfscale.data.models import classes_record, model_record
@@ -28,9 +27,7 @@ from dnfscale.experiment.many_classes import (
     classes_models,
 )
 from dnfscale.experiment.peers import MOST_LEAVES, FitPeer, PeerFit, peer_fold, peer_record
-from dnfscale.experiment.rows import RowsPlan
-from dnfscale.experiment.sized_study import size_study
-from dnfscale.experiment.study import (
+from dnfscale.experiment.records import (
     RESULT_SCHEMA,
     comparison_records,
     data_record,
@@ -41,18 +38,22 @@ from dnfscale.experiment.study import (
     one_rule_record,
     tuned_record,
 )
+from dnfscale.experiment.rows import RowsPlan
+from dnfscale.experiment.sized_study import size_study
 from dnfscale.experiment.tuning import Tuned, tune
-from dnfscale.frontier import grow_formulas
 from dnfscale.jobs.fields import SIZED
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.store import SIZED_MODEL
-from dnfscale.learn import BinnedTargets, Learned, bin_targets, learn_targets
-from dnfscale.table import LearnSpec, features
+from dnfscale.learn.classes import learn_classes
+from dnfscale.learn.frontier import grow_formulas
+from dnfscale.learn.line import KeptRows, Learned, keep_rows, learn_targets
+from dnfscale.learn.spec import LearnSpec
+from dnfscale.learn.table import features
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobResult:
     """What a job has to say: its result without timing and environment, its model, and what the parts took."""
 
     result: dict[str, Any]
@@ -60,7 +61,6 @@ class Outcome:
     """By the name of their file: the formula of all rows, and that of bounded size, if it was asked for."""
     methods_s: dict[str, float]
     """Seconds of learning, of fitting in all trials, of counting distinct rows and of searching them."""
-    failed_folds: int
 
 
 def run_study(
@@ -72,48 +72,38 @@ def run_study(
     *,
     token: str,
     clock: Callable[[], float],
-) -> Outcome:
+) -> JobResult:
     """Carry out all methods of a job."""
     started = clock()
     noted = notes.recall("ideal")
-    binned: BinnedTargets | None = None
+    kept: KeptRows | None = None
     if noted:
         facts = noted[0]
     else:
-        facts, binned = _learned_facts(source, spec, to_learn, engine)
+        facts, kept = _learned_facts(source, spec, to_learn, engine)
         # What was counted is of the files that the job began with; so is everything that will be read for baselines.
         source.check_unchanged()
         facts["seconds"] = round(clock() - started, 3)
         notes.note("ideal", facts)
     methods = {name: record for name, record in facts["methods"].items() if name in spec.methods}
     methods_s = {"ideal": facts["seconds"]}
-    failed = 0
     sized: dict[str, Any] | None = None
     models = {"model.json": facts["model"]}
     if spec.size_budget is not None:
-        binned = binned or bin_targets(source, to_learn, engine)
-        provenance = {**_provenance(spec), "rows": binned.table.summary.n_rows, "method": SIZED}
-        found = size_study(binned, to_learn, spec.size_budget, engine, notes, provenance=provenance, clock=clock)
+        kept = kept or keep_rows(source, to_learn, engine)
+        provenance = {**_provenance(spec), "rows": kept.table.summary.n_rows, "method": SIZED}
+        found = size_study(kept, to_learn, spec.size_budget, engine, notes, provenance=provenance, clock=clock)
         sized, methods_s[SIZED] = found.record, round(found.seconds, 3)
-        failed += sized["failed_folds"]
         if found.model is not None:
             models[SIZED_MODEL] = found.model
     # The rows on the workers are needed no more.
-    binned = None
-    if spec.baselines:
+    kept = None
+    if spec.baselines or spec.peers:
         plan = _rows_plan(source, to_learn, facts, token)
         _check_memory(plan, engine)
-        for name, record, seconds in _tuned(spec, plan, engine, notes):
+        for name, record, seconds in (*_tuned(spec, plan, engine, notes), *_peers(spec, plan, engine, notes)):
             methods[name] = record
             methods_s[name] = seconds
-            failed += record["failed_folds"]
-    if spec.peers:
-        plan = _rows_plan(source, to_learn, facts, token)
-        _check_memory(plan, engine)
-        for name, record, seconds in _peers(spec, plan, engine, notes):
-            methods[name] = record
-            methods_s[name] = seconds
-            failed += record["failed_folds"]
     if sized is not None:
         methods[SIZED] = sized
     result = {
@@ -127,12 +117,12 @@ def run_study(
     }
     if spec.kind == "study" or (spec.kind == "distill" and spec.knows_truth):
         result["comparisons"] = comparison_records(methods)
-    return Outcome(result, models, methods_s, failed)
+    return JobResult(result, models, methods_s)
 
 
 def _learned_facts(
     source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine
-) -> tuple[dict[str, Any], BinnedTargets]:
+) -> tuple[dict[str, Any], KeptRows]:
     """Learn, and return what was learned and what is needed to read the same rows again, as plain facts.
 
     The rows as they are kept on the workers come with it.
@@ -148,7 +138,7 @@ def _learned_facts(
             | ({"majority": classes_majority_record(classes)} if first.folds else {}),
             "model": classes_record(classes_models(classes, to_learn, provenance=provenance)),
             "rows": _row_facts(first),
-        }, classes.binned
+        }, classes.kept
     found = learn_targets(source, to_learn, engine)
     [learned] = found.targets
     provenance["rows"] = learned.rows
@@ -164,7 +154,7 @@ def _learned_facts(
         "methods": methods,
         "model": model_record(_named(learned_model(learned, to_learn, provenance=provenance), spec)),
         "rows": _row_facts(learned),
-    }, found.binned
+    }, found.kept
 
 
 def _provenance(spec: JobSpec) -> dict[str, Any]:
@@ -188,24 +178,22 @@ def _row_facts(learned: Learned) -> dict[str, Any]:
 
 def _rows_plan(source: Source, to_learn: LearnSpec, facts: dict[str, Any], token: str) -> RowsPlan:
     rows = facts["rows"]
-    numbers: dict[int, range] = {}
-    start = 0
-    for ordinal, n_rows in rows["kept"]:
-        numbers[ordinal] = range(start, start + n_rows)
-        start += n_rows
+    numbers = row_numbers((ordinal, n_rows) for ordinal, n_rows in rows["kept"])
     return RowsPlan(
         token=token,
         partitions=source.partitions,
         reading=Reading(features(source, to_learn), to_learn.target, keep_missing=to_learn.missing == "indicator"),
         classes=tuple(tuple(labels) for labels in rows["classes"]),
         row_numbers=numbers,
-        splits=Splits(start, rows["outer"], to_learn.validation, to_learn.seed),
+        splits=Splits(sum(map(len, numbers.values())), rows["outer"], to_learn.validation, to_learn.seed),
         values=tuple(None if values is None else tuple(values) for values in rows["values"]),
     )
 
 
 def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, dict[str, Any], float]]:
     """Tune every baseline in every fold, all chains side by side."""
+    if not spec.baselines:
+        return []
     folds = range(plan.splits.outer)
     chains = [
         tune(name, fold, spec.budget(name), seed=spec["seed"], notes=notes) for fold in folds for name in spec.baselines
@@ -222,6 +210,8 @@ def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
 
 def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, dict[str, Any], float]]:
     """Fit every readable classifier in every fold."""
+    if not spec.peers:
+        return []
     fits = [
         PeerFit(name, fold, spec["seed"], spec["baselines.decision_tree.max_leaves"] or MOST_LEAVES)
         for name in spec.peers

@@ -1,7 +1,8 @@
 """Runs a suite: all its jobs at once on one cluster, each in a thread of its own that only waits for its tasks.
 
 Small jobs are started first, and the cluster takes tasks of all jobs in turn, so that none waits behind a large one. A
-job that fails is a row of the result with its error; the others go on.
+job that fails is a row of the result with its error; the others go on. A job that ends without some of its folds has a
+result all the same, and its row says what is missing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 import tomllib
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from dnfscale.engine.api import Engine, Notice
 from dnfscale.errors import ClusterError, DnfscaleError, TaskError
@@ -23,7 +24,7 @@ from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
-from dnfscale.jobs.runner import Job, Options, check_place, launched
+from dnfscale.jobs.runner import Job, Options, check_place, failed_folds, launched
 from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.suite_spec import SuiteSpec
@@ -42,6 +43,20 @@ class _Row:
     spec: JobSpec
     job: Job | None = None
     error: DnfscaleError | None = None
+    result: dict[str, Any] | None = None
+
+    @property
+    def status(self) -> Literal["done", "incomplete", "failed"]:
+        """What has become of the job; an incomplete one has a result, without some of its folds."""
+        if self.error is None:
+            return "done"
+        return "failed" if self.result is None else "incomplete"
+
+    def read_result(self) -> None:
+        """Read what the job has written, unless it failed before."""
+        if self.error is None:
+            self.result = RunFolder(self.spec.run_folder, self.spec.output_access).read_json("result.json")
+            self.error = failed_folds(self.result)
 
     @property
     def size(self) -> int:
@@ -95,6 +110,8 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
         for row in rows:
             if row.job is not None:
                 row.job.release()
+    for row in rows:
+        row.read_result()
     total_s = round(time.monotonic() - started, 3)
     result = {
         "schema": SUITE_SCHEMA,
@@ -103,8 +120,7 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
         "timing": {"total_s": total_s},
         "environment": environment,
     }
-    done = (row.spec for row in rows if row.error is None)
-    results = [RunFolder(spec.run_folder, spec.output_access).read_json("result.json") for spec in done]
+    results = [row.result for row in rows if row.result is not None]
     tables = study_tables(results)
     for name, table in tables.items():
         folder.write_text(f"tables/{name}.csv", to_csv(table))
@@ -172,21 +188,26 @@ def _record(row: _Row) -> dict[str, Any]:
         "dataset": row.spec["data.path"],
         "profile": row.spec["profile"],
         "seed": row.spec["seed"],
-        "status": "done" if row.error is None else "failed",
+        "status": row.status,
         "error": None if row.error is None else row.error.message,
         "folder": f"jobs/{row.spec.name}",
     }
 
 
 def _check_all(rows: list[_Row]) -> None:
-    """Raise what the exit code of the suite says: a lost cluster, or that some job failed."""
-    failed = [row for row in rows if row.error is not None]
-    for row in failed:
+    """Raise what the exit code of the suite says: a lost cluster, or that some job has failed or misses something."""
+    for row in rows:
         if isinstance(row.error, ClusterError):
             raise row.error
-    if failed:
-        rest = ", the rest is done" if len(failed) < len(rows) else ""
-        raise TaskError(f"{len(failed)} of {len(rows)} jobs failed{rest}: {'; '.join(_reasons(failed))}")
+    troubles = []
+    for status, words in (("failed", "failed"), ("incomplete", "miss some folds")):
+        which = [row for row in rows if row.status == status]
+        others = {row.status for row in rows} - {status}
+        if which:
+            rest = ", the rest is done" if others == {"done"} else ""
+            troubles.append(f"{len(which)} of {len(rows)} jobs {words}{rest}: {'; '.join(_reasons(which))}")
+    if troubles:
+        raise TaskError("; ".join(troubles))
 
 
 def _reasons(failed: list[_Row]) -> list[str]:

@@ -11,6 +11,7 @@ Forests, boosted trees and readable peers know nothing of profiles, and run with
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,7 +48,7 @@ _FOR_ALL = tuple(
     if key.startswith(("select.", "formula.", "booleanize.", "baselines.")) or key in ("methods", "seed", "profile")
 )
 """Keys of a suite: for itself, for the cluster that all jobs share, and for every job."""
-_CROSSED = {"profiles": "profile", "seeds": "seed"}
+CROSSED = {"profiles": "profile", "seeds": "seed"}
 """Keys that list what each job is run with, and the key of a job that each gives values of."""
 
 
@@ -59,6 +60,10 @@ class SuiteSpec:
     lines: Mapping[str, int]
     values: Mapping[str, Any]
     jobs: tuple[JobSpec, ...]
+    asked: Mapping[str, Any]
+    """What resolved() writes: keys of its own with their defaults, and those that it gives to all jobs."""
+    listed: tuple[str | Mapping[str, Any], ...]
+    """The jobs as they are listed, each by the absolute path of its spec."""
 
     @property
     def name(self) -> str:
@@ -82,8 +87,8 @@ class SuiteSpec:
         return located_in(error, self.file, self.lines)
 
     def resolved(self) -> str:
-        """Return the suite as TOML with every default written out."""
-        return resolved_toml({**self.values, "kind": "suite", "jobs": [str(job.file) for job in self.jobs]})
+        """Return the suite as TOML that means the same wherever it lies; a job's defaults are in its own spec."""
+        return resolved_toml({**self.asked, "kind": "suite", "jobs": self.listed})
 
 
 def is_suite(file: Path) -> bool:
@@ -104,7 +109,7 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
     if not isinstance(listed, list) or not listed:
         raise SpecError(f"{place('jobs')}: jobs must be a list of job specs, got {listed!r}; name at least one")
     fields: dict[str, Field] = {key: FIELDS[key] for key in (*_OWN, *_SHARED, *_FOR_ALL)}
-    fields |= {key: Field(_several(FIELDS[one])) for key, one in _CROSSED.items()}
+    fields |= {key: Field(_several(FIELDS[one])) for key, one in CROSSED.items()}
     # A table without keys asks for its baseline, as it does in a job.
     asked = {key: value for table, (key, value) in BASELINES.items() if table in lines}
     given = {**asked, **flattened(document, fields, place)}
@@ -112,13 +117,13 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
         if key not in fields:
             raise SpecError(f"--set {key}: {unknown(key, fields)}")
         given[key] = value
-    for key, one in _CROSSED.items():
+    for key, one in CROSSED.items():
         if key in given and one in given:
             raise SpecError(
                 f"{place(key)}: {key} lists what {one} would be for all jobs, but both are given; leave out one"
             )
     values = checked(given, fields, file, place)
-    crossed = {one: values.pop(key) for key, one in _CROSSED.items()}
+    crossed = {one: values.pop(key) for key, one in CROSSED.items()}
     values["name"] = values["name"] or name_from(file)
     folder = joined(str(values["output.dir"]), str(values["name"]))
     for_all = {key: given[key] for key in _FOR_ALL if key in given}
@@ -132,7 +137,9 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
         settings = {**everywhere, "output.dir": joined(folder, "jobs")}
         jobs += _variants(file.parent / path, settings, {one: crossed[one] for one in crossed if one not in own})
     _check_names(jobs, place("jobs"))
-    return SuiteSpec(file, lines, values, tuple(jobs))
+    own_values = {key: values[key] for key in (*_OWN, *_SHARED)}
+    asked = {**own_values, **for_all, **{key: given[key] for key in CROSSED if key in given}}
+    return SuiteSpec(file, lines, values, tuple(jobs), asked, tuple(_absolute(entry, file.parent) for entry in listed))
 
 
 def _entry(entry: Any, place: str) -> tuple[str, dict[str, Any]]:
@@ -145,6 +152,13 @@ def _entry(entry: Any, place: str) -> tuple[str, dict[str, Any]]:
         )
     own = {key: value for key, value in entry.items() if key != "spec"}
     return entry["spec"], flattened(own, FIELDS, lambda _key: place)
+
+
+def _absolute(entry: Any, folder: Path) -> str | dict[str, Any]:
+    """Return a listed job with the absolute path of its spec."""
+    if isinstance(entry, str):
+        return os.path.abspath(folder / entry)
+    return {**entry, "spec": os.path.abspath(folder / entry["spec"])}
 
 
 def _several(field: Field) -> Check:

@@ -75,6 +75,8 @@ def _value(value: Any) -> str:
         return '"' + "".join(_escaped(character) for character in value) + '"'
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_value(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
     raise TypeError(f"no TOML for {type(value).__name__}")
 
 

@@ -50,11 +50,11 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Floats, Ints, frozen
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.model import Model
+from dnfscale.core.model import HALF, Model
 from dnfscale.errors import SpecError
 from dnfscale.method.bounds import least_error, separation
+from dnfscale.method.intervals import exact_interval, term_intervals, term_supports, upper_limit
 
-HALF = Fraction(1, 2)
 _SMALLEST_LOG_LEVEL = -600.0
 """Below exp of this the exact limit would underflow; Chernoff's bound works on the logarithm."""
 _BISECTIONS = 60
@@ -129,19 +129,18 @@ def certify(
     *,
     delta: float,
     chosen_on_these_rows: bool,
+    formula: Dnf,
     threshold: Fraction = HALF,
-    formula: Dnf | None = None,
 ) -> Certificate:
     """Return what plain (unweighted) counts of rows show of a formula over the same attributes.
 
-    The formula may come from anywhere, these rows included; by default it is the empirical ideal classifier of the
-    counts, which accepts the types with c_t / n_t >= threshold.
+    The formula may come from anywhere, these rows included.
     """
     if not 0 < delta < 1:
         raise SpecError(f"delta must lie between 0 and 1, got {delta}; 0.05 promises with probability 95 %")
     if not 0 < threshold < 1:
         raise SpecError(f"threshold must lie between 0 and 1, got {threshold}; 1/2 weighs all errors alike")
-    accepted = _ideal(counts, threshold) if formula is None else formula.accepts(counts.codes)
+    accepted = formula.accepts(counts.codes)
     low, high = exact_interval(counts.c, counts.n, delta / 3 / max(1, len(counts.codes)))
     above, below = low > float(threshold), high < float(threshold)
     certified = np.where(accepted, above, below)
@@ -177,20 +176,12 @@ def certify_terms(
     """
     counts = certificate.counts
     candidates = 3**counts.ell if formed_on_these_rows else len(dnf.terms)
-    inside = [term.accepts(counts.codes) for term in dnf.terms]
-    n = np.array([counts.n[rows].sum() for rows in inside], dtype=np.int64)
-    c = np.array([counts.c[rows].sum() for rows in inside], dtype=np.int64)
-    low, high = exact_interval(c, n, delta / max(1, candidates))
+    supports = term_supports(dnf, counts)
+    intervals = term_intervals(supports, delta=delta, candidates=candidates)
+    certified = [counts.n[term.accepts(counts.codes) & certificate.certified].sum() for term in dnf.terms]
     return tuple(
-        TermCertificate(
-            term=term,
-            n=int(n[i]),
-            c=int(c[i]),
-            low=float(low[i]),
-            high=float(high[i]),
-            certified_share=_share(counts.n[inside[i] & certificate.certified].sum(), int(n[i])),
-        )
-        for i, term in enumerate(dnf.terms)
+        TermCertificate(term=term, n=n, c=c, low=low, high=high, certified_share=_share(certified[i], n))
+        for i, (term, (n, c), (low, high)) in enumerate(zip(dnf.terms, supports, intervals, strict=True))
     )
 
 
@@ -215,21 +206,8 @@ def load_functions() -> None:
     import scipy.special  # noqa: F401
 
 
-def exact_interval(c: Ints, n: Ints, level: float) -> tuple[Floats, Floats]:
-    """Return Clopper and Pearson's intervals for the chance behind c successes in n draws.
-
-    Each end is missed with probability at most level / 2. No draws leave the whole of [0, 1].
-    """
-    # SciPy takes 0.3 s to import, and most verbs do without it.
-    from scipy.special import betaincinv
-
-    # Without successes the lower end is 0 and beta would have no density there; the 1 keeps SciPy from a nan.
-    low = np.where(c > 0, betaincinv(np.maximum(c, 1), n - c + 1, level / 2), 0.0)
-    return low, _upper_limit(c, n, level / 2)
-
-
 def to_record(certificate: Certificate, terms: Sequence[TermCertificate] = ()) -> dict[str, Any]:
-    """Return the certificate as a model file says it; what it says of each type is in type_records."""
+    """Return the certificate as a model file says it."""
     counts = certificate.counts
     rows, ell, delta = counts.n_rows, counts.ell, certificate.delta
     return {
@@ -258,16 +236,6 @@ def to_record(certificate: Certificate, terms: Sequence[TermCertificate] = ()) -
             for term in terms
         ],
     }
-
-
-def type_records(certificate: Certificate) -> list[dict[str, Any]]:
-    """Return what the certificate says of each type that occurs, in the order of the counts."""
-    return [
-        {"low": low, "high": high, "certified": certified}
-        for low, high, certified in zip(
-            certificate.low.tolist(), certificate.high.tolist(), certificate.certified.tolist(), strict=True
-        )
-    ]
 
 
 def sentences(certificate: Certificate) -> list[str]:
@@ -332,12 +300,6 @@ def _percent_down(share: float) -> str:
     return f"{math.floor(1000 * share) / 10:g} %"
 
 
-def _ideal(counts: TypeCounts, threshold: Fraction) -> Bools:
-    """Say which types have c_t / n_t >= threshold, in whole numbers: products of counts may not fit 64 bits."""
-    least, of = threshold.numerator, threshold.denominator
-    return np.array([of * c >= least * n for n, c in zip(counts.n.tolist(), counts.c.tolist(), strict=True)], np.bool_)
-
-
 def _weighted_mass(counts: TypeCounts, weights: Floats, unseen: float, delta: float) -> float:
     """Return an upper bound for the sum of m_t weights_t at confidence 1 - delta; a type without rows weighs unseen.
 
@@ -367,7 +329,7 @@ def _mass_limits(counts: TypeCounts, n_seen: Ints, rows: Ints, delta: float) -> 
     log_levels = math.log(delta) - math.log(max(1, n_types - 1)) - log_sets
     exact = log_levels > _SMALLEST_LOG_LEVEL
     limits = np.empty(len(rows))
-    limits[exact] = _upper_limit(rows[exact], np.int64(counts.n_rows), np.exp(log_levels[exact]))
+    limits[exact] = upper_limit(rows[exact], np.int64(counts.n_rows), np.exp(log_levels[exact]))
     if not exact.all():
         limits[~exact] = _chernoff_limit(rows[~exact], counts.n_rows, log_levels[~exact])
     # The set of all types has mass 1, that of none 0; neither needs a limit from the rows.
@@ -393,13 +355,6 @@ def _excess_from_differences(counts: TypeCounts, accepted: Bools, threshold: flo
         loss = -wrong * np.log1p(-kappa * wrong_cost) - (counts.n - wrong) * np.log1p(kappa * (2 - wrong_cost))
         bounds.append(-math.expm1(-(price + loss.clip(min=0.0).sum()) / counts.n_rows) / kappa)
     return float(min(bounds))
-
-
-def _upper_limit(c: Ints, n: Ints | np.int64, level: float | Floats) -> Floats:
-    """Return the chance at which c or fewer successes in n draws have just this probability; 1 where all succeed."""
-    from scipy.special import betainccinv
-
-    return np.where(c < n, betainccinv(c + 1, np.maximum(n - c, 1), level), 1.0)
 
 
 def _chernoff_limit(c: Ints, n: int, log_level: Floats) -> Floats:

@@ -35,12 +35,89 @@ class Gap:
     high: int | float | Quantity
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What is asked of a row, in parts such as worst_radius, >, 16.8."""
+
+    name: str
+    sign: str = ""
+    value: str = ""
+    negated: bool = False
+    """Whether it is the negation of an attribute; its sign may have swallowed the «not»."""
+    low: str = ""
+    """The lower end of an interval, if it is one."""
+
+    @property
+    def around(self) -> tuple[str, str]:
+        """What stands before and after it: a «not» that no sign has swallowed, and the brackets that it needs."""
+        if not self.negated or (self.sign and not self.low):
+            return "", ""
+        return ("not (", ")") if self.low else ("not ", "")
+
+    @property
+    def text(self) -> str:
+        """All of it on one line."""
+        before, after = self.around
+        low = f"{self.low} <" if self.low else ""
+        return before + " ".join(part for part in (low, self.name, self.sign, self.value) if part) + after
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How conditions spell what is in them."""
+
+    text: Callable[[str], str]
+    """Spells names of columns, and categories that are texts."""
+    number: Callable[[int | float | Quantity], str]
+
+    def column(self, column: ColumnName) -> str:
+        """Write a column: `bmi`, `weekday of admitted`, or `hour of admitted (UTC)`, by the clock of that zone."""
+        if not isinstance(column, Part):
+            return self.text(column)
+        return f"{column.unit} of {self.text(column.of)}" + zone_text(column.zone)
+
+    def value(self, value: Scalar | Quantity) -> str:
+        """Write a cut, label or category."""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return self.text(value) if isinstance(value, str) else self.number(value)
+
+
 def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
     """Write some literals that hold together; the cuts of a column become one interval: `12.5 < bmi ≤ 30`."""
-    gathered = in_ranges(literals, lambda literal: range_of(attributes[literal[0]], literal[1]))
+    return [asked.text for asked in conditions_of(attributes, literals, WRITTEN)]
+
+
+def condition(attribute: Attribute, holds: bool) -> str:
+    """Write that an attribute holds, or that it does not: `age > 38` and `age ≤ 38`, `smoker` and `not smoker`.
+
+    Of an interval: `12.5 < bmi ≤ 30` and `not (12.5 < bmi ≤ 30)`. The negation of a test also holds where the value is
+    missing. Names and texts that are not plain words are quoted.
+    """
+    return condition_of(attribute, holds, WRITTEN).text
+
+
+def conditions_of(attributes: Sequence[Attribute], literals: Iterable[Literal], notation: Notation) -> list[Condition]:
+    """Return what literals that hold together ask; the cuts of a column become one interval."""
     return [
-        range_text(part) if isinstance(part, Range) else condition(attributes[part[0]], part[1]) for part in gathered
+        _within(part, notation) if isinstance(part, Range) else condition_of(attributes[part[0]], part[1], notation)
+        for part in in_ranges(attributes, literals)
     ]
+
+
+def condition_of(attribute: Attribute, holds: bool, notation: Notation) -> Condition:
+    """Return what an attribute, or its negation, asks of its column."""
+    if (left := range_of(attribute, holds)) is not None:
+        return _within(left, notation)
+    column, negated = notation.column(attribute.column), not holds
+    if isinstance(attribute, IsMissing):
+        return Condition(column, "is missing" if holds else "is not missing", negated=negated)
+    if isinstance(attribute, Above | Between):
+        # Without a cut there was no value to compare with, and none is above it.
+        return Condition(column, ">" if holds else "≤", "nothing", negated)
+    if attribute.value is True:
+        return Condition(column, negated=negated)
+    return Condition(column, "=" if holds else "≠", notation.value(attribute.value), negated)
 
 
 def range_of(attribute: Attribute, holds: bool) -> Range | Gap | None:
@@ -52,7 +129,7 @@ def range_of(attribute: Attribute, holds: bool) -> Range | Gap | None:
     return Range(attribute.column, cuts[0], None) if holds else Range(attribute.column, None, cuts[0])
 
 
-def in_ranges(literals: Iterable[Literal], left: Callable[[Literal], Range | Gap | None]) -> list[Literal | Range]:
+def in_ranges(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Literal | Range]:
     """Return literals that hold together, those that leave a range of their column as the one that they all leave.
 
     It stands where its column came first. A gap at an end of the range is part of it: `bmi > 25` and not
@@ -61,7 +138,7 @@ def in_ranges(literals: Iterable[Literal], left: Callable[[Literal], Range | Gap
     found: dict[object, Literal | Range] = {}
     gaps: dict[Literal, Gap] = {}
     for literal in literals:
-        new = left(literal)
+        new = range_of(attributes[literal[0]], literal[1])
         if isinstance(new, Range):
             before = found.get(new.column)
             found[new.column] = _common(before, new) if isinstance(before, Range) else new
@@ -80,47 +157,9 @@ def in_ranges(literals: Iterable[Literal], left: Callable[[Literal], Range | Gap
     return list(found.values())
 
 
-def condition(attribute: Attribute, holds: bool) -> str:
-    """Write that an attribute holds, or that it does not: `age > 38` and `age ≤ 38`, `smoker` and `not smoker`.
-
-    Of an interval: `12.5 < bmi ≤ 30` and `not (12.5 < bmi ≤ 30)`. The negation of a test also holds where the value is
-    missing. Names and texts that are not plain words are quoted.
-    """
-    column = column_text(attribute.column)
-    if isinstance(attribute, IsMissing):
-        return f"{column} is missing" if holds else f"{column} is not missing"
-    if isinstance(left := range_of(attribute, holds), Range):
-        return range_text(left)
-    if isinstance(attribute, Above | Between):
-        # Without a cut there was no value to compare with, and none is above it.
-        if not cuts_of(attribute):
-            return f"{column} > nothing" if holds else f"{column} ≤ nothing"
-        return f"not ({condition(attribute, True)})"
-    if attribute.value is True:
-        return column if holds else f"not {column}"
-    return f"{column} = {value_text(attribute.value)}" if holds else f"{column} ≠ {value_text(attribute.value)}"
-
-
-def range_text(asked: Range) -> str:
-    """Write that a column lies in a range: `age > 38`, `age ≤ 38` or `12.5 < bmi ≤ 30`."""
-    column = column_text(asked.column)
-    if asked.high is None:
-        assert asked.low is not None
-        return f"{column} > {number_text(asked.low)}"
-    low = "" if asked.low is None else f"{number_text(asked.low)} < "
-    return f"{low}{column} ≤ {number_text(asked.high)}"
-
-
 def measured(column: ColumnName, value: Quantity) -> str:
     """Write that a column has a date, time, duration or decimal as its value."""
-    return f"{column_text(column)} = {value}"
-
-
-def column_text(column: ColumnName) -> str:
-    """Write a column: `bmi`, `weekday of admitted`, or `hour of admitted (UTC)`, as the clock of that zone shows it."""
-    if not isinstance(column, Part):
-        return quote(column)
-    return f"{column.unit} of {quote(column.of)}" + zone_text(column.zone)
+    return f"{WRITTEN.column(column)} = {WRITTEN.value(value)}"
 
 
 def zone_text(zone: str | None) -> str:
@@ -130,9 +169,7 @@ def zone_text(zone: str | None) -> str:
 
 def value_text(value: Scalar) -> str:
     """Write a label or category; a text that could be taken for something else is in double quotes."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return quote(value) if isinstance(value, str) else number_text(value)
+    return WRITTEN.value(value)
 
 
 def number_text(value: int | float | Quantity) -> str:
@@ -143,9 +180,23 @@ def number_text(value: int | float | Quantity) -> str:
     return str(int(value)) if whole else repr(value)
 
 
+WRITTEN = Notation(quote, number_text)
+"""Conditions in files and on the terminal: every name and number can be read back."""
+
+
 def holds_where_missing(attribute: Attribute, holds: bool) -> bool:
     """Say whether an attribute, or its negation, holds in a row where the value of its column is missing."""
     return holds == isinstance(attribute, IsMissing)
+
+
+def _within(left: Range | Gap, notation: Notation) -> Condition:
+    """Return that a column lies in a range, or not in a gap: `age > 38`, `age ≤ 38` or `12.5 < bmi ≤ 30`."""
+    column = notation.column(left.column)
+    if left.high is None:
+        assert left.low is not None
+        return Condition(column, ">", notation.value(left.low))
+    low = "" if left.low is None else notation.value(left.low)
+    return Condition(column, "≤", notation.value(left.high), negated=isinstance(left, Gap) or not low, low=low)
 
 
 def _common(one: Range, other: Range) -> Range:

@@ -110,6 +110,17 @@ def given_bracket(value: int | float, dtype: np.dtype[Any]) -> Bracket:
     return Bracket(edge, edge)
 
 
+def written_cuts(given: Any) -> dict[str, tuple[int | float | str, ...]]:
+    """Return the cuts that somebody has given, by column; ValueError says what was expected instead."""
+
+    def are_cuts(cuts: Any) -> bool:
+        return isinstance(cuts, Sequence | np.ndarray) and not isinstance(cuts, str) and 0 < len(cuts) <= MOST_CUTS
+
+    if not isinstance(given, Mapping) or not all(map(are_cuts, given.values())):
+        raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")
+    return {column: tuple(map(written_cut, cuts)) for column, cuts in given.items()}
+
+
 def written_cut(value: Any) -> int | float | str:
     """Return a cut that somebody has given as a number or a text: dates and times are written as ISO 8601 has them."""
     if isinstance(value, int | float | str):

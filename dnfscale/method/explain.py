@@ -6,7 +6,6 @@ those of the model's counts: the rows that it was learned from, each as often as
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,18 +13,18 @@ from typing import Any
 import numpy as np
 
 from dnfscale.core.counts import TypeCounts
-from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
-from dnfscale.method.certificate import exact_interval
+from dnfscale.core.parts import ColumnName, stored_column
 from dnfscale.method.conditions import Literal, condition
 from dnfscale.method.deciding import deciding_literals
 from dnfscale.method.ideal import correct_rows
+from dnfscale.method.intervals import term_intervals, term_supports
 from dnfscale.method.possible import (
     ColumnStates,
     are_possible,
-    column_states,
     n_possible,
     possible_types,
+    seen_states,
     smallest_flip,
 )
 
@@ -104,7 +103,7 @@ class ModelFacts:
     n_correct: int
     terms: tuple[TermFacts, ...]
     n_possible: int
-    """Types that a row can have, by the states in which each column was seen."""
+    """Types that a row can have, by the states in which each column was seen, a date together with its parts."""
     n_unseen: int
     """Those of them that no row learned from has."""
     n_unseen_accepted: int
@@ -118,19 +117,21 @@ def explain_type(model: Model, code: int) -> Explanation:
 
 def explain_types(model: Model, codes: Iterable[int]) -> dict[int, Explanation]:
     """Explain the answers for the rows of some types, each once."""
-    columns = column_states(model.tau, model.counts)
+    columns = seen_states(model.tau, model.counts)
     return {code: _explain(model, code, columns) for code in dict.fromkeys(codes)}
 
 
 def explain_model(model: Model) -> ModelFacts:
     """Return what the rows learned from say of the formula and of each of its terms."""
-    counts, columns = model.counts, column_states(model.tau, model.counts)
+    counts, columns = model.counts, seen_states(model.tau, model.counts)
     n_terms = np.zeros(len(counts.codes), dtype=np.int64)
     for term in model.dnf.terms:
         n_terms += term.accepts(counts.codes)
     accepted = n_terms > 0
     supports = term_supports(model.dnf, counts)
-    intervals = term_intervals(supports, counts.ell) if not model.weighted else [(None, None)] * len(supports)
+    intervals: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(supports)
+    if not model.weighted:
+        intervals = term_intervals(supports, delta=DELTA, candidates=3**counts.ell)
     terms = tuple(
         TermFacts(term.literals, n, c, int(counts.n[term.accepts(counts.codes) & (n_terms == 1)].sum()), low, high)
         for term, (n, c), (low, high) in zip(model.dnf.terms, supports, intervals, strict=True)
@@ -150,22 +151,14 @@ def explain_model(model: Model) -> ModelFacts:
     )
 
 
-def term_supports(dnf: Dnf, counts: TypeCounts) -> list[tuple[int, int]]:
-    """Return, for each term, how many rows satisfy it, and how many of these have a true target."""
-    held = (term.accepts(counts.codes) for term in dnf.terms)
-    return [(int(counts.n[own].sum()), int(counts.c[own].sum())) for own in held]
+def moved_columns(model: Model, flip: Flip) -> tuple[ColumnName, ...]:
+    """Return the columns that a change moves, in rank order: of a date all parts, also those that are as before.
 
-
-def term_intervals(supports: Sequence[tuple[int, int]], ell: int) -> list[tuple[float, float]]:
-    """Return intervals for the chance that a case which satisfies a term is positive, given its n and c.
-
-    The terms were picked by the labels of the rows that they are counted on. So each interval is exact at the level
-    DELTA / 3**ell: with probability at least 1 - DELTA those of all terms over the ell attributes hold together,
-    provided that the attributes were chosen without looking at these rows.
+    What they are is part of the change: another date after the same cut may lie in another month.
     """
-    n, c = np.array(supports, dtype=np.int64).reshape(-1, 2).T
-    low, high = exact_interval(c, n, DELTA / 3**ell)
-    return list(zip(low.tolist(), high.tolist(), strict=True))
+    columns = dict.fromkeys(attribute.column for attribute in model.tau.attributes)
+    moved = {stored_column(model.tau.attributes[i].column) for i, _ in flip.literals}
+    return tuple(column for column in columns if stored_column(column) in moved)
 
 
 def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
@@ -243,15 +236,9 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
         literals = tuple((i, bool(after >> i & 1)) for i in range(len(model.tau)) if changed >> i & 1)
         flip = Flip(after, literals, *_rows_of(after, model.counts))
     because = None if model.tree is None else deciding_literals(model.dnf, len(model.tau), code)
-    return Explanation(code, bool(terms), _probability(model, n, c, bool(terms)), n, c, terms, clashes, flip, because)
-
-
-def _probability(model: Model, n: int, c: int, accepted: bool) -> float:
-    """Return what Model.probabilities says of a type, without a table of all types."""
-    smoothed, threshold = (c + model.unit) / (n + 2 * model.unit), float(model.threshold)
-    if accepted:
-        return max(smoothed, math.nextafter(threshold, 1))
-    return min(smoothed, math.nextafter(threshold, 0))
+    return Explanation(
+        code, bool(terms), float(model.probability(n, c, bool(terms))), n, c, terms, clashes, flip, because
+    )
 
 
 def _rows_of(code: int, counts: TypeCounts) -> tuple[int, int]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from dnfscale.core.arrays import Bools, Floats, Ints, narrowest, tally_cells
+from dnfscale.core.arrays import AnyInts, Bools, Ints, narrowest, tally_cells
 
 _LISTED = 8
 """A flag is listed where it holds in at most one of so many rows: then that takes less time."""
@@ -26,7 +27,7 @@ class Flags:
     """holds[flag, row]."""
     many: Ints
     """The flags that hold in many rows."""
-    by_row: Floats
+    by_row: npt.NDArray[np.floating[Any]]
     """by_row[row, place in many]: 0 or 1; single precision is enough for counts of a sample's rows without weights."""
     few: Ints
     """The other flags."""
@@ -40,11 +41,12 @@ class Flags:
         """Return flags, given holds[flag, row]."""
         in_few = _LISTED * np.count_nonzero(holds, axis=1) <= holds.shape[1]
         many, few = np.flatnonzero(~in_few), np.flatnonzero(in_few)
-        by_row: Floats = np.ascontiguousarray(holds[many].T, dtype=np.float64 if weighted else np.float32)
+        precision: type[np.floating[Any]] = np.float64 if weighted else np.float32
+        by_row = np.ascontiguousarray(holds[many].T, dtype=precision)
         place, listed = np.nonzero(holds[few])
         return cls(holds, many, by_row, few, listed, place)
 
-    def count(self, cells: Ints, n_cells: int, weights: Ints | None, dtype: np.dtype[Any]) -> Ints:
+    def count(self, cells: Ints, n_cells: int, weights: Ints | None, dtype: np.dtype[Any]) -> AnyInts:
         """Return counted[flag, cell]: the rows of each cell in which each flag holds, or what they weigh."""
         counted = np.empty((len(self.holds), n_cells), dtype=dtype)
         if len(self.few):
@@ -55,7 +57,7 @@ class Flags:
             counted[self.many] = self._product(cells, n_cells, weights)
         return counted
 
-    def _product(self, cells: Ints, n_cells: int, weights: Ints | None) -> Floats:
+    def _product(self, cells: Ints, n_cells: int, weights: Ints | None) -> npt.NDArray[np.floating[Any]]:
         # SciPy's sparse matrices take 0.1 s to import, and only some rankings need them.
         from scipy.sparse import csr_array
 

@@ -28,9 +28,6 @@ from dnfscale.method.minimize import Truth
 from dnfscale.method.possible import are_possible, column_states
 from dnfscale.method.shrink import Shrink, accepted_types, shares
 
-UNSEEN = ("negative", "dont_care", "follow")
-"""What is said of types that no row had: no; whatever is shortest; or what the rule for few rows says."""
-
 
 @dataclass(frozen=True, slots=True)
 class Freedom:
@@ -52,8 +49,7 @@ def truth_of(counts: TypeCounts, tau: Vocabulary, *, shrink: Shrink, threshold: 
     if freedom.unseen == "negative":
         accepted = accepted & seen
     else:
-        nothing = TypeCounts(counts.ell, *(np.empty(0, dtype=np.int64) for _ in range(3)))
-        free |= ~are_possible(np.arange(len(n)), column_states(tau, nothing)) & ~seen
+        free |= ~are_possible(np.arange(len(n)), column_states(tau)) & ~seen
     if freedom.unseen == "dont_care":
         free |= ~seen
     if freedom.share:

@@ -6,13 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Ints, scaled
+from dnfscale.core.arrays import Bools, Exact, Ints, scaled
 from dnfscale.core.counts import TypeCounts, to_dense
-
-
-def ideal_types(counts: TypeCounts) -> Ints:
-    """Return the types that the ideal classifier accepts: those with c_t / n_t >= 1/2, a tie being true."""
-    return counts.codes[2 * counts.c >= counts.n]
 
 
 def weighed(counts: TypeCounts, threshold: Fraction) -> TypeCounts:
@@ -21,20 +16,16 @@ def weighed(counts: TypeCounts, threshold: Fraction) -> TypeCounts:
     With the threshold a / b a positive row weighs b - a and a negative one a: c_t / n_t >= a / b exactly when the
     weighed share is at least 1/2. So the ideal classifier of the weighed counts is the one of least expected cost,
     where a wrong «yes» costs a and a wrong «no» b - a, and everything decided from counts serves it unchanged.
+    Counts that 64 bits do not hold are Python's own numbers.
     """
     return TypeCounts(counts.ell, counts.codes, *weighed_rows(counts.n, counts.c, threshold))
 
 
-def weighed_rows(n: Ints, c: Ints, threshold: Fraction) -> tuple[Ints, Ints]:
+def weighed_rows(n: Ints, c: Ints, threshold: Fraction) -> tuple[Exact, Exact]:
     """Return what n rows weigh, c of them positive, and what the positive ones do, by the threshold."""
     false, true = threshold.numerator, threshold.denominator - threshold.numerator
     positive = scaled(c, true)
     return positive + scaled(n - c, false), positive
-
-
-def ideal_errors(counts: TypeCounts) -> int:
-    """Return the fewest rows that any Boolean formula over tau misclassifies: each type costs its minority."""
-    return int(np.minimum(counts.c, counts.n - counts.c).sum())
 
 
 def correct_rows(accepted: Bools, counts: TypeCounts) -> int:

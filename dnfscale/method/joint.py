@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Codes, Floats, Ints, narrowest, tally_cells
+from dnfscale.core.arrays import AnyInts, Bools, Codes, Floats, Ints, narrowest, tally_cells
 from dnfscale.method import logistic
 from dnfscale.method.flags import Flags
 
@@ -44,7 +44,7 @@ Pick = tuple[int, ...]
 """A candidate, or two that are cuts of one column, the lower first: what lies between them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Candidates:
     """Rows by the candidates that hold in them, and their target."""
 
@@ -90,7 +90,7 @@ class Candidates:
         c, c_held = rows[n_types:], held[:, n_types:]
         return JointCounts(rows[:n_types] + c, c, held[:, :n_types] + c_held, c_held)
 
-    def _above_in(self, cells: Ints, n_cells: int, narrow: np.dtype[Any]) -> Iterator[tuple[int, Ints]]:
+    def _above_in(self, cells: Ints, n_cells: int, narrow: np.dtype[Any]) -> Iterator[tuple[int, AnyInts]]:
         """Yield, for some columns from the first on, above[column, cuts, cell]: the rows above at least so many."""
         at_once = max(1, _BLOCK // max(1, self.n_rows))
         for first in range(0, len(self.steps), at_once):
@@ -128,10 +128,10 @@ class Candidates:
 class JointCounts:
     """Rows and positive rows of each type, and those of them where each candidate holds."""
 
-    n: Ints
-    c: Ints
-    n_held: Ints
-    c_held: Ints
+    n: AnyInts
+    c: AnyInts
+    n_held: AnyInts
+    c_held: AnyInts
     """[candidate, type]."""
 
     def cost(self, of: Cost) -> Floats:
@@ -154,7 +154,7 @@ class JointCounts:
         return JointCounts(self.n, self.c, n_held, c_held)
 
 
-Cost = Callable[[Ints, Ints], Any]
+Cost = Callable[[AnyInts, AnyInts], Any]
 """What types of n rows cost, c of them positive."""
 
 
@@ -292,17 +292,19 @@ def flags_alone(holds: Bools, target: Bools, weights: Ints | None = None) -> Can
     """Return candidates that have nothing to do with each other, given holds[candidate, row]."""
     no_cuts = np.full(len(holds), -1)
     flags = Flags.of(holds, weighted=weights is not None)
-    return Candidates(flags, np.arange(len(holds)), target, no_cuts, no_cuts, weights=weights)
+    return Candidates(
+        flags=flags, flag=np.arange(len(holds)), target=target, column=no_cuts, place=no_cuts, weights=weights
+    )
 
 
-def left_out_errors(n: Ints, c: Ints, unit: int = 1) -> Ints:
+def left_out_errors(n: AnyInts, c: AnyInts, unit: int = 1) -> AnyInts:
     """Return twice the errors that types of so many rows make when each row is judged by the others of its type.
 
     The answer for a row without others is a toss. Of rows that weigh more, as much is left out as a row counts.
     """
     negative = n - c
     # A positive row errs unless those left lead or tie without it, a negative one where they do.
-    errors: Ints = c * (c < negative + unit) + negative * (c + unit >= negative)
+    errors: AnyInts = c * (c < negative + unit) + negative * (c + unit >= negative)
     errors += errors
     np.copyto(errors, n, where=n <= unit)
     return errors
@@ -394,5 +396,5 @@ def _entropy_of(rows: Candidates) -> Cost:
     return lambda n, c: _x_log_x(n) - _x_log_x(c) - _x_log_x(n - c)
 
 
-def _x_log_x(x: Floats | Ints) -> Floats:
+def _x_log_x(x: Floats | AnyInts) -> Floats:
     return np.asarray(x * np.log(np.maximum(x, 1.0)))

@@ -46,7 +46,8 @@ class Minimized:
 
     dnf: Dnf
     status: Status
-    gap_literals: int = 0
+    gap_literals: int | None = 0
+    """How many literals fewer the shortest might have; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +79,13 @@ def minimize(truth: Truth, effort: Effort = EFFORT) -> Minimized:
     if allowed.all():
         return Minimized(Dnf((Term(0, 0),)), Status.PROVEN)
     if truth.ell > _LATTICE_ELL:
-        return Minimized(grow_cover(truth), Status.HEURISTIC)
+        return Minimized(grow_cover(truth), Status.HEURISTIC, None)
     return _cover(truth, *maximal_cubes(required, allowed), effort)
 
 
 def as_types(truth: Truth) -> Minimized:
     """Return the disjunction of the accepted types themselves."""
-    return Minimized(of_types(np.array(truth.required, dtype=np.int64), truth.ell), Status.AS_IS)
-
-
-def prime_implicants(truth: Truth) -> list[Term]:
-    """Return the maximal cubes of required and free types that contain a required one, in a fixed order."""
-    return _terms(*maximal_cubes(*_tables(truth)))
+    return Minimized(of_types(np.array(truth.required, dtype=np.int64), truth.ell), Status.AS_IS, None)
 
 
 def grow_cover(truth: Truth) -> Dnf:
@@ -121,7 +117,7 @@ def _cover(truth: Truth, cares: Codes, values: Codes, effort: Effort) -> Minimiz
         return Minimized(Dnf(tuple(_terms(cares[chosen], values[chosen]))), Status.PROVEN)
     answer = _solve(covers, costs, effort)
     if answer.x is None:
-        return Minimized(grow_cover(truth), Status.HEURISTIC)
+        return Minimized(grow_cover(truth), Status.HEURISTIC, None)
     taken = answer.x > 0.5
     dnf = Dnf(tuple(_irredundant(_terms(cares[taken], values[taken]), types)))
     if answer.status == 0:

@@ -15,7 +15,7 @@ from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
 from dnfscale.method.conditions import Literal, condition, conditions, measured
-from dnfscale.method.explain import DELTA, Explanation, Flip, ModelFacts, TermFacts
+from dnfscale.method.explain import DELTA, Explanation, Flip, ModelFacts, TermFacts, moved_columns
 from dnfscale.method.export.text import formula_lines
 from dnfscale.method.possible import telling_literals
 
@@ -70,9 +70,11 @@ def answer_words(model: Model, accepted: bool) -> str:
 
 
 def flip_words(model: Model, flip: Flip) -> dict[ColumnName, str]:
-    """Write what each column that changes is afterwards."""
-    columns = dict.fromkeys(model.tau.attributes[i].column for i, _ in flip.literals)
-    return {column: _joined(model, telling_literals(model.tau, flip.code, [column])) for column in columns}
+    """Write what each column that a change moves is afterwards."""
+    return {
+        column: _joined(model, telling_literals(model.tau, flip.code, [column]))
+        for column in moved_columns(model, flip)
+    }
 
 
 def count_words(model: Model, number: int) -> str:
@@ -138,8 +140,10 @@ def _way_out(model: Model, explanation: Explanation, values: Values | None) -> s
     if flip is None:
         return f"No change would turn the answer to {other}."
     lines = [f"The smallest change that turns the answer to {other}:"]
+    changed = {model.tau.attributes[i].column for i, _ in flip.literals}
     for column, words in flip_words(model, flip).items():
-        lines.append(f"  {words}" + (f", instead of {value_words(column, values[column])}" if values else ""))
+        before = f", instead of {value_words(column, values[column])}" if values else ""
+        lines.append(f"  {words}{before if column in changed else ', as it is'}")
     return "\n".join([*lines, "Its type would then be that of", f"  {_seen_words(model, flip.n, flip.c)}"])
 
 

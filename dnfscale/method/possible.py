@@ -9,9 +9,13 @@ one of red and blue; a value that is missing is neither above nor equal to anyth
 - with values to be equal to, each of them, and «some other value»; of true and false there is no other;
 - where tau asks for it, missing. Where it does not, «missing» is no state to change to, though a row may be in it.
 
-Of these only the ones that some row learned from was in are taken for *possible*: whether there are colours besides red
-and blue, or numbers between two cuts, the attributes do not say, but the rows do. A type is possible when the state of
-every column is; that no row had just this combination does not matter.
+To explain, only those that some row learned from was in are taken for *possible*: whether there are colours besides red
+and blue, or numbers between two cuts, the attributes do not say, but the rows do. A date and its parts are one column
+there and move together: which months lie before a cut is again for the rows to say. A type is possible when the state
+of every column is; that no row had just this combination does not matter.
+
+To learn, what some value could be is asked, not what was seen: no row before the cut was in April, but one of another
+year may be. There a part is a column by itself.
 
 A *change* moves some columns to other possible states. The smallest is the one that changes the fewest attributes; of
 several the one that touches the fewest columns; of several the one of the best ranked attributes. It is found exactly.
@@ -32,7 +36,7 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Ints, Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.parts import ColumnName
+from dnfscale.core.parts import ColumnName, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
 
@@ -42,7 +46,7 @@ _BLOCK = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class ColumnStates:
-    """The possible states of a column, as truth values of its attributes."""
+    """The states of a column that count, as truth values of its attributes."""
 
     column: ColumnName
     mask: int
@@ -51,20 +55,35 @@ class ColumnStates:
     """Each a part of a type: no bit outside mask."""
 
 
-def column_states(tau: Vocabulary, counts: TypeCounts) -> tuple[ColumnStates, ...]:
-    """Return the columns that the attributes ask about, in rank order, and the possible states of each.
+def column_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
+    """Return the columns that the attributes ask about, in rank order, and the states that some value can put each in.
 
-    Where the counts know no row, the states that some value can put a column in are all possible.
+    A part of a date is a column by itself.
     """
     attributes: dict[ColumnName, list[tuple[int, Attribute]]] = {}
     for i, attribute in enumerate(tau.attributes):
         attributes.setdefault(attribute.column, []).append((1 << i, attribute))
+    return tuple(
+        ColumnStates(column, sum(bit for bit, _ in own), tuple(sorted(_states(own))))
+        for column, own in attributes.items()
+    )
+
+
+def seen_states(tau: Vocabulary, counts: TypeCounts) -> tuple[ColumnStates, ...]:
+    """Return the columns that the attributes ask about, in rank order, and the states that some row was in.
+
+    A date is one column together with its parts. Where the counts know no row that was in any, they do not say how
+    these hang together: each is then a column by itself, in any state that some value can put it in.
+    """
+    stored: dict[str, list[ColumnStates]] = {}
+    for column in column_states(tau):
+        stored.setdefault(stored_column(column.column), []).append(column)
     codes = counts.codes[counts.n > 0]
-    found = []
-    for column, own in attributes.items():
-        mask, states = sum(bit for bit, _ in own), sorted(_states(own))
-        seen = [state for state in states if ((codes & mask) == state).any()]
-        found.append(ColumnStates(column, mask, tuple(seen or states)))
+    found: list[ColumnStates] = []
+    for name, columns in stored.items():
+        mask = sum(column.mask for column in columns)
+        states = np.unique(codes[are_possible(codes, columns)] & mask).tolist()
+        found += [ColumnStates(name, mask, tuple(states))] if states else columns
     return tuple(found)
 
 

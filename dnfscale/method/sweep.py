@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dnfscale.core.counts import TypeCounts, project
-from dnfscale.method.ideal import correct_rows, weighed
+from dnfscale.method.ideal import correct_rows
 from dnfscale.method.objective import Objective
 from dnfscale.method.shrink import Shrink, accepted_by_each
 
@@ -106,14 +106,13 @@ def sweep(
     first = next(iter(ranked.values()))
     validation_rows = sum(split.validation.n_rows for split in first)
     train_rows = sum(split.train.n_rows for split in first)
-    rows = sum(weighed(split.validation, judging.objective.threshold).n_rows for split in first)
     decided = choose(
         steps,
         judging,
         distinct_rows=validation_rows if distinct_rows is None else distinct_rows,
         validation_per_train=Fraction(validation_rows, max(1, train_rows)),
     )
-    return Sweep(tuple(steps), decided, rows)
+    return Sweep(tuple(steps), decided, validation_rows)
 
 
 def choose(steps: Sequence[Step], judging: Judging, *, distinct_rows: int, validation_per_train: Fraction) -> Step:
@@ -171,11 +170,10 @@ def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> _Scor
     for split in splits:
         prefix = range(min(ell, len(split.attributes)))
         train, validation = project(split.train, prefix), project(split.validation, prefix)
-        weighed_rows = weighed(validation, judging.objective.threshold)
         answers = accepted_by_each(train, judging.shrinks, judging.objective.threshold_of(train))
         for i, answer in enumerate(answers):
             accepted = answer[validation.codes]
-            correct[i] += correct_rows(accepted, weighed_rows)
+            correct[i] += correct_rows(accepted, validation)
             scores[i].append(judging.objective.score(accepted, validation))
     each = [_Scored(*found) for found in zip(judging.shrinks, correct, map(tuple, scores), strict=True)]
     return max(each, key=lambda scored: scored.score)

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from dnfscale.data.source import open_source
 from dnfscale.engine.launch import ClusterSpec, launch
-from dnfscale.reading import read_table
-from dnfscale.table import LearnSpec
+from dnfscale.learn.loading import LOADED
+from dnfscale.learn.reading import read_table
+from dnfscale.learn.spec import LearnSpec
 from tests.bench.case import Case, Contender, Figure, Measured, Outcome, wall_ratio
 from tests.bench.datasets import NUMBERS, STRINGS, TARGET, make_synthetic, synthetic_folder
 from tests.bench.peers import FIRST_PASS, measure_bare_scan, timed_again
@@ -25,7 +26,7 @@ Medians = list[float]
 
 def measure_dnfscale(setting: Setting) -> Outcome:
     """Measure the read of the dataset, with everything that it finds, on a cluster that is up."""
-    engine = launch(ClusterSpec(kind=setting.cluster, workers=setting.workers))
+    engine = launch(ClusterSpec(kind=setting.cluster, workers=setting.workers), loaded=LOADED)
     spec = LearnSpec(TARGET, drop=STRINGS, outer=10)
 
     def find(path: Path) -> Medians:

@@ -13,13 +13,14 @@ from pathlib import Path
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
-from dnfscale.experiment.study import ideal_record
+from dnfscale.experiment.records import ideal_record
 from dnfscale.jobs.forecast import LAUNCH_S
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.spec import JobSpec, read_spec
-from dnfscale.learn import Learned, learn
-from dnfscale.table import LearnSpec
+from dnfscale.learn.line import Learned, learn
+from dnfscale.learn.loading import LOADED
+from dnfscale.learn.spec import LearnSpec
 from tests.bench.case import Outcome, timed
 from tests.bench.overseer import overseen
 from tests.bench.setting import ROOT, Setting
@@ -32,7 +33,7 @@ def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Ou
     """Measure learning from a spec's data once its cluster is up; reading the footers is part of it."""
     spec = read_spec(spec_file, {**overrides, **_everywhere(setting)})
     clock = PhaseClock()
-    engine = launch(spec.cluster, clock)
+    engine = launch(spec.cluster, clock, loaded=LOADED)
     try:
         with overseen(engine) as workers:
             clock.phases_s.clear()
@@ -44,7 +45,7 @@ def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Ou
     answer = json.loads(json.dumps(ideal_record(learned, to_learn)))
     planned = plan(spec, source, to_learn)
     # The cluster was up before the clock started.
-    planned_s = planned.seconds - (0.0 if spec.cluster.kind == "serial" else LAUNCH_S)
+    planned_s = planned.seconds - (LAUNCH_S if planned.work.starts_cluster else 0.0)
     return Outcome(
         wall_s,
         cpu_s,

@@ -43,7 +43,7 @@ def measure_in_turn(setting: Setting) -> Outcome:
     folder = synthetic_folder(setting, setting.rows)
     source = open_source(str(folder))
     pa.set_cpu_count(setting.workers)
-    engine = launch(ClusterSpec(kind=setting.cluster, workers=setting.workers))
+    engine = launch(ClusterSpec(kind=setting.cluster, workers=setting.workers), loaded=[predict.__module__])
     try:
         with tempfile.TemporaryDirectory(dir=setting.data) as scratch:
             answers = Path(scratch) / "answers"

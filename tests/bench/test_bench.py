@@ -21,9 +21,9 @@ from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.spec import read_spec
-from dnfscale.learn import learn
+from dnfscale.learn.line import learn
+from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.ideal import correct_rows
-from dnfscale.table import LearnSpec
 from tests.bench import __main__ as command
 from tests.bench import study, type_counting
 from tests.bench.apart import MeasurementError, measure_apart
@@ -43,17 +43,26 @@ from tests.bench.cases import CASES
 from tests.bench.datasets import make_synthetic, synthetic_folder
 from tests.bench.overseer import overseen, paused_s
 from tests.bench.processes import PeakWatch, ProcessPeak
-from tests.bench.setting import ROOT, Setting
+from tests.bench.setting import Setting
 
 ROWS = 20_000
-QUICKSTART = ROOT / "jobs" / "quickstart.toml"
+SMALL_PAPER_SPEC = """
+schema_version = 1
+kind = "study"
+[data]
+path = "builtin:breast_cancer"
+[select]
+max_ell = 4
+"""
 
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Setting:
     """All cases small and in this process; the dataset of the paper is the one that comes with scikit-learn."""
     folder = tmp_path_factory.mktemp("bench")
-    return Setting(folder, rows=ROWS, cluster="serial", paper_spec=QUICKSTART, ell=4)
+    spec = folder / "small.toml"
+    spec.write_text(SMALL_PAPER_SPEC, encoding="utf-8")
+    return Setting(folder, rows=ROWS, cluster="serial", paper_spec=spec, ell=4)
 
 
 @pytest.fixture(autouse=True)
@@ -227,7 +236,7 @@ def test_the_setting_survives_the_command_line(tiny):
 def test_careful_pandas_finds_what_dnfscale_finds(tiny, remember):
     make_synthetic(tiny, ROWS // 4)
     synthetic = read_spec(study.SPEC, {"data.path": str(synthetic_folder(tiny, ROWS // 4)), "select.max_ell": 4})
-    for spec in (synthetic, read_spec(QUICKSTART)):
+    for spec in (synthetic, read_spec(tiny.paper_spec)):
         source, to_learn = open_data(spec)
         to_learn = replace(to_learn, outer=5, seed=3)
         learned = learn(source, to_learn, SerialEngine())

@@ -24,6 +24,7 @@ from dnfscale.core.vocabulary import Above, IsTrue, Vocabulary
 from dnfscale.data.source import open_source
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.evaluate import columns_of, evaluate
+from dnfscale.learn.loading import LOADED
 from tests.bench.case import Case, Contender, Figure, Measured, Outcome, wall_ratio
 from tests.bench.datasets import NUMBERS, TARGET, make_synthetic, synthetic_folder
 from tests.bench.peers import FIRST_PASS, measure_bare_scan, timed_again
@@ -65,7 +66,7 @@ def measure_dnfscale(setting: Setting) -> Outcome:
     """Measure one reduction over the partitions on a cluster that is up."""
     folder = synthetic_folder(setting, setting.rows)
     scan = CountTypesOf(TAU, TARGET)
-    engine = launch(ClusterSpec(kind=setting.cluster, workers=setting.workers))
+    engine = launch(ClusterSpec(kind=setting.cluster, workers=setting.workers), loaded=LOADED)
 
     def count(path: Path) -> Counts:
         table = engine.reduce("count types", open_source(str(path)).partitions, scan, merge_tables)

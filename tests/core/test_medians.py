@@ -12,15 +12,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dnfscale.core import medians
-from dnfscale.core.arrays import Codes, Ints
+from dnfscale.core.arrays import Bools, Codes, Ints
 from dnfscale.core.columns import Numbers
 from dnfscale.core.medians import (
+    MEDIAN,
     Bracket,
     Brackets,
     Cut,
     Located,
     bracket,
-    cuts,
     joined,
     merge,
     midpoint,
@@ -47,6 +47,12 @@ def locate_all(
     rows = zone_rows(zone, arcs, weights, n_brackets=len(brackets.parts), n_arcs=n_arcs)
     found = zoned(rows, zone, inside, arcs, weights)
     return medians.located(found, brackets.parts, range(len(brackets.parts)))
+
+
+def cuts(located: Located, members: Bools) -> list[Cut | None]:
+    """Return the median of each subset of arcs."""
+    [found] = quantile_cuts(located, members, [MEDIAN])
+    return found
 
 
 Values = np.ndarray[Any, Any]

@@ -369,7 +369,7 @@ def test_a_csv_that_cannot_be_converted_leaves_nothing(csv, out, text, options, 
         convert_csv(file, out, block_bytes=64, **options)
     assert not out.exists()
     out.mkdir()
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match=rf"t\.csv: .*{message}"):
         convert_csv(file, out, block_bytes=64, **options)
     assert left_in(out) == []
 

@@ -206,8 +206,11 @@ def test_a_checksum_is_compared(web, folder, name):
 
 def test_the_file_of_before_stays_when_a_download_fails(web, folder):
     get(web.put("/a", whole(OTHER)), folder)
-    for failing in (status(404), whole(CONTENT)):
-        with pytest.raises(DataError):
+    for failing, message in (
+        (status(404), "the server answered 404"),
+        (whole(CONTENT), "expected the sha256 checksum 0, got "),
+    ):
+        with pytest.raises(DataError, match=message):
             get(web.put("/a", failing), folder, checksum="sha256:0")
         assert left_in(folder) == ["data.bin"]
         assert (folder / "data.bin").read_bytes() == OTHER

@@ -67,6 +67,20 @@ def test_a_model_comes_back_from_its_file(tmp_path):
     assert again.certificate == {"delta": 0.05, "types": [1, None, "ä"]}
 
 
+def test_columns_that_may_be_taken_for_others_come_back(tmp_path):
+    model = small(lookalikes={"age": ("Age", "AGE"), "smoker": ("Smoker",)})
+    record = json.loads(model_text(model))
+    assert record["lookalikes"] == {"age": ["Age", "AGE"], "smoker": ["Smoker"]}
+    again = read_model(written(tmp_path, record))
+    assert same(again, model)
+    assert again.lookalikes == model.lookalikes
+
+
+def test_a_file_without_columns_that_may_be_taken_for_others_does_not_speak_of_any():
+    assert "lookalikes" not in model_record(small())
+    assert parse_model(model_record(small())).lookalikes == {}
+
+
 TREE = Or(And(Symbol(0), Not(Symbol(1))), Not(And(Symbol(2), Symbol(3))))
 
 
@@ -317,6 +331,18 @@ CHANGES: dict[str, tuple[Any, Any, str]] = {
         1,
         "attributes[3].value must be null for the test 'missing'",
     ),
+    "lookalikes that are a list": (("lookalikes",), ["Age"], "lookalikes must be an object, got ['Age']"),
+    "lookalikes of no column": (
+        ("lookalikes",),
+        {"size": ["Size"]},
+        "lookalikes must be of columns that attributes test, got 'size'",
+    ),
+    "a lookalike that is no list": (("lookalikes",), {"age": "Age"}, "lookalikes['age'] must be a list, got 'Age'"),
+    "a lookalike that is no text": (("lookalikes",), {"age": [1]}, "lookalikes['age'][0] must be text, got 1"),
+    "half a lookalike": (("lookalikes",), {"age": ["\ud800"]}, "lookalikes['age'][0] must be Unicode text"),
+    "no lookalike": (("lookalikes",), {"age": []}, "lookalikes['age'] must list other columns, each once, got []"),
+    "a lookalike twice": (("lookalikes",), {"age": ["Age", "Age"]}, "must list other columns, each once"),
+    "a lookalike of itself": (("lookalikes",), {"age": ["Age", "age"]}, "must list other columns, each once"),
     "an attribute beyond": (("terms", 0, 0, "attribute"), 4, "terms[0][0].attribute must be below 4, got 4"),
     "an attribute before": (
         ("terms", 0, 0, "attribute"),

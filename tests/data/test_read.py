@@ -8,52 +8,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.columns import Categories, Column, Numbers, Reading, Role
-from dnfscale.data.datasets import table_source
+from dnfscale.core.columns import Column, Reading, Role
+from dnfscale.data.frames import table_source
 from dnfscale.data.read import to_block
 from dnfscale.data.source import Source, open_source
 from dnfscale.errors import DataError
+from tests.data.read_back import decoded, read_back, write
 from tests.strategies import tables
-
-
-def write(path: Path, columns: dict[str, Any] | pa.Table, **options: Any) -> Path:
-    """Write a Parquet file, and the folders above it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), path, **options)
-    return path
-
-
-def decoded(data: Numbers | Categories) -> list[Any]:
-    """Return the values of a column of a block, None where there is none."""
-    if isinstance(data, Categories):
-        return [None if code < 0 else data.values[code] for code in data.codes.tolist()]
-    present = np.ones(len(data.values), bool) if data.present is None else data.present
-    return [value if there else None for value, there in zip(data.values.tolist(), present.tolist(), strict=True)]
-
-
-def read_back(
-    source: Source,
-    roles: dict[str, Role],
-    *,
-    target: str,
-    guards: tuple[Column, ...] = (),
-    keep_missing: bool = False,
-) -> dict[str, list[Any]]:
-    """Read the columns and the target of a source as lists of values."""
-    reading = Reading(tuple(Column(name, role) for name, role in roles.items()), target, guards, keep_missing)
-    rows: dict[str, list[Any]] = {name: [] for name in [*roles, target]}
-    for partition in source.partitions:
-        for block in partition.blocks(reading):
-            for name, data in zip(roles, block.columns, strict=True):
-                rows[name] += decoded(data)
-            rows[target] += decoded(block.target)
-            assert {len(column) for column in rows.values()} == {len(rows[target])}
-    return rows
 
 
 def in_memory(columns: dict[str, Any]) -> Source:
@@ -143,12 +108,6 @@ def test_a_row_without_a_target_is_dropped_even_where_missing_values_are_kept():
     assert read_back(source, {"x": Role.NUMBER}, target="y", keep_missing=True) == {"x": [1, 3], "y": ["a", "b"]}
     floats = in_memory({"x": [1, 2, 3], "y": [0.0, float("nan"), 1.0]})
     assert read_back(floats, {"x": Role.NUMBER}, target="y")["y"] == [0.0, 1.0]
-
-
-def test_a_guard_column_drops_rows_without_being_delivered():
-    source = in_memory({"x": [1, 2, 3], "g": ["u", None, "v"], "y": ["a", "b", "c"]})
-    guards = (Column("g", Role.CATEGORY),)
-    assert read_back(source, {"x": Role.NUMBER}, target="y", guards=guards) == {"x": [1, 3], "y": ["a", "c"]}
 
 
 def test_missing_values_are_counted_among_the_rows_read():

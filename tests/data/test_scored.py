@@ -15,7 +15,7 @@ import pytest
 import xgboost
 
 from dnfscale.core.columns import Column, Reading, Role
-from dnfscale.data.datasets import table_source
+from dnfscale.data.frames import table_source
 from dnfscale.data.scored import AGREED, ANSWERED_YES, TRULY_YES, ScoredPartition, open_xgboost, scored_source
 from dnfscale.data.source import open_source
 from dnfscale.errors import DataError, SpecError

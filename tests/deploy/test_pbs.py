@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dnfscale.engine.settings import ELSEWHERE
+
 QSUB = """\
 #!/bin/sh
 set -e
@@ -54,4 +56,6 @@ def test_the_quickstart_gives_the_same_result_and_every_job_is_deleted(commands,
     script = (commands / "script.1").read_text()
     for directive in ("-q main", "-l walltime=00:10:00", "-A me", "-l select=1:ncpus=1:mem="):
         assert re.search(rf"^#PBS {directive}", script, flags=re.MULTILINE), script
+    told = dict(re.findall(r"^export (\w+)=(.+)$", script, flags=re.MULTILINE))
+    assert told == ELSEWHERE.as_environment()
     assert re.search(r"--tls-key \S+/\.dnfscale-\w+/key\.pem", script)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections import Counter
@@ -19,12 +20,20 @@ import pytest
 
 from dnfscale.engine.api import Engine, Failure, Progress
 from dnfscale.engine.budget import check_merge
-from dnfscale.engine.cluster import ALLOWED_FAILURES, ClusterEngine
+from dnfscale.engine.cluster import ClusterEngine
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.engine.serial import SerialEngine
+from dnfscale.engine.settings import ALLOWED_FAILURES
 from dnfscale.errors import ClusterError, DataError, LimitError
 
+UNUSED_MODULE = "wave"
+"""What nobody loads who is not told to."""
+
 # Work for the engines: top-level functions, so that they pickle.
+
+
+def is_loaded(module: str) -> bool:
+    return module in sys.modules
 
 
 def square(item: int) -> int:
@@ -346,6 +355,13 @@ def test_a_local_cluster_listens_to_its_own_machine_alone(cluster):
     listening = {each.laddr.ip for each in sockets if each.status == psutil.CONN_LISTEN}
     assert listening
     assert listening <= {"127.0.0.1", "::1"}
+
+
+def test_a_worker_of_this_machine_begins_with_the_modules_that_it_is_told_to_load(cluster):
+    engine = ClusterEngine.local(ClusterSpec(workers=1, memory_limit="1GiB"), loaded=[UNUSED_MODULE])
+    with closing(engine):
+        assert engine.map("look", [UNUSED_MODULE], is_loaded) == [True]
+    assert cluster.map("look", [UNUSED_MODULE], is_loaded) == [False]
 
 
 @contextmanager

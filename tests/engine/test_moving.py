@@ -5,7 +5,7 @@ import os
 import distributed
 from dask.utils import parse_bytes
 
-from dnfscale.engine.moving import BANDWIDTH
+from dnfscale.engine.settings import BANDWIDTH
 
 
 def told(dask_worker: distributed.Worker) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from dnfscale.core.arrays import Ints
-from dnfscale.engine.budget import LOCAL_KEPT_SHARE
+from dnfscale.engine.settings import LOCAL_KEPT_SHARE
 from dnfscale.engine.spilling import SteadyBuffer, steady_buffer
 
 N_ROWS = 1000

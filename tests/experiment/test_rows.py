@@ -73,10 +73,10 @@ def test_a_process_reads_the_rows_once(tmp_path: Path) -> None:
 def test_jobs_that_share_a_worker_get_their_own_columns_and_their_own_folds(tmp_path: Path) -> None:
     write(tmp_path)
     plans = [plan_of(tmp_path, keep_missing=False, seed=seed) for seed in range(4)]
-    fewer = Reading(plans[0].reading.columns[:1], "y", plans[0].reading.columns[1:])
+    fewer = replace(plans[0], reading=Reading(plans[0].reading.columns[:2], "y"), values=plans[0].values[:2])
     matrices = [read_rows(plan) for plan in plans]
     for plan, matrix in zip(plans, matrices, strict=True):
         assert matrix.arcs.tolist() == plan.splits.arcs(0, 4).tolist()
         assert matrix.features is matrices[0].features, "the rows were read again"
     assert len({tuple(matrix.arcs.tolist()) for matrix in matrices}) > 1
-    assert read_rows(replace(plans[0], reading=fewer, values=(None,))).features.shape[1] == 1
+    assert read_rows(fewer).features.shape[1] == 2

@@ -11,25 +11,13 @@ import pytest
 
 from dnfscale.core.distinct import PackedTypes
 from dnfscale.core.tree import evaluate
-from dnfscale.distinct import FoldTypes
 from dnfscale.engine.api import Failure
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.experiment import sizes
 from dnfscale.experiment.sizes import SearchSizes, SizeBudget, Sized, Unsized, size_fold, size_folds
+from dnfscale.learn.distinct import FoldTypes
 from dnfscale.method.formula_size import tabulate
-
-
-class KeptNotes:
-    """Notes in memory."""
-
-    def __init__(self) -> None:
-        self.entries: dict[str, list[dict[str, Any]]] = {}
-
-    def recall(self, chain: str) -> list[dict[str, Any]]:
-        return list(self.entries.get(chain, []))
-
-    def note(self, chain: str, entry: dict[str, Any]) -> None:
-        self.entries.setdefault(chain, []).append(entry)
+from tests.experiment.notes import KeptNotes
 
 
 def packed(holds: np.ndarray, target: np.ndarray) -> PackedTypes:

@@ -12,20 +12,7 @@ import pytest
 from dnfscale.engine.api import Failure
 from dnfscale.experiment.baselines import SPACES, Fit, Scored, hard_limit_s
 from dnfscale.experiment.tuning import Budget, Tuned, Untuned, tune
-
-
-class Notebook:
-    """Notes in memory."""
-
-    def __init__(self) -> None:
-        self.entries: dict[str, list[dict[str, Any]]] = {}
-
-    def recall(self, chain: str) -> list[dict[str, Any]]:
-        return list(self.entries.get(chain, []))
-
-    def note(self, chain: str, entry: dict[str, Any]) -> None:
-        self.entries.setdefault(chain, []).append(entry)
-
+from tests.experiment.notes import KeptNotes
 
 Answer = Callable[[Fit], Scored | Failure]
 
@@ -35,7 +22,7 @@ def deep_is_good(fit: Fit) -> Scored:
 
 
 def drive(
-    notes: Notebook, answer: Answer, *, trials: int = 6, stop_after: int | None = None, pruner: str = "none"
+    notes: KeptNotes, answer: Answer, *, trials: int = 6, stop_after: int | None = None, pruner: str = "none"
 ) -> tuple[Any, list[Fit]]:
     """Run a chain by hand, perhaps not to its end, and return how it ended and what it had done."""
     chain = tune("xgboost", 3, Budget(trials, pruner=pruner), seed=1, notes=notes)
@@ -51,7 +38,7 @@ def drive(
 
 
 def test_the_best_trial_on_the_validation_rows_is_fitted_last_and_tested() -> None:
-    tuned, asked = drive(Notebook(), deep_is_good)
+    tuned, asked = drive(KeptNotes(), deep_is_good)
     assert isinstance(tuned, Tuned)
     assert [fit.final for fit in asked] == [False] * 6 + [True]
     best = max(asked[:-1], key=lambda fit: fit.params["max_depth"])
@@ -61,18 +48,18 @@ def test_the_best_trial_on_the_validation_rows_is_fitted_last_and_tested() -> No
 
 
 def test_of_trials_that_tie_the_first_is_taken() -> None:
-    tuned, asked = drive(Notebook(), lambda _fit: Scored(7, 10, 0.0))
+    tuned, asked = drive(KeptNotes(), lambda _fit: Scored(7, 10, 0.0))
     assert tuned.params == asked[0].params
 
 
 def test_a_chain_asks_the_same_whenever_it_runs() -> None:
-    assert drive(Notebook(), deep_is_good) == drive(Notebook(), deep_is_good)
+    assert drive(KeptNotes(), deep_is_good) == drive(KeptNotes(), deep_is_good)
 
 
 @pytest.mark.parametrize("stop_after", [1, 3, 6])
 def test_a_chain_that_was_cut_off_repeats_no_trial_and_ends_the_same(stop_after: int) -> None:
-    whole, all_asked = drive(Notebook(), deep_is_good)
-    notes = Notebook()
+    whole, all_asked = drive(KeptNotes(), deep_is_good)
+    notes = KeptNotes()
     _, first = drive(notes, deep_is_good, stop_after=stop_after)
     resumed, rest = drive(notes, deep_is_good)
     assert resumed == whole
@@ -81,7 +68,7 @@ def test_a_chain_that_was_cut_off_repeats_no_trial_and_ends_the_same(stop_after:
 
 
 def test_a_finished_chain_asks_for_nothing() -> None:
-    notes = Notebook()
+    notes = KeptNotes()
     whole, _ = drive(notes, deep_is_good)
     assert drive(notes, deep_is_good) == (whole, [])
 
@@ -90,14 +77,14 @@ def test_a_failed_trial_is_counted_and_the_others_go_on() -> None:
     def every_second(fit: Fit) -> Scored | Failure:
         return Failure("out of luck") if fit.params["max_depth"] % 2 and not fit.final else deep_is_good(fit)
 
-    tuned, asked = drive(Notebook(), every_second)
+    tuned, asked = drive(KeptNotes(), every_second)
     assert isinstance(tuned, Tuned)
     assert tuned.failed_trials == sum(fit.params["max_depth"] % 2 for fit in asked[:-1])
     assert tuned.params["max_depth"] % 2 == 0
 
 
 def test_a_chain_without_a_successful_trial_says_why() -> None:
-    ended, asked = drive(Notebook(), lambda _fit: Failure("ValueError: no"))
+    ended, asked = drive(KeptNotes(), lambda _fit: Failure("ValueError: no"))
     assert isinstance(ended, Untuned)
     assert ended.error == "no trial succeeded; the last said: ValueError: no"
     assert not any(fit.final for fit in asked)
@@ -156,7 +143,7 @@ def test_the_space_of_boosted_trees_is_the_papers() -> None:
 
 @pytest.mark.parametrize("pruner", ["median", "halving"])
 def test_a_pruner_gives_up_trials_after_their_first_trees_and_the_best_is_fitted_whole(pruner: str) -> None:
-    tuned, asked = drive(Notebook(), deep_is_good, trials=20, pruner=pruner)
+    tuned, asked = drive(KeptNotes(), deep_is_good, trials=20, pruner=pruner)
     assert isinstance(tuned, Tuned)
     whole = [fit for fit in asked if fit.share == 1 and not fit.final]
     assert tuned.trials == 20
@@ -169,9 +156,9 @@ def test_a_pruner_gives_up_trials_after_their_first_trees_and_the_best_is_fitted
 
 
 def test_a_pruned_chain_that_is_resumed_repeats_nothing_and_ends_the_same() -> None:
-    undisturbed, asked = drive(Notebook(), deep_is_good, trials=12, pruner="median")
+    undisturbed, asked = drive(KeptNotes(), deep_is_good, trials=12, pruner="median")
     for stop in range(1, len(asked)):
-        notes = Notebook()
+        notes = KeptNotes()
         _, first = drive(notes, deep_is_good, trials=12, pruner="median", stop_after=stop)
         again, second = drive(notes, deep_is_good, trials=12, pruner="median")
         assert again == undisturbed

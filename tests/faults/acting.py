@@ -36,7 +36,13 @@ def arrange() -> None:
     sys.meta_path.insert(0, _Finder())
     if any("multiprocessing.forkserver" in part for part in sys.orig_argv):
         # What workers are forked from loads what they will need, so that one that is started again is soon of use.
-        for module in ("dnfscale.learn", "dnfscale.experiment.rows", "sklearn.ensemble", "scipy.optimize", _WRAPPED):
+        for module in (
+            "dnfscale.learn.line",
+            "dnfscale.experiment.rows",
+            "sklearn.ensemble",
+            "scipy.optimize",
+            _WRAPPED,
+        ):
             importlib.import_module(module)
     if CLOCK_S in os.environ:
         _let_jump(float(os.environ[CLOCK_S]))

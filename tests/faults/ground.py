@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dnfscale.engine.settings import ALLOWED_FAILURES
 from dnfscale.jobs.cli import main
 from tests.deploy.processes import Processes, start_scheduler, start_worker
 from tests.faults.acting import PLAN, mark_of
@@ -94,8 +95,8 @@ class Ground:
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent / "hook"), str(ROOT)]),
             "TMPDIR": str(self.scratch),
             "DASK_TEMPORARY_DIRECTORY": str(self.scratch),
-            # As clusters of our own have it, see engine/cluster.py.
-            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "9",
+            # As clusters of our own have it.
+            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(ALLOWED_FAILURES),
             # A worker that is started again begins with its libraries loaded, which saves most of a kill's cost.
             "DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD": "forkserver",
         }

@@ -96,6 +96,7 @@ def any_model(random: Random, target: str | None = None) -> Model:
     for _ in range(random.randrange(4)):
         care = random.randrange(1 << ell)
         terms.append(Term(care, care & random.randrange(1 << ell)))
+    other = {columns[0].swapcase()} - {columns[0]}
     return Model(
         target=random.choice(TEXTS) if target is None else target,
         positive=(random.choice(("yes", 1, True, 0.5, float("inf"), "", "=1+1")),),
@@ -103,6 +104,7 @@ def any_model(random: Random, target: str | None = None) -> Model:
         dnf=Dnf(tuple(terms)),
         counts=TypeCounts(ell, *(np.array(values, dtype=np.int64) for values in (codes, n, c))),
         missing=random.choice(("drop", "error", "indicator")),
+        lookalikes={columns[0]: (f"{columns[0]}_1", *other)} if random.random() < 0.1 else {},
     )
 
 

@@ -18,8 +18,8 @@ from dnfscale.evaluate import check_columns, columns_of, types_of
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.spec import read_spec
 from dnfscale.jobs.toml_text import write_toml
-from dnfscale.learn import fold_model, learn
-from dnfscale.table import LearnSpec
+from dnfscale.learn.line import fold_model, learn
+from dnfscale.learn.spec import LearnSpec
 from tests.fuzz.columns import STRINGS, any_column, any_type
 from tests.fuzz.spoil import bits_flipped
 from tests.fuzz.verdict import attempt, demand

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.jobs.report import ReportRun
+from dnfscale.jobs.report import ReportRun, report_run
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -21,6 +21,8 @@ HOSTILE = (
 )
 """Names of columns that a table may well have."""
 
+PLAIN = ["age_above_median", "sex", "smoker", "height_above_median"]
+"""The attributes of a study of the user's own data."""
 _RANKS = ("f", "mutual_info", "chi2")
 
 
@@ -195,34 +197,33 @@ def from_paper(result: dict[str, Any], dataset: str) -> dict[str, Any]:
 
 def plain_run() -> ReportRun:
     """A study without baselines, of the user's own data."""
-    attributes = ["age_above_median", "sex", "smoker", "height_above_median"]
-    return ReportRun("own-data", study("own-data", attributes), model(attributes))
+    return report_run("own-data", study("own-data", PLAIN), model(PLAIN))
 
 
 def fit_run() -> ReportRun:
     """A fit: no folds, nothing tested."""
     result = study("fit", ["age", "sex", "smoker"])
     ideal = {**result["methods"]["ideal"], "accuracy_mean": None, "accuracy_std": None, "folds": []}
-    return ReportRun("fit", {**result, "kind": "fit", "methods": {"ideal": ideal}}, model(["age", "sex", "smoker"]))
+    return report_run("fit", {**result, "kind": "fit", "methods": {"ideal": ideal}}, model(["age", "sex", "smoker"]))
 
 
 def paper_run(dataset: str = "heart_disease", name: str = "heart-disease") -> ReportRun:
     """A study with baselines of one of the paper's datasets."""
     attributes = ["caa_0", "thall_2", "oldpeak_above_median", "cp_0"]
-    return ReportRun(name, from_paper(with_baselines(study(name, attributes)), dataset), model(attributes))
+    return report_run(name, from_paper(with_baselines(study(name, attributes)), dataset), model(attributes))
 
 
 def sized_run(attributes: Sequence[str] = ("caa_0", "thall_2", "cp_0"), **found: bool) -> ReportRun:
     """A study with the formula-size method of one of the paper's datasets."""
     names = list(attributes)
     result = from_paper(with_sizes(study("heart-disease", names), **found), "heart_disease")
-    return ReportRun("heart-disease", result, model(names))
+    return report_run("heart-disease", result, model(names))
 
 
 def leave_one_out_run() -> ReportRun:
     """A study in which each fold tests one row."""
     result = study("colon", ["v1", "v2", "v3", "v4"], folds=62, test_rows=1)
-    return ReportRun("colon", from_paper(result, "colon"), model(["v1", "v2", "v3"]))
+    return report_run("colon", from_paper(result, "colon"), model(["v1", "v2", "v3"]))
 
 
 def hostile_run() -> ReportRun:
@@ -233,7 +234,7 @@ def hostile_run() -> ReportRun:
     ideal["folds"] = [{**fold, **formula_record(names)} for fold in ideal["folds"]]
     result["environment"]["data"] = "/tmp/<b>data</b>.parquet"
     record = model(names[:3])
-    return ReportRun("hostile", result, {**record, "target": HOSTILE[0], "positive": [HOSTILE[6]]})
+    return report_run("hostile", result, {**record, "target": HOSTILE[0], "positive": [HOSTILE[6]]})
 
 
 def certificate(rows: int, *, own: bool = False, share: float = 0.6, excess: float = 0.032) -> dict[str, Any]:
@@ -258,17 +259,15 @@ def certificate(rows: int, *, own: bool = False, share: float = 0.6, excess: flo
 
 def certified_run() -> ReportRun:
     """A study whose folds and whose model have certificates."""
-    run = plain_run()
-    assert run.model is not None
-    for number, fold in enumerate(run.result["methods"]["ideal"]["folds"]):
+    result = plain_run().result
+    for number, fold in enumerate(result["methods"]["ideal"]["folds"]):
         fold["certificate"] = certificate(20, share=0.4 + 0.05 * number, excess=0.1 + 0.0101 * number)
-    return ReportRun("certified", run.result, {**run.model, "certificate": certificate(200, own=True)})
+    return report_run("certified", result, {**model(PLAIN), "certificate": certificate(200, own=True)})
 
 
 def distill_run(*, known: bool = True) -> ReportRun:
     """A formula that explains a classifier; the truth may not be known."""
-    attributes = ["age_above_median", "sex", "smoker", "height_above_median"]
-    result = study("explained", attributes)
+    result = study("explained", PLAIN)
     ideal = result["methods"]["ideal"]
     share = 0.81 if known else None
     ideal |= {"fidelity_mean": ideal["accuracy_mean"], "fidelity_std": ideal["accuracy_std"]}
@@ -285,28 +284,27 @@ def distill_run(*, known: bool = True) -> ReportRun:
     }
     if known:
         result["comparisons"] = [_comparison("black_box", -0.12, 0.03)]
-    record = {**model(attributes), "target": "answer", "positive": [True]}
-    return ReportRun("explained", {**result, "kind": "distill"}, record)
+    record = {**model(PLAIN), "target": "answer", "positive": [True]}
+    return report_run("explained", {**result, "kind": "distill"}, record)
 
 
 def labels_run(labels: Sequence[Any] = ("low", "middle", "high"), *, folds: int = 10) -> ReportRun:
     """A study of several labels: one formula for each of them."""
-    attributes = ["age_above_median", "sex", "smoker", "height_above_median"]
     k = len(labels)
-    result = study("labels", attributes, folds=folds)
+    result = study("labels", PLAIN, folds=folds)
     ideal = result["methods"]["ideal"]
     for number, fold in enumerate(ideal["folds"]):
-        for key in formula_record(attributes):
+        for key in formula_record(PLAIN):
             del fold[key]
         counts = [{"n": 30, "c": 27}, {"n": 12, "c": 11}]
         fold["classes"] = [
-            {"label": label, **formula_record(attributes[: 3 + (number + i) % 2]), "term_counts": counts}
+            {"label": label, **formula_record(PLAIN[: 3 + (number + i) % 2]), "term_counts": counts}
             for i, label in enumerate(labels)
         ]
         fold["confusion"] = [[8 if i == j else int((i + j) % 3 == 0) for j in range(k)] for i in range(k)]
     ideal["model"] = {
         "rows": 200,
-        "classes": [{"label": label, **formula_record(attributes[:3])} for label in labels],
+        "classes": [{"label": label, **formula_record(PLAIN[:3])} for label in labels],
     }
     sizes = [200 // k + (i < 200 % k) for i in range(k)]
     data = {**result["data"], "positive_rows": None}
@@ -315,11 +313,11 @@ def labels_run(labels: Sequence[Any] = ("low", "middle", "high"), *, folds: int 
         "schema": "dnfscale.classes/1",
         "target": "risk",
         "classes": [
-            {**model(attributes), "target": "risk", "positive": [label], "certificate": certificate(200, own=True)}
+            {**model(PLAIN), "target": "risk", "positive": [label], "certificate": certificate(200, own=True)}
             for label in labels
         ],
     }
-    return ReportRun("labels", {**result, "data": data}, record)
+    return report_run("labels", {**result, "data": data}, record)
 
 
 def labels_fit_run() -> ReportRun:
@@ -327,7 +325,7 @@ def labels_fit_run() -> ReportRun:
     run = labels_run()
     ideal = run.result["methods"]["ideal"]
     ideal |= {"accuracy_mean": None, "accuracy_std": None, "folds": []}
-    return ReportRun("labels-fit", {**run.result, "kind": "fit"}, run.model)
+    return ReportRun("labels-fit", {**run.result, "kind": "fit"}, run.models)
 
 
 def suite_runs() -> list[ReportRun]:

@@ -15,7 +15,7 @@ from dnfscale.experiment.frontier import Point, frontier_points, unbeaten
 from dnfscale.experiment.outcome import read_outcome
 from dnfscale.experiment.tables import study_tables
 from dnfscale.jobs.spec import read_spec
-from dnfscale.table import PROFILES
+from dnfscale.learn.spec import PROFILES
 from tests.jobs.running import Desk, essence, spec_text
 
 
@@ -130,6 +130,28 @@ def test_a_given_cut_of_a_decimal_or_a_date_lies_where_it_says(laid_desk, column
     )
     assert given.code == 0, given.err
     assert json.loads((laid_desk.folder() / "model.json").read_text())["counts"] == model["counts"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "scored"),
+    [
+        ({}, False),
+        ({"threshold": 0.2}, True),
+        ({"objective": "balanced_accuracy"}, True),
+        ({"objective": "f_beta"}, True),
+    ],
+)
+def test_a_sweep_tells_accuracy_and_what_was_judged_by(wavy_desk, formula, scored):
+    spec = wavy_desk.spec(kind="fit", formula=formula)
+    assert wavy_desk.here("run", spec, "--set", "cluster.kind=serial").code == 0
+    model = wavy_desk.result()["methods"]["ideal"]["model"]
+    for step in model["sweep"]:
+        assert ("validation_score" in step) is scored
+        assert step["validation_accuracy"] == step["by_rank"][step["rank"]]
+        validated = 72  # of 240 rows
+        assert round(step["validation_accuracy"] * validated) / validated == step["validation_accuracy"]
+    if scored:
+        assert any(step["validation_score"] != step["validation_accuracy"] for step in model["sweep"])
 
 
 @pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])

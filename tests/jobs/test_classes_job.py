@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dnfscale.classes import learn_classes
 from dnfscale.data.models import read_models
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.table import LearnSpec
+from dnfscale.learn.classes import learn_classes
+from dnfscale.learn.spec import LearnSpec
 from tests.jobs.judging import accepts, recount
 from tests.jobs.running import Desk, essence, surprising
 
@@ -81,7 +81,7 @@ def test_a_study_tells_what_the_formulas_of_all_labels_say_together(spread_desk)
 
 
 def test_the_confusions_are_those_that_were_judged_row_by_row(spread_desk):
-    """learn_classes is judged in plain pandas in tests/test_classes.py; the job says the same."""
+    """learn_classes is judged in plain pandas in tests/learn/test_classes.py; the job says the same."""
     spec = LearnSpec(target="y", classes="all", max_ell=4, outer=6, seed=5)
     learned = learn_classes(open_source(str(spread_desk.path / "t.parquet")), spec, SerialEngine())
     folds = study(spread_desk)["methods"]["ideal"]["folds"]

@@ -9,10 +9,12 @@ import signal
 import subprocess
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from dnfscale import __version__
 from dnfscale.engine.serial import SerialEngine
+from dnfscale.jobs.__main__ import _seems_to_start_workers
 from dnfscale.jobs.cli import main
 from tests.jobs.running import command, small_table, surroundings, tidy
 
@@ -75,6 +77,29 @@ def test_validate_and_plan_write_nothing(laid_desk, verb):
 def test_validate_says_how_large_the_data_are(laid_desk):
     ended = laid_desk.here("validate", laid_desk.spec())
     assert ended.out == f"{laid_desk.path / 'job.toml'}: valid; 240 rows, 5 columns, 1 partitions\n"
+
+
+@pytest.mark.parametrize("verb", ["validate", "plan", "run"])
+@pytest.mark.parametrize(
+    ("asked", "code", "message"),
+    [
+        ("booleanize.at={nosuch=[1]}", 2, "booleanize.at must name columns of numbers, dates or times"),
+        ("booleanize.at={x=['much']}", 2, "cuts of 'x' must be numbers, got 'much'"),
+        ("folds.outer=241", 2, "folds.outer must be at most the number of rows, 240"),
+        ("data.path='empty.parquet'", 3, "expected rows to learn from, but the dataset has none"),
+        ("data.path='one.parquet'", 3, "expected at least 2 rows to cross-validate, got 1"),
+        ("data.path='null.parquet'", 3, "but 'void' has no value at all; add it to data.drop"),
+    ],
+)
+def test_what_footers_show_to_be_impossible_is_told_before_anything_is_started(laid_desk, verb, asked, code, message):
+    table = pa.table(small_table())
+    laid_desk.table(table[:0], name="empty.parquet")
+    laid_desk.table(table[:1], name="one.parquet")
+    laid_desk.table(table.append_column("void", pa.nulls(table.num_rows)), name="null.parquet")
+    ended = laid_desk.here(verb, laid_desk.spec(kind="study"), "--set", asked)
+    assert (ended.code, ended.out) == (code, "")
+    assert message in ended.message
+    assert not laid_desk.folder().exists()
 
 
 def test_validate_starts_neither_dask_nor_scikit_learn(laid_desk):
@@ -229,3 +254,22 @@ def test_what_a_run_says_goes_where_stdout_points_at_that_moment(laid_desk, caps
     said = capsys.readouterr()
     assert "formula of all rows" in said.out
     assert "240 rows" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "starts"),
+    [
+        (["run", "job.toml"], True),
+        (["run", "job.toml", "--set", "cluster.workers=3"], True),
+        (["run", "job.toml", "--set", "cluster.kind=serial"], False),
+        (["run", "job.toml", "--set=cluster.kind=scheduler_file"], False),
+        (["run", "job.toml", "--scheduler", "tcp://127.0.0.1:1"], False),
+        (["run", "serial.toml"], False),
+        (["validate", "job.toml"], False),
+    ],
+)
+def test_workers_are_prepared_for_only_where_some_will_be_started(desk, monkeypatch, arguments, starts):
+    monkeypatch.chdir(desk.path)
+    desk.spec('[cluster]\nkind = "local"\n')
+    desk.spec('[cluster]\nkind = "serial"\n', file="serial.toml")
+    assert _seems_to_start_workers(arguments) is starts

@@ -19,8 +19,8 @@ from dnfscale.core.vocabulary import Above
 from dnfscale.data.scored import open_xgboost, scored_source
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.learn import learn
-from dnfscale.table import LearnSpec
+from dnfscale.learn.line import learn
+from dnfscale.learn.spec import LearnSpec
 from tests.jobs.judging import accepts, recount
 from tests.jobs.running import Desk, essence, surprising
 
@@ -65,6 +65,17 @@ def distilled(desk: Desk, *, target: str | None = "y", **tables: Any) -> dict[st
     ended = desk.run(**{**common, "folds": {"outer": 5}, **tables})
     assert ended.code == 0, ended.err
     return desk.result(tables.get("name", "job"))
+
+
+def test_the_answers_have_a_name_that_no_column_is_taken_for(desk):
+    frame = rows().rename(columns={"a": "Answer"})
+    desk.table(pa.Table.from_pandas(frame, preserve_index=False))
+    model = xgboost.XGBClassifier(n_estimators=12, max_depth=3, n_jobs=1)
+    model.fit(frame[["Answer"]], frame["Answer"] > 0).save_model(desk.path / "box.json")
+    distilled(desk)
+    assert desk.model()["attributes"][0]["column"] == "Answer"
+    assert "lookalikes" not in desk.model()
+    assert desk.here("export", desk.folder() / "model.json", "--to", "sql").code == 0
 
 
 def test_fidelity_and_accuracies_are_those_of_every_test_row(boxed):

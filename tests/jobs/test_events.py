@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dnfscale.engine.api import Notice, Progress
 from dnfscale.jobs.phases import Phases
-from dnfscale.jobs.plan import Phase, Plan, plan
+from dnfscale.jobs.plan import Phase, Plan, Reads, plan
 from dnfscale.jobs.progress import Watcher
 from dnfscale.jobs.runner import Job, Options, open_data
 from dnfscale.jobs.spec import read_spec
@@ -82,7 +82,7 @@ def test_a_failed_run_says_so_in_its_last_event(laid_desk):
 
 
 def test_a_long_phase_is_told_of_every_five_seconds():
-    planned = (Phase("read rows", "Parquet", 4, 700), Phase("count types", "rough rows", 4, 0))
+    planned = (Phase("read rows", Reads.FILES, 4, 700), Phase("count types", Reads.KEPT_ROWS, 4))
     phases = Phases(Plan(planned, 4, 90, (), 0, 0, work=None))
     told = [phases.facts(Progress("count types", done, 4), now) for done, now in enumerate((0.0, 2.0, 5.5, 6.0, 9.0))]
     start = {"phase": "count types", "total": 4}

@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 
 from dnfscale.core.vocabulary import Above, Between, Equals
@@ -67,6 +69,44 @@ def test_the_select_runs_on_the_data_of_the_job(laid_desk, model):
         right = connection.execute(f"SELECT avg((prediction = y)::int) FROM ({ended.out})").fetchone()
     result = laid_desk.result()["methods"]["ideal"]["model"]["training_accuracy"]
     assert right == (pytest.approx(result),)
+
+
+@pytest.mark.parametrize(
+    ("noise", "column", "drop", "same"),
+    [
+        ([], "Y", [], "'Y' and 'y'"),
+        (["X"], "x", [], "'x' and 'X'"),
+        (["X"], "x", ["X"], "'x' and 'X'"),
+        (["z", "Z"], "z_1", [], "'z' and 'Z'"),
+    ],
+)
+@pytest.mark.parametrize("labels", [2, 3])
+def test_sql_that_would_read_another_column_of_the_dataset_is_refused(desk, noise, column, drop, same, labels):
+    random = np.random.default_rng(1)
+    y = random.integers(0, labels, 200)
+    desk.table({"y": y, **{name: random.normal(size=200) for name in noise}, column: random.normal(size=200) + 9 * y})
+    data = {"drop": drop, "classes": "all" if labels > 2 else "two"}
+    sized = {"baselines.formula_size": {"max_size": 3}}
+    assert desk.run(kind="study", data=data, folds={"outer": 2}, select={"max_ell": 1}, **sized).code == 0
+    label = ["--label", "0"] if labels > 2 else []
+    for name in ("model.json", "model_formula_size.json"):
+        file = desk.folder() / name
+        assert read_model(file, *label[1:]).columns == (column,)
+        ended = desk.here("export", file, "--to", "sql", "--table", "t.parquet", *label)
+        assert (ended.code, ended.out) == (3, "")
+        assert f"DuckDB takes the columns {same} of the dataset for the same" in ended.message
+        assert f"may read another column as {column!r} than the one learned from; name one otherwise" in ended.message
+        for to in (["sql", "--dialect", "postgres"], ["python"], ["text"], ["latex"], ["pmml"], ["json"]):
+            assert desk.here("export", file, "--to", *to, *label).code == 0
+        file.write_text(json.dumps(_without_lookalikes(json.loads(file.read_text()))))
+        assert desk.here("export", file, "--to", "sql", *label).code == 0
+
+
+def _without_lookalikes(record: dict[str, Any]) -> dict[str, Any]:
+    """The file of a model as it was before such columns were noted."""
+    kept = {key: value for key, value in record.items() if key not in ("lookalikes", "classes")}
+    classes = [_without_lookalikes(entry) for entry in record.get("classes", ())]
+    return {**kept, "classes": classes} if classes else kept
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "bigquery"])

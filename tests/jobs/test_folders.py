@@ -37,7 +37,7 @@ def test_what_is_not_there_is_not_found(folder):
     assert not folder.has("a.json")
     assert folder.names("tasks", (".json",)) == []
     folder.remove("a.json")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"a\.json"):
         folder.read("a.json")
 
 
@@ -62,8 +62,8 @@ def test_what_is_added_comes_after_what_is_there(folder):
 def test_a_folder_that_cannot_be_written_says_so(tmp_path, store, store_keys):  # noqa: ARG001
     (tmp_path / "file").write_text("not a folder")
     nowhere = open_folder("s3://no-such-bucket/runs", Access(store.endpoint, "us-east-1"))
-    for folder in (open_folder(tmp_path / "file"), nowhere):
-        with pytest.raises(FolderError):
+    for folder, message in ((open_folder(tmp_path / "file"), "File exists"), (nowhere, "there is no such bucket")):
+        with pytest.raises(FolderError, match=message):
             folder.write("a.json", b"x")
 
 

@@ -31,7 +31,7 @@ from dnfscale.method.formula_size import (
 )
 from tests.jobs.judging import accepts, recount
 from tests.jobs.running import Desk, command, essence, read_json, small_table, surprising, surroundings
-from tests.test_distinct import booleans
+from tests.judges import booleans
 
 NAMES = ["x_above_median", "n_above_median", "s_blue", "s_green", "s_red", "b"]
 
@@ -232,6 +232,11 @@ def test_a_threshold_weighs_the_errors(laid_desk: Desk, threshold: float) -> Non
         assert all(step["cost"] <= 2 * step["errors"] for step in fold["path"])
         costs = [step["cost"] for step in fold["path"]]
         assert costs == sorted(costs, reverse=True)
+        assert any(step["validation_score"] != step["validation_accuracy"] for step in fold["path"])
+    for fold in method["folds"]:
+        for step in fold["path"]:
+            right = step["validation_accuracy"] * fold["validation_rows"]
+            assert right == pytest.approx(round(right))
     same = FormulaSizeClassifier(max_size=7, threshold=threshold).fit(laid_desk.path / "t.parquet", "y")
     assert method["model"]["formula"] == same.formula_
     assert read_json(laid_desk.folder() / "model_formula_size.json")["threshold"] == str(Fraction(str(threshold)))

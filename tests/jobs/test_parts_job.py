@@ -70,6 +70,32 @@ def test_a_job_learns_weekday_and_hour_and_says_so(visited: Desk, missing: str) 
     assert values["weekday of when"] == f"{when:%A}"
 
 
+def test_a_date_is_changed_only_to_what_it_was_in_some_row_together_with_its_parts(desk: Desk) -> None:
+    random = np.random.default_rng(1)
+    day, z = random.integers(0, 59, 400), random.random(400) < 0.5
+    d = np.datetime64("2020-03-01") + day
+    desk.table({"d": d, "z": z, "y": np.where(z, day > 30, day > 14)})
+    tables: dict[str, Any] = {"booleanize": {"parts": ["month"]}, "booleanize.at": {"d": ["2020-03-15"]}}
+    ended = desk.run(kind="fit", select={"tolerance": 0.0}, formula={"unseen": "dont_care"}, **tables)
+    assert ended.code == 0, ended.err
+    file = desk.folder() / "model.json"
+    # The month alone would do, but no row of April was before the cut.
+    told = desk.here("explain", file, "t.parquet", "--row", str(np.flatnonzero((day == 14) & z)[0])).out
+    assert (
+        "The smallest change that turns the answer to yes:\n"
+        "  month of d = March, as it is\n"
+        "  d > 2020-03-15, instead of d = 2020-03-15\n"
+        "  not z, instead of z\n"
+        "Its type would then be that of\n"
+        "  59 of the 400 rows learned from; 59 of them (100.0 %) had y\n"
+    ) in told
+    types = json.loads(desk.here("explain", file, "t.parquet", "--json").out)["types"]
+    assert len(types) == 6
+    assert all(record["flip"]["n"] > 0 for record in types)
+    whole = json.loads(desk.here("explain", file, "--json").out)
+    assert (whole["possible_types"], whole["unseen_types"]) == (6, 0)
+
+
 def test_predictions_do_not_depend_on_the_unit_and_the_zone_of_a_file(visited: Desk) -> None:
     run(visited, {"when": ["weekday", "hour"]})
     table = visits()

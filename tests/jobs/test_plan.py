@@ -28,15 +28,16 @@ def test_a_plan_reads_as_many_bytes_as_the_footers_say(laid_desk):
 def test_columns_that_are_dropped_are_not_read(laid_desk):
     whole, less = planned(laid_desk), planned(laid_desk, data={"drop": ["x"]})
     assert less.phases[0].read_bytes < whole.phases[0].read_bytes
-    assert less.binned_bytes == whole.binned_bytes - 240
+    assert less.rough_bytes == whole.rough_bytes - 240
 
 
 def test_rows_are_counted_first_only_where_some_may_be_dropped(desk):
     table = pa.table(small_table(n_rows=200))
     desk.table(table)
     assert planned(desk).phases[0].name == "read rows"
-    holed = table.set_column(0, table.column_names[0], pa.nulls(200, table.column(0).type))
-    desk.table(holed)
+    first = table.column(0).combine_chunks()
+    holes = pa.concat_arrays([pa.nulls(150, first.type), first[150:]])
+    desk.table(table.set_column(0, table.column_names[0], holes))
     assert [phase.name for phase in planned(desk).phases[:2]] == ["summarize columns", "read rows"]
     assert planned(desk, data={"missing": "indicator"}).phases[0].name == "read rows"
 
@@ -48,10 +49,33 @@ def test_a_large_table_is_sampled_first(desk):
     assert 0 < first.read_bytes < second.read_bytes
 
 
-def test_a_plan_names_the_phases_that_a_run_goes_through(laid_desk):
-    names = [phase.name for phase in planned(laid_desk).phases]
-    laid_desk.here("run", "job.toml")
+@pytest.mark.parametrize(
+    "tables",
+    [
+        {},
+        {"kind": "study", "folds": {"outer": 2}, "formula": {"minimize": "sympy"}},
+        {"kind": "study", "folds": {"outer": 2}, "profile": "best", "select": {"validation_splits": 2}},
+        {
+            "kind": "study",
+            "folds": {"outer": 2},
+            "baselines.xgboost": {"trials": 1},
+            "baselines.formula_size": {"max_size": 3},
+            "baselines.decision_tree": {"max_leaves": 4},
+        },
+    ],
+    ids=["fit", "sympy", "best", "baselines"],
+)
+def test_a_plan_names_the_phases_that_a_run_goes_through(laid_desk, tables):
+    names = [phase.name for phase in planned(laid_desk, **tables).phases]
+    assert laid_desk.here("run", "job.toml").code == 0
     assert set(names) == set(laid_desk.result()["timing"]["phases_s"])
+
+
+def test_only_a_cluster_that_is_started_takes_time_to_start(laid_desk, monkeypatch):
+    monkeypatch.setattr(forecast, "_machine_s", lambda: 0.002)
+    local = planned(laid_desk, cluster={"kind": "local"})
+    joined = planned(laid_desk, cluster={"kind": "address", "address": "tcp://127.0.0.1:1"})
+    assert local.seconds - joined.seconds == pytest.approx(forecast.LAUNCH_S)
 
 
 @pytest.mark.parametrize(

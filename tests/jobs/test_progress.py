@@ -33,7 +33,7 @@ def shown(steps: list[tuple[float, int]], *, terminal: bool, n_rows: int = 1000,
     """What is written when, at some seconds, so many of ten tasks are done."""
     screen, clock = Screen(terminal=terminal), Clock()
     lines = ProgressLines(screen, clock=clock)
-    lines.begin("job", n_rows, 10)
+    lines.begin("job", n_rows, 10, scans={"count types"})
     begun = len(screen.getvalue())
     for elapsed_s, done in steps:
         clock.now_s = 1000.0 + elapsed_s
@@ -64,8 +64,8 @@ def test_a_terminal_shows_a_line_that_moves_and_ends_it_when_the_phase_is_done()
     assert [piece[2] for piece in drawn] == ["5/10", "10/10"], "redrawn at most ten times a second"
 
 
-def test_a_phase_over_formulas_has_no_rows_per_second():
-    assert "rows/s" not in shown([(0, 0), (2, 10)], terminal=False, phase="minimize formulas")
+def test_a_phase_that_is_no_scan_has_no_rows_per_second():
+    assert "rows/s" not in shown([(0, 0), (2, 10)], terminal=False, phase="rank attributes")
 
 
 def test_a_phase_that_took_no_time_at_all_is_shown():
@@ -75,7 +75,7 @@ def test_a_phase_that_took_no_time_at_all_is_shown():
 @pytest.mark.parametrize(("terminal", "before"), [(False, ""), (True, "\r\x1b[K")])
 def test_a_job_begins_with_a_line_of_its_own(terminal, before):
     screen = Screen(terminal=terminal)
-    ProgressLines(screen).begin("adult", 48_842, 2)
+    ProgressLines(screen).begin("adult", 48_842, 2, scans=())
     assert screen.getvalue() == f"{before}adult: 48,842 rows in 2 partitions\n"
 
 
@@ -83,7 +83,7 @@ def test_jobs_side_by_side_are_told_apart():
     screen, clock = Screen(terminal=False), Clock()
     lines = ProgressLines(screen, clock=clock)
     for name, n_rows in (("one", 1000), ("two", 3000)):
-        lines.begin(name, n_rows, 1)
+        lines.begin(name, n_rows, 1, scans={"count types"})
         lines.progress(name, Progress("count types", 0, 1))
     clock.now_s += 2
     lines.progress("two", Progress("count types", 1, 1))

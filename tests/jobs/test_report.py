@@ -6,7 +6,6 @@ import base64
 import hashlib
 import math
 import re
-from html.parser import HTMLParser
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -15,21 +14,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.parts import Part, Unit
+from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
+from dnfscale.data.models import parse_model
 from dnfscale.errors import DataError
 from dnfscale.experiment.formats import visible
-from dnfscale.experiment.outcome import Support
-from dnfscale.jobs.report import ReportRun, render_figures, render_report
+from dnfscale.experiment.outcome import LearnedFormula, Support
+from dnfscale.jobs.report import ReportRun, render_figures, render_report, report_run
 from dnfscale.jobs.report.charts import Axis, difference_axis, log_axis
 from dnfscale.jobs.report.curve import curve_of
 from dnfscale.jobs.report.deciding import deciding_card
-from dnfscale.jobs.report.formula import chip, condition, conditions, model_reading, parse_formula
+from dnfscale.jobs.report.formula import chip, condition, conditions, exact_value, parse_formula, shown_formula
 from dnfscale.jobs.report.markup import Html, element, name_of
 from dnfscale.jobs.report.parts import Place
 from dnfscale.jobs.report.run import view_runs
-from dnfscale.jobs.report.wording import accuracy_words, comparison_words, duration, signed, suite_words
-from dnfscale.method.explain import term_intervals
+from dnfscale.jobs.report.wording import (
+    accuracy_words,
+    comparison_words,
+    duration,
+    length_words,
+    signed,
+    suite_words,
+)
+from dnfscale.method import conditions as written
+from dnfscale.method.intervals import term_intervals
+from tests.jobs.pages import Document
 from tests.jobs.report_runs import (
     HOSTILE,
+    PLAIN,
     certified_run,
     distill_run,
     fit_run,
@@ -51,6 +64,9 @@ PAGES = {
     "fit": lambda: render_report([fit_run()]),
     "leave-one-out": lambda: render_report([leave_one_out_run()]),
     "no-model": lambda: render_report([ReportRun("own", plain_run().result)]),
+    "refused-model": lambda: render_report(
+        [report_run("own", plain_run().result, {**model(PLAIN), "formula": HOSTILE[0]})]
+    ),
     "hostile": lambda: render_report([hostile_run()]),
     "hostile-suite": lambda: render_report(
         [hostile_run(), ReportRun(HOSTILE[6], hostile_run().result)],
@@ -70,35 +86,6 @@ PAGES = {
     "labels-hostile": lambda: render_report([labels_run(HOSTILE)]),
     "only-failures": lambda: render_report([], [("adult", "no such file")]),
 }
-VOID = {"meta", "br", "wbr", "hr"}
-
-
-class Document(HTMLParser):
-    """A page taken apart: its elements in order, whether they close as they open, and the text in them."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._open: list[str] = []
-        self.feed(page)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self._open, f"</{tag}> closes nothing"
-        assert self._open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data if "style" not in self._open else ""
-
-    def all(self, *names: str) -> list[dict[str, str | None]]:
-        return [attributes for tag, attributes in self.elements if tag in names]
 
 
 @pytest.fixture(scope="module", params=PAGES)
@@ -246,30 +233,63 @@ def test_what_is_not_a_disjunction_of_terms_is_not_guessed_at(text, terms):
     assert parse_formula(text) == terms
 
 
+def quantity(text: str, measure: str) -> Quantity:
+    return parse_quantity(text, parse_measure(measure))
+
+
 @pytest.mark.parametrize(
-    ("test", "value", "holds", "shown"),
+    ("attribute", "holds", "negated"),
     [
-        ("above", 16.8, True, ("x", ">", "16.8")),
-        ("above", 16.8, False, ("x", "≤", "16.8")),
-        ("above", -1234567.25, True, ("x", ">", "−1.23457e+06")),
-        ("above", "inf", True, ("x", ">", "∞")),
-        ("above", None, True, ("x", ">", "median")),
-        ("between", [1, 2.5], True, ("x", "≤", "2.5")),
-        ("between", ["2024-01-01", "2024-02-29"], False, ("x", "≤", "2024-02-29")),
-        ("between", None, True, ("x", ">", "nothing")),
-        ("equals", "yes", True, ("x", "=", "yes")),
-        ("equals", 3, False, ("x", "≠", "3")),
-        ("true", 1, True, ("x", "=", "1")),
-        ("true", True, True, ("x", "", "")),
-        ("true", True, False, ("x", "", "")),
-        ("missing", None, True, ("x", "is missing", "")),
-        ("missing", None, False, ("x", "is present", "")),
+        (Above("a", "x", 16.8), "x > 16.8", "x ≤ 16.8"),
+        (Above("a", "x", -38), "x > −38", "x ≤ −38"),
+        (Above("a", "x", math.inf), "x > ∞", "x ≤ ∞"),
+        (Above("a", "x", None), "x > nothing", "x ≤ nothing"),
+        (Above("a", "day", quantity("2024-02-29", "date")), "day > 2024-02-29", "day ≤ 2024-02-29"),
+        (Above("a", "price", quantity("9.5", "decimal[2]")), "price > 9.5", "price ≤ 9.5"),
+        (Above("a", Part("seen", Unit.HOUR, "UTC"), 17), "hour of seen (UTC) > 17", "hour of seen (UTC) ≤ 17"),
+        (Between("a", "x", -math.inf, 2.5), "−∞ < x ≤ 2.5", "not (−∞ < x ≤ 2.5)"),
+        (Between("a", "x", None, None), "x > nothing", "x ≤ nothing"),
+        (Equals("a", "city", "Oslo"), "city = Oslo", "city ≠ Oslo"),
+        (Equals("a", "city", "inf"), "city = inf", "city ≠ inf"),
+        (Equals("a", "k", math.inf), "k = ∞", "k ≠ ∞"),
+        (Equals("a", "k", -math.inf), "k = −∞", "k ≠ −∞"),
+        (Equals("a", "k", 3), "k = 3", "k ≠ 3"),
+        (Equals("a", "city", True), "city", "not city"),
+        (Equals("a", "city", False), "city = false", "city ≠ false"),
+        (Equals("a", Part("seen", Unit.WEEKDAY), "Monday"), "weekday of seen = Monday", "weekday of seen ≠ Monday"),
+        (IsTrue("a", "flag", True), "flag", "not flag"),
+        (IsTrue("a", "flag", False), "flag = false", "flag ≠ false"),
+        (IsTrue("a", "sex", 2), "sex = 2", "sex ≠ 2"),
+        (IsTrue("a", "sex", "m"), "sex = m", "sex ≠ m"),
+        (IsMissing("a", "x"), "x is missing", "x is not missing"),
     ],
 )
-def test_a_condition_says_what_is_asked_of_the_column(test, value, holds, shown):
-    asked = condition({"name": "x_1", "column": "x", "test": test, "value": value}, holds)
-    assert (asked.name, asked.sign, asked.value) == shown
-    assert asked.negated is not holds
+def test_the_page_says_of_an_attribute_what_files_and_the_terminal_say(attribute, holds, negated):
+    for value, shown in ((True, holds), (False, negated)):
+        asked = condition(attribute, value)
+        assert Document(chip(asked)).text == asked.text == shown
+        assert asked.negated is not value
+        assert written.condition(attribute, value) == shown.replace("∞", "inf").replace("−", "-")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "shown", "exact"),
+    [
+        (Above("a", "x", -1234567.25), "x > −1.23457e+06", "-1234567.25"),
+        (Above("a", "x", 38.0), "x > 38", "38.0"),
+        (Above("a", "x", None), "x > nothing", ""),
+        (Between("a", "x", 1.23456789, math.inf), "1.23457 < x ≤ ∞", "1.23456789, inf"),
+        (Equals("a", "two words", "dark red"), "two words = dark red", "dark red"),
+        (Equals("a", "x", ""), 'x = ""', '""'),
+        (Equals("a", "x", "  "), 'x = "  "', '"  "'),
+        (Equals("a", "k", math.inf), "k = ∞", "inf"),
+        (IsTrue("a", "flag", True), "flag", "true"),
+        (IsMissing("a", "x"), "x is missing", ""),
+    ],
+)
+def test_a_condition_is_short_and_its_definition_exact(attribute, shown, exact):
+    assert Document(chip(condition(attribute, True))).text == shown
+    assert exact_value(attribute) == exact
 
 
 @pytest.mark.parametrize(
@@ -285,8 +305,13 @@ def test_a_condition_says_what_is_asked_of_the_column(test, value, holds, shown)
     ],
 )
 def test_an_interval_is_one_chip_and_its_not_is_a_word(literals, shown):
-    tests = [("between", [1.5, "inf"]), ("above", 3), ("above", 4), ("between", [-2, 9]), ("between", None)]
-    attributes = [{"name": f"a{i}", "column": "x", "test": test, "value": v} for i, (test, v) in enumerate(tests)]
+    attributes = [
+        Between("a", "x", 1.5, math.inf),
+        Above("b", "x", 3),
+        Above("c", "x", 4),
+        Between("d", "x", -2, 9),
+        Between("e", "x", None, None),
+    ]
     assert [Document(chip(asked)).text for asked in conditions(attributes, literals)] == shown
 
 
@@ -299,18 +324,12 @@ def test_an_interval_is_one_chip_and_its_not_is_a_word(literals, shown):
     ],
 )
 def test_two_cuts_of_a_date_or_decimal_are_one_chip(measure, low, high):
-    attributes = [
-        {"name": f"a{i}", "column": "x", "test": "above", "value": cut, "measure": measure}
-        for i, cut in enumerate([low, high])
-    ]
+    attributes = [Above("a", "x", quantity(low, measure)), Above("b", "x", quantity(high, measure))]
     assert [asked.text for asked in conditions(attributes, [(1, False), (0, True)])] == [f"{low} < x ≤ {high}"]
 
 
 def test_a_column_that_is_called_like_a_part_of_another_keeps_its_own_chip():
-    attributes = [
-        {"name": "a", "column": "hour of admitted", "test": "above", "value": 101},
-        {"name": "b", "column": "admitted", "part": "hour", "test": "above", "value": 8},
-    ]
+    attributes = [Above("a", "hour of admitted", 101), Above("b", Part("admitted", Unit.HOUR), 8)]
     shown = [asked.text for asked in conditions(attributes, [(0, True), (1, False)])]
     assert shown == ["hour of admitted > 101", "hour of admitted ≤ 8"]
 
@@ -318,18 +337,24 @@ def test_a_column_that_is_called_like_a_part_of_another_keeps_its_own_chip():
 def test_an_interval_is_defined_with_both_of_its_ends():
     record = model(["a", "b", "c"])
     record["attributes"][0] |= {"test": "between", "value": [1.23456789, 30]}
-    text = Document(render_report([ReportRun("x", plain_run().result, record)])).text
+    text = Document(render_report([report_run("x", plain_run().result, record)])).text
     assert "1.23457 < a ≤ 301.23456789, 30" in text
 
 
 def test_each_line_has_its_rows_and_so_has_the_rest():
-    reading = model_reading(model(["a", "b", "c"]))
+    reading = shown_formula(parse_model(model(["a", "b", "c"])))
     assert [line.support for line in reading.lines] == [Support(50, 39), Support(60, 48)]
     assert reading.otherwise == Support(110, 11)
     text = Document(PAGES["study"]()).text
     assert "50 rows, 78 % positive" in text
     assert "110 rows, 10 % positive" in text
     assert "Otherwise predict outcome ≠ ill." in text
+
+
+def test_a_target_that_looks_like_a_comparison_is_denied_as_a_whole():
+    text = Document(render_report([report_run("x", fit_run().result, {**model(PLAIN), "target": "a = b"})])).text
+    assert "Predict a = b = ill when" in text
+    assert "Otherwise predict a = b ≠ ill." in text
 
 
 def test_the_truth_table_counts_what_the_formula_gets_right_and_wrong():
@@ -344,8 +369,8 @@ def test_the_supports_of_a_folds_lines_are_shown_where_they_are_recorded():
 
 
 def test_each_line_has_the_interval_of_terms_picked_by_the_same_rows():
-    reading = model_reading(model(["a", "b", "c"]))
-    expected = term_intervals([(50, 39), (60, 48)], 3)
+    reading = shown_formula(parse_model(model(["a", "b", "c"])))
+    expected = term_intervals([(50, 39), (60, 48)], delta=0.05, candidates=27)
     assert [line.interval for line in reading.lines] == expected
     text = Document(PAGES["study"]()).text
     for low, high in expected:
@@ -353,15 +378,15 @@ def test_each_line_has_the_interval_of_terms_picked_by_the_same_rows():
     assert "with probability at least 95 % all of them hold" in text
     run = plain_run()
     run.result["methods"]["ideal"]["folds"][0]["term_counts"] = [{"n": 77, "c": 7}, {"n": 3, "c": 3}]
-    [(low, high), _] = term_intervals([(77, 7), (3, 3)], 3)
+    [(low, high), _] = term_intervals([(77, 7), (3, 3)], delta=0.05, candidates=27)
     shown = f"77 rows, 9 % positiveinterval {math.floor(100 * low)} to {math.ceil(100 * high)} %"
     assert shown in Document(render_report([run])).text
 
 
 def test_counts_of_weights_and_models_without_counts_have_no_intervals():
     for record in ({**model(["a", "b", "c"]), "weighted": True}, {**model(["a", "b", "c"]), "counts": []}):
-        assert not model_reading(record).has_intervals
-        assert "interval" not in Document(render_report([ReportRun("x", fit_run().result, record)])).text
+        assert not shown_formula(parse_model(record)).has_intervals
+        assert "interval" not in Document(render_report([report_run("x", fit_run().result, record)])).text
 
 
 def test_the_most_frequent_types_are_gone_through():
@@ -384,6 +409,30 @@ def test_the_most_frequent_types_are_gone_through():
     assert "30 of the 200 rows learned from are like that; 70.0 % positive." in rejected
 
 
+def test_a_date_that_would_turn_the_answer_is_shown_with_its_parts():
+    record = {
+        **model(["a", "b", "c"]),
+        "attributes": [
+            {"name": "late", "column": "d", "test": "above", "value": "2020-03-15", "measure": "date"},
+            {"name": "april", "column": "d", "part": "month", "test": "equals", "value": "April"},
+        ],
+        "terms": [[{"attribute": 1, "value": True}]],
+        "counts": [
+            {"type": [False, False], "n": 9, "c": 0},
+            {"type": [True, False], "n": 3, "c": 0},
+            {"type": [True, True], "n": 4, "c": 4},
+        ],
+        "formula": "april",
+    }
+    [view] = view_runs([report_run("x", plain_run().result, record)])
+    section = deciding_card(Place("", 2), view)
+    assert section is not None
+    accepted, rejected = re.sub(r"\s+", " ", Document(section.html).text).split("A row that it rejects")
+    # No row of April was before the cut; and a date that leaves April would stay after it.
+    assert "would turn the answer:d > 2020-03-15 and month of d = April4 of the 16 rows" in rejected
+    assert "would turn the answer:d > 2020-03-15 and month of d ≠ April3 of the 16 rows" in accepted
+
+
 def test_many_lines_of_an_example_are_folded():
     attributes = [{"name": f"a{i}", "column": f"a{i}", "test": "true", "value": True} for i in range(9)]
     terms = [[{"attribute": i, "value": True}] for i in range(9)]
@@ -394,7 +443,7 @@ def test_many_lines_of_an_example_are_folded():
         "counts": [{"type": [False] * 9, "n": 3, "c": 0}, {"type": [True] * 9, "n": 2, "c": 2}],
         "formula": " or ".join(f"a{i}" for i in range(9)),
     }
-    [view] = view_runs([ReportRun("x", plain_run().result, record)])
+    [view] = view_runs([report_run("x", plain_run().result, record)])
     section = deciding_card(Place("", 2), view)
     assert section is not None
     assert section.html.count("<summary>3 more lines</summary>") == 2
@@ -402,22 +451,67 @@ def test_many_lines_of_an_example_are_folded():
     assert "because 9 lines hold:" in section.html
 
 
-@pytest.mark.parametrize(
-    "changes", [{"terms": [], "formula": "false"}, {"counts": []}, {"formula": "something else"}, {"schema": "x"}]
-)
-def test_there_are_no_examples_of_constant_formulas_and_of_models_that_cannot_be_read(changes):
-    run = plain_run()
-    page = render_report([ReportRun("x", run.result, {**run.model, **changes})])
+@pytest.mark.parametrize("changes", [{"terms": [], "formula": "false"}, {"counts": []}])
+def test_there_are_no_examples_of_constant_formulas_and_of_models_without_counts(changes):
+    page = render_report([report_run("x", plain_run().result, {**model(PLAIN), **changes})])
     assert "How a row is decided" not in page
+    assert "cannot be used" not in page
     assert "How a row is decided" in PAGES["study"]()
 
 
-@pytest.mark.parametrize(("terms", "words"), [([], "outcome = ill: never."), ([[]], "outcome = ill: always.")])
-def test_a_constant_formula_is_said_plainly(terms, words):
-    run = plain_run()
-    text = Document(render_report([ReportRun("x", run.result, {**run.model, "terms": terms})])).text
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"formula": "something else"}, "formula must say what terms say"),
+        ({"schema": "dnfscale.model/2"}, "a later version of dnfscale wrote it"),
+        ({"attributes": 5}, "attributes must be a list, got 5"),
+        ({"positive": []}, "positive must list at least one label"),
+    ],
+)
+def test_a_model_file_that_is_refused_is_told_and_the_formula_is_that_of_the_result(changes, reason):
+    run = report_run("own-data", plain_run().result, {**model(PLAIN), **changes})
+    assert run.models == ()
+    text = Document(render_report([run])).text
+    assert "model.json cannot be used: " in text
+    assert reason in text
+    assert "Predict positive when at least one of these 2 lines holds:age_above_median and sex" in text
+    assert "How a row is decided" not in text
+    assert render_figures([run]) == render_figures([plain_run()])
+
+
+def test_a_model_file_of_labels_that_is_refused_is_told_too():
+    run = report_run("x", labels_run().result, {"schema": "dnfscale.classes/1", "target": "risk", "classes": []})
+    text = Document(render_report([run])).text
+    assert "model.json cannot be used: classes must be at least two" in text
+    assert "Predict the label with one formula for each label." in text
+
+
+@pytest.mark.parametrize(
+    ("terms", "formula", "words"),
+    [([], "false", "outcome = ill: never."), ([[]], "true", "outcome = ill: always.")],
+)
+def test_a_constant_formula_is_said_plainly(terms, formula, words):
+    run = report_run("x", plain_run().result, {**model(PLAIN), "terms": terms, "formula": formula})
+    text = Document(render_report([run])).text
     assert words in text
     assert "Otherwise" not in text
+
+
+@pytest.mark.parametrize(
+    ("status", "gap", "words"),
+    [
+        ("proven", 0, "proven shortest"),
+        ("bounded", 3, "at most 3 literals longer than the shortest"),
+        ("bounded", 1, "at most 1 literal longer than the shortest"),
+        ("heuristic", None, "not proven shortest"),
+        ("as_is", None, "as it came, not shortened"),
+        ("of a later version", None, "of a later version"),
+        (None, None, None),
+    ],
+)
+def test_what_is_known_of_the_length_of_a_formula_is_told(status, gap, words):
+    assert length_words(LearnedFormula("a", 1, "f", ("a",), 1, 1, status, gap, (), ())) == words
+    assert length_words(LearnedFormula("true", 1, "f", ("a",), 1, 0, status, gap, (), ())) is None
 
 
 def test_the_answer_comes_first_in_plain_words():
@@ -465,9 +559,9 @@ def test_the_papers_figures_appear_only_for_its_datasets():
 def test_the_meaning_of_a_label_is_told_only_for_the_papers_own_target():
     run = plain_run()
     result = from_paper(run.result, "breast_cancer")
-    own = {**run.model, "target": "class", "positive": [2]}
-    assert "(the tumour is benign)" in Document(render_report([ReportRun("x", result, own)])).text
-    assert "benign" not in Document(render_report([ReportRun("x", result, run.model)])).text
+    own = {**model(PLAIN), "target": "class", "positive": [2]}
+    assert "(the tumour is benign)" in Document(render_report([report_run("x", result, own)])).text
+    assert "benign" not in Document(render_report([ReportRun("x", result, run.models)])).text
 
 
 def test_a_suite_comes_with_an_overview_and_a_part_for_each_run():

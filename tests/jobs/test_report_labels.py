@@ -14,6 +14,7 @@ from dnfscale.jobs.report.certificate import certified_words
 from dnfscale.jobs.report.run import view_runs
 from dnfscale.jobs.report.shaded import Labels, shade
 from dnfscale.jobs.report.wording import accuracy_words, comparison_words
+from tests.jobs.pages import Document
 from tests.jobs.report_runs import (
     HOSTILE,
     certificate,
@@ -23,7 +24,6 @@ from tests.jobs.report_runs import (
     labels_run,
     plain_run,
 )
-from tests.jobs.test_report import Document
 
 
 def text_of(*runs: ReportRun) -> str:
@@ -125,7 +125,7 @@ def test_results_of_labels_that_record_less_are_reported(gone):
                 del entry["term_counts"]
     if gone in ("model", "everything"):
         del ideal["model"]
-    page = render_report([ReportRun("x", result, None if gone in ("model", "everything") else run.model)])
+    page = render_report([ReportRun("x", result, () if gone in ("model", "everything") else run.models)])
     assert "84.0 %" in page
     # Without the labels of the data nothing says whose rows the lines of a matrix are.
     assert ("Which labels are taken for which?" in page) is (gone not in ("data", "confusion", "everything"))

@@ -296,6 +296,18 @@ def test_resuming_a_finished_run_changes_nothing(studied):
     assert [(studied.folder() / name).stat().st_mtime for name in FILES] == [0] * len(FILES)
 
 
+def test_a_model_file_that_was_changed_by_hand_is_told_by_the_summary_and_by_the_report(studied):
+    file = studied.folder() / "model.json"
+    file.write_text(json.dumps({**studied.model(), "formula": "something else"}), encoding="utf-8")
+    ended = studied.here("run", "job.toml", "--resume")
+    assert ended.code == 3
+    assert "model.json: formula must say what terms say" in ended.message
+    assert studied.here("run", "job.toml", "--resume", "--json").code == 0
+    assert studied.here("report", studied.folder()).code == 0
+    page = (studied.folder() / "report.html").read_text(encoding="utf-8")
+    assert "model.json cannot be used: </strong>formula must say what terms say" in page
+
+
 def test_resuming_an_unfinished_run_finishes_it(studied):
     before = essence(studied.folder() / "result.json")
     (studied.folder() / "result.json").unlink()

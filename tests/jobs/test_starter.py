@@ -172,3 +172,28 @@ def test_a_target_without_any_value_is_not_given_a_positive_label(desk):
         assert read_spec(desk.path / "t.toml")["data.positive"] is None
     else:
         assert ended.code in (2, 3)
+
+
+def test_whole_numbers_of_two_values_are_listed_as_such(desk):
+    n = 120
+    columns = {
+        "mostly": pa.array([1] * 90 + [0] * 30),
+        "holed": pa.array([None, 3, 7] * 40),
+        "three": pa.array([1, 2, 3] * 40),
+        "one": pa.array([1] * n),
+        "half": pa.array([0.0, 1.0] * 60),
+        "y": pa.array([True] * 90 + [False] * 30),
+    }
+    desk.table(pa.table(columns))
+    assert desk.here("init", "t.parquet", "--target", "y").code == 0
+    written = tomllib.loads((desk.path / "t.toml").read_text(encoding="utf-8"))
+    assert written["data"]["boolean"] == ["mostly", "holed"]
+    ended = desk.here("run", "t.toml", "--set", "cluster.kind=serial", "--set", 'profile="paper"')
+    assert ended.code == 0, ended.err
+
+
+def test_columns_without_any_value_are_not_counted_as_found(desk):
+    desk.table(pa.table({"x": [1.5, 2.5], "void": pa.nulls(2), "y": [True, False]}))
+    assert desk.here("init", "t.parquet", "--target", "y").code == 0
+    text = (desk.path / "t.toml").read_text(encoding="utf-8")
+    assert "2 rows; columns: 1 number, 0 category, 0 boolean" in text

@@ -74,6 +74,41 @@ def test_a_job_that_fails_fails_its_row_only(two_jobs: Desk) -> None:
     assert (folder / "jobs" / "first" / "result.json").is_file()
 
 
+def test_a_job_without_some_of_its_folds_ends_the_suite_as_it_would_end_itself(two_jobs: Desk) -> None:
+    tuned = {"trials": 2, "timeout_s": 0.000001}
+    two_jobs.spec(
+        kind="study", name="third", file="third.toml", methods=["ideal", "xgboost"], **{"baselines.xgboost": tuned}
+    )
+    assert two_jobs.here("run", "third.toml").code == 1
+    ended = two_jobs.here("run", suite(two_jobs, '["first.toml", "third.toml"]'))
+    assert ended.code == 1
+    assert "1 of 2 jobs miss some folds, the rest is done: third: 10 folds failed, the rest is done" in ended.message
+    folder = two_jobs.path / "runs" / "all"
+    [first, third] = read_json(folder / "result.json")["jobs"]
+    assert (first["status"], first["error"]) == ("done", None)
+    assert third["status"] == "incomplete"
+    assert "xgboost fold 0" in third["error"]
+    assert "third" in (folder / "report.html").read_text(encoding="utf-8")
+    assert two_jobs.here("run", suite(two_jobs, '["first.toml", "third.toml"]'), "--resume").code == 1
+
+
+def test_the_resolved_spec_of_a_suite_is_the_same_suite_wherever_it_lies(two_jobs: Desk) -> None:
+    jobs = '["first.toml", {spec = "second.toml", select = {max_ell = 2}}]'
+    spec = suite(two_jobs, jobs, 'profiles = ["paper", "best"]\nseeds = [0, 1]\n[formula]\nunseen = "dont_care"\n')
+    assert two_jobs.here("run", spec, "--set", "select.tolerance=0.02").code == 0
+    folder = two_jobs.path / "runs" / "all"
+    ended = two_jobs.here("run", folder / "spec.toml", "--output", "again")
+    assert ended.code == 0, ended.err
+    names = [job["name"] for job in read_json(folder / "result.json")["jobs"]]
+    assert len(names) == 8
+    for name in names:
+        job = Path("all") / "jobs" / name / "result.json"
+        assert essence(two_jobs.path / "again" / job) == essence(two_jobs.path / "runs" / job)
+    resolved = (folder / "spec.toml").read_text(encoding="utf-8")
+    again = (two_jobs.path / "again" / "all" / "spec.toml").read_text(encoding="utf-8")
+    assert again == resolved.replace('dir = "runs"', 'dir = "again"')
+
+
 def test_a_reason_that_jobs_share_is_told_once(two_jobs: Desk) -> None:
     spec = suite(two_jobs, '["first.toml", "second.toml"]', 'profiles = ["paper", "best"]\nseeds = [0, 1]\n')
     (two_jobs.path / "u.parquet").write_bytes(b"not Parquet")

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import IsTrue, Vocabulary
+from dnfscale.experiment.outcome import Outcome, read_outcome
 from dnfscale.jobs.summary import explain, write_summary
-from tests.jobs.report_runs import paper_run, plain_run
+from tests.jobs.report_runs import distill_run, labels_run, paper_run, plain_run, sized_run
+from tests.judges import tally
 
 MODEL: dict[str, Any] = {
     "formula": "a",
@@ -21,17 +26,24 @@ MODEL: dict[str, Any] = {
 DATA = {"rows": 1000, "rows_dropped": 0, "columns": 3, "attributes": 5, "positive_rows": 400}
 
 
-def summary(
-    *, attributes: list[str], terms: list[list[tuple[int, bool]]], folds: int = 0, data: dict[str, int] = DATA
-) -> str:
-    ideal = {"accuracy_mean": 0.9, "accuracy_std": 0.025, "ell_mean": 2.5, "folds": [{}] * folds, "model": MODEL}
-    result = {"name": "job", "data": data, "methods": {"ideal": ideal}}
-    model = {
-        "attributes": [{"name": name} for name in attributes],
-        "terms": [[{"attribute": index, "value": value} for index, value in term] for term in terms],
-    }
+def outcome(*, folds: int = 0, data: dict[str, int] = DATA, **changes: Any) -> Outcome:
+    scores = {"accuracy_mean": 0.9, "accuracy_std": 0.025, "ell_mean": 2.5}
+    ideal = {**scores, "folds": [{}] * folds, "model": {**MODEL, **changes}}
+    return read_outcome({"schema": "dnfscale.result/1", "name": "job", "data": data, "methods": {"ideal": ideal}})
+
+
+def explained(**changes: Any) -> str:
+    found = outcome(**changes)
+    return explain(found.ideal.models[0], found)
+
+
+def summary(*, attributes: list[str], terms: list[list[tuple[int, bool]]], **changes: Any) -> str:
+    found = [Term(sum(1 << i for i, _ in term), sum(1 << i for i, holds in term if holds)) for term in terms]
+    tau = Vocabulary(tuple(IsTrue(name, name, True) for name in attributes))
+    no_rows = tally(np.zeros((0, len(tau)), dtype=np.bool_), np.zeros(0, dtype=np.bool_))
+    model = Model("y", (True,), tau, Dnf(tuple(found)), no_rows)
     out = io.StringIO()
-    write_summary(result, model, Path("runs/job"), out)
+    write_summary(outcome(**changes), [model], "runs/job", out)
     return out.getvalue()
 
 
@@ -44,30 +56,31 @@ def summary(
             "2 terms, 5 literals, proven shortest; ranking chi2, 4 attributes",
         ),
         (
-            {"minimized": {"status": "heuristic", "gap_literals": 0}},
+            {"minimized": {"status": "heuristic", "gap_literals": None}},
             "1 term, 1 literal, not proven shortest; ranking f, 1 attribute",
         ),
         (
-            {"minimized": {"status": "as_is", "gap_literals": 0}},
-            "1 term, 1 literal, as it came; ranking f, 1 attribute",
+            {"minimized": {"status": "as_is", "gap_literals": None}},
+            "1 term, 1 literal, as it came, not shortened; ranking f, 1 attribute",
         ),
     ],
 )
 def test_a_formula_is_described_by_its_size_and_what_is_known_of_it(changes, text):
-    assert explain({**MODEL, **changes}, DATA) == text
+    assert explained(**changes) == text
 
 
 def test_a_gap_is_given_in_literals():
-    assert "at most 3 literals longer than the shortest" in explain(
-        {**MODEL, "minimized": {"status": "bounded", "gap_literals": 3}}, DATA
+    told = explained(minimized={"status": "bounded", "gap_literals": 3})
+    assert "1 literal, at most 3 literals longer than the shortest; ranking f" in told
+
+
+@pytest.mark.parametrize(("answer", "frequent"), [("true", ""), ("false", ", the more frequent one")])
+def test_a_constant_formula_comes_with_its_reason(answer, frequent):
+    text = explained(formula=answer, literals=0, terms=int(answer == "true"))
+    assert text == (
+        f"constant: whatever the chosen attributes say, the answer is {answer}{frequent} "
+        "(400 of 1,000 rows are positive)"
     )
-
-
-@pytest.mark.parametrize("answer", ["true", "false"])
-def test_a_constant_formula_comes_with_its_reason(answer):
-    text = explain({**MODEL, "formula": answer, "literals": 0, "terms": int(answer == "true")}, DATA)
-    assert text.startswith("constant: ")
-    assert f"{answer} is the more frequent answer (400 of 1,000 rows are positive)" in text
 
 
 def test_each_term_has_a_line_of_its_own():
@@ -99,7 +112,7 @@ def test_a_study_ends_with_its_accuracy_beside_the_majority_and_where_the_files_
 def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_shows():
     run = paper_run()
     out = io.StringIO()
-    write_summary(run.result, run.model, "runs/job", out)
+    write_summary(read_outcome(run.result), run.models, "runs/job", out)
     lines = " ".join(out.getvalue().split())
     assert "compared Random forest 86.0 %: no difference shown (the formula −2.0 points," in lines
     assert (
@@ -108,7 +121,7 @@ def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_sh
     assert "One rule" not in lines
     assert max(map(len, out.getvalue().splitlines())) <= 100
     alone = plain_run()
-    write_summary(alone.result, alone.model, "runs/job", out := io.StringIO())
+    write_summary(read_outcome(alone.result), alone.models, "runs/job", out := io.StringIO())
     assert "compared" not in out.getvalue()
 
 
@@ -120,3 +133,27 @@ def test_dropped_rows_are_told():
     text = summary(attributes=["a"], terms=[[(0, True)]], data={**DATA, "rows_dropped": 1234})
     assert "1,234 dropped for missing values" in text
     assert "dropped" not in summary(attributes=["a"], terms=[[(0, True)]])
+
+
+def test_each_label_has_a_formula_and_infinity_is_one_of_them():
+    run = labels_run([{"float": "-inf"}, 0.5, {"float": "inf"}])
+    write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
+    labels = ("-inf", "0.5", "inf")
+    assert [f"formula of all rows, risk = {label}\n" in out.getvalue() for label in labels] == [True] * 3
+    assert "majority   33.5 % for always giving the most frequent answer" in out.getvalue()
+
+
+def test_the_formula_size_method_has_lines_of_its_own():
+    run = sized_run()
+    write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
+    assert "by size    84.0 % ± 2.8 with formulas of size 3.0 on average\n" in out.getvalue()
+    assert "           of all rows: caa_0 and thall_2\n" in out.getvalue()
+
+
+def test_a_formula_that_explains_a_classifier_is_told_with_its_fidelity():
+    known, unknown = (io.StringIO(), io.StringIO())
+    for out, run in ((known, distill_run()), (unknown, distill_run(known=False))):
+        write_summary(read_outcome(run.result), run.models, "runs/job", out)
+        assert "fidelity   84.0 % ± 2.8 over 10 test folds: answers as the classifier\n" in out.getvalue()
+    assert "accuracy   81.0 % of the formula, 93.0 % of the classifier\n" in known.getvalue()
+    assert "accuracy" not in unknown.getvalue()

@@ -49,12 +49,18 @@ def test_keys_without_a_value_are_left_out():
     assert tomllib.loads(write_toml({"a": None, "b": 1, "c": {"d": None, "e": 2}})) == {"b": 1, "c": {"e": 2}}
 
 
+def test_tables_in_a_list_stand_in_its_line():
+    document = {"jobs": ["a", {"spec": "b", "x y": [{"z": 1}]}]}
+    assert write_toml(document) == 'jobs = ["a", {spec = "b", "x y" = [{z = 1}]}]\n'
+    assert tomllib.loads(write_toml(document)) == document
+
+
 def test_keys_of_the_document_come_before_its_tables():
     document = {"table": {"a": 1}, "plain": 2}
     assert tomllib.loads(write_toml(document)) == document
 
 
-@pytest.mark.parametrize("value", [b"bytes", {1}, [None], [{"a": 1}]])
+@pytest.mark.parametrize("value", [b"bytes", {1}, [None], [{"a": None}]])
 def test_a_value_that_toml_has_no_form_for_is_refused(value):
     with pytest.raises(TypeError, match="no TOML for"):
         write_toml({"key": value})

@@ -12,6 +12,7 @@ from dnfscale.core.columns import Categories, CategorySummary, Column, Numbers, 
 from dnfscale.core.medians import Cut
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize, true_value
+from tests.judges import number_codes
 
 
 def cuts_at(train: list[float | None], whole: list[float | None]) -> tuple[FoldCuts, ...]:
@@ -79,7 +80,7 @@ def test_above_the_median_is_the_plain_comparison_with_the_cut_of_each_fold_and_
     values = np.array([-np.inf, -2.0, -1.5, -1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0, 3.0, np.inf, 0.0])
     present = np.array([True] * 12 + [not has_missing])
     [bins] = booleans.bins
-    codes = bins.encode(Numbers(values, present if has_missing else None))
+    codes = np.array(number_codes(bins, Numbers(values, present if has_missing else None)))
     for fold in range(len(train)):
         for spans, cut in ((booleans.train, train[fold]), (booleans.whole, whole[fold])):
             [span] = spans.of(fold, [0])
@@ -102,7 +103,8 @@ def test_cuts_of_whole_numbers_beyond_the_precision_of_floats_keep_the_columns_d
     cuts = (FoldCuts(tuple(Cut(e, np.int64(e)) for e in edges), tuple(Cut(e, np.int64(e)) for e in edges)),)
     summary = NumberSummary(0, np.empty(0, dtype=np.int64))
     booleans = booleanize([Column("x", Role.NUMBER)], [summary], {"x": cuts}, n_folds=2, keep_missing=False)
-    codes = booleans.bins[0].encode(Numbers(np.array([2**53, *edges, 2**53 + 4], dtype=np.int64), None))
+    values = np.array([2**53, *edges, 2**53 + 4], dtype=np.int64)
+    codes = np.array(number_codes(booleans.bins[0], Numbers(values, None)))
     assert holds(booleans, 0, 0, codes) == [False, False, True, True]
     assert holds(booleans, 0, 1, codes) == [False, False, False, True]
 
@@ -195,7 +197,7 @@ def test_between_two_cuts_is_above_the_lower_and_not_above_the_higher_in_every_f
     assert booleans.attributes[: len(plain.attributes)] == plain.attributes
     values = np.array([-np.inf, -2.0, -1.5, 0.0, 0.25, 0.5, 0.75, 2.0, 3.0, np.inf, 0.0])
     present = np.array([True] * 10 + [not has_missing])
-    coded = booleans.bins[0].encode(Numbers(values, present))
+    coded = np.array(number_codes(booleans.bins[0], Numbers(values, present)))
     for spans in (booleans.train, booleans.whole):
         assert spans.column.tolist() == [0] * len(booleans.attributes)
     for fold in range(len(folds)):

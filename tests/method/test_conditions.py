@@ -13,7 +13,6 @@ from dnfscale.method.conditions import (
     holds_where_missing,
     in_ranges,
     number_text,
-    range_of,
     value_text,
 )
 
@@ -113,9 +112,8 @@ INTERVAL = st.builds(Between, st.just("x"), st.just("x"), st.integers(-3, 3), st
 
 @given(st.lists(st.tuples(st.one_of(CUT, INTERVAL), st.booleans()), min_size=1, max_size=5))
 def test_a_range_says_what_its_cuts_say_together(asked):
-    gathered = in_ranges(
-        [(i, holds) for i, (_, holds) in enumerate(asked)], lambda literal: range_of(*asked[literal[0]])
-    )
+    literals = [(i, holds) for i, (_, holds) in enumerate(asked)]
+    gathered = in_ranges([attribute for attribute, _ in asked], literals)
     assert sum(isinstance(part, Range) for part in gathered) <= 1
     for x in (None, *np.arange(-4, 4.5, 0.5)):
         said = [within(part, x) if isinstance(part, Range) else is_so(*asked[part[0]], x) for part in gathered]

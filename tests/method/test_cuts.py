@@ -24,6 +24,7 @@ from dnfscale.method.cuts import (
     keep_telling,
     plan_cuts,
     written_cut,
+    written_cuts,
 )
 
 
@@ -125,6 +126,12 @@ def test_cuts_are_written_as_texts_unless_they_are_numbers():
     ]
     written = [5, 2.5, 3, 0.5, "x", "2024-02-29", "12:30:00", "2024-01-01"]
     assert list(map(written_cut, given)) == written
+
+
+@pytest.mark.parametrize("given", [[18, 65], {"age": 50}, {"age": []}, {"age": "50"}, {"age": range(32)}, None])
+def test_given_cuts_that_are_no_table_of_columns_and_lists_are_refused(given):
+    with pytest.raises(ValueError, match="a table of columns and up to 31 cuts each"):
+        written_cuts(given)
 
 
 def judged_cuts(x: list[int], y: list[bool], cuts: list[int]) -> set[int]:

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term, of_types
 from dnfscale.core.model import Model
+from dnfscale.core.parts import Part, Unit, stored_column
+from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.method.certificate import certify, certify_terms
 from dnfscale.method.explain import (
@@ -25,12 +27,25 @@ from dnfscale.method.explain import (
     explain_type,
     explain_types,
     model_to_record,
-    term_intervals,
-    term_supports,
+    moved_columns,
     to_record,
 )
-from dnfscale.method.possible import are_possible, column_states, n_possible, possible_types, telling_literals
-from tests.method.models import models, possible_columns, reachable_types, vocabularies
+from dnfscale.method.possible import (
+    are_possible,
+    column_states,
+    n_possible,
+    possible_types,
+    seen_states,
+    telling_literals,
+)
+from tests.method.models import (
+    learned_models,
+    models,
+    possible_columns,
+    reachable_types,
+    value_columns,
+    vocabularies,
+)
 
 
 def accepts(dnf: Dnf, code: int) -> bool:
@@ -55,14 +70,24 @@ def model_of(tau: list[object], terms: list[dict[int, bool]], rows: dict[int, tu
     return Model("y", (True,), vocabulary, Dnf(tuple(made)), counts_of(len(tau), rows or {}))
 
 
+def size(changed: int, columns: list[int]) -> tuple[int, int, list[int]]:
+    """The judge: what changes are compared by, with the bits of each column."""
+    attributes = [i for i in range(changed.bit_length()) if changed >> i & 1]
+    return len(attributes), sum(changed & mask != 0 for mask in columns), attributes
+
+
 SMOKER, AGE = IsTrue("smoker", "smoker", True), Above("age_above_median", "age", 38)
 RED, BLUE = Equals("colour_red", "colour", "red"), Equals("colour_blue", "colour", "blue")
+MID_MARCH = Quantity(Measure(Kind.DATE, 1), 18_336)
+LATE = Above("d_above", "d", MID_MARCH)
+MARCH, APRIL = (Equals(f"d_month_{name}", Part("d", Unit.MONTH), name) for name in ("March", "April"))
 
 
 @given(vocabularies())
 def test_the_possible_types_are_those_that_some_row_has(tau):
-    columns = column_states(tau, counts_of(len(tau), {}))
-    judged = possible_columns(tau)
+    columns = column_states(tau)
+    judged = list(value_columns(tau).values())
+    assert [column.column for column in columns] == list(value_columns(tau))
     assert [(column.mask, set(column.states)) for column in columns] == judged
     codes = np.concatenate(list(possible_types(columns)))
     everything = np.arange(1 << len(tau))
@@ -73,7 +98,7 @@ def test_the_possible_types_are_those_that_some_row_has(tau):
 
 @given(vocabularies())
 def test_what_is_told_of_a_possible_type_leaves_no_other(tau):
-    everything = [int(t) for codes in possible_types(column_states(tau, counts_of(len(tau), {}))) for t in codes]
+    everything = [int(t) for codes in possible_types(column_states(tau)) for t in codes]
     for code in everything:
         told = telling_literals(tau, code)
         assert all(bool(code >> i & 1) == holds for i, holds in told)
@@ -82,7 +107,7 @@ def test_what_is_told_of_a_possible_type_leaves_no_other(tau):
 
 @given(models())
 def test_the_possible_states_of_a_column_are_those_that_some_row_was_in(model):
-    columns = column_states(model.tau, model.counts)
+    columns = seen_states(model.tau, model.counts)
     judged = possible_columns(model.tau, model.counts.codes.tolist())
     assert [(column.mask, set(column.states)) for column in columns] == judged
 
@@ -112,12 +137,7 @@ def test_the_reason_of_a_tree_is_the_fewest_literals_that_settle_its_answer(mode
 @given(models(), st.data())
 def test_the_flip_is_the_smallest_change_to_a_possible_type_with_the_other_answer(model, data):
     code = data.draw(st.integers(0, (1 << len(model.tau)) - 1))
-    columns = [mask for mask, _ in possible_columns(model.tau)]
-
-    def size(after: int) -> tuple[int, int, list[int]]:
-        changed = [i for i in range(len(model.tau)) if (code ^ after) >> i & 1]
-        return len(changed), sum((code ^ after) & mask != 0 for mask in columns), changed
-
+    columns = [mask for mask, _ in possible_columns(model.tau, model.counts.codes.tolist())]
     answer = accepts(model.dnf, code)
     others = [after for after in reachable_types(model, code) if accepts(model.dnf, after) != answer]
     explanation = explain_type(model, code)
@@ -125,11 +145,28 @@ def test_the_flip_is_the_smallest_change_to_a_possible_type_with_the_other_answe
     if not others:
         assert explanation.flip is None
         return
-    nearest = min(others, key=size)
+    nearest = min(others, key=lambda after: size(code ^ after, columns))
     assert explanation.flip is not None
     assert explanation.flip.code == nearest
-    assert [i for i, _ in explanation.flip.literals] == size(nearest)[2]
+    assert [i for i, _ in explanation.flip.literals] == size(code ^ nearest, columns)[2]
     assert all(bool(nearest >> i & 1) == holds for i, holds in explanation.flip.literals)
+
+
+@given(learned_models(), st.data())
+def test_a_flip_leaves_every_column_with_its_parts_as_some_row_was_and_none_of_these_is_smaller(model, data):
+    seen = model.counts.codes.tolist()
+    code = data.draw(st.sampled_from(seen))
+    stored: dict[str, int] = {}
+    for i, attribute in enumerate(model.tau.attributes):
+        column = stored_column(attribute.column)
+        stored[column] = stored.get(column, 0) | 1 << i
+    had = [{t & mask for t in seen} for mask in stored.values()]
+    others = [t for t in map(sum, itertools.product(*had)) if accepts(model.dnf, t) != accepts(model.dnf, code)]
+    flip = explain_type(model, code).flip
+    assert (flip is None) == (not others)
+    if flip is not None:
+        assert all(flip.code & mask in states for mask, states in zip(stored.values(), had, strict=True))
+        assert flip.code == min(others, key=lambda after: size(code ^ after, list(stored.values())))
 
 
 @given(models(), st.data())
@@ -170,7 +207,7 @@ def test_the_facts_of_a_model_are_sums_over_its_types(model):
         assert told.n == sum(n for code, n, _ in rows if held[code][index])
         assert told.c == sum(c for code, _, c in rows if held[code][index])
         assert told.n_alone == sum(n for code, n, _ in rows if held[code][index] and sum(held[code]) == 1)
-    possible = {int(t) for codes in possible_types(column_states(model.tau, model.counts)) for t in codes}
+    possible = {int(t) for codes in possible_types(seen_states(model.tau, model.counts)) for t in codes}
     unseen = possible - set(held)
     assert (facts.n_possible, facts.n_unseen) == (len(possible), len(unseen))
     assert facts.n_unseen_accepted == sum(accepts(model.dnf, code) for code in unseen)
@@ -180,9 +217,10 @@ def test_the_facts_of_a_model_are_sums_over_its_types(model):
 def test_intervals_are_those_of_a_certificate_of_terms_formed_on_the_same_rows(model):
     certificate = certify(model.counts, delta=DELTA, chosen_on_these_rows=True, formula=model.dnf)
     certified = certify_terms(model.dnf, certificate, delta=DELTA, formed_on_these_rows=True)
-    supports = term_supports(model.dnf, model.counts)
-    assert supports == [(term.n, term.c) for term in certified]
-    assert term_intervals(supports, len(model.tau)) == [(term.low, term.high) for term in certified]
+    told = explain_model(replace(model, weighted=False)).terms
+    assert [(term.n, term.c, term.low, term.high) for term in told] == [
+        (term.n, term.c, term.low, term.high) for term in certified
+    ]
 
 
 @given(models(), st.data())
@@ -234,6 +272,43 @@ def test_there_is_no_other_value_where_no_row_had_one():
     # That no row is blue and smokes is another matter.
     assert explain_type(model_of(tau, [{1: True, 2: True}], rows), 0b001).flip == Flip(
         0b110, ((0, False), (1, True), (2, True)), 0, 0
+    )
+
+
+def test_a_date_changes_together_with_its_parts():
+    # Early in March, later in March, in April; each with and without SMOKER.
+    rows = {part | smoker: (9, 0) for part in (0b0010, 0b0011, 0b0101) for smoker in (0b0000, 0b1000)}
+    tau = [LATE, MARCH, APRIL, SMOKER]
+    in_april = model_of(tau, [{2: True}], rows)
+    # No row of April was before the cut.
+    assert explain_type(in_april, 0b0010).flip == Flip(0b0101, ((0, True), (1, False), (2, True)), 9, 0)
+    assert moved_columns(in_april, explain_type(in_april, 0b0010).flip) == ("d", MARCH.column)
+    late = model_of(tau, [{0: True}], rows)
+    assert explain_type(late, 0b0010).flip == Flip(0b0011, ((0, True),), 9, 0)
+    # The month stays; but a later date of another month is another change.
+    assert moved_columns(late, explain_type(late, 0b0010).flip) == ("d", MARCH.column)
+    assert explain_type(model_of(tau, [{0: False, 2: True}], rows), 0b0010).flip is None
+    facts = explain_model(in_april)
+    assert (facts.n_possible, facts.n_unseen) == (6, 0)
+
+
+def test_a_date_and_its_parts_are_one_column_that_changes():
+    rows = dict.fromkeys((0b0100, 0b1000, 0b1011), (9, 0))
+    # Another date is one column, to smoke and to be older are two.
+    model = model_of([SMOKER, AGE, LATE, MARCH], [{0: True, 1: True}, {2: True}], rows)
+    assert [i for i, _ in explain_type(model, 0b1000).flip.literals] == [2, 3]
+
+
+def test_a_date_that_is_missing_has_no_parts():
+    gone = IsMissing("d_missing", "d")
+    model = model_of([gone, MARCH, APRIL], [{0: True}], {0b001: (3, 3), 0b010: (9, 0), 0b100: (9, 0)})
+    assert explain_type(model, 0b010).flip == Flip(0b001, ((0, True), (1, False)), 3, 3)
+    assert explain_type(model, 0b001).flip == Flip(0b010, ((0, False), (1, True)), 9, 0)
+
+
+def test_without_rows_a_date_and_its_parts_change_by_themselves():
+    assert explain_type(model_of([LATE, MARCH, APRIL], [{2: True}]), 0b010).flip == Flip(
+        0b100, ((1, False), (2, True)), 0, 0
     )
 
 

@@ -9,40 +9,17 @@ import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from sympy.logic.boolalg import SOPform
 
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.method import minimize as module
-from dnfscale.method.minimize import Effort, Status, Truth, as_types, grow_cover, minimize, prime_implicants
+from dnfscale.method.lattice import maximal_cubes
+from dnfscale.method.minimize import Effort, Status, Truth, as_types, grow_cover, minimize
 from tests.bench.type_tables import ELL, RANDOM, type_tables
+from tests.method.truths import assert_agrees, random_truth, truths
 
 REAL_TABLES = {table.name: table.truth for table in type_tables(ELL) if not table.name.startswith(RANDOM)}
-
-
-@st.composite
-def truths(draw: st.DrawFn, *, max_ell: int, with_free: bool) -> Truth:
-    ell = draw(st.integers(1, max_ell))
-    kinds = st.sampled_from([0, 1, 2] if with_free else [0, 1])
-    kind = draw(st.lists(kinds, min_size=1 << ell, max_size=1 << ell))
-    return Truth(
-        ell,
-        tuple(t for t, k in enumerate(kind) if k == 1),
-        tuple(t for t, k in enumerate(kind) if k == 2),
-    )
-
-
-def random_truth(ell: int, n_required: int, n_free: int = 0, seed: int = 0) -> Truth:
-    order = np.random.default_rng(seed).permutation(1 << ell).tolist()
-    return Truth(ell, tuple(sorted(order[:n_required])), tuple(sorted(order[n_required : n_required + n_free])))
-
-
-def assert_agrees(dnf: Dnf, truth: Truth) -> None:
-    """The formula accepts every required type, and besides these none but free ones."""
-    accepted = set(np.flatnonzero(dnf.accepts(np.arange(1 << truth.ell))).tolist())
-    assert accepted >= set(truth.required)
-    assert accepted <= {*truth.required, *truth.free}
 
 
 def all_cubes(ell: int) -> list[Term]:
@@ -66,6 +43,13 @@ def naive_primes(truth: Truth) -> set[Term]:
         for term, types in inside.items()
         if types & set(truth.required) and not any(types < other for other in inside.values())
     }
+
+
+def prime_implicants(truth: Truth) -> list[Term]:
+    """Return the largest cubes of required and free types that contain a required one."""
+    required = np.isin(np.arange(1 << truth.ell), truth.required)
+    cares, values = maximal_cubes(required, required | np.isin(np.arange(1 << truth.ell), truth.free))
+    return [Term(care, value) for care, value in zip(cares.tolist(), values.tolist(), strict=True)]
 
 
 @functools.cache

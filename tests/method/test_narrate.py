@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
+from dnfscale.core.parts import Part, Unit
+from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.tree import And, Or, Symbol, to_dnf
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.method.explain import TermFacts, explain_model, explain_type
@@ -223,6 +225,22 @@ def test_an_interval_is_told_as_one_condition():
     assert "Its type: not (12.5 < bmi ≤ 30)\n" in told
     assert "  12.5 < bmi ≤ 30, instead of bmi = 30.5\n" in told
     assert "  1. 12.5 < bmi ≤ 30\n     here: bmi = 20\n" in write(model, explain_type(model, 1), {"bmi": 20})
+
+
+def test_a_date_that_changes_is_told_with_its_parts():
+    cut, part = Quantity(Measure(Kind.DATE, 1), 18_336), Part("d", Unit.MONTH)
+    tau = Vocabulary((Above("d_above", "d", cut), Equals("d_month_April", part, "April")))
+    counts = TypeCounts(2, np.array([0b00, 0b01, 0b11]), np.array([4, 6, 5]), np.array([0, 5, 0]))
+    model = Model("y", (True,), tau, Dnf((Term(0b11, 0b01),)), counts)
+    values = {"d": Quantity(cut.measure, cut.ticks - 1), part: "March"}
+    assert (
+        "The smallest change that turns the answer to yes:\n"
+        "  d > 2020-03-15, instead of d = 2020-03-14\n"
+        "  month of d ≠ April, as it is\n"
+    ) in write(model, explain_type(model, 0b00), values)
+    assert "to no:\n  d ≤ 2020-03-15\n  month of d ≠ April, as it is\n" in write(model, explain_type(model, 0b01))
+    assert "to yes:\n  d > 2020-03-15, as it is\n  month of d ≠ April\n" in write(model, explain_type(model, 0b11))
+    assert "tell 3 possible types of rows apart; all of them were seen." in write_model(model, explain_model(model))
 
 
 @given(models(), st.data())

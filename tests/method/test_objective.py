@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, fbeta_score
 
-from dnfscale.core.counts import TypeCounts, tally
+from dnfscale.core.counts import TypeCounts
 from dnfscale.method.ideal import weighed
 from dnfscale.method.objective import Objective
 from dnfscale.method.shrink import Shrink, accepted_types
+from tests.judges import tally
 from tests.strategies import boolean_rows
 
 OBJECTIVES = [

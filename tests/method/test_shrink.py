@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.counts import TypeCounts, tally
-from dnfscale.method.ideal import ideal_types
+from dnfscale.core.counts import TypeCounts
 from dnfscale.method.shrink import SHRINK, Shrink, accepted_by_each, accepted_types, shares
+from tests.judges import ideal_types, tally
 from tests.strategies import boolean_rows
 
 HALF = Fraction(1, 2)
@@ -31,7 +31,7 @@ def test_without_shrinking_a_type_goes_by_its_own_rows(rows, threshold):
     for code in range(1 << counts.ell):
         n, c = rows_of(counts, code, counts.ell)
         assert found[code] == (n > 0 and Fraction(c, n) >= threshold)
-    assert np.flatnonzero(accepted_types(counts, Shrink(), HALF)).tolist() == ideal_types(counts).tolist()
+    assert np.flatnonzero(accepted_types(counts, Shrink(), HALF)).tolist() == ideal_types(counts)
 
 
 @given(boolean_rows(min_rows=1, max_attributes=4), st.integers(1, 6))

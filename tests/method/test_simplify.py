@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.method.minimize import Status, Truth, as_types
 from dnfscale.method.simplify import simplify
-from tests.method.test_minimize import assert_agrees, random_truth, truths
+from tests.method.truths import assert_agrees, random_truth, truths
 
 
 @given(truths(max_ell=4, with_free=False))

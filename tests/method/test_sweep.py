@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.arrays import Bools
-from dnfscale.core.counts import tally
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Judging, RankedCounts, Step, choose, sweep
+from tests.judges import tally
 from tests.strategies import boolean_rows
 
 

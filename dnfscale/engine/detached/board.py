@@ -63,14 +63,17 @@ class JobBoard:
         with self._answering():
             return bool(workers_of(self._client, most=1))
 
-    def submit(self, order: dict[str, Any], **about: str) -> str:
-        """Hand a job to the scheduler, and return its id once it no longer depends on this process."""
+    def submit(self, order: dict[str, Any], module: str, **about: str) -> str:
+        """Hand a job to the scheduler, and return its id once it no longer depends on this process.
+
+        Its driver is a process that is told the order and carries it out with main() of the module.
+        """
         with self._answering():
             self._client.register_plugin(Registry())
             job = secrets.token_hex(_ID_BYTES)
             while not self._ask("add", job={**about, "id": job}, order=order, client=self._client.id):
                 job = secrets.token_hex(_ID_BYTES)
-            task = self._client.submit(supervise, job, key=task_key(job), pure=False, priority=_FIRST)
+            task = self._client.submit(supervise, job, module, key=task_key(job), pure=False, priority=_FIRST)
             # The task travels on another connection than the question whether it has arrived.
             for _ in range(round(_LAUNCH_S / _STEP_S)):
                 if self._ask("launch", job=job):

@@ -30,15 +30,18 @@ _MOST_LINES = 2000
 # The driver's process gets the paths of this one before it imports anything: where the package is found, it is not
 # always on PYTHONPATH.
 _START = (
-    "import json, sys; sys.path[:] = json.loads(sys.stdin.readline()); from dnfscale.jobs.driver import main; main()"
+    "import importlib, json, sys; sys.path[:] = json.loads(sys.stdin.readline()); "
+    "importlib.import_module(sys.argv[1]).main()"
 )
 
 
 class Driver:
     """The process that drives a job."""
 
-    def __init__(self, order: dict[str, Any], attempt: int, connection: dict[str, Any], *, limit_bytes: int) -> None:
-        """Start it; a limit of 0 bytes is none."""
+    def __init__(
+        self, module: str, order: dict[str, Any], *, attempt: int, connection: dict[str, Any], limit_bytes: int
+    ) -> None:
+        """Start it with main() of a module; a limit of 0 bytes is none."""
         self.error: str | None = None
         """Why it ended, if it did not do what it was to do."""
         self._stopped_at: float | None = None
@@ -47,7 +50,7 @@ class Driver:
         self._told_of_memory = False
         self._lines: deque[str] = deque()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START],
+            [sys.executable, "-c", _START, module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

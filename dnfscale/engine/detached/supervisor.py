@@ -23,8 +23,8 @@ _SILENCE_S = 60.0
 """How long the scheduler may stay silent before it must be supposed that another driver was started."""
 
 
-def supervise(job: str) -> None:
-    """Run the driver of a job until it ends, or until this worker does."""
+def supervise(job: str, module: str) -> None:
+    """Run the driver of a job, which is a module's main(), until it ends, or until this worker does."""
     secede()
     scheduler = _Line(get_worker())
     worker = scheduler.worker
@@ -38,9 +38,10 @@ def supervise(job: str) -> None:
             raise Reschedule
         time.sleep(_STEP_S)
     driver = Driver(
+        module,
         answer["order"],
-        answer["attempt"],
-        {"address": worker.scheduler.address, "client_name": driver_name(job), "tls": _tls_of(worker)},
+        attempt=answer["attempt"],
+        connection={"address": worker.scheduler.address, "client_name": driver_name(job), "tls": _tls_of(worker)},
         limit_bytes=worker.memory_manager.memory_limit or 0,
     )
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dnfscale.experiment.formats import Figure, Table
 from dnfscale.experiment.outcome import BLACK_BOX, Method, Outcome
-from dnfscale.jobs.report.formula import condition, evidence, formula_list
+from dnfscale.jobs.report.formula import condition, evidence, exact_value, formula_list
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, figures, folded, table
 from dnfscale.jobs.report.run import FormulaView, RunView
@@ -34,6 +34,7 @@ def answer_card(place: Place, view: RunView) -> Section:
         place,
         "answer",
         "The formula",
+        _refused(view),
         *pieces,
         _definitions(formula),
         _truth_table(formula),
@@ -54,6 +55,7 @@ def _labels_card(place: Place, view: RunView) -> Section:
         place,
         "answer",
         "The formulas",
+        _refused(view),
         element("p", "Predict ", target, rule, class_="predict"),
         _key_figures(view),
         *_said(view),
@@ -61,6 +63,14 @@ def _labels_card(place: Place, view: RunView) -> Section:
         element("p", interval_words("the label", each="of one formula"), class_="note") if has_intervals else None,
         class_="card answer",
     )
+
+
+def _refused(view: RunView) -> Html | None:
+    """Return why the page does without the model file; None where it was read, or is not there."""
+    if view.refused is None:
+        return None
+    words = f"{view.refused}. What follows is from result.json alone, without the cuts and counts of the model."
+    return element("p", element("strong", "model.json cannot be used: "), words, class_="warning")
 
 
 def _label_formula(place: Place, formula: FormulaView, view: RunView, *, fold: bool) -> Html:
@@ -186,21 +196,19 @@ def _spread(outcome: Outcome, method: Method, deviation: float | None) -> str:
 
 
 def _definitions(formula: FormulaView) -> Html | None:
-    attributes = (formula.model or {}).get("attributes")
-    if not attributes:
+    if formula.model is None:
         return None
-    rows = []
-    for attribute in attributes:
-        exact = attribute.get("value")
-        values = exact if isinstance(exact, list) else [] if exact is None else [exact]
-        rows.append((str(attribute["name"]), condition(attribute, True).text, ", ".join(map(str, values))))
+    rows = tuple(
+        (attribute.name, condition(attribute, True).text, exact_value(attribute))
+        for attribute in formula.model.tau.attributes
+    )
     header = ("Attribute", "Holds when", "Exact value")
     note = element(
         "p",
         "A condition on a value that is missing does not hold; its negation, such as ≤ or ≠, then does.",
         class_="note",
     )
-    definitions = Table("The attributes that the formula may use, in rank order", header, tuple(rows))
+    definitions = Table("The attributes that the formula may use, in rank order", header, rows)
     return folded("What each condition means exactly", table(definitions, wrap=True), note)
 
 

@@ -8,15 +8,13 @@ import numpy as np
 
 from dnfscale.core.arrays import Bools
 from dnfscale.core.model import Model
-from dnfscale.data.models import parse_model
-from dnfscale.errors import DataError
 from dnfscale.jobs.report.formula import chip, conditions
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, folded
 from dnfscale.jobs.report.run import FormulaView, RunView
 from dnfscale.jobs.report.wording import count, share
 from dnfscale.method.conditions import Literal
-from dnfscale.method.explain import Explanation, explain_types
+from dnfscale.method.explain import Explanation, explain_types, moved_columns
 from dnfscale.method.narrate import count_words
 from dnfscale.method.possible import telling_literals
 
@@ -30,7 +28,7 @@ def deciding_card(place: Place, view: RunView) -> Section | None:
     None too for several labels: which of them a row gets takes the types of all formulas, and counts hold one.
     """
     formula = view.formulas[0]
-    model = _model(formula)
+    model = formula.model
     if view.has_labels or model is None or formula.reading is None or formula.reading.constant is not None:
         return None
     accepted = model.dnf.accepts(model.counts.codes)
@@ -99,8 +97,7 @@ class _Example:
         flip = self._explanation.flip
         if flip is None:
             return [element("p", "No change would turn the answer.")]
-        changed = {self._model.tau.attributes[i].column for i, _ in flip.literals}
-        after = telling_literals(self._model.tau, flip.code, changed)
+        after = telling_literals(self._model.tau, flip.code, moved_columns(self._model, flip))
         return [
             element("p", "The smallest change that would turn the answer:", class_="before"),
             element("p", self._chips(after), class_="term"),
@@ -116,23 +113,11 @@ class _Example:
         return f"{count_words(model, n)} {of} {are} {alike}; {share(c / n)} {self._formula.counted}."
 
     def _chips(self, literals: Iterable[Literal]) -> Html:
-        assert self._formula.model is not None
-        attributes = self._formula.model["attributes"]
         pieces: list[Child] = []
-        for asked in conditions(attributes, literals):
+        for asked in conditions(self._model.tau.attributes, literals):
             pieces += [Html(' <span class="and">and</span> ')] if pieces else []
             pieces.append(chip(asked))
         return join(*pieces)
-
-
-def _model(formula: FormulaView) -> Model | None:
-    """Return the model of a formula; None where its file is not there, or is not one that could be used."""
-    if formula.model is None:
-        return None
-    try:
-        return parse_model(dict(formula.model))
-    except DataError:
-        return None
 
 
 def _most_frequent(model: Model, chosen: Bools) -> int | None:

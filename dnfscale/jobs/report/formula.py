@@ -8,38 +8,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from dnfscale.core.parts import ColumnName, Part, Unit
-from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
+from dnfscale.core.formula import quote
+from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
-from dnfscale.method.conditions import Gap, Literal, Range, in_ranges, zone_text
-from dnfscale.method.explain import term_intervals
+from dnfscale.method.conditions import Condition, Literal, Notation, condition_of, conditions_of
+from dnfscale.method.explain import DELTA
+from dnfscale.method.intervals import term_intervals, term_supports
 
 _SHOWN_LINES = 8
 """Lines of a formula that are shown without unfolding it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A literal: what is asked of a row, in three parts such as worst_radius, >, 16.8."""
-
-    name: str
-    sign: str = ""
-    value: str = ""
-    negated: bool = False
-    """Whether the attribute occurs with a «not», which the sign may have swallowed."""
-    low: str = ""
-    """The lower end of an interval, if it is one."""
-
-    @property
-    def text(self) -> str:
-        """What is asked, without the «not»."""
-        low = f"{self.low} <" if self.low else ""
-        return " ".join(part for part in (low, self.name, self.sign, self.value) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +36,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ShownFormula:
     """A formula to be shown: any of its lines makes it true."""
 
     lines: tuple[Line, ...]
@@ -70,30 +53,27 @@ class Reading:
         return False if not self.lines else True if any(not line.conditions for line in self.lines) else None
 
 
-def model_reading(model: Mapping[str, Any]) -> Reading:
-    """Read the formula of a model file."""
-    attributes = model["attributes"]
-    terms = [tuple((literal["attribute"], literal["value"]) for literal in term) for term in model["terms"]]
-    counts = [(tuple(count["type"]), count["n"], count["c"]) for count in model.get("counts") or ()]
-
-    def accepted(term: Sequence[tuple[int, bool]], kind: Sequence[bool]) -> bool:
-        return all(kind[index] == holds for index, holds in term)
-
-    def support(chosen: Sequence[tuple[Sequence[bool], int, int]]) -> Support | None:
-        return Support(sum(n for _, n, _ in chosen), sum(c for _, _, c in chosen)) if counts else None
-
-    supports = [support([count for count in counts if accepted(term, count[0])]) for term in terms]
+def shown_formula(model: Model) -> ShownFormula:
+    """Read the formula of a model."""
+    counts, terms = model.counts, model.dnf.terms
+    supports: list[Support | None] = [None] * len(terms)
+    otherwise = None
+    if len(counts.codes):
+        supports = [Support(n, c) for n, c in term_supports(model.dnf, counts)]
+        rejected = ~model.dnf.accepts(counts.codes)
+        otherwise = Support(int(counts.n[rejected].sum()), int(counts.c[rejected].sum()))
     # Counts of weights are not counts of draws, and give no interval.
-    intervals = _intervals(supports, len(attributes)) if not model.get("weighted") else [None] * len(terms)
-    lines = tuple(
-        Line(tuple(conditions(attributes, term)), own, interval)
-        for term, own, interval in zip(terms, supports, intervals, strict=True)
+    intervals = [None] * len(terms) if model.weighted else _intervals(supports, len(model.tau))
+    return ShownFormula(
+        tuple(
+            Line(tuple(conditions(model.tau.attributes, term.literals)), own, interval)
+            for term, own, interval in zip(terms, supports, intervals, strict=True)
+        ),
+        otherwise,
     )
-    rest = [count for count in counts if not any(accepted(term, count[0]) for term in terms)]
-    return Reading(lines, support(rest))
 
 
-def text_reading(formula: LearnedFormula) -> Reading | None:
+def text_reading(formula: LearnedFormula) -> ShownFormula | None:
     """Read a formula back from its text; None for one that is not a disjunction of terms."""
     terms = parse_formula(formula.text)
     if terms is None:
@@ -101,7 +81,7 @@ def text_reading(formula: LearnedFormula) -> Reading | None:
     supports: Sequence[Support | None] = formula.supports
     if len(supports) != len(terms):
         supports = [None] * len(terms)
-    return Reading(
+    return ShownFormula(
         tuple(
             Line(tuple(Condition(name, negated=not holds) for name, holds in term), support, interval)
             for term, support, interval in zip(terms, supports, _intervals(supports, formula.ell), strict=True)
@@ -142,52 +122,33 @@ def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
     return terms if expected == "or" or (expected == "and" and not bracketed) else None
 
 
-def conditions(attributes: Sequence[Mapping[str, Any]], literals: Iterable[Literal]) -> list[Condition]:
-    """Return what literals of a model file ask together; the cuts of a column become one interval."""
-    gathered = in_ranges(literals, lambda literal: _range_left(attributes[literal[0]], literal[1]))
-    return [_within(part) if isinstance(part, Range) else condition(attributes[part[0]], part[1]) for part in gathered]
+def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Condition]:
+    """Return what literals that hold together ask, as the page shows it; the cuts of a column become one interval."""
+    return conditions_of(attributes, literals, _SHOWN)
 
 
-def condition(attribute: Mapping[str, Any], holds: bool) -> Condition:
-    """Return what a literal of a model file asks of its column."""
-    column, test, value = column_words(attribute), attribute["test"], attribute.get("value")
-    negated = not holds
-    if test == "above":
-        cut = "median" if value is None else number_text(value)
-        return Condition(column, "≤" if negated else ">", cut, negated)
-    if test == "between":
-        if value is None:
-            return Condition(column, "≤" if negated else ">", "nothing", negated)
-        return Condition(column, "≤", number_text(value[1]), negated, low=number_text(value[0]))
-    if test == "missing":
-        return Condition(column, "is present" if negated else "is missing", negated=negated)
-    if test == "true" and value is True:
-        return Condition(column, negated=negated)
-    return Condition(column, "≠" if negated else "=", number_text(value), negated)
+def condition(attribute: Attribute, holds: bool) -> Condition:
+    """Return what an attribute, or its negation, asks of its column, as the page shows it."""
+    return condition_of(attribute, holds, _SHOWN)
 
 
-def column_words(attribute: Mapping[str, Any]) -> str:
-    """Return the column of an attribute of a model file, or which part of it is asked for."""
-    return _words(_column(attribute))
+def exact_value(attribute: Attribute) -> str:
+    """Return the value that an attribute compares with, with all of its digits; of an interval both ends."""
+    if isinstance(attribute, IsMissing):
+        return ""
+    values = cuts_of(attribute) if isinstance(attribute, Above | Between) else (attribute.value,)
+    return ", ".join(map(_EXACT.value, values))
 
 
-def number_text(value: object) -> str:
-    """Return a value as a condition shows it: six digits of a number, any other value as it is."""
-    if isinstance(value, float) and not isinstance(value, bool):
-        return f"{value:.6g}".replace("-", "−")
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value).replace("-", "−")
-    return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))
-
-
-def formula_list(reading: Reading, counted: str) -> Html:
+def formula_list(reading: ShownFormula, counted: str) -> Html:
     """Return the lines of a formula; those beyond the first few are folded.
 
     counted is what is said of the rows for which the formula should hold, as in: 12 % positive.
     """
     if reading.constant is not None:
-        words = "at least as frequent" if reading.constant else "less frequent"
-        return element("p", f"Whatever the chosen attributes say, this answer is {words}.", class_="note")
+        always = next((line.support for line in reading.lines if not line.conditions), reading.otherwise)
+        same = element("span", "Whatever the chosen attributes say, the answer is the same.")
+        return element("div", same, evidence(always, counted), class_="otherwise")
     items = [_item(line, counted) for line in reading.lines]
     if len(items) <= _SHOWN_LINES + 2:
         return element("ol", *items, class_="terms")
@@ -205,15 +166,14 @@ def formula_list(reading: Reading, counted: str) -> Html:
 
 def chip(asked: Condition) -> Html:
     """Return a condition as a chip; the «no» in it is a word or a sign, not only a colour."""
-    swallowed = asked.sign in {"≤", "≠", "is present"} and not asked.low
-    negation = "" if swallowed or not asked.negated else "not (" if asked.low else "not "
+    before, after = asked.around
     parts: list[Html | None] = [
-        element("span", negation, class_="sign") if negation else None,
+        element("span", before, class_="sign") if before else None,
         join(element("bdi", asked.low, class_="value"), element("span", " < ", class_="sign")) if asked.low else None,
         name_of(asked.name),
         join(" ", element("span", asked.sign, class_="sign")) if asked.sign else None,
         join(" ", element("bdi", asked.value, class_="value")) if asked.value else None,
-        element("span", ")", class_="sign") if negation.endswith("(") else None,
+        element("span", after, class_="sign") if after else None,
     ]
     return element("span", *parts, class_="chip no" if asked.negated else "chip")
 
@@ -248,47 +208,26 @@ def _item(line: Line, counted: str) -> Html:
     return element("li", element("span", *pieces, class_="term"), evidence(line.support, counted, line.interval))
 
 
-def _range_left(attribute: Mapping[str, Any], holds: bool) -> Range | Gap | None:
-    """Return what a literal of a model file leaves of its column, or leaves out, if it is one of cuts."""
-    column, test, value = _column(attribute), attribute["test"], attribute.get("value")
-    if test == "above" and (cut := _cut(value, attribute)) is not None:
-        return Range(column, cut, None) if holds else Range(column, None, cut)
-    if test == "between" and value is not None:
-        low, high = (_cut(end, attribute) for end in value)
-        if low is not None and high is not None:
-            return (Range if holds else Gap)(column, low, high)
-    return None
-
-
-def _cut(value: Any, attribute: Mapping[str, Any]) -> int | float | Quantity | None:
-    """Return a cut as what can be compared; None for one at infinity, or for none."""
-    if isinstance(value, str) and "measure" in attribute:
-        measure = parse_measure(str(attribute["measure"]))
-        return None if measure is None else parse_quantity(value, measure)
-    return value if isinstance(value, int | float) else None
-
-
-def _column(attribute: Mapping[str, Any]) -> ColumnName:
-    """Return the column of an attribute of a model file: a stored one may be called like a part of another."""
-    column, part = str(attribute["column"]), attribute.get("part")
-    return column if part is None else Part(column, Unit(part), attribute.get("zone"))
-
-
-def _words(column: ColumnName) -> str:
-    return column if isinstance(column, str) else f"{column}{zone_text(column.zone)}"
-
-
-def _within(asked: Range) -> Condition:
-    column = _words(asked.column)
-    if asked.high is None:
-        return Condition(column, ">", number_text(asked.low))
-    low = "" if asked.low is None else number_text(asked.low)
-    return Condition(column, "≤", number_text(asked.high), negated=not low, low=low)
-
-
 def _intervals(supports: Sequence[Support | None], ell: int) -> list[tuple[float, float] | None]:
-    found = term_intervals([(own.n, own.c) for own in supports if own is not None], ell)
+    found = term_intervals([(own.n, own.c) for own in supports if own is not None], delta=DELTA, candidates=3**ell)
     return list(found) if len(found) == len(supports) else [None] * len(supports)
+
+
+def _shown_text(text: str) -> str:
+    """Return a name or category as it is; one that nothing would be seen of is quoted."""
+    return text if text.strip() else quote(text)
+
+
+def _short_number(value: int | float | Quantity) -> str:
+    """Return a number with six digits, and a date, time, duration or decimal as it is."""
+    if isinstance(value, Quantity):
+        return str(value)
+    digits = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return digits.replace("inf", "∞").replace("-", "−")
+
+
+_SHOWN = Notation(_shown_text, _short_number)
+_EXACT = Notation(_shown_text, str)
 
 
 @dataclass(frozen=True, slots=True)

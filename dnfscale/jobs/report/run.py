@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dnfscale.core.model import Model
+from dnfscale.data.models import parse_models
+from dnfscale.errors import DataError
 from dnfscale.experiment.outcome import (
     Certified,
     LearnedFormula,
@@ -16,16 +19,19 @@ from dnfscale.experiment.outcome import (
     read_certificate,
     read_outcome,
 )
-from dnfscale.jobs.report.formula import Reading, model_reading, text_reading
+from dnfscale.jobs.report.formula import ShownFormula, shown_formula, text_reading
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRun:
-    """One run to report on: its name, its result.json and its model.json, parsed."""
+    """One run to report on: its name, its result.json, and the models of its model.json."""
 
     name: str
     result: dict[str, Any]
-    model: dict[str, Any] | None = None
+    models: tuple[Model, ...] = ()
+    """One, or one for each of several labels; none where the file is not there, or cannot be used."""
+    refused: str | None = None
+    """Why the file cannot be used, if so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +43,8 @@ class FormulaView:
     learned: LearnedFormula | None
     """From all rows."""
     folds: tuple[LearnedFormula, ...]
-    model: Mapping[str, Any] | None
-    reading: Reading | None
+    model: Model | None
+    reading: ShownFormula | None
     explains: bool
     """Whether it is made to answer as a classifier does."""
 
@@ -50,36 +56,31 @@ class FormulaView:
     @property
     def certificate(self) -> Certified | None:
         """What the rows that it was learned from say of it."""
-        return read_certificate((self.model or {}).get("certificate"))
+        return None if self.model is None else read_certificate(self.model.certificate)
 
     @property
     def truth(self) -> tuple[Support, Support] | None:
         """The rows that the formula accepts and rejects, with the positive ones among them."""
-        counts = self.model.get("counts") if self.model else None
-        if not counts or self.reading is None or self.reading.otherwise is None:
+        if self.model is None or self.reading is None or self.reading.otherwise is None:
             return None
-        n, c = sum(count["n"] for count in counts), sum(count["c"] for count in counts)
-        rejected = self.reading.otherwise
-        return Support(n - rejected.n, c - rejected.c), rejected
+        counts, rejected = self.model.counts, self.reading.otherwise
+        return Support(counts.n_rows - rejected.n, int(counts.c.sum()) - rejected.c), rejected
 
     @property
     def positive(self) -> str | None:
         """What the formula predicts, such as diagnosis = malignant."""
         if self.explains:
             return "yes"
-        if self.model is None or "target" not in self.model:
-            return self.label
-        values = [label_text(value) for value in self.model.get("positive") or ()]
-        return f"{self.model['target']} = {' or '.join(values)}" if values else str(self.model["target"])
+        return self.label if self.model is None else _labelled(self.model, "=")
 
     @property
     def negative(self) -> str:
         """What the formula predicts otherwise."""
         if self.explains:
             return "no"
-        values = (self.model or {}).get("positive") or ()
-        one = len(values) == 1 and self.positive is not None
-        return str(self.positive).replace(" = ", " ≠ ", 1) if one else "that it is not"
+        if self.model is None or len(self.model.positive) > 1:
+            return "that it is not"
+        return _labelled(self.model, "≠")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +90,12 @@ class RunView:
     label: str
     """What it is called among the runs of the page."""
     outcome: Outcome
-    model: Mapping[str, Any] | None
     formulas: tuple[FormulaView, ...]
     """One, even where it is not known; or one for each of several labels."""
+    target: str | None
+    """The column that is predicted."""
+    refused: str | None
+    """Why its model.json cannot be used, if so."""
 
     @property
     def has_labels(self) -> bool:
@@ -99,47 +103,57 @@ class RunView:
         return self.formulas[0].label is not None
 
     @property
-    def target(self) -> str | None:
-        """The column that is predicted."""
-        target = (self.model or {}).get("target")
-        return None if target is None else str(target)
-
-    @property
     def meaning(self) -> str | None:
         """What the positive label of one of the paper's datasets stands for."""
-        paper = self.outcome.paper
-        if paper is None or self.model is None:
+        paper, model = self.outcome.paper, self.formulas[0].model
+        if paper is None or model is None or self.has_labels:
             return None
-        same = self.model.get("target") == paper.target and self.model.get("positive") == [paper.positive]
-        return paper.outcome if same else None
+        return paper.outcome if (model.target, model.positive) == (paper.target, (paper.positive,)) else None
+
+
+def report_run(name: str, result: dict[str, Any], model: Mapping[str, Any] | None) -> ReportRun:
+    """Read the model file of a run; one that is refused is told on the page, which does without it."""
+    try:
+        return ReportRun(name, result, () if model is None else parse_models(model))
+    except DataError as error:
+        return ReportRun(name, result, refused=error.message)
 
 
 def view_runs(runs: Sequence[ReportRun]) -> list[RunView]:
     """Read some runs."""
     outcomes = [read_outcome({**run.result, "name": run.name}) for run in runs]
     return [
-        RunView(label, outcome, run.model, _formulas(outcome, run.model))
+        RunView(label, outcome, _formulas(outcome, run.models), _target(run.models), run.refused)
         for label, outcome, run in zip(labels(outcomes), outcomes, runs, strict=True)
     ]
 
 
-def _formulas(outcome: Outcome, model: Mapping[str, Any] | None) -> tuple[FormulaView, ...]:
-    models = outcome.ideal.models if outcome.ideal else ()
-    found = [each.label for each in outcome.label_rows] or [each.label for each in models if each.label is not None]
-    files = {label_text(*entry["positive"]): entry for entry in (model or {}).get("classes") or ()}
-    if not found and not files:
-        return (_formula(outcome, None, model),)
-    return tuple(_formula(outcome, label, files.get(label)) for label in found or files)
+def _target(models: Sequence[Model]) -> str | None:
+    """Return the target of some models, which is the same for all of them."""
+    return models[0].target if models else None
 
 
-def _formula(outcome: Outcome, label: str | None, model: Mapping[str, Any] | None) -> FormulaView:
+def _formulas(outcome: Outcome, models: Sequence[Model]) -> tuple[FormulaView, ...]:
+    learned = outcome.ideal.models if outcome.ideal else ()
+    found = [each.label for each in outcome.label_rows] or [each.label for each in learned if each.label is not None]
+    if not found and len(models) < 2:
+        return (_formula(outcome, None, models[0] if models else None),)
+    by_label = {label_text(model.positive[0]): model for model in models if len(models) > 1}
+    return tuple(_formula(outcome, label, by_label.get(label)) for label in found or by_label)
+
+
+def _formula(outcome: Outcome, label: str | None, model: Model | None) -> FormulaView:
     ideal = outcome.ideal
     learned = next((each for each in ideal.models if each.label == label), None) if ideal else None
     folds = tuple(each for fold in (ideal.folds if ideal else ()) for each in fold.formulas if each.label == label)
     return FormulaView(label, learned, folds, model, _reading(learned, model), outcome.explains)
 
 
-def _reading(learned: LearnedFormula | None, model: Mapping[str, Any] | None) -> Reading | None:
-    if model is not None and "terms" in model:
-        return model_reading(model)
+def _reading(learned: LearnedFormula | None, model: Model | None) -> ShownFormula | None:
+    if model is not None:
+        return shown_formula(model)
     return text_reading(learned) if learned else None
+
+
+def _labelled(model: Model, sign: str) -> str:
+    return f"{model.target} {sign} {' or '.join(map(label_text, model.positive))}"

@@ -90,6 +90,7 @@ article > header { margin-bottom: .25rem; }
 .share .fill { fill: var(--ideal); }
 .reasons { list-style: none; margin: 0 0 .75rem; padding: 0 0 0 .9rem; border-left: 3px solid var(--rule); }
 .reasons > li { line-height: 2.15rem; }
+.reasons > li + li { border-top: 1px solid var(--rule); margin-top: .25rem; padding-top: .25rem; }
 .panels .term { margin-bottom: .6rem; }
 .of-label { margin: 1.4rem 0 1.6rem; }
 .of-label > .note { margin-bottom: .5rem; }

@@ -73,9 +73,10 @@ def length_words(formula: LearnedFormula | None) -> str | None:
     """Say how short a formula is known to be."""
     if formula is None or formula.status is None or formula.literals == 0:
         return None
+    if formula.status == "bounded" and formula.gap_literals is not None:
+        return f"at most {count(formula.gap_literals, 'literal')} longer than the shortest"
     return {
         "proven": "proven shortest",
-        "bounded": f"at most {formula.gap_literals} longer than the shortest",
         "heuristic": "not proven shortest",
         "as_is": "as it came, not shortened",
     }.get(formula.status, formula.status)

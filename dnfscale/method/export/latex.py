@@ -136,9 +136,9 @@ def _lines(model: Model) -> list[str]:
 
 def latex_conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
     """Return literals that hold together in mathematics mode; the cuts of a column become one interval."""
-    gathered = in_ranges(literals, lambda literal: range_of(attributes[literal[0]], literal[1]))
     return [
-        _range(part) if isinstance(part, Range) else latex_condition(attributes[part[0]], part[1]) for part in gathered
+        _range(part) if isinstance(part, Range) else latex_condition(attributes[part[0]], part[1])
+        for part in in_ranges(attributes, literals)
     ]
 
 

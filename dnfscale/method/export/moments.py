@@ -10,11 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from dnfscale.core.quantities import STEPS, Kind, Measure, Quantity, year_of
+from dnfscale.core.quantities import DAY_S, STEPS, Kind, Measure, Quantity, year_of
 from dnfscale.core.vocabulary import Above, Attribute, Between, cuts_of
 from dnfscale.errors import DataError
-
-_DAY_S = 86_400
 
 
 def duckdb_quantity(quantity: Quantity) -> str:
@@ -93,7 +91,7 @@ def _standard(quantity: Quantity, names: dict[Kind, str], title: str) -> str:
     if kind is Kind.DURATION:
         return str(quantity.ticks)
     year = year_of(quantity)
-    if not 1 <= (1 if year is None else year) <= 9999 or (kind is Kind.TIME and not 0 <= quantity.amount < _DAY_S):
+    if not 1 <= (1 if year is None else year) <= 9999 or (kind is Kind.TIME and not 0 <= quantity.amount < DAY_S):
         raise DataError(
             f"{title} can be told years from 1 to 9999 and times within a day, but the model cuts at {quantity}; "
             "learn without that column, or correct its values"

@@ -8,6 +8,7 @@ import sys
 from xml.etree import ElementTree as ET
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.columns import unused_name
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
@@ -54,7 +55,7 @@ def export_pmml(model: Model) -> str:
     for column in model.columns:
         ET.SubElement(schema, "MiningField", {"name": _xml(column), "usageType": "active"})
     output = ET.SubElement(rule_model, "Output")
-    prediction = {"name": _output_name(model), "optype": "categorical", "dataType": "boolean"}
+    prediction = {"name": unused_name("prediction", model.columns), "optype": "categorical", "dataType": "boolean"}
     ET.SubElement(output, "OutputField", {**prediction, "feature": "predictedValue"})
     rules = ET.SubElement(rule_model, "RuleSet", {"defaultScore": "false"})
     ET.SubElement(rules, "RuleSelectionMethod", {"criterion": "firstHit"})
@@ -203,10 +204,3 @@ def _xml(text: str) -> str:
             "export to another format, or learn without it"
         )
     return text
-
-
-def _output_name(model: Model) -> str:
-    name = "prediction"
-    while name in model.columns:
-        name += "_"
-    return name

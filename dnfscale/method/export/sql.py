@@ -53,6 +53,7 @@ def _dialect_of(name: str) -> Dialect:
 def _expression(model: Model, dialect: Dialect) -> list[str]:
     """Return the lines of the expression; a name may have line breaks of its own, so they are not one text yet."""
     _check_names(model.columns, dialect)
+    _check_lookalikes(model, model.columns, dialect)
     known = kinds(model.tau)
     if not model.dnf.terms:
         return ["FALSE"]
@@ -133,7 +134,9 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
 
     It needs the columns of all attributes, those that the formula does not mention too.
     """
-    _check_names((stored_column(attribute.column) for attribute in model.tau.attributes), dialect)
+    columns = [stored_column(attribute.column) for attribute in model.tau.attributes]
+    _check_names(columns, dialect)
+    _check_lookalikes(model, columns, dialect)
     known = kinds(model.tau)
     bits = [
         f"CASE WHEN {_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"
@@ -175,6 +178,20 @@ def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
                 f"{dialect.title} takes the columns {other!r} and {name!r} for the same; "
                 "name one otherwise and learn again"
             )
+
+
+def _check_lookalikes(model: Model, columns: Iterable[str], dialect: Dialect) -> None:
+    """Make sure that the engine takes no other column of the dataset that was learned from for one of these."""
+    for column in columns:
+        taken: dict[str, str] = {}
+        for name in (column, *model.lookalikes.get(column, ())):
+            other = taken.setdefault(dialect.same_name(name), name)
+            if other != name:
+                raise DataError(
+                    f"{dialect.title} takes the columns {other!r} and {name!r} of the dataset for the same, and may "
+                    f"read another column as {column!r} than the one learned from; name one otherwise and learn again, "
+                    "or export to a language that tells them apart, such as Python"
+                )
 
 
 def _table_name(name: str, dialect: Dialect) -> str:

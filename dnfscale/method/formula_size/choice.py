@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dnfscale.core.model import HALF
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.formula_size.sizes import SizeResult, errors_of
 from dnfscale.method.formula_size.table import TypeTable
@@ -52,18 +53,21 @@ def is_enough(correct: Sequence[int], patience: int) -> bool:
     return bool(correct) and len(correct) - 1 - correct.index(max(correct)) >= patience
 
 
-def path_record(choice: Choice, searched: TypeTable, threshold: Fraction) -> list[dict[str, Any]]:
-    """Return the sizes that were searched as plain facts; searched are the rows, each of weight one.
+def path_record(choice: Choice, searched: TypeTable, validated: TypeTable, threshold: Fraction) -> list[dict[str, Any]]:
+    """Return the sizes that were searched as plain facts; searched and validated are the rows, each of weight one.
 
-    Where errors do not all cost the same, cost says what the formula's errors do, in errors of average cost.
+    Where errors do not all cost the same, cost says what the formula's errors do, in errors of average cost, and
+    validation_score, which sizes were compared by, the share of the cost that is avoided on the rows set aside.
     """
+    n_rows = validated.n_rows
     return [
         {
             "size": result.size,
             "formula_size": result.formula_size,
             "errors": errors_of(result.formula, searched),
             **cost_record(result, threshold),
-            "validation_accuracy": correct / choice.n_rows if choice.n_rows else None,
+            "validation_accuracy": (n_rows - errors_of(result.formula, validated)) / n_rows if n_rows else None,
+            **({} if threshold == HALF else {"validation_score": correct / choice.n_rows if n_rows else None}),
             "proved": result.proved,
         }
         for result, correct in zip(choice.path, choice.correct, strict=True)
@@ -72,4 +76,4 @@ def path_record(choice: Choice, searched: TypeTable, threshold: Fraction) -> lis
 
 def cost_record(result: SizeResult, threshold: Fraction) -> dict[str, float]:
     """Return what a formula's errors cost, if that is not their number."""
-    return {} if threshold == Fraction(1, 2) else {"cost": 2 * result.errors / threshold.denominator}
+    return {} if threshold == HALF else {"cost": 2 * result.errors / threshold.denominator}

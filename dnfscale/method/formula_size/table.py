@@ -98,8 +98,6 @@ class Literals:
     """What a bit of a segment weighs."""
     n_good: int
     """So many segments, the first ones, hold the good types."""
-    certain_errors: int
-    """Rows that any formula gets wrong."""
     constants: tuple[int, int]
     """An attribute that is false on all types that matter, and one that is true, or -1."""
 
@@ -139,7 +137,6 @@ def literals(table: TypeTable) -> Literals:
         segments,
         weights,
         n_good,
-        int(np.minimum(table.c, table.n - table.c).sum()),
         (_first(~varies & ~turned), _first(~varies & turned)),
     )
 

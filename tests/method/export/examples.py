@@ -17,15 +17,16 @@ from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
-from dnfscale.data.datasets import open_named, table_source
+from dnfscale.data.datasets import open_named
+from dnfscale.data.frames import table_source
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.evaluate import columns_of, types_of
-from dnfscale.learn import fold_model, learn
-from dnfscale.table import LearnSpec
+from dnfscale.learn.line import fold_model, learn
+from dnfscale.learn.spec import LearnSpec
+from tests.examples import adult_like
 from tests.strategies import trees
-from tests.test_adult_like import adult_like
 
 NAMES = (
     "plain",

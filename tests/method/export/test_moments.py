@@ -13,14 +13,14 @@ import pytest
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between
-from dnfscale.data.exact import measure_of
+from dnfscale.data.measures import measure_of
 from dnfscale.data.models import model_text, parse_model
 from dnfscale.errors import DataError
 from dnfscale.method.export import DIALECTS, export_latex, export_pmml, export_python, export_sql, export_text
 from tests.jobs.judging import accepts, exact_rows
 from tests.method.export.examples import expected, formula
 from tests.method.export.postgres import Postgres
-from tests.test_types import CASES, with_nulls
+from tests.quantities import COLUMNS, with_nulls
 
 
 def model_of(column: pa.Array) -> Model:
@@ -38,9 +38,9 @@ def model_of(column: pa.Array) -> Model:
     return formula(attributes, [[(0, False), (1, True)], [(1, False), (2, True)], [(0, False), (1, False)]])
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=COLUMNS)
 def case(request: pytest.FixtureRequest) -> tuple[Model, pa.Table]:
-    column = CASES[request.param]
+    column = COLUMNS[request.param]
     return model_of(column), pa.table({"when": with_nulls(column)})
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.errors import DataError, SpecError
-from dnfscale.method.export import DIALECTS, export_sql
+from dnfscale.method.export import DIALECTS, export_latex, export_pmml, export_python, export_sql, export_text
 from tests.method.export.examples import NAMES, TEXTS, expected, formula, single
 
 NAN, INF = float("nan"), float("inf")
@@ -304,6 +304,52 @@ def test_names_that_differ_in_case_only_are_refused_where_they_are_the_same():
     assert '"X" > 1' in export_sql(model, "postgres")
     other = formula([Above("a", "ä", 1), Above("b", "Ä", 1)], [[(0, True), (1, True)]])
     assert export_sql(other)
+
+
+@pytest.mark.parametrize(
+    ("column", "others", "refusing"),
+    [
+        ("Y", ("y",), {"duckdb", "bigquery"}),
+        ("x", ("X",), {"duckdb", "bigquery"}),
+        ("eÉ", ("Eé", "EÉ"), {"duckdb", "bigquery"}),
+        ("É", ("é",), {"bigquery"}),
+        ("İ", ("i\u0307",), {"bigquery"}),
+        ("ß", ("ẞ",), {"bigquery"}),
+        ("straße", ("STRASSE",), set()),
+        ("X_1", ("x", "X"), {"duckdb", "bigquery"}),
+        ("x" * 63 + "a", ("x" * 63 + "A",), {"duckdb", "bigquery", "postgres"}),
+    ],
+)
+def test_a_column_that_may_be_taken_for_another_of_the_dataset_is_refused(connection, column, others, refusing):
+    model = formula(
+        [Above("a", column, 1), Above("b", "z", 2)], [[(0, True), (1, True)]], lookalikes={column: tuple(others)}
+    )
+    for name, dialect in DIALECTS.items():
+        if name not in refusing:
+            assert export_sql(model, name, "t", probability=True)
+            continue
+        with pytest.raises(DataError) as caught:
+            export_sql(model, name)
+        told = str(caught.value)
+        assert told.startswith(f"{dialect.title} takes the columns ")
+        assert f"for the same, and may read another column as {column!r} than the one learned from; " in told
+        assert told.endswith(
+            "name one otherwise and learn again, or export to a language that tells them apart, such as Python"
+        )
+    # DuckDB itself takes exactly those for the same.
+    connection.register("t", pa.table({name: [0] for name in dict.fromkeys((*others, column))}))
+    assert (connection.sql("SELECT * FROM t").columns != list(dict.fromkeys((*others, column)))) == (
+        "duckdb" in refusing
+    )
+    for export in (export_python, export_text, export_latex, export_pmml):
+        assert export(model)
+
+
+def test_a_column_that_only_the_probability_needs_is_refused_with_it():
+    model = formula([Above("a", "x", 1), Above("b", "z", 1)], [[(0, True)]], lookalikes={"z": ("Z",)})
+    assert export_sql(model, table="t")
+    with pytest.raises(DataError, match=r"^DuckDB takes the columns 'z' and 'Z' of the dataset for the same"):
+        export_sql(model, table="t", probability=True)
 
 
 def test_only_the_columns_of_the_formula_matter():

@@ -48,7 +48,6 @@ def test_bits_weigh_what_the_types_weigh(seed):
     net = table.n - 2 * table.c
     assert weight(found, found.full, of_good=True) == -net[net < 0].sum()
     assert weight(found, found.full, of_good=False) == net[net > 0].sum()
-    assert found.certain_errors == np.minimum(table.c, table.n - table.c).sum()
     for function, attribute in enumerate(found.attributes.tolist()):
         if attribute >= 0:
             words = found.bits[function >> 1] ^ (found.full if function & 1 else np.uint64(0))

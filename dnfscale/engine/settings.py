@@ -1,0 +1,129 @@
+"""What Dask is told of the clusters that a job starts: every setting once, with its reason.
+
+    LOCAL      scheduler and workers on this machine
+    ELSEWHERE  those on hosts, in the queue of a batch system and in pods; the image's recipe repeats it for what is
+               started from it by hand
+
+Settings reach a process by Dask's configuration or by its environment. Nothing here imports Dask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+BANDWIDTH = "100kB"
+"""What can be moved in a second from worker to worker.
+
+With Dask's own guess, 100 MB, the rows of a partition go to any worker that has less to do than theirs, which costs
+both of them more than the scan that they were sent for: a study of 10 million rows took a third longer. With 1 MB it is
+still so where one worker has a dozen partitions more than another, of which every one is taken for half a second.
+"""
+
+ALLOWED_FAILURES = 9
+"""How many deaths of its worker a task survives.
+
+A task that kills its workers has to be given up, one whose workers are killed by others must not be: a trial would
+count as failed, and the result would be another. Nothing but the number of deaths tells them apart. If every second
+death of a busy cluster met the same task, Dask's own 3 would err once in 16 times, 9 once in 1,024; and a deadly task
+costs ten starts of a worker.
+"""
+
+KEPT_SHARE = 0.1
+"""The share of a worker's memory beyond which rows wait on disk, so that the peak does not grow with the rows."""
+LOCAL_KEPT_SHARE = 0.03
+"""The same for workers of this machine, which use rows where they lie on disk, see spilling.py.
+
+10 million rows on two workers of 1 GiB took as long with this share as with 0.1, or with none, and the peak of a worker
+was 214 instead of 279 MiB.
+"""
+
+_START_S = 60
+"""How long a worker may take to meet its scheduler."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the processes of a cluster are told."""
+
+    members: Mapping[str, Any]
+    """What scheduler and workers look up in Dask's configuration."""
+    starter: Mapping[str, Any]
+    """What the process that starts them looks up there."""
+    libraries: Mapping[str, str]
+    """What libraries of a worker look up in its environment when they are loaded."""
+
+    def as_config(self) -> dict[str, Any]:
+        """Return what to set in the configuration of a process that starts a cluster and hands its own on."""
+        spawned = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in self.libraries.items()}
+        return {**self.members, **self.starter, **spawned}
+
+    def as_environment(self) -> dict[str, str]:
+        """Return the environment of a scheduler or worker that is handed no configuration."""
+        return {**{_variable(name): str(value) for name, value in self.members.items()}, **self.libraries}
+
+
+def _variable(name: str) -> str:
+    """Return where in its environment Dask finds a setting."""
+    return "DASK_" + name.replace(".", "__").replace("-", "_").upper()
+
+
+_MEMBERS = {
+    # Workers tell the scheduler what they think of it, so that all have to know.
+    "distributed.scheduler.bandwidth": BANDWIDTH,
+    "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
+    # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
+    # while chains keep it busy: the scans of a suite would wait for all tuning, whatever their priority.
+    "distributed.scheduler.worker-saturation": float("inf"),
+    "distributed.comm.timeouts.connect": f"{_START_S}s",
+    # A worker that uses more of its memory writes out what it keeps; reading and merging need the rest.
+    "distributed.worker.memory.spill": 0.55,
+}
+
+_STARTER = {
+    # A worker that is slow to come back is waited for; how long, attendance says. Dask would give it up for good.
+    "distributed.deploy.lost-worker-timeout": "1 hour",
+}
+
+_LIBRARIES = {
+    # Dask makes malloc give back every freed array at once, and the page faults of taking memory anew double the time
+    # of a scan. Blocks are small, so that what is held instead stays below this.
+    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+    # Rows that come back from disk are not small, and would leave holes: they are given back at once.
+    "MALLOC_MMAP_THRESHOLD_": str(4 << 20),
+    # Each worker is one thread; libraries that start some of their own would take cores that the job does not have.
+    "OMP_NUM_THREADS": "1",
+}
+
+LOCAL = Settings(
+    members={
+        **_MEMBERS,
+        # On one machine silence means that somebody is busy: who is gone hangs up.
+        "distributed.comm.timeouts.tcp": "1 hour",
+        "distributed.worker.profile.enabled": False,
+        # Every process looks at its event loop 50 times a second to tell of a slow one, which nobody would see here;
+        # with this and fewer looks at the machine, a cluster that waits takes a third of the time from those who work
+        # on it.
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "2s",
+        # What is compressed cannot be used where it lies on disk.
+        "distributed.worker.memory.spill-compression": False,
+        # Rows of a task that another worker takes over travel a few partitions at a time.
+        "distributed.worker.memory.transfer": 0.02,
+        "distributed.worker.transfer.message-bytes-limit": "8MB",
+    },
+    starter=_STARTER,
+    libraries={
+        **_LIBRARIES,
+        # As Dask sets them for its workers, but after the process that they are forked from has loaded its libraries.
+        "MKL_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "6640",
+    },
+)
+"""Without a target of Dask's: its workers keep rows in a buffer of ours, which goes by LOCAL_KEPT_SHARE."""
+
+ELSEWHERE = Settings(
+    members={**_MEMBERS, "distributed.worker.memory.target": KEPT_SHARE}, starter=_STARTER, libraries=_LIBRARIES
+)

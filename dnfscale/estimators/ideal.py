@@ -1,0 +1,249 @@
+"""The method as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+
+from dnfscale.errors import SpecError
+from dnfscale.estimators.readable import Readable
+from dnfscale.estimators.weights import threshold_fraction
+from dnfscale.learn.line import fold_model, learn_targets
+from dnfscale.learn.spec import PROFILES, LearnSpec, profile_choices
+from dnfscale.method.cuts import written_cuts
+
+
+class IdealClassifier(Readable):
+    """Learns the shortest formula for the best Boolean function of a few attributes.
+
+    The formula is that of the larger of two labels; with more labels there is one for each, and a row gets the label
+    whose formula finds it most probable.
+
+    Parameters
+    ----------
+    max_ell : int, default 10
+        The most attributes that a formula may use.
+    profile : "paper" or "best"
+        What the parameters below stand for that are None: the paper to the letter, or what is recommended.
+    cuts : "median", int, "auto", "entropy" or None
+        Where numbers are cut: at the median, at so many quantiles, at as many as the rows are good for, or at those of
+        many that tell of the label.
+    at : dict of columns and lists of cuts, or None
+        Columns that are cut elsewhere.
+    intervals : bool or None
+        Whether what lies between two cuts of a column may be an attribute too.
+    parts : tuple of "weekday", "hour", "month", a dict of columns and such, or None
+        What of dates and times becomes a column of its own.
+    rare : int, default 0
+        Categories of fewer rows have no attribute of their own.
+    rank : tuple of str or None
+        Rankings of attributes to try: "f", "mutual_info", "chi2" look at them one by one, "forward", "exchange",
+        "additive" and "jmi" together.
+    validation : float, default 0.3
+        The share of the rows that chooses the number of attributes.
+    validation_splits : int, "auto" or None
+        Over how many such shares the choice is averaged.
+    tolerance : float or None
+        How much of the best validation accuracy a formula of fewer attributes may give up.
+    rule : "tolerance", "standard_error" or None
+        Whether it may also give up no more than one standard error.
+    drop_duplicates : bool or None
+        Whether attributes that hold in the same rows as another, or in exactly the others, are left out.
+    objective : "accuracy", "balanced_accuracy" or "f_beta"
+        What the formula is to be good at.
+    beta : float, default 1
+        How many times as much recall counts as precision in F-beta.
+    threshold : float, default 0.5
+        A type of row is accepted when at least this share of it is positive. Below 1/2 a missed positive counts more
+        than a false alarm: a wrong «no» costs 1 - threshold, a wrong «yes» costs threshold. It stands for the nearest
+        fraction with a denominator of at most a million.
+    class_weight : dict, "balanced" or None
+        What an error on a row of each label costs.
+    missing : "drop", "error" or "indicator"
+        Rows with missing values are left out of the learning, refused, or kept, with an attribute that says so. In
+        predictions a missing value makes the attributes of its column false. With "error" it is refused there too, and
+        arrays must be finite.
+    shrink : "none", "support", "parent", "linear" or None
+        What types of few rows go by: themselves, or the type of one attribute less, or a logistic regression.
+    shrink_rows : float, sequence of float or None
+        How many rows of its own weigh as much as that; of several, the best in validation. 8 unless the profile says
+        otherwise.
+    freedom : float or None
+        The share of the rows that a shorter formula may be expected to get wrong besides.
+    unseen : "negative", "dont_care", "follow" or None
+        What the formula says of combinations that no row had: no, whatever is shortest, or what `shrink` says.
+    minimize : "exact", "sympy" or "none"
+        How the formula is made short.
+    categorical, boolean : tuple of str
+        Columns of numbers to be read as categories, and two-valued columns to be read as true or false.
+    drop : tuple of str
+        Columns to leave alone, such as identifiers.
+    max_categories : int, default 10,000
+        The most different values that a column of categories may have.
+    any_columns : bool, default False
+        Whether predictions take any table that has the columns of the formula, instead of those of `fit`.
+    n_jobs : int or None
+        Processes to learn with from a Parquet path; None: this process alone; -1: as many as there are processors.
+    random_state : int, RandomState or None, default 0
+        Which rows are for validation.
+
+    Attributes
+    ----------
+    formula_ : str, or a dict of them by label where there are more than two
+    attributes_ : list of the names that the formula uses
+    classes_ : the labels, in increasing order
+    models_ : the formula of each label with its attributes and counts, one where there are two labels
+    sweep_ : for each number of attributes, the best ranking and its validation accuracy; a dict of them by label
+        where there are more than two
+    certificate_ : how far the rows support the formula, as in a model file; None where rows had weights; a dict of
+        them by label where there are more than two labels
+
+    The rows that validate are chosen by what the rows hold, not by their order: the same rows in another order give the
+    same formula, and a row of weight 3 is that row three times. A Parquet path or a Dask DataFrame is learned from as a
+    job does it, by the order of its rows.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_ell: int = 10,
+        profile: str = "paper",
+        cuts: str | int | None = None,
+        at: Mapping[str, Sequence[float]] | None = None,
+        intervals: bool | None = None,
+        parts: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
+        rare: int = 0,
+        rank: tuple[str, ...] | None = None,
+        validation: float = 0.3,
+        validation_splits: int | str | None = None,
+        tolerance: float | None = None,
+        rule: str | None = None,
+        drop_duplicates: bool | None = None,
+        objective: str = "accuracy",
+        beta: float = 1.0,
+        threshold: float = 0.5,
+        class_weight: Any = None,
+        missing: str = "drop",
+        shrink: str | None = None,
+        shrink_rows: float | Sequence[float] | None = None,
+        freedom: float | None = None,
+        unseen: str | None = None,
+        minimize: str = "exact",
+        categorical: tuple[str, ...] = (),
+        boolean: tuple[str, ...] = (),
+        drop: tuple[str, ...] = (),
+        max_categories: int = 10_000,
+        any_columns: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.max_ell = max_ell
+        self.profile = profile
+        self.cuts = cuts
+        self.at = at
+        self.intervals = intervals
+        self.parts = parts
+        self.rare = rare
+        self.rank = rank
+        self.validation = validation
+        self.validation_splits = validation_splits
+        self.tolerance = tolerance
+        self.rule = rule
+        self.drop_duplicates = drop_duplicates
+        self.objective = objective
+        self.beta = beta
+        self.threshold = threshold
+        self.class_weight = class_weight
+        self.missing = missing
+        self.shrink = shrink
+        self.shrink_rows = shrink_rows
+        self.freedom = freedom
+        self.unseen = unseen
+        self.minimize = minimize
+        self.categorical = categorical
+        self.boolean = boolean
+        self.drop = drop
+        self.max_categories = max_categories
+        self.any_columns = any_columns
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's names)
+        """Learn from a table and its labels.
+
+        X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame or the path of a
+        Parquet dataset, with y the name of its target column (beside Dask also a series of labels).
+        """
+        labelled = self._labelled(X, y, sample_weight, times=threshold_fraction(self.threshold).denominator)
+        spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight, unit=labelled.unit)
+        engine = self._engine(X)
+        try:
+            learned = learn_targets(labelled.source, spec, engine)
+        finally:
+            engine.close()
+        models = [fold_model(of_label.model, of_label, spec) for of_label in learned.targets]
+        self._take(models, learned.kept.table, labelled)
+        self.sweep_ = self._by_label(
+            [
+                [
+                    {
+                        "ell": step.ell,
+                        "rank": step.rank,
+                        "validation_accuracy": step.correct / max(1, of_label.model.sweep.validation_rows),
+                    }
+                    for step in of_label.model.sweep.steps
+                ]
+                for of_label in learned.targets
+            ]
+        )
+        return self
+
+    def learn_spec(self, target: str, **choices: Any) -> LearnSpec:
+        """Return the parameters as what `learn` takes, with some choices of its own."""
+        if self.profile not in PROFILES:
+            raise SpecError(f"profile must be one of {', '.join(map(repr, PROFILES))}, got {self.profile!r}")
+        rank = None if self.rank is None else tuple(self.rank)
+        asked = {
+            "cuts": self.cuts,
+            "intervals": self.intervals,
+            "parts": self.parts if self.parts is None or isinstance(self.parts, Mapping) else tuple(self.parts),
+            "rank": rank,
+            "splits": self.validation_splits,
+            "tolerance": self.tolerance,
+            "rule": self.rule,
+            "drop_duplicates": self.drop_duplicates,
+            "shrink": self.shrink,
+            "shrink_rows": None if self.shrink_rows is None else tuple(map(float, np.atleast_1d(self.shrink_rows))),
+            "freedom": self.freedom,
+            "unseen": self.unseen,
+        }
+        given = {name: value for name, value in asked.items() if value is not None}
+        spec = LearnSpec(
+            target=target,
+            categorical=tuple(self.categorical),
+            boolean=tuple(self.boolean),
+            drop=tuple(self.drop),
+            max_categories=self.max_categories,
+            missing=self.missing,
+            max_ell=int(self.max_ell) if isinstance(self.max_ell, np.integer) else self.max_ell,
+            validation=self.validation,
+            threshold=threshold_fraction(self.threshold),
+            at=self._given_cuts(),
+            rare=self.rare,
+            objective=self.objective,
+            beta=Fraction(str(self.beta)),
+            minimize=self.minimize,
+            outer=0,
+            seed=self._seed(),
+        )
+        return replace(spec, **{**profile_choices(self.profile, rank), **given, **choices})
+
+    def _given_cuts(self) -> tuple[tuple[str, tuple[int | float | str, ...]], ...]:
+        try:
+            return tuple(written_cuts({} if self.at is None else self.at).items())
+        except ValueError as error:
+            raise SpecError(f"at must be {error}, got {self.at!r}", "booleanize.at") from None

@@ -1,0 +1,192 @@
+"""What a fitted classifier of formulas has to say: answers, why, in which languages, and its look in a notebook."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from dnfscale.core.arrays import Ints
+from dnfscale.core.counts import to_dense
+from dnfscale.core.formula import Dnf
+from dnfscale.core.lookalikes import lookalikes
+from dnfscale.core.model import Model
+from dnfscale.core.parts import stored_column
+from dnfscale.data.frames import is_dask
+from dnfscale.data.models import classes_text, model_text
+from dnfscale.errors import DataError
+from dnfscale.estimators.labelled import Labelled, Labels, TableClassifier, is_path, labels_in
+from dnfscale.learn.table import Table
+from dnfscale.method import narrate
+from dnfscale.method.certificate import certificate_of
+from dnfscale.method.explain import explain_types, to_record
+from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
+
+
+class Readable(TableClassifier):
+    """A classifier whose answers come from formulas, one of two labels or one for each of more."""
+
+    models_: tuple[Model, ...]
+
+    def predict(self, X: Any) -> Labels:  # noqa: N803 (scikit-learn's name for a table)
+        """Return the label of each row."""
+        check_is_fitted(self)
+        types = self._types(X)
+        answers = self._given(types).argmax(axis=1) if len(types) > 1 else self.models_[0].accepted()[types[0]]
+        return np.asarray(self.classes_[answers.astype(np.intp)])
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+        """Return the probability of each label, from (c_t + 1) / (n_t + 2) for the type t of each row.
+
+        Where smoothing would cross the threshold, it stops beside it, so that two labels get what `predict` says. The
+        probabilities of more labels are scaled to add up to one.
+        """
+        check_is_fitted(self)
+        given = self._given(self._types(X))
+        return np.asarray(given / given.sum(axis=1, keepdims=True))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
+        """Return the share of rows that get their label; beside a path or a Dask DataFrame y may name the target."""
+        labels = labels_in(X, y) if isinstance(y, str) and (is_path(X) or is_dask(X)) else y
+        return float(super().score(X, labels, sample_weight))
+
+    def decision(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
+        """Return the type of each row, with its rows n and positive rows c in the learning, and the answer.
+
+        A record array with the fields type (bit i is the truth value of attribute i), n, c, accepted; with more than
+        two labels one column for each.
+        """
+        check_is_fitted(self)
+        columns = []
+        for model, types in zip(self.models_, self._types(X), strict=True):
+            n, c = to_dense(model.counts)
+            fields = [("type", np.int64), ("n", np.int64), ("c", np.int64), ("accepted", np.bool_)]
+            column = np.empty(len(types), dtype=fields)
+            column["type"], column["n"], column["c"] = types, n[types], c[types]
+            column["accepted"] = model.accepted()[types]
+            columns.append(column)
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+    def explain(self, X: Any, *, text: bool = False) -> list[Any]:  # noqa: N803
+        """Say why each row gets its answer: what holds, what clashes, and the smallest change that would flip it.
+
+        Each explanation is a dict as `dnfscale explain --json` writes it or, with text, the same in words. With more
+        than two labels it is about the formula of the label that the row gets.
+        """
+        check_is_fitted(self)
+        types = np.array(self._types(X))
+        answering = (
+            np.zeros(types.shape[1], dtype=np.intp) if len(self.models_) == 1 else self._given(types).argmax(axis=1)
+        )
+        found: list[Any] = [None] * types.shape[1]
+        for place, model in enumerate(self.models_):
+            rows = np.flatnonzero(answering == place)
+            codes = types[place, rows].tolist()
+            known = explain_types(model, set(codes))
+            for row, code in zip(rows.tolist(), codes, strict=True):
+                found[row] = narrate.write(model, known[code]) if text else to_record(model, known[code])
+        return found
+
+    def to_sql(self, dialect: str = "duckdb", table: str | None = None, *, label: Any = None) -> str:
+        """Return the formula as a Boolean expression of SQL, or as a SELECT from a table."""
+        return export_sql(self.model_of(label), dialect, table)
+
+    def to_python(self, *, label: Any = None) -> str:
+        """Return the formula as the source of a Python function that needs nothing else."""
+        return export_python(self.model_of(label))
+
+    def to_latex(self, *, label: Any = None) -> str:
+        """Return the formula as LaTeX."""
+        return export_latex(self.model_of(label))
+
+    def to_text(self, *, label: Any = None) -> str:
+        """Return the formula as readable conditions."""
+        return export_text(self.model_of(label))
+
+    def to_pmml(self, *, label: Any = None) -> str:
+        """Return the formula as a PMML rule set."""
+        return export_pmml(self.model_of(label))
+
+    def save(self, path: Any) -> None:
+        """Write a model file, which `dnfscale predict`, `explain` and `export` take."""
+        check_is_fitted(self)
+        text = model_text(self.models_[0]) if len(self.models_) == 1 else classes_text(self.models_)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    def model_of(self, label: Any = None) -> Model:
+        """Return the formula of a label with its attributes and counts; of two labels only the larger has one."""
+        check_is_fitted(self)
+        known = {model.positive[0]: model for model in self.models_}
+        if label is None and len(known) == 1:
+            return self.models_[0]
+        if label not in known:
+            raise DataError(f"expected label to be one of {list(known)!r}, got {label!r}")
+        return known[label]
+
+    def _take(self, models: Sequence[Model], table: Table, labelled: Labelled) -> None:
+        """Take the formulas that were learned for one's own."""
+        # Rows that were dropped for missing values may have taken a class with them.
+        values = np.array(table.summary.target.values)
+        self.classes_ = values if labelled.classes is None else labelled.classes[values]
+        if labelled.classes is None:
+            names = dict.fromkeys(stored_column(column.name) for column in table.columns)
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(list(names), dtype=object)
+        labels = (self.classes_[[1]] if len(models) == 1 else self.classes_).tolist()
+        # The columns of ours, for labels and weights, are none of the dataset; those of the caller may well be.
+        alike = labelled.alike
+        named = (
+            replace(
+                model,
+                target=labelled.name,
+                positive=(label,),
+                unit=labelled.unit,
+                weighted=labelled.weighted,
+                lookalikes=lookalikes(model.tau, alike),
+            )
+            for model, label in zip(models, labels, strict=True)
+        )
+        # Counts of weighted rows have no certificate.
+        self.models_ = tuple(
+            model if model.weighted else replace(model, certificate=certificate_of(model)) for model in named
+        )
+        self.formula_ = self._by_label([model.formula for model in self.models_])
+        self.certificate_ = self._by_label(
+            [None if model.weighted else dict(model.certificate) for model in self.models_]
+        )
+        self.attributes_ = list(dict.fromkeys(name for model in self.models_ for name in model.tau.names))
+
+    def _by_label(self, values: Sequence[Any]) -> Any:
+        """Return what is told of the one formula, or a dict of it by label."""
+        labels = (model.positive[0] for model in self.models_)
+        return values[0] if len(values) == 1 else dict(zip(labels, values, strict=True))
+
+    def _types(self, X: Any) -> list[Ints]:  # noqa: N803
+        """Return the type of each row under each formula."""
+        return self._types_under(X, [model.tau for model in self.models_])
+
+    def _given(self, types: Any) -> npt.NDArray[np.float64]:
+        given = [model.probabilities()[codes] for model, codes in zip(self.models_, types, strict=True)]
+        return np.column_stack(given if len(given) > 1 else [1 - given[0], given[0]])
+
+    def _html_repr(self) -> str:
+        """Show a fitted classifier as its formula, as a notebook does."""
+        if not hasattr(self, "models_"):
+            return str(super()._html_repr())
+        return "".join(_formula_html(model) for model in self.models_)
+
+    def _repr_latex_(self) -> str | None:
+        return "\n".join(export_latex(model) for model in self.models_) if hasattr(self, "models_") else None
+
+
+def _formula_html(model: Model) -> str:
+    terms = [Dnf((term,)).render(model.tau.names) for term in model.dnf.terms] if model.tree is None else []
+    shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, terms or [model.formula]))
+    head = f"{html.escape(model.target)} = {html.escape(', '.join(map(str, model.positive)))}"
+    return f"<div><b>{head}</b> if<br>&nbsp;&nbsp;<code>{shown}</code></div>"

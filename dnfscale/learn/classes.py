@@ -1,0 +1,121 @@
+"""More than two classes: a formula for each against the others, and what they say together.
+
+A row gets the class whose formula gives its type the highest probability, the first of several. A formula accepts a
+type exactly when it gives it more than the threshold, so a class whose formula says yes goes before all that say no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
+from dnfscale.core.bins import Bins, Span
+from dnfscale.core.counts import binned_types
+from dnfscale.core.splits import TEST
+from dnfscale.data.source import Source
+from dnfscale.engine.api import Engine
+from dnfscale.learn.line import KeptRows, Learned, fold_model, learn_targets
+from dnfscale.learn.scans import Read
+from dnfscale.learn.spec import LearnSpec
+from dnfscale.method.booleanize import Booleanization
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedClasses:
+    """The formulas of all classes, and how their joint answers fall out on the test rows."""
+
+    labels: tuple[Scalar, ...]
+    classes: tuple[Learned, ...]
+    confusion: Ints
+    """confusion[fold, class, answer]: test rows of a class by the class they were given."""
+    kept: KeptRows
+    """The rows as they are kept on the workers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answering:
+    """A formula of one class in one fold, as far as it takes part in an answer."""
+
+    attributes: tuple[int, ...]
+    """Cut at the medians of W_0."""
+    probabilities: Floats
+    """Of each type over the attributes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountAnswers:
+    """A scan: how often each fold's formulas give the rows of a class each answer, on the test part."""
+
+    bins: tuple[Bins, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
+    spans: tuple[tuple[tuple[Span, ...], ...], ...]
+    """spans[fold][class]."""
+    probabilities: tuple[tuple[Floats, ...], ...]
+    """probabilities[fold][class][type]."""
+    tested: Bools
+    """tested[fold, arc]."""
+
+    def __call__(self, read: Read) -> Ints:
+        n_classes = len(self.spans[0])
+        needed = {span.column for of_fold in self.spans for of_class in of_fold for span in of_class}
+        table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
+        arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
+        confusion = np.zeros((len(self.spans), n_classes, n_classes), dtype=np.int64)
+        for fold, (spans, probabilities) in enumerate(zip(self.spans, self.probabilities, strict=True)):
+            rows = np.flatnonzero(self.tested[fold][arcs])
+            columns = {column: codes[rows] for column, codes in table.columns.items()}
+            given = [
+                by_type[binned_types(columns, of_class, self.bins)]
+                for of_class, by_type in zip(spans, probabilities, strict=True)
+            ]
+            cells = n_classes * classes[rows] + np.argmax(given, axis=0)
+            weights = None if table.weights is None else table.weights[rows]
+            confusion[fold] = tally_cells(cells, weights, n_classes**2).reshape(n_classes, n_classes)
+        return confusion
+
+
+def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedClasses:
+    """Learn a formula for every class, and count what they answer together."""
+    learned = learn_targets(source, spec, engine)
+    n_folds = learned.kept.table.splits.n_folds
+    answering = {
+        fold: [
+            Answering(
+                learned.chosen[place * n_folds + fold],
+                fold_model(of_class.folds[fold], of_class, spec).probabilities(),
+            )
+            for place, of_class in enumerate(learned.targets)
+        ]
+        for fold in range(n_folds - 1)
+    }
+    confusion = count_answers(learned.kept, learned.booleans, answering, engine)
+    labels = tuple(labels[0] for labels in learned.kept.table.classes)
+    return LearnedClasses(labels, learned.targets, confusion, learned.kept)
+
+
+def count_answers(
+    kept: KeptRows, booleans: Booleanization, answering: Mapping[int, Sequence[Answering]], engine: Engine
+) -> Ints:
+    """Count what the formulas of all classes answer together in some folds: counts[fold, class, answer]."""
+    table = kept.table
+    n_classes = len(table.classes)
+    if not answering:
+        return np.zeros((0, n_classes, n_classes), dtype=np.int64)
+    scan = CountAnswers(
+        bins=booleans.bins,
+        classes=table.classes,
+        spans=tuple(
+            tuple(booleans.whole.of(fold, of_class.attributes) for of_class in classes)
+            for fold, classes in answering.items()
+        ),
+        probabilities=tuple(tuple(of_class.probabilities for of_class in classes) for classes in answering.values()),
+        tested=table.splits.members([TEST])[list(answering)],
+    )
+    return engine.reduce("count answers", kept.rows, scan, _merge)
+
+
+def _merge(parts: Sequence[Ints]) -> Ints:
+    return np.asarray(np.sum(parts, axis=0))

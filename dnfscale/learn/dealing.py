@@ -1,0 +1,56 @@
+"""How many folds and inner splits rows are dealt into."""
+
+from __future__ import annotations
+
+from dnfscale.core.splits import Splits
+from dnfscale.errors import DataError, LimitError, SpecError
+from dnfscale.learn.spec import LearnSpec
+
+_MOST_FOLDS = 5_000
+"""What is known of each arc in each fold grows with the square of the number of folds: 50 MB here."""
+_VALIDATED_ROWS, _MOST_SPLITS = 30_000, 10
+"""Rows that are worth validating on, over as few inner splits as it takes, and the most splits that may take."""
+_FEW_ROWS = 100
+"""Below this many rows every row is a test fold of its own, unless the number of folds is given."""
+
+
+def splits_of(n_rows: int, spec: LearnSpec) -> Splits:
+    """Return how so many rows are dealt into folds and inner splits."""
+    outer, inner = n_test_folds(n_rows, spec), n_inner(n_rows, spec)
+    if inner > 1 and (outer + 1) * inner > _MOST_FOLDS:
+        raise LimitError(
+            f"select.validation_splits may give at most {_MOST_FOLDS:,} inner splits of all folds together, got "
+            f"{inner} of {outer + 1:,}; lower it, or folds.outer",
+            "select.validation_splits",
+        )
+    return Splits(n_rows, outer, spec.validation, spec.seed, inner)
+
+
+def n_inner(n_rows: int, spec: LearnSpec) -> int:
+    """Return how many inner splits so many rows are worth."""
+    return spec.splits if isinstance(spec.splits, int) else min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
+
+
+def asked_folds(n_rows: int, spec: LearnSpec) -> int:
+    """Return how many test folds are asked for, whether or not so many rows can be dealt into them."""
+    if spec.outer is None:
+        return 10 if n_rows >= _FEW_ROWS else n_rows
+    return n_rows if spec.outer == "leave-one-out" else int(spec.outer)
+
+
+def n_test_folds(n_rows: int, spec: LearnSpec) -> int:
+    """Return how many test folds so many rows are dealt into."""
+    outer = asked_folds(n_rows, spec)
+    if spec.outer == 0:
+        return 0
+    if n_rows < 2:
+        raise DataError(f'expected at least 2 rows to cross-validate, got {n_rows}; use kind = "fit"', "folds.outer")
+    if outer > n_rows:
+        raise SpecError(
+            f"folds.outer must be at most the number of rows, {n_rows:,}, got {outer}; lower it", "folds.outer"
+        )
+    if outer > _MOST_FOLDS:
+        raise LimitError(
+            f"folds.outer may give at most {_MOST_FOLDS:,} folds at once, got {outer:,}; lower it", "folds.outer"
+        )
+    return outer

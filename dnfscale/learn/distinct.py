@@ -1,0 +1,146 @@
+"""The types of the formula-size method: distinct rows of every fold over all attributes, counted where the rows are.
+
+    kept rows -> distinct rows on W_train and W_val, on W_0 and the test part, per fold
+
+A fold with more distinct rows than the limit keeps the better half of its attributes, by the first ranking of the spec
+on its W_train, and is counted again, until its rows fit. What is then found is exact over those attributes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Codes, Scalar
+from dnfscale.core.bins import Bins
+from dnfscale.core.distinct import DROPPED, Distinct, DistinctRequest, PackedTypes, distinct_rows, group, merge_distinct
+from dnfscale.engine.api import Engine
+from dnfscale.engine.budget import check_merge
+from dnfscale.learn.line import KeptRows, rank_attributes
+from dnfscale.learn.scans import Read
+from dnfscale.learn.spec import LearnSpec
+from dnfscale.method.formula_size import TypeTable
+from dnfscale.method.ideal import weighed_rows
+
+MAX_TYPES = 20_000
+"""Distinct rows of a fold, unless the spec says otherwise. The search takes time in proportion: size 10 over 50
+attributes about a minute at this limit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldTypes:
+    """The distinct rows of a fold."""
+
+    target: int
+    fold: int
+    attributes: tuple[int, ...]
+    """The attributes that are told apart, in the order of all attributes."""
+    exact: bool
+    """Whether these are all attributes."""
+    train: PackedTypes
+    validation: PackedTypes
+    """Cut at the medians of W_train."""
+    whole: PackedTypes
+    test: PackedTypes
+    """Cut at the medians of W_0."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountDistinct:
+    """A scan of the rows that were kept: the distinct rows of every request."""
+
+    bins: tuple[Bins, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
+    requests: tuple[DistinctRequest, ...]
+    n_arcs: int
+    most: int
+
+    def __call__(self, read: Read) -> Distinct:
+        needed = {span.column for request in self.requests for span in request.spans}
+        table = read.binned(self.bins, self.classes, n_arcs=self.n_arcs, only=needed)
+        return distinct_rows(table, self.requests, bins=self.bins, most=self.most)
+
+    def merge(self, parts: Sequence[Distinct]) -> Distinct:
+        return merge_distinct(parts, most=self.most)
+
+
+def count_distinct(kept: KeptRows, spec: LearnSpec, engine: Engine, *, max_types: int = MAX_TYPES) -> list[FoldTypes]:
+    """Count the distinct rows of every target and fold; folds come round in order, the fold of all rows last."""
+    n_targets, n_folds = len(kept.table.targets), kept.table.splits.n_folds
+    n_attributes = len(kept.booleans.attributes)
+    waiting = {(target, fold): n_attributes for target in range(n_targets) for fold in range(n_folds)}
+    found: dict[tuple[int, int], FoldTypes] = {}
+    while waiting:
+        chosen = {place: _best(kept, spec, *place, n=n) for place, n in waiting.items()}
+        counted = _count(kept, chosen, engine, max_types)
+        for (place, attributes), (inner, outer) in zip(
+            chosen.items(), zip(counted[::2], counted[1::2], strict=True), strict=True
+        ):
+            if inner is None or outer is None:
+                waiting[place] = max(1, waiting[place] // 2)
+                continue
+            del waiting[place]
+            found[place] = FoldTypes(
+                *place,
+                attributes,
+                len(attributes) == n_attributes,
+                train=group(inner, 0),
+                validation=group(inner, 1),
+                whole=group(outer, 0),
+                test=group(outer, 1),
+            )
+    return [found[place] for place in sorted(found)]
+
+
+def type_table(types: PackedTypes) -> TypeTable:
+    """Return distinct rows as what the search reads."""
+    return TypeTable(types.holds(), types.n, types.c)
+
+
+def weighed(types: PackedTypes, threshold: Fraction) -> PackedTypes:
+    """Return distinct rows with weights by which the fewest errors cost the least: a wrong «no» 1 - threshold each.
+
+    With the threshold 1/2 they stay as they are. The weights are whole numbers, so that the search stays exact.
+    """
+    n, c = weighed_rows(types.n, types.c, threshold)
+    return replace(types, n=n, c=c)
+
+
+def _best(kept: KeptRows, spec: LearnSpec, target: int, fold: int, *, n: int) -> tuple[int, ...]:
+    """Return the n best attributes of a fold, in the order of all attributes."""
+    if n == len(kept.booleans.attributes):
+        return tuple(range(n))
+    return tuple(sorted(rank_attributes(kept.associations[target], spec.rank[0], n)[fold]))
+
+
+def _count(kept: KeptRows, chosen: dict[tuple[int, int], tuple[int, ...]], engine: Engine, max_types: int) -> Distinct:
+    """Count the distinct rows of some folds: of each, cut at the medians of W_train, and at those of W_0."""
+    most = min(max_types, kept.table.splits.n_rows)
+    check_merge(
+        f"distinct rows of {len(chosen):,} folds",
+        sum(2 * most * (32 + -(-len(attributes) // 8)) for attributes in chosen.values()),
+        fan_in=engine.fan_in,
+        worker_bytes=engine.worker_bytes,
+        advice="lower baselines.formula_size.max_types, folds.outer or cluster.fan_in, or raise cluster.memory_limit",
+        key="baselines.formula_size.max_types",
+    )
+    table, booleans = kept.table, kept.booleans
+    # Groups 0 and 1 are W_train and W_val, or W_0 and the test part; group 2 is not counted.
+    inner = table.splits.parts
+    outer = np.array([0, 0, 1], dtype=np.uint8)[table.splits.parts]
+    requests = [
+        DistinctRequest(spans.of(fold, attributes), _cells(groups[fold], table.targets[target]))
+        for (target, fold), attributes in chosen.items()
+        for spans, groups in ((booleans.train, inner), (booleans.whole, outer))
+    ]
+    scan = CountDistinct(booleans.bins, table.classes, tuple(requests), table.splits.n_arcs, max_types)
+    return engine.reduce("count distinct rows", kept.rows, scan, scan.merge)
+
+
+def _cells(groups: Codes, of_class: Bools) -> Codes:
+    """Return where the rows of each label count, given the group of each arc and the target's value of each class."""
+    cells = np.where((groups == 2)[:, None], DROPPED, 2 * groups[:, None] + of_class[None, :])
+    return cells.astype(np.uint8).reshape(-1)

@@ -1,0 +1,298 @@
+"""Which attributes go first, in every part that formulas are learned from.
+
+A *unit* is a part of the rows that ranks attributes for itself: W_train of each inner split of each fold and, where
+there are several inner splits, all of W_0, on which what was chosen over the splits is then carried out. Units are
+numbered split by split, each with all folds in order; W_0 comes last.
+
+Rankings of attributes one by one follow from 2 x 2 tables of all rows. Rankings that look at them together are found on
+a sample of the rows, at most 32,767 of them, drawn by row number: which attributes go together shows on so many. What a
+ranking is worth is then judged on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core import sample
+from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, narrowest
+from dnfscale.core.associations import Associations
+from dnfscale.core.bins import Bins, Span, Spans
+from dnfscale.core.sample import SampledRows
+from dnfscale.core.splits import TEST, TRAIN, Splits
+from dnfscale.core.vocabulary import Above, Equals
+from dnfscale.engine.api import Engine
+from dnfscale.engine.budget import check_merge
+from dnfscale.learn.scans import Read
+from dnfscale.learn.spec import LearnSpec
+from dnfscale.learn.table import Table
+from dnfscale.method.booleanize import Booleanization
+from dnfscale.method.cuts import keep_telling
+from dnfscale.method.flags import Flags
+from dnfscale.method.joint import JOINT, Candidates, Pick, first_of_equals, rank_together
+from dnfscale.method.select import SCORES, mutual_info_scores, rankings
+
+_SAMPLED_ROWS, _SAMPLED_CELLS = (1 << 15) - 1, 1 << 25
+"""Rows of the sample, twice as many of which fit in 16 bits; fewer where a table has more than a thousand columns."""
+_CANDIDATES, _CANDIDATE_CELLS = 1 << 10, 1 << 24
+"""Attributes that are looked at together, the best by mutual information; fewer where the sample has many rows."""
+
+_FEW_ROWS = 1 << 11
+"""Below so many rows all candidates are counted by where they hold: histograms would have more cells than rows."""
+_SPARE = 4
+"""How many times the attributes wanted are ranked one by one, where some may turn out to be equal."""
+
+Ranked = dict[str, tuple[int, ...]]
+"""The best attributes by each ranking, best first."""
+Picked = dict[str, tuple[Pick, ...]]
+"""The same, where an attribute may still be a pair of cuts: what lies between them."""
+
+
+def sampled_rows(n_rows: int, n_columns: int) -> int:
+    """Return how many rows attributes are ranked together on."""
+    return min(n_rows, _SAMPLED_ROWS, max(1, _SAMPLED_CELLS // max(1, n_columns)))
+
+
+def most_candidates(n_sampled: int) -> int:
+    """Return how many attributes are looked at together on so many rows."""
+    return min(_CANDIDATES, _CANDIDATE_CELLS // max(1, n_sampled))
+
+
+def n_units(splits: Splits) -> int:
+    """Return how many parts rank attributes for themselves."""
+    return splits.n_folds * units_of_fold(splits.inner)
+
+
+def units_of_fold(n_inner: int) -> int:
+    """Return how many parts of a fold do: W_train of every inner split and, where there are several, W_0."""
+    return 1 if n_inner == 1 else n_inner + 1
+
+
+def unit_members(splits: Splits) -> Bools:
+    """Return members[unit, arc]: of which arcs each unit consists."""
+    parts = [splits.inner_parts(split) == TRAIN for split in range(splits.inner)]
+    if splits.inner > 1:
+        parts.append(splits.parts != TEST)
+    return np.concatenate(parts)
+
+
+def rank_units(
+    rows: Sequence[object],
+    tables: Sequence[Associations],
+    table: Table,
+    booleans: Booleanization,
+    spec: LearnSpec,
+    engine: Engine,
+) -> tuple[list[list[Ranked]], Booleanization]:
+    """Return the rankings of every target and unit, given the 2 x 2 tables of each.
+
+    What is ranked are the attributes and, after them, the intervals that were found: both are returned as well.
+    """
+    allowed = [_allowed(of_target, booleans, spec) for of_target in tables]
+    if not spec.looks_together:
+        pairs = zip(tables, allowed, strict=True)
+        return [_by_scores(of_target, kept, spec, spec.max_ell) for of_target, kept in pairs], booleans
+    drawn = _sample(rows, table, booleans, spec, engine)
+    jobs = []
+    for target, (of_target, kept) in enumerate(zip(tables, allowed, strict=True)):
+        most = most_candidates(len(drawn.numbers))
+        telling = _orders(np.where(kept, mutual_info_scores(of_target), -1.0), kept, most)
+        scored = _by_scores(of_target, kept, spec, _SPARE * spec.max_ell if spec.drop_duplicates else spec.max_ell)
+        jobs += [RankJob(target, unit, telling[unit], scored[unit]) for unit in range(len(of_target.n))]
+    scan = RankTogether(
+        rows=drawn,
+        bins=booleans.bins,
+        spans=booleans.train,
+        members=unit_members(table.splits),
+        targets=table.targets,
+        ranks=spec.rank,
+        max_ell=spec.max_ell,
+        drop_duplicates=spec.drop_duplicates,
+        is_cut=np.array([isinstance(attribute, Above) for attribute in booleans.attributes]),
+        intervals=spec.intervals,
+        unit=spec.unit,
+    )
+    picked = engine.map("rank attributes", jobs, scan)
+    ends = sorted({pick for ranking in picked for order in ranking.values() for pick in order if len(pick) == 2})
+    numbers = {pair: len(booleans.attributes) + place for place, pair in enumerate(ends)}
+    ranked = [
+        {rank: tuple(numbers[pick] if len(pick) == 2 else pick[0] for pick in order) for rank, order in ranking.items()}
+        for ranking in picked
+    ]
+    n = len(ranked) // len(tables)
+    return [ranked[target * n : (target + 1) * n] for target in range(len(tables))], booleans.with_intervals(ends)
+
+
+@dataclass(frozen=True, slots=True)
+class RankJob:
+    """A unit to rank attributes in."""
+
+    target: int
+    unit: int
+    candidates: tuple[int, ...]
+    scored: Mapping[str, tuple[int, ...]]
+    """The rankings of attributes one by one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RankTogether:
+    """Ranks the attributes of a unit on the sampled rows."""
+
+    rows: SampledRows
+    bins: tuple[Bins, ...]
+    spans: Spans
+    members: Bools
+    targets: Bools
+    ranks: tuple[str, ...]
+    max_ell: int
+    drop_duplicates: bool
+    is_cut: Bools
+    """Which attributes are what lies above a cut."""
+    intervals: bool
+    """Whether what lies between two of them may be picked."""
+    unit: int
+    """What a row counts."""
+
+    def __call__(self, job: RankJob) -> Picked:
+        arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
+        own = np.flatnonzero(self.members[job.unit][arcs])
+        # Candidates first: of equals, none must give way to an attribute that is none.
+        others = {a for order in job.scored.values() for a in order}.difference(job.candidates)
+        attributes = [*sorted(job.candidates), *sorted(others)]
+        weights = None if self.rows.weights is None else self.rows.weights[own]
+        target = self.targets[job.target][classes[own]]
+        found = self._candidates(job.unit, attributes, own, target, weights)
+        place_of = {attribute: place for place, attribute in enumerate(attributes)}
+        first = first_of_equals(found) if self.drop_duplicates else np.arange(len(attributes))
+        telling = [a for a in job.candidates if first[place_of[a]] == place_of[a]] or list(job.candidates)
+        narrow = found.only([place_of[a] for a in telling])
+        ranked: Picked = {}
+        together = rank_together(narrow, [rank for rank in self.ranks if rank in JOINT], self.max_ell)
+        for rank in self.ranks:
+            if rank in together:
+                ranked[rank] = tuple(tuple(telling[i] for i in pick) for pick in together[rank])
+            else:
+                # Of equals the best ranked stays, where it is.
+                distinct: dict[int, int] = {}
+                for a in job.scored[rank]:
+                    distinct.setdefault(int(first[place_of[a]]), a)
+                ranked[rank] = tuple((a,) for a in list(distinct.values())[: self.max_ell])
+        return ranked
+
+    def _candidates(
+        self, unit: int, attributes: Sequence[int], own: Ints, target: Bools, weights: Ints | None
+    ) -> Candidates:
+        """Return some rows by the attributes that hold in them."""
+        spans = self.spans.of(unit % self.spans.n_folds, attributes)
+        place, column, flag = (np.full(len(spans), -1) for _ in range(3))
+        cuts: dict[int, list[int]] = {}
+        for i, (attribute, span) in enumerate(zip(attributes, spans, strict=True)):
+            # A given cut that no value of the column's type can lie below is none.
+            if self.is_cut[attribute] and span.first <= span.last:
+                cuts.setdefault(span.column, []).append(i)
+        steps: list[Codes] = []
+        for number, ladder in cuts.items():
+            first = np.array([spans[i].first for i in ladder])
+            column[ladder] = len(steps)
+            place[ladder] = (first[:, None] >= first).sum(axis=1)
+            steps.append(_steps(self.rows.columns[number][own], [spans[i] for i in ladder], self.bins[number].n_codes))
+        flagged = np.flatnonzero((column < 0) | (len(own) < _FEW_ROWS))
+        flag[flagged] = np.arange(len(flagged))
+        holds = np.empty((len(flagged), len(own)), dtype=np.bool_)
+        for i, candidate in enumerate(flagged.tolist()):
+            span = spans[candidate]
+            holds[i] = span.holds(self.rows.columns[span.column][own], self.bins[span.column].n_codes)
+        flags = Flags.of(holds, weighted=weights is not None)
+        return Candidates(
+            flags=flags,
+            flag=flag,
+            target=target,
+            column=column,
+            place=place,
+            steps=steps,
+            weights=weights,
+            unit=self.unit,
+            intervals=self.intervals,
+        )
+
+
+def _steps(codes: Codes, cuts: Sequence[Span], n_codes: int) -> Codes:
+    """Return how many of the cuts of a column each code is above."""
+    every = np.arange(n_codes, dtype=narrowest(n_codes))
+    above = np.sum([cut.holds(every, n_codes) for cut in cuts], axis=0)
+    return np.asarray(above, dtype=narrowest(len(cuts))).take(codes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawRows:
+    """A scan that draws a sample of the rows."""
+
+    bins: tuple[Bins, ...]
+    classes: tuple[tuple[Scalar, ...], ...]
+    n_arcs: int
+    n_rows: int
+    drawn: int
+    seed: int
+
+    def __call__(self, read: Read) -> SampledRows:
+        n_rows = read.rough.n_rows
+        drawn = sample.is_drawn(read.first_row, n_rows, of=self.n_rows, drawn=self.drawn, seed=self.seed)
+        rows = np.flatnonzero(drawn)
+        table = read.rough.take(rows).binned(self.bins, self.classes, n_arcs=self.n_arcs)
+        return sample.numbered(table, rows + read.first_row)
+
+
+def _sample(
+    rows: Sequence[object], table: Table, booleans: Booleanization, spec: LearnSpec, engine: Engine
+) -> SampledRows:
+    drawn = sampled_rows(table.splits.n_rows, len(booleans.bins))
+    check_merge(
+        f"a sample of {drawn:,} rows",
+        drawn * (len(booleans.bins) + 24),
+        fan_in=1,
+        worker_bytes=engine.worker_bytes,
+        advice="raise cluster.memory_limit",
+        key="cluster.memory_limit",
+    )
+    scan = DrawRows(booleans.bins, table.classes, table.splits.n_arcs, table.splits.n_rows, drawn, spec.seed)
+    return engine.reduce("draw rows", rows, scan, sample.merge)
+
+
+def _allowed(tables: Associations, booleans: Booleanization, spec: LearnSpec) -> Bools:
+    """Say which attributes may be ranked in each unit.
+
+    None is a cut that repeats another of its column there, or a category of too few rows there: what may be ranked in
+    one fold must not depend on rows of another.
+    """
+    cuts = booleans.cuts_by_column()
+    allowed = np.ones(tables.holds.shape, dtype=np.bool_)
+    if spec.cuts == "entropy":
+        allowed &= keep_telling(tables, cuts)
+    fold_of = np.arange(len(allowed)) % booleans.train.n_folds
+    for own in (column for column in cuts if len(column) > 1):
+        first = booleans.train.first[:, own]
+        repeats = (first[:, :, None] == first[:, None, :]) & np.tri(len(own), k=-1, dtype=np.bool_)
+        allowed[:, own] &= ~repeats.any(axis=2)[fold_of]
+    is_category = np.array([isinstance(attribute, Equals) for attribute in booleans.attributes])
+    allowed &= ~is_category | (tables.holds >= spec.rare * spec.unit)
+    return allowed
+
+
+def _by_scores(tables: Associations, allowed: Bools, spec: LearnSpec, length: int) -> list[Ranked]:
+    """Return the best attributes of each unit by each ranking of attributes one by one."""
+    orders = {
+        rank: _orders(np.where(allowed, SCORES[rank](tables), np.nan), allowed, length)
+        for rank in spec.rank
+        if rank in SCORES
+    }
+    return [{rank: order[unit] for rank, order in orders.items()} for unit in range(len(tables.n))]
+
+
+def _orders(scores: Floats, allowed: Bools, length: int) -> list[tuple[int, ...]]:
+    """Return the best allowed attributes of each unit; the best of all where none is allowed."""
+    found = []
+    for order, own in zip(rankings(scores, scores.shape[1]).tolist(), allowed, strict=True):
+        found.append(tuple(a for a in order if own[a])[:length] or tuple(order[:length]))
+    return found

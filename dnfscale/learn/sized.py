@@ -1,0 +1,55 @@
+"""What the search of the formula-size method finds, as a model that can be used without the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.counts import TypeCounts, from_dense
+from dnfscale.core.distinct import PackedTypes
+from dnfscale.core.lookalikes import lookalikes
+from dnfscale.core.model import Model
+from dnfscale.core.tree import Formula, renumbered, symbols, to_dnf
+from dnfscale.learn.distinct import FoldTypes
+from dnfscale.learn.line import KeptRows
+from dnfscale.learn.spec import LearnSpec
+
+
+def sized_model(
+    formula: Formula, types: FoldTypes, kept: KeptRows, spec: LearnSpec, *, positive: tuple[Scalar, ...]
+) -> Model:
+    """Return a formula over the attributes of a fold as a model, with the counts of W_0 over those that it uses.
+
+    Of types that no row had it says whatever came out shortest.
+    """
+    used = used_attributes(formula)
+    tree = renumbered(formula, {place: number for number, place in enumerate(used)})
+    tau = kept.booleans.vocabulary(types.fold, [types.attributes[place] for place in used])
+    return Model(
+        target=spec.target,
+        positive=positive,
+        tau=tau,
+        dnf=to_dnf(tree),
+        counts=counts_over(types.whole, used),
+        missing=spec.missing,
+        unseen="dont_care",
+        threshold=spec.threshold,
+        lookalikes=lookalikes(tau, kept.table.alike),
+        tree=tree,
+    )
+
+
+def used_attributes(formula: Formula) -> tuple[int, ...]:
+    """Return the attributes of a formula, each once, in the order in which they occur."""
+    return tuple(dict.fromkeys(symbols(formula)))
+
+
+def counts_over(types: PackedTypes, attributes: Sequence[int]) -> TypeCounts:
+    """Return the counts of types over a few of the attributes that rows are told apart by."""
+    codes = types.holds()[:, attributes].astype(np.int64) @ (np.int64(1) << np.arange(len(attributes)))
+    n, c = np.zeros((2, 1 << len(attributes)), dtype=np.int64)
+    np.add.at(n, codes, types.n)
+    np.add.at(c, codes, types.c)
+    return from_dense(n - c, c)

@@ -1,0 +1,236 @@
+"""The table that is learned from, as a read of it settles it.
+
+After it the rows are counted and numbered, the labels are known to have two classes, and every row's place in every
+fold follows from its number. What cannot be learned from ends here, with what to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dnfscale.core.arrays import Bools, Scalar, frozen
+from dnfscale.core.bins import TWO_CLASSES
+from dnfscale.core.columns import CategorySummary, Column, Reading, Role, TableSummary
+from dnfscale.core.lookalikes import alike_names
+from dnfscale.core.parts import stored_column
+from dnfscale.core.splits import Splits
+from dnfscale.data.source import Source, feature_columns, holds_labels, stored_label
+from dnfscale.errors import DataError, LimitError, SpecError
+from dnfscale.learn.spec import LearnSpec, listed
+
+_MOST_CLASSES = 250
+_MOST_WEIGHT = 1 << 53
+"""Weights are added as floats, which hold whole numbers up to here."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """What a read of a table found, and what follows from it."""
+
+    columns: tuple[Column, ...]
+    reading: Reading
+    summary: TableSummary
+    classes: tuple[tuple[Scalar, ...], ...]
+    """The labels of each class: of the negative and the positive one, or one label each."""
+    targets: Bools
+    """targets[target, class]: of which classes each target is true."""
+    others: Bools
+    """others[reading, class]: of which classes each other reading of the target is true."""
+    splits: Splits
+    alike: tuple[str, ...]
+    """The columns of the source, used or not, whose names differ from another in case only."""
+
+    @property
+    def positives(self) -> tuple[tuple[Scalar, ...], ...]:
+        """The labels of which each target is true."""
+        return tuple(
+            tuple(label for i in np.flatnonzero(classes).tolist() for label in self.classes[i])
+            for classes in self.targets
+        )
+
+
+def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
+    """Return the feature columns of a source; a spec that names a column that is not there is an error."""
+    for key, names in (
+        ("target", (spec.target,)),
+        ("drop", spec.drop),
+        ("categorical", spec.categorical),
+        ("boolean", spec.boolean),
+        ("weight", () if spec.weight is None else (spec.weight,)),
+    ):
+        for name in names:
+            if name not in source.types:
+                raise SpecError(
+                    f"data.{key} must name columns of {source.path}, got {name!r}; it has "
+                    f"{listed([known for known in source.types if known != spec.target])}",
+                    f"data.{key}",
+                )
+    if not holds_labels(source.types[spec.target]):
+        raise DataError(
+            f"{source.path}: the target must hold labels (numbers, booleans or strings), but {spec.target!r} has the "
+            f"type {source.types[spec.target]}; convert it, or choose another data.target",
+            "data.target",
+        )
+    for name in spec.boolean:
+        if name in spec.categorical:
+            raise SpecError(
+                f"a column has one role, but {name!r} is in data.categorical and in data.boolean; take it out of one",
+                "data.boolean",
+            )
+    drop = spec.drop if spec.weight is None else (*spec.drop, spec.weight)
+    columns = feature_columns(
+        source,
+        target=spec.target,
+        drop=drop,
+        categorical=spec.categorical,
+        boolean=spec.boolean,
+        parts=tuple(spec.parts),
+    )
+    if not columns:
+        raise SpecError(
+            f"expected at least one feature column besides the target {spec.target!r}, but none is left; "
+            "shorten data.drop",
+            "data.drop",
+        )
+    return columns
+
+
+def check_source(source: Source, spec: LearnSpec, columns: Sequence[Column]) -> None:
+    """Raise DataError for a dataset without rows, or where by its footers no row will be left."""
+    if not source.n_rows:
+        raise DataError(f"{source.path}: expected rows to learn from, but the dataset has none", "data.path")
+    names = dict.fromkeys(stored_column(column.name) for column in columns)
+    empty = [name for name in names if source.is_empty(name)]
+    if empty and spec.missing == "drop":
+        raise _no_rows(source, empty)
+
+
+def settle(source: Source, reading: Reading, summary: TableSummary, splits: Splits, spec: LearnSpec) -> Table:
+    """Settle the labels of a table whose rows are known; data that cannot be learned from is an error."""
+    check_kept(source, summary, reading.columns, spec)
+    _check_flags(summary, reading.columns)
+    _check_weight(summary, spec)
+    if spec.positive is not None:
+        kind = source.types[spec.target]
+        spec = replace(spec, positive=tuple(stored_label(label, kind) for label in spec.positive))
+    classes, targets = _classes(summary.target, spec)
+    others = np.array([[labels[0] in true for labels in classes] for true in spec.others], dtype=np.bool_)
+    others = others.reshape(len(spec.others), len(classes))
+    return Table(reading.columns, reading, summary, classes, targets, others, splits, alike_names(source.types))
+
+
+def check_kept(source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec) -> None:
+    """Raise DataError where too few rows are left, or where some were dropped that must not be."""
+    dropped = summary.rows_read - summary.n_rows
+    missing = {stored_column(c.name): s.missing for c, s in zip(columns, summary.columns, strict=True) if s.missing}
+    if spec.missing == "error" and dropped:
+        where = ", ".join(f"{name!r} ({count:,})" for name, count in missing.items()) or f"{spec.target!r}"
+        raise DataError(
+            f"{source.path}: expected no missing values, but {dropped:,} of {summary.rows_read:,} rows have some, "
+            f'in {where}; fill them, or set data.missing = "drop"',
+            "data.missing",
+        )
+    if not summary.n_rows and summary.target.missing == summary.rows_read:
+        raise DataError(
+            f"{source.path}: expected labels to learn from, but the target {spec.target!r} has no value at all; "
+            "choose another data.target",
+            "data.target",
+        )
+    if not summary.n_rows:
+        raise _no_rows(source, [name for name, count in missing.items() if count == summary.rows_read])
+
+
+def _no_rows(source: Source, empty: Sequence[str]) -> DataError:
+    """Say that every row misses something; in some columns all values may be missing."""
+    reason = 'none has a value in every column; drop the emptiest columns, or set data.missing = "indicator"'
+    if empty:
+        has, them = ("has", "it") if len(empty) == 1 else ("have", "them")
+        reason = f"{listed(empty)} {has} no value at all; add {them} to data.drop"
+    return DataError(f"{source.path}: expected rows without missing values, but {reason}", "data.missing")
+
+
+def _check_flags(summary: TableSummary, columns: Sequence[Column]) -> None:
+    for column, found in zip(columns, summary.columns, strict=True):
+        if column.role is Role.FLAG and isinstance(found, CategorySummary) and len(found.values) > 2:
+            raise SpecError(
+                f"data.boolean must name columns of two values, but {column.name!r} has {len(found.values):,}: "
+                f"{listed(found.values)}; leave it out, or put it in data.categorical",
+                "data.boolean",
+            )
+
+
+def _check_weight(summary: TableSummary, spec: LearnSpec) -> None:
+    if spec.weight is not None and not 0 < summary.weight < _MOST_WEIGHT:
+        raise DataError(
+            f"expected the weights in {spec.weight!r} to add up to at least 1 and less than {_MOST_WEIGHT:,}, "
+            f"got {summary.weight:,}; scale them",
+            "data.weight",
+        )
+
+
+def _classes(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
+    """Return the classes of labels, and of which classes each target is true."""
+    if spec.classes == "two" or (spec.classes == "auto" and len(target.values) <= 2):
+        if spec.others:
+            return _classes_of_readings(target, spec)
+        positive = _positive(target, spec)
+        return (tuple(value for value in target.values if value not in positive), positive), TWO_CLASSES
+    _check_two(target, spec)
+    if len(target.values) > _MOST_CLASSES:
+        raise LimitError(
+            f'data.classes = "all" takes at most {_MOST_CLASSES:,} labels, but the target {spec.target!r} has '
+            f"{len(target.values):,}; name the positive ones in data.positive",
+            "data.classes",
+        )
+    return tuple((value,) for value in target.values), frozen(np.eye(len(target.values), dtype=np.bool_))
+
+
+def _classes_of_readings(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
+    """Return every label as a class of its own, so that each reading of the target can put it where it belongs."""
+    positive = [value in (spec.positive or ()) for value in target.values]
+    if all(positive) or not any(positive):
+        raise DataError(
+            f"expected a target of two answers, but all {sum(target.counts.values()):,} rows have the same one; "
+            "there is nothing to tell apart"
+        )
+    return tuple((value,) for value in target.values), frozen(np.array([positive], dtype=np.bool_))
+
+
+def _check_two(target: CategorySummary, spec: LearnSpec) -> None:
+    if len(target.values) < 2:
+        raise DataError(
+            f"expected two classes to tell apart, but the target {spec.target!r} has only the value "
+            f"{listed(target.values)}; choose another data.target",
+            "data.target",
+        )
+
+
+def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
+    """Return the labels that count as true, making sure that both classes occur."""
+    _check_two(target, spec)
+    values = target.values
+    if spec.positive is None:
+        if len(values) > 2:
+            raise SpecError(
+                f"data.positive must say which labels are the positive class, because the target {spec.target!r} has "
+                f'{len(values):,} values: {listed(values)}; or set data.classes = "all" for a formula of each',
+                "data.target",
+            )
+        return (values[-1],)
+    for label in spec.positive:
+        if not any(label == value and isinstance(label, bool) == isinstance(value, bool) for value in values):
+            raise SpecError(
+                f"data.positive must list values of the target {spec.target!r}, which are {listed(values)}; "
+                f"got {label!r}, which never occurs",
+                "data.positive",
+            )
+    if all(value in spec.positive for value in values):
+        raise SpecError(
+            f"data.positive must leave some label for the negative class, but it lists all values of "
+            f"{spec.target!r}: {listed(values)}",
+            "data.positive",
+        )
+    return tuple(value for value in values if value in spec.positive)

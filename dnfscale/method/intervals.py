@@ -1,0 +1,49 @@
+"""How often terms are right by the rows that were counted, and within which limits of chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dnfscale.core.arrays import Floats, Ints
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf
+
+
+def term_supports(dnf: Dnf, counts: TypeCounts) -> list[tuple[int, int]]:
+    """Return, for each term, how many rows satisfy it, and how many of these have a true target."""
+    held = (term.accepts(counts.codes) for term in dnf.terms)
+    return [(int(counts.n[own].sum()), int(counts.c[own].sum())) for own in held]
+
+
+def term_intervals(supports: Sequence[tuple[int, int]], *, delta: float, candidates: int) -> list[tuple[float, float]]:
+    """Return intervals for the chance that a case which satisfies a term is positive, given its n and c.
+
+    With probability at least 1 - delta those of all candidates hold together. A term that was picked by the labels of
+    the rows it is counted on is one of all 3**ell terms over its ell attributes, provided that these were chosen
+    without looking at the rows.
+    """
+    n, c = np.array(supports, dtype=np.int64).reshape(-1, 2).T
+    low, high = exact_interval(c, n, delta / max(1, candidates))
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def exact_interval(c: Ints, n: Ints, level: float) -> tuple[Floats, Floats]:
+    """Return Clopper and Pearson's intervals for the chance behind c successes in n draws.
+
+    Each end is missed with probability at most level / 2. No draws leave the whole of [0, 1].
+    """
+    # SciPy takes 0.3 s to import, and most verbs do without it.
+    from scipy.special import betaincinv
+
+    # Without successes the lower end is 0 and beta would have no density there; the 1 keeps SciPy from a nan.
+    low = np.where(c > 0, betaincinv(np.maximum(c, 1), n - c + 1, level / 2), 0.0)
+    return low, upper_limit(c, n, level / 2)
+
+
+def upper_limit(c: Ints, n: Ints | np.int64, level: float | Floats) -> Floats:
+    """Return the chance at which c or fewer successes in n draws have just this probability; 1 where all succeed."""
+    from scipy.special import betainccinv
+
+    return np.where(c < n, betainccinv(c + 1, np.maximum(n - c, 1), level), 1.0)
