@@ -15,7 +15,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -36,6 +36,7 @@ from dnfscale.engine.api import (
     Failure,
     Item,
     Limit,
+    Notice,
     Progress,
     Result,
     Tell,
@@ -54,6 +55,15 @@ from dnfscale.engine.runs import run_edges
 from dnfscale.engine.settings import LOCAL
 from dnfscale.engine.spilling import steady_buffer
 from dnfscale.errors import ClusterError, DnfscaleError
+
+
+def take_down(started: ExitStack, tell: Tell) -> None:
+    """Close all that was started; what cannot be closed is told of, and does not hide how the job itself ended."""
+    try:
+        started.close()
+    except Exception as error:
+        reason = error.message if isinstance(error, DnfscaleError) else f"{type(error).__name__}: {error}"
+        tell(Notice.warning(f"the cluster was not taken down as it should be: {reason}"))
 
 
 class Graph(dict[Any, GraphNode]):
@@ -90,12 +100,14 @@ class ClusterEngine:
         attendance: Attendance | None = None,
         started: ExitStack | None = None,
         foreseen: int = 1,
+        tell: Tell = untold,
     ) -> None:
         self.fan_in = fan_in
         self._foreseen = foreseen
         """How many workers there may be, whoever is there already."""
         self.client = client
         self._watch = watch
+        self._tell = tell
         self._attendance = attendance or Attendance(client, lost_timeout_s=ClusterSpec().lost_timeout_s)
         self._started = started or ExitStack()
         """What close() takes down, once the client has gone."""
@@ -112,7 +124,15 @@ class ClusterEngine:
         attendance = Attendance(client, lost_timeout_s=spec.lost_timeout_s)
         attendance.listen(tell)
         foreseen = spec.adaptive.maximum if spec.adaptive else spec.workers
-        return cls(client, fan_in=spec.fan_in, watch=watch, attendance=attendance, started=started, foreseen=foreseen)
+        return cls(
+            client,
+            fan_in=spec.fan_in,
+            watch=watch,
+            attendance=attendance,
+            started=started,
+            foreseen=foreseen,
+            tell=tell,
+        )
 
     @classmethod
     def local(
@@ -154,13 +174,13 @@ class ClusterEngine:
             client = started.enter_context(OneConnectionClient(cluster, set_as_default=False))
             return cls.opened(client, started, spec, watch=watch, tell=tell)
         except (OSError, RuntimeError, DaskTimeoutError) as error:
-            started.close()
+            take_down(started, tell)
             raise ClusterError(
                 f"expected to start {spec.workers} worker processes, but that failed: {error}; a script that starts "
                 'some needs its own lines under if __name__ == "__main__"'
             ) from error
         except BaseException:
-            started.close()
+            take_down(started, tell)
             raise
 
     def forget_phases(self) -> None:
@@ -293,9 +313,12 @@ class ClusterEngine:
         return guest
 
     def close(self) -> None:
-        self._attendance.stop()
-        with self._started, closing(self.client), self._leaving:
-            pass
+        everything = ExitStack()
+        everything.push(self._started)
+        everything.callback(self.client.close)
+        everything.push(self._leaving)
+        everything.callback(self._attendance.stop)
+        take_down(everything, self._tell)
 
     def _workers(self) -> list[dict[str, Any]]:
         return list(workers_of(self.client).values())

@@ -20,7 +20,7 @@ from distributed.versions import VersionMismatchWarning
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
 from dnfscale.engine.client import OneConnectionClient
-from dnfscale.engine.cluster import ClusterEngine
+from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import context_of, security_of
 from dnfscale.engine.kinds import ClusterSpec, TlsFiles
 from dnfscale.engine.preflight import found_address
@@ -47,7 +47,7 @@ def join(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) ->
             tell(Notice.warning(difference))
         engine = ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
     except BaseException:
-        stack.close()
+        take_down(stack, tell)
         raise
     engine.at_close(engine.forget_phases)
     return engine

@@ -6,10 +6,11 @@ pod, and connects by itself: by the service's name inside the Kubernetes cluster
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 import uuid
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
@@ -52,9 +53,8 @@ class DaskPods:
             self.__exit__(None, None, None)
             if not isinstance(error, Exception):
                 raise
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise ClusterError(
-                f"expected to create a DaskCluster in Kubernetes, but that failed ({reason}); "
+                f"expected to create a DaskCluster in Kubernetes, but that failed ({_told(error)}); "
                 "look at the kubeconfig, the namespace, the rights, and whether the operator is installed"
             ) from error
         return self
@@ -62,9 +62,21 @@ class DaskPods:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        left = []
         while self._resources:
-            with suppress(kr8s.NotFoundError):
-                self._resources.pop().delete()
+            resource = self._resources.pop()
+            try:
+                resource.delete()
+            except kr8s.NotFoundError:
+                pass
+            except Exception as failed:
+                left.append((resource.kind.lower(), _told(failed)))
+        if left:
+            kinds = ",".join(kind for kind, _ in left)
+            raise ClusterError(
+                f"expected to delete {self.name} in Kubernetes, but that failed ({left[0][1]}); its pods are still "
+                f"there; delete them: kubectl delete {kinds} {self.name} --namespace {self._namespace}"
+            )
 
     def address(self, stack: ExitStack) -> str:
         """Wait for the scheduler's pod and return where it is reached; a forwarded port lives as long as the stack."""
@@ -74,7 +86,7 @@ class DaskPods:
             return f"{scheme}://{service.name}.{self._namespace}.svc:{_PORT}"
         forward = service.portforward(remote_port=_PORT, local_port="auto")
         forward.start()
-        stack.callback(forward.stop)
+        stack.callback(stop_forwarding, forward)
         # It starts in a thread of its own, and says that it has by what it listens with.
         started = time.monotonic()
         while not any(server.is_serving() for server in forward.servers):
@@ -103,6 +115,16 @@ class DaskPods:
             f"is the operator running? look at: kubectl describe daskcluster {self.name}, or raise "
             "cluster.start_timeout_s"
         )
+
+
+def stop_forwarding(forward: Any) -> None:
+    """Close what a forwarded port listens with, in the loop that it belongs to.
+
+    The library's own stop() closes it from whatever thread calls; where a connection ends at that moment, both wake
+    who waits for the end, and the second fails.
+    """
+    for server in list(forward.servers):
+        asyncio.run_coroutine_threadsafe(_close(server), server.get_loop()).result(_FORWARD_S)
 
 
 def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]:
@@ -155,6 +177,14 @@ def dask_autoscaler(name: str, spec: ClusterSpec) -> dict[str, Any]:
         "metadata": {"name": name},
         "spec": {"cluster": name, "minimum": spec.adaptive.minimum, "maximum": spec.adaptive.maximum},
     }
+
+
+async def _close(server: asyncio.Server) -> None:
+    server.close()
+
+
+def _told(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _tls_environment() -> dict[str, str]:

@@ -17,7 +17,7 @@ from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
 from dnfscale.engine.client import OneConnectionClient
-from dnfscale.engine.cluster import ClusterEngine
+from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import by_role, security_of
 from dnfscale.engine.joining import connected, wait_for_workers
 from dnfscale.engine.kinds import ClusterSpec
@@ -49,7 +49,7 @@ def start(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -
             tell(Notice.warning(difference))
         return ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
     except BaseException as error:
-        stack.close()
+        take_down(stack, tell)
         if isinstance(error, DnfscaleError) or not isinstance(error, Exception):
             raise
         reason = " ".join(str(error).split()) or type(error).__name__

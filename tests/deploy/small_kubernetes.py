@@ -36,6 +36,7 @@ class SmallKubernetes:
     def __init__(self, processes: Processes, certificates: Path) -> None:
         self.clusters: dict[str, dict[str, Any]] = {}
         self.deleted: list[str] = []
+        self.allows_deletion = True
         self._processes = processes
         self._secret = processes.folder / "secret"
         self._secret.mkdir()
@@ -92,6 +93,10 @@ class _Resources(RequestHandler):
         self.write(resource)
 
     async def delete(self, _plural: str, name: str) -> None:
+        if not self._kubernetes.allows_deletion:
+            self.set_status(403)
+            self.write({"kind": "Status", "status": "Failure", "message": "deletion is not yours"})
+            return
         await asyncio.to_thread(self._kubernetes.delete, name)
         self.write({"kind": "Status", "status": "Success"})
 
