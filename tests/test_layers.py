@@ -34,7 +34,7 @@ INNER_LEVELS = {
     "learn": (
         {"spec"},
         {"dealing", "scans", "table"},
-        {"reading", "selecting"},
+        {"reading", "selecting", "weighing"},
         {"line"},
         {"classes", "distinct", "fidelity", "frontier", "loading"},
         {"sized"},

@@ -9,7 +9,7 @@ are bracketed. Summaries merge in any order.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -97,15 +97,17 @@ class Block:
     missing_targets: int = 0
     """Rows read that have no target."""
     weights: Ints | None = None
-    """How often each row counts; None where each counts once."""
+    """How often each row counts, once at least; None where each counts once."""
+    weightless: int = 0
+    """Rows read that count zero times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a scan wants of each row: the feature columns to deliver, and what makes a row count.
 
-    A row without a target is dropped, if there is a target. So is a row with a missing value in a delivered column,
-    unless missing values are kept.
+    A row without a target is dropped, if there is a target. So is a row that counts zero times, and one with a missing
+    value in a delivered column, unless missing values are kept.
     """
 
     columns: tuple[Column, ...]
@@ -113,6 +115,8 @@ class Reading:
     keep_missing: bool = False
     weight: str | None = None
     """The column that says how often a row counts."""
+    unit: int = 1
+    """What a weight of one is counted as, where weights are no whole numbers."""
     first_only: bool = False
     """Whether the first block is all that is wanted, so that nothing need be read beyond it."""
 
@@ -170,6 +174,8 @@ class TableSummary:
     target: CategorySummary
     weight: int = 0
     """What the kept rows weigh together, if they have weights."""
+    weightless: int = 0
+    """Rows read that were dropped because they count zero times."""
 
     @property
     def n_rows(self) -> int:
@@ -219,7 +225,7 @@ def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values:
     ]
     summary = merge(parts, reading=reading, max_values=max_values)
     kept = ((rows.ordinal, summary.n_rows),)
-    return TableSummary(summary.rows_read, kept, summary.columns, summary.target, summary.weight)
+    return replace(summary, kept=kept)
 
 
 def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -> TableSummary:
@@ -238,6 +244,7 @@ def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -
         columns=columns,
         target=target,
         weight=sum(part.weight for part in parts),
+        weightless=sum(part.weightless for part in parts),
     )
 
 
@@ -261,7 +268,8 @@ def summarize_block(
     labels = _value_counts(block.target, str(reading.target), max_values, advice=_OTHER_TARGET)
     target = CategorySummary(block.missing_targets, labels)
     weight = 0 if block.weights is None else int(block.weights.sum())
-    return TableSummary(block.n_read, ((ordinal, block.n_rows),), tuple(columns), target, weight)
+    kept = ((ordinal, block.n_rows),)
+    return TableSummary(block.n_read, kept, tuple(columns), target, weight, block.weightless)
 
 
 def draw(n_rows: int, share: float, random: np.random.Generator) -> Ints:

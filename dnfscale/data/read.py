@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from dnfscale.core.arrays import Bools, Ints, Values
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role
 from dnfscale.core.parts import Part, stored_column
+from dnfscale.core.weights import counted_weights
 from dnfscale.data.clocks import Clock
 from dnfscale.data.columnwise import Batch, Fetch, LateBatch, read_batches, read_beginning, read_first, read_late
 from dnfscale.data.gathered import gathered
@@ -142,7 +143,11 @@ def to_block(batch: Batch, reading: Reading) -> Block:
     target = _target(batch, reading.target)
     keep = np.ones(batch.num_rows, dtype=np.bool_) if reading.target is None else target.codes >= 0
     missing_targets = len(keep) - int(keep.sum())
-    weights = None if reading.weight is None else _weights(batch, reading.weight)
+    weights = None if reading.weight is None else _weights(batch, reading.weight, reading.unit)
+    weightless = 0
+    if weights is not None:
+        keep &= weights > 0
+        weightless = len(weights) - int(np.count_nonzero(weights))
     if not reading.keep_missing:
         for data in delivered:
             present = _present(data)
@@ -159,6 +164,7 @@ def to_block(batch: Batch, reading: Reading) -> Block:
         missing,
         missing_targets,
         None if weights is None else weights[keep],
+        weightless,
     )
 
 
@@ -170,15 +176,10 @@ def _target(batch: Batch, name: str | None) -> Categories:
     return target
 
 
-def _weights(batch: Batch, name: str) -> Ints:
+def _weights(batch: Batch, name: str, unit: int) -> Ints:
     weights = _Converter(batch)(Column(name, Role.NUMBER))
     assert isinstance(weights, Numbers)
-    if weights.present is not None:
-        raise DataError(f"column {name!r}: expected a weight for every row, got rows without one; fill them")
-    whole = weights.measure is None and weights.values.dtype.kind in "iu"
-    if not whole or (len(weights.values) and int(weights.values.min()) < 0):
-        raise DataError(f"column {name!r}: expected weights that are whole numbers of at least 0; scale and round them")
-    return weights.values.astype(np.int64)
+    return counted_weights(weights, unit, name=name)
 
 
 def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], fetch: Fetch) -> Iterator[Batch]:

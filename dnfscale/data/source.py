@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Column, Role, Rows
 from dnfscale.core.parts import ColumnName, Part
+from dnfscale.core.quantities import Kind
 from dnfscale.data.clocks import HOURS, part_column, parts_in
 from dnfscale.data.footer import Chunk, chunks_of, read_footer
 from dnfscale.data.listing import KnownFile, footer_digest, hive_keys, list_files, opened, stamp_of
@@ -196,6 +197,12 @@ def role_of(kind: pa.DataType) -> Role | None:
 def holds_labels(kind: pa.DataType) -> bool:
     """Say whether the values of a column can be labels or categories: dates and the like are only ever cut."""
     return role_of(kind) is not None and measure_of(kind) is None
+
+
+def holds_weights(kind: pa.DataType) -> bool:
+    """Say whether the values of a column can say how often rows count."""
+    measure = measure_of(kind)
+    return is_number(kind) and (measure is None or measure.kind is Kind.DECIMAL)
 
 
 def stored_label(label: Scalar, kind: pa.DataType) -> Scalar:

@@ -11,6 +11,7 @@ from dnfscale.learn.distinct import MAX_TYPES, FoldTypes, count_distinct, type_t
 from dnfscale.learn.line import keep_rows
 from dnfscale.learn.sized import sized_model
 from dnfscale.learn.spec import LearnSpec
+from dnfscale.learn.weighing import with_unit
 from dnfscale.method.formula_size import Choice, Limits, SizeResult, choose, search
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE, path_record
 
@@ -109,7 +110,8 @@ class FormulaSizeClassifier(Readable):
         """Learn from a table and its labels.
 
         X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame or the path of a
-        Parquet dataset, with y the name of its target column (beside Dask also a series of labels).
+        Parquet dataset, with y the name of its target column (beside Dask also a series of labels) and sample_weight
+        the name of its column of weights.
         """
         threshold = threshold_fraction(self.threshold)
         labelled = self._labelled(X, y, sample_weight, times=threshold.denominator)
@@ -117,6 +119,7 @@ class FormulaSizeClassifier(Readable):
             target=labelled.target,
             classes="auto",
             weight=labelled.weight,
+            unit=labelled.unit,
             categorical=tuple(self.categorical),
             boolean=tuple(self.boolean),
             drop=tuple(self.drop),
@@ -129,6 +132,7 @@ class FormulaSizeClassifier(Readable):
         )
         engine = self._engine(X)
         try:
+            spec = with_unit(labelled.source, spec, engine)
             kept = keep_rows(labelled.source, spec, engine)
             types = count_distinct(kept, spec, engine, max_types=self.max_types)
         finally:

@@ -14,6 +14,7 @@ from dnfscale.estimators.readable import Readable
 from dnfscale.estimators.weights import threshold_fraction
 from dnfscale.learn.line import fold_model, learn_targets
 from dnfscale.learn.spec import PROFILES, LearnSpec, profile_choices
+from dnfscale.learn.weighing import with_unit
 from dnfscale.method.cuts import written_cuts
 
 
@@ -176,12 +177,14 @@ class IdealClassifier(Readable):
         """Learn from a table and its labels.
 
         X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame or the path of a
-        Parquet dataset, with y the name of its target column (beside Dask also a series of labels).
+        Parquet dataset, with y the name of its target column (beside Dask also a series of labels) and sample_weight
+        the name of its column of weights.
         """
         labelled = self._labelled(X, y, sample_weight, times=threshold_fraction(self.threshold).denominator)
         spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight, unit=labelled.unit)
         engine = self._engine(X)
         try:
+            spec = with_unit(labelled.source, spec, engine)
             learned = learn_targets(labelled.source, spec, engine)
         finally:
             engine.close()

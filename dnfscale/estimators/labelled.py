@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,9 +101,18 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "labels, or the name of the target column"
             )
         if is_path(X) or is_dask(X):
-            if sample_weight is not None or self.class_weight is not None:
-                raise DataError("sample_weight and class_weight need a table in memory, got a path or a Dask DataFrame")
-            return _labelled_path(X, y) if is_path(X) else _labelled_dask(X, y)
+            if self.class_weight is not None:
+                raise DataError(
+                    "class_weight needs a table in memory, got a path or a Dask DataFrame; set threshold or objective"
+                )
+            if sample_weight is not None and not isinstance(sample_weight, str):
+                raise DataError(
+                    "expected sample_weight to be the name of a column of weights beside a path or a Dask DataFrame, "
+                    f"got {type(sample_weight).__name__}"
+                )
+            labelled = _labelled_path(X, y) if is_path(X) else _labelled_dask(X, y)
+            weights = () if sample_weight is None else (sample_weight,)
+            return replace(labelled, weight=sample_weight, beside=(*labelled.beside, *weights))
         return self._labelled_table(X, y, sample_weight, times)
 
     def _labelled_table(self, X: Any, y: Any, sample_weight: Any, most_times: int) -> Labelled:  # noqa: N803

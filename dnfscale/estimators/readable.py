@@ -146,19 +146,15 @@ class Readable(TableClassifier):
                 model,
                 target=labelled.name,
                 positive=(label,),
-                unit=labelled.unit,
-                weighted=labelled.weighted,
+                weighted=model.weighted or labelled.weighted,
                 lookalikes=lookalikes(model.tau, alike),
             )
             for model, label in zip(models, labels, strict=True)
         )
-        # Counts of weighted rows have no certificate.
-        self.models_ = tuple(
-            model if model.weighted else replace(model, certificate=certificate_of(model)) for model in named
-        )
+        self.models_ = tuple(replace(model, certificate=certificate_of(model)) for model in named)
         self.formula_ = self._by_label([model.formula for model in self.models_])
         self.certificate_ = self._by_label(
-            [None if model.weighted else dict(model.certificate) for model in self.models_]
+            [dict(model.certificate) if model.certificate else None for model in self.models_]
         )
         self.attributes_ = list(dict.fromkeys(name for model in self.models_ for name in model.tau.names))
 

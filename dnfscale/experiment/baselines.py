@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dnfscale.core.arrays import Ints
+from dnfscale.core.arrays import Floats, Ints
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.experiment.rows import Matrix, RowsPlan, read_rows
 
@@ -52,7 +52,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """How many of the rows held out a model got right, and how long it took."""
+    """How many of the rows held out a model got right, or what these weigh, and how long it took."""
 
     correct: int
     rows: int
@@ -81,18 +81,19 @@ class FitAndScore:
         started = time.perf_counter()
         rows = read_rows(self.plan)
         splits = self.plan.splits
-        features, target = rows.part(splits, fit.fold, (TRAIN, VALIDATION) if fit.final else (TRAIN,))
-        held_out, truth = rows.part(splits, fit.fold, (TEST,) if fit.final else (VALIDATION,))
+        learned = rows.part(splits, fit.fold, (TRAIN, VALIDATION) if fit.final else (TRAIN,))
+        held_out = rows.part(splits, fit.fold, (TEST,) if fit.final else (VALIDATION,))
         # Learners want the classes that occur to be numbered without gaps.
-        classes, codes = np.unique(target, return_inverse=True)
+        classes, codes = np.unique(learned.target, return_inverse=True)
         if len(classes) == 1:
             # One class to learn from: every learner answers with it.
-            answers = np.full(len(truth), classes[0])
+            answers = np.full(len(held_out.target), classes[0])
         else:
             deadline = None if fit.timeout_s is None else time.monotonic() + fit.timeout_s
-            answers = classes[LEARNERS[fit.method](features, codes, held_out, fit, rows.categorical, deadline)]
-        correct = int((answers == truth).sum())
-        return Scored(correct, len(truth), round(time.perf_counter() - started, 3))
+            known = Known(learned.features, codes, learned.sample_weight, rows.categorical)
+            answers = classes[LEARNERS[fit.method](known, held_out.features, fit, deadline)]
+        correct = held_out.counted(answers == held_out.target)
+        return Scored(correct, held_out.n_counted, round(time.perf_counter() - started, 3))
 
 
 def suggest_random_forest(trial: Suggest) -> dict[str, Any]:
@@ -136,14 +137,17 @@ SPACES: Mapping[str, Callable[[Suggest], dict[str, Any]]] = {
 }
 
 
-def _random_forest(
-    features: Matrix,
-    target: Ints,
-    held_out: Matrix,
-    fit: Fit,
-    _categorical: tuple[bool, ...],
-    deadline: float | None,
-) -> Ints:
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """Rows to learn from, as learners take them."""
+
+    features: Matrix
+    target: Ints
+    weights: Floats | None
+    categorical: tuple[bool, ...]
+
+
+def _random_forest(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> Ints:
     from sklearn.ensemble import RandomForestClassifier
 
     n_trees = fit.n_trees
@@ -153,19 +157,12 @@ def _random_forest(
     forest = RandomForestClassifier(**params, n_jobs=1, random_state=fit.seed, warm_start=deadline is not None)
     for grown in range(min(step, n_trees), n_trees + step, step):
         forest.set_params(n_estimators=min(grown, n_trees))
-        forest.fit(features, target)
+        forest.fit(known.features, known.target, sample_weight=known.weights)
         _check_deadline(deadline)
     return np.asarray(forest.predict(held_out), dtype=np.int64)
 
 
-def _xgboost(
-    features: Matrix,
-    target: Ints,
-    held_out: Matrix,
-    fit: Fit,
-    categorical: tuple[bool, ...],
-    deadline: float | None,
-) -> Ints:
+def _xgboost(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> Ints:
     import xgboost
 
     class Deadline(xgboost.callback.TrainingCallback):
@@ -178,10 +175,10 @@ def _xgboost(
         n_jobs=1,
         random_state=fit.seed,
         enable_categorical=True,
-        feature_types=["c" if is_category else "q" for is_category in categorical],
+        feature_types=["c" if is_category else "q" for is_category in known.categorical],
         callbacks=[Deadline()] if deadline is not None else None,
     )
-    booster.fit(features, target)
+    booster.fit(known.features, known.target, sample_weight=known.weights)
     return np.asarray(booster.predict(held_out), dtype=np.int64)
 
 
@@ -190,6 +187,6 @@ def _check_deadline(deadline: float | None) -> None:
         raise TrialTimeoutError("the trial took longer than its timeout_s")
 
 
-Learner = Callable[[Matrix, Ints, Matrix, Fit, tuple[bool, ...], float | None], Ints]
+Learner = Callable[[Known, Matrix, Fit, float | None], Ints]
 LEARNERS: Mapping[str, Learner] = {"random_forest": _random_forest, "xgboost": _xgboost}
 """Fit on rows and answer for others."""

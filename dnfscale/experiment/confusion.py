@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Test rows by their label and by the label they were given."""
+    """Test rows by their label and by the label they were given; or what these rows weigh."""
 
     labels: tuple[str, ...]
-    rows: tuple[tuple[int, ...], ...]
+    rows: tuple[tuple[int | float, ...], ...]
     """rows[i][j]: rows of label i that were given label j."""
 
-    def of(self, label: int) -> int:
+    def of(self, label: int) -> int | float:
         """Return the rows of a label."""
         return sum(self.rows[label])
 
-    def given(self, label: int) -> int:
+    def given(self, label: int) -> int | float:
         """Return the rows that were given a label."""
         return sum(row[label] for row in self.rows)
 
@@ -36,7 +36,9 @@ class Confusion:
         return min(others)[1] if others else None
 
 
-def summed_confusion(labels: Sequence[str], folds: Sequence[Sequence[Sequence[int]] | None]) -> Confusion | None:
+def summed_confusion(
+    labels: Sequence[str], folds: Sequence[Sequence[Sequence[int | float]] | None]
+) -> Confusion | None:
     """Add up the tables of all folds; None where there are none, and where one is not a table of these labels."""
     k = len(labels)
     tables = [fold for fold in folds if fold is not None]
@@ -47,5 +49,5 @@ def summed_confusion(labels: Sequence[str], folds: Sequence[Sequence[Sequence[in
     return Confusion(tuple(labels), rows)
 
 
-def _share(part: int, whole: int) -> float | None:
+def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None

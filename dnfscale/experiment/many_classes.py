@@ -6,9 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from dnfscale.core.arrays import Ints
 from dnfscale.core.model import Model
+from dnfscale.core.weights import as_weight
 from dnfscale.experiment.metrics import deviation, mean
-from dnfscale.experiment.records import data_record, fold_formula, fold_sizes, learned_model
+from dnfscale.experiment.records import data_record, fold_formula, fold_sizes, learned_model, positive_weight
 from dnfscale.learn.classes import LearnedClasses
 from dnfscale.learn.line import Learned, LearnedFold, fold_model
 from dnfscale.learn.spec import LearnSpec
@@ -16,12 +18,20 @@ from dnfscale.method.certificate import certificate_of
 
 
 def classes_data_record(learned: LearnedClasses) -> dict[str, Any]:
-    """Return the size of the table, and how many rows each class has."""
+    """Return the size of the table, and how many rows each class has, or also what they weigh."""
+    data = data_record(learned.classes[0])
+    weighs = "weight" in data
+    if weighs:
+        data["weight"]["positive"] = None
     classes = [
-        {"label": label, "rows": of_class.positive_rows}
+        {
+            "label": label,
+            "rows": of_class.positive_rows,
+            **({"weight": positive_weight(of_class)} if weighs else {}),
+        }
         for label, of_class in zip(learned.labels, learned.classes, strict=True)
     ]
-    return {**data_record(learned.classes[0]), "positive_rows": None, "classes": classes}
+    return {**data, "positive_rows": None, "classes": classes}
 
 
 def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, Any]:
@@ -37,7 +47,7 @@ def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, 
             {
                 **fold_sizes(first.folds[number]),
                 "accuracy": float(accuracy),
-                "confusion": learned.confusion[number].tolist(),
+                "confusion": confusion_record(learned.confusion[number], spec.unit),
                 "classes": [
                     {
                         "label": label,
@@ -50,13 +60,18 @@ def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, 
             for number, accuracy in enumerate(accuracies)
         ],
         "model": {
-            "rows": first.model.whole.n_rows,
+            "rows": first.rows,
             "classes": [
                 {"label": label, **fold_formula(of_class.model, of_class, spec)}
                 for label, of_class in zip(learned.labels, learned.classes, strict=True)
             ],
         },
     }
+
+
+def confusion_record(confusion: Ints, unit: int) -> list[list[int | float]]:
+    """Return test rows, or what they weigh, by their label and by the label they were given."""
+    return [[as_weight(cell, unit) for cell in row] for row in confusion.tolist()]
 
 
 def classes_majority_record(learned: LearnedClasses) -> dict[str, Any]:

@@ -56,10 +56,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How many rows satisfy a term, and how many of them are positive."""
+    """How many rows satisfy a term, and how many of them are positive; or what these rows weigh."""
 
-    n: int
-    c: int
+    n: int | float
+    c: int | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class SizeStep:
     """One size of a search: the errors of its best formula, and that formula's validation accuracy."""
 
     size: int
-    errors: int
+    errors: int | float
     validation_accuracy: float | None
     proved: bool
 
@@ -148,7 +148,7 @@ class Fold:
     """One, or one for each of several labels; none where the method has no formulas."""
     sized: tuple[SizedFormula, ...]
     """What the formula-size method found: one, or one for each of several labels."""
-    confusion: Sequence[Sequence[int]] | None
+    confusion: Sequence[Sequence[int | float]] | None
     facts: Mapping[str, Any]
     """Whatever else is recorded, such as the parameters that were tuned."""
 
@@ -215,6 +215,20 @@ class LabelRows:
 
     label: str
     rows: int
+    weight: float | None = None
+    """What these rows weigh; None where each counts once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What the rows weigh together, if they have weights."""
+
+    column: str
+    total: float
+    positive: float | None
+    """None in a study of several labels."""
+    rows_without: int
+    """Rows that were dropped because they weigh nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +247,8 @@ class Outcome:
     """0 in a study of several labels."""
     label_rows: tuple[LabelRows, ...]
     """Of each of several labels; empty in a study of two classes."""
+    weight: Weight | None
+    """None where every row counts once."""
     methods: tuple[Method, ...]
     """In the order in which they are shown."""
     comparisons: tuple[Paired, ...]
@@ -274,10 +290,27 @@ class Outcome:
         return sizes == {1}
 
     @property
+    def positive_share(self) -> float | None:
+        """The share of the rows that are positive, by their weight; None in a study of several labels."""
+        if self.label_rows or not self.rows:
+            return None
+        weight = self.weight
+        return self.positive_rows / self.rows if weight is None else (weight.positive or 0.0) / weight.total
+
+    def label_share(self, label: LabelRows) -> float | None:
+        """Return the share of the rows that have a label, by their weight."""
+        if self.weight is None:
+            return label.rows / self.rows if self.rows else None
+        return (label.weight or 0.0) / self.weight.total
+
+    @property
     def majority_share(self) -> float | None:
         """How often the most frequent answer is right."""
-        sizes = [each.rows for each in self.label_rows] or [self.positive_rows, self.rows - self.positive_rows]
-        return max(sizes) / self.rows if self.rows else None
+        labels = [self.label_share(each) or 0.0 for each in self.label_rows]
+        if labels:
+            return max(labels)
+        positive = self.positive_share
+        return None if positive is None else max(positive, 1 - positive)
 
     def method(self, name: str) -> Method | None:
         return next((method for method in self.methods if method.name == name), None)
@@ -306,8 +339,10 @@ def read_outcome(result: Mapping[str, Any]) -> Outcome:
         attributes=data.get("attributes", 0),
         positive_rows=data.get("positive_rows") or 0,
         label_rows=tuple(
-            LabelRows(label_text(entry["label"]), entry.get("rows", 0)) for entry in data.get("classes") or ()
+            LabelRows(label_text(entry["label"]), entry.get("rows", 0), entry.get("weight"))
+            for entry in data.get("classes") or ()
         ),
+        weight=_weight(data.get("weight")),
         methods=tuple(methods[name] for name in method_order(methods)),
         comparisons=_comparisons(result.get("comparisons") or ()),
         seconds=_seconds(timing, methods),
@@ -323,6 +358,12 @@ def labels(outcomes: Sequence[Outcome]) -> list[str]:
         title if title is not None and titles.count(title) == 1 else outcome.name
         for outcome, title in zip(outcomes, titles, strict=True)
     ]
+
+
+def _weight(record: Mapping[str, Any] | None) -> Weight | None:
+    if not record:
+        return None
+    return Weight(str(record["column"]), record["total"], record["positive"], record["rows_without"])
 
 
 def label_text(label: object) -> str:
@@ -394,7 +435,18 @@ def _comparisons(records: Sequence[Mapping[str, Any]]) -> tuple[Paired, ...]:
     return tuple(sorted(found, key=lambda paired: order.index(paired.other)))
 
 
-_FORMULA_KEYS = ("formula", "ell", "rank", "attributes", "terms", "literals", "minimized", "sweep", "term_counts")
+_FORMULA_KEYS = (
+    "formula",
+    "ell",
+    "rank",
+    "attributes",
+    "terms",
+    "literals",
+    "minimized",
+    "sweep",
+    "term_counts",
+    "term_weights",
+)
 _FOLD_KEYS = ("fold", "accuracy")
 _LEARNED_KEYS = (*_FOLD_KEYS, *_FORMULA_KEYS, "fidelity", "certificate", "classes", "confusion")
 

@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 
 from dnfscale.core.arrays import Bools
-from dnfscale.core.splits import TEST, TRAIN, VALIDATION
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.engine.api import Failure
 from dnfscale.experiment.metrics import deviation, mean
-from dnfscale.experiment.rows import Matrix, RowMatrix, RowsPlan, read_rows
+from dnfscale.experiment.rows import Matrix, RowMatrix, RowPart, RowsPlan, read_rows
 from dnfscale.experiment.tuning import Notes
 
 PEERS: Mapping[str, str | None] = {"decision_tree": None, "ripper": "wittgenstein", "ebm": "interpret"}
 """The peers, and the package each needs beyond our own."""
+UNWEIGHTED = ("ripper",)
+"""Peers for which every row counts once."""
 MOST_LEAVES = 16
 
 
@@ -61,9 +63,12 @@ class FitPeer:
 
     def __call__(self, fit: PeerFit) -> PeerFold:
         started = time.perf_counter()
-        answers, truth, literals = _FITS[fit.peer](read_rows(self.plan), self.plan, fit)
+        rows, splits = read_rows(self.plan), self.plan.splits
+        tested = rows.part(splits, fit.fold, (TEST,))
+        answers, literals = _FITS[fit.peer](rows, splits, fit, tested.features)
         seconds = round(time.perf_counter() - started, 3)
-        return PeerFold(fit.peer, fit.fold, int((answers == truth).sum()), len(truth), literals, seconds)
+        correct = tested.counted(answers == (tested.target == 1))
+        return PeerFold(fit.peer, fit.fold, correct, tested.n_counted, literals, seconds)
 
 
 def missing_package(peer: str) -> str | None:
@@ -104,22 +109,23 @@ def peer_record(folds: Sequence[PeerFold]) -> dict[str, Any]:
     }
 
 
-Answered = tuple[Bools, Bools, int | None]
-"""Answers for the test rows, the truth, and the literals of what gave them."""
+Answered = tuple[Bools, int | None]
+"""Answers for the test rows, and the literals of what gave them."""
 
 
-def _decision_tree(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
+def _decision_tree(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> Answered:
     from sklearn.tree import DecisionTreeClassifier
 
-    features, target = rows.part(plan.splits, fit.fold, (TRAIN,))
-    held_out, labels = rows.part(plan.splits, fit.fold, (VALIDATION,))
-    tree = DecisionTreeClassifier(max_leaf_nodes=fit.max_leaves, random_state=fit.seed).fit(features, target)
-    scores = [int((answers == labels).sum()) for answers in answers_by_leaves(tree, held_out)]
-    leaves = 2 + scores.index(max(scores))
-    features, target = rows.part(plan.splits, fit.fold, (TRAIN, VALIDATION))
-    tested, truth = rows.part(plan.splits, fit.fold, (TEST,))
-    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=fit.seed).fit(features, target)
-    return tree.predict(tested) == 1, truth == 1, _yes_literals(tree)
+    def grown(part: RowPart, leaves: int) -> Any:
+        tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=fit.seed)
+        return tree.fit(part.features, part.target, sample_weight=part.sample_weight)
+
+    tree = grown(rows.part(splits, fit.fold, (TRAIN,)), fit.max_leaves)
+    held_out = rows.part(splits, fit.fold, (VALIDATION,))
+    answered = answers_by_leaves(tree, held_out.features)
+    scores = [held_out.counted(answers == held_out.target) for answers in answered]
+    tree = grown(rows.part(splits, fit.fold, (TRAIN, VALIDATION)), 2 + scores.index(max(scores)))
+    return tree.predict(tested) == 1, _yes_literals(tree)
 
 
 def answers_by_leaves(tree: Any, features: Matrix) -> Iterator[Any]:
@@ -153,7 +159,7 @@ def _yes_literals(tree: Any) -> int:
     return below(0, 0)
 
 
-def _ripper(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
+def _ripper(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> Answered:
     import pandas as pd  # type: ignore[import-untyped]
     import wittgenstein
 
@@ -165,29 +171,27 @@ def _ripper(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
         }
         return pd.DataFrame(columns)
 
-    features, target = rows.part(plan.splits, fit.fold, (TRAIN, VALIDATION))
-    tested, truth = rows.part(plan.splits, fit.fold, (TEST,))
+    known = rows.part(splits, fit.fold, (TRAIN, VALIDATION))
     ripper = wittgenstein.RIPPER(random_state=fit.seed)
     with warnings.catch_warnings():
         # It calls pandas in ways that newer versions warn of.
         warnings.simplefilter("ignore")
-        ripper.fit(frame(features), y=(target == 1).astype(int), pos_class=1)
+        ripper.fit(frame(known.features), y=(known.target == 1).astype(int), pos_class=1)
         answers = np.asarray(ripper.predict(frame(tested)), dtype=np.bool_)
-    return answers, truth == 1, sum(len(rule.conds) for rule in ripper.ruleset_.rules)
+    return answers, sum(len(rule.conds) for rule in ripper.ruleset_.rules)
 
 
-def _ebm(rows: RowMatrix, plan: RowsPlan, fit: PeerFit) -> Answered:
+def _ebm(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> Answered:
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    features, target = rows.part(plan.splits, fit.fold, (TRAIN, VALIDATION))
-    tested, truth = rows.part(plan.splits, fit.fold, (TEST,))
+    known = rows.part(splits, fit.fold, (TRAIN, VALIDATION))
     kinds = ["nominal" if is_category else "continuous" for is_category in rows.categorical]
     machine = ExplainableBoostingClassifier(feature_types=kinds, random_state=fit.seed, n_jobs=1)
-    machine.fit(features.astype(np.float64), target == 1)
-    return np.asarray(machine.predict(tested.astype(np.float64)), dtype=np.bool_), truth == 1, None
+    machine.fit(known.features.astype(np.float64), known.target == 1, sample_weight=known.sample_weight)
+    return np.asarray(machine.predict(tested.astype(np.float64)), dtype=np.bool_), None
 
 
-_FITS: Mapping[str, Callable[[RowMatrix, RowsPlan, PeerFit], Answered]] = {
+_FITS: Mapping[str, Callable[[RowMatrix, Splits, PeerFit, Matrix], Answered]] = {
     "decision_tree": _decision_tree,
     "ripper": _ripper,
     "ebm": _ebm,

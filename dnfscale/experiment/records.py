@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from dnfscale.core.model import HALF, Model
 from dnfscale.core.parts import stored_column
+from dnfscale.core.weights import as_weight
 from dnfscale.experiment.comparison import compare
 from dnfscale.experiment.metrics import deviation, formula_accuracy, majority_accuracy, mean, single_accuracy
 from dnfscale.experiment.tuning import Tuned, Untuned
@@ -27,14 +29,34 @@ RESULT_SCHEMA = "dnfscale.result/1"
 
 
 def data_record(learned: Learned) -> dict[str, Any]:
-    """Return the size of the table that was learned from."""
+    """Return the size of the table that was learned from, and what its rows weigh, if they have weights."""
     return {
         "rows": learned.rows,
         "rows_dropped": learned.rows_dropped,
         "columns": len({stored_column(column.name) for column in learned.columns}),
         "attributes": learned.n_attributes,
         "positive_rows": learned.positive_rows,
+        **_weight_record(learned),
     }
+
+
+def _weight_record(learned: Learned) -> dict[str, Any]:
+    reading, counts = learned.table.reading, learned.model.whole
+    if reading.weight is None:
+        return {}
+    return {
+        "weight": {
+            "column": reading.weight,
+            "total": as_weight(counts.n_rows, reading.unit),
+            "positive": positive_weight(learned),
+            "rows_without": learned.table.summary.weightless,
+        }
+    }
+
+
+def positive_weight(learned: Learned) -> int | float:
+    """Return what the positive rows weigh together."""
+    return as_weight(int(learned.model.whole.c.sum()), learned.table.reading.unit)
 
 
 def ideal_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
@@ -59,7 +81,7 @@ def ideal_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
             for fold, accuracy in zip(learned.folds, accuracies, strict=True)
         ],
         "model": {
-            "rows": learned.model.whole.n_rows,
+            "rows": learned.rows,
             "training_accuracy": _training_accuracy(learned.model),
             **fold_formula(learned.model, learned, spec),
         },
@@ -118,26 +140,30 @@ def tuned_record(chains: Sequence[Tuned | Untuned]) -> dict[str, Any]:
     }
 
 
-def comparison_records(methods: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def comparison_records(methods: Mapping[str, dict[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Compare the ideal method with every other that finished all folds."""
     folds = methods["ideal"]["folds"]
     sizes = [fold["test_rows"] for fold in folds]
+    exact = _weighted_shares if "weight" in data else partial(_row_shares, sizes=sizes)
     trained = [fold["train_rows"] + fold["validation_rows"] for fold in folds]
     records = []
     for other, record in methods.items():
         if other == "ideal" or any("accuracy" not in fold for fold in record["folds"]):
             continue
-        found = compare(
-            _exact(folds, sizes), _exact(record["folds"], sizes), test_share=sum(sizes) / max(1, sum(trained))
-        )
+        found = compare(exact(folds), exact(record["folds"]), test_share=sum(sizes) / max(1, sum(trained)))
         if found is not None:
             records.append({"method": "ideal", "other": other, **asdict(found)})
     return records
 
 
-def _exact(folds: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> list[Fraction]:
+def _row_shares(folds: Sequence[Mapping[str, Any]], *, sizes: Sequence[int]) -> list[Fraction]:
     """Return accuracies as the fractions of test rows that they are."""
     return [Fraction(round(fold["accuracy"] * size), size) for fold, size in zip(folds, sizes, strict=True)]
+
+
+def _weighted_shares(folds: Sequence[Mapping[str, Any]]) -> list[Fraction]:
+    """Return accuracies that are shares of weights, as precise as they are recorded."""
+    return [Fraction(fold["accuracy"]) for fold in folds]
 
 
 def _plain_record(folds: Sequence[tuple[Fraction, dict[str, Any]]]) -> dict[str, Any]:
@@ -195,7 +221,9 @@ def fold_formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> dict[s
         "formula": fold.dnf.render(fold.tau.names),
         "terms": len(fold.dnf.terms),
         "literals": fold.dnf.n_literals,
-        "term_counts": [{"n": n, "c": c} for n, c in term_supports(fold.dnf, fold.whole)],
+        "term_counts" if spec.weight is None else "term_weights": [
+            {"n": as_weight(n, spec.unit), "c": as_weight(c, spec.unit)} for n, c in term_supports(fold.dnf, fold.whole)
+        ],
         "minimized": {"status": str(fold.minimized.status), "gap_literals": fold.minimized.gap_literals},
         "sweep": [
             {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dnfscale.core.arrays import Codes, Scalar
+from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar
 from dnfscale.core.bins import CategoryBins
 from dnfscale.core.columns import Categories, Reading, Role, Rows, classes_of
 from dnfscale.core.splits import Splits
@@ -50,6 +50,32 @@ class RowsPlan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RowPart:
+    """Some rows to learn from, or to be tested on."""
+
+    features: Matrix
+    target: Codes
+    weights: Ints | None
+    """How often each row counts; None where each counts once."""
+    unit: int
+    """What a row of weight one counts."""
+
+    @property
+    def sample_weight(self) -> Floats | None:
+        """The weights as learners take them."""
+        return None if self.weights is None else self.weights / self.unit
+
+    @property
+    def n_counted(self) -> int:
+        """How many rows there are, or what they weigh."""
+        return len(self.target) if self.weights is None else int(self.weights.sum())
+
+    def counted(self, rows: Bools) -> int:
+        """Return how many rows are marked, or what these weigh."""
+        return int(np.count_nonzero(rows)) if self.weights is None else int(self.weights[rows].sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RowMatrix:
     """All rows: numbers as they are, categories as codes, missing values as nan."""
 
@@ -59,11 +85,14 @@ class RowMatrix:
     """The class of each row."""
     arcs: Codes
     categorical: tuple[bool, ...]
+    weights: Ints | None
+    unit: int
 
-    def part(self, splits: Splits, fold: int, parts: tuple[int, ...]) -> tuple[Matrix, Codes]:
+    def part(self, splits: Splits, fold: int, parts: tuple[int, ...]) -> RowPart:
         """Return the rows of some parts of a fold."""
         rows = np.isin(splits.parts[fold], parts)[self.arcs]
-        return self.features[rows], self.target[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        return RowPart(self.features[rows], self.target[rows], weights, self.unit)
 
 
 _READ: dict[tuple[object, object], RowMatrix] = {}
@@ -93,10 +122,13 @@ def _read(plan: RowsPlan) -> RowMatrix:
     n_rows = plan.splits.n_rows
     features = np.empty((n_rows, len(plan.reading.columns)), dtype=np.float32)
     target = np.empty(n_rows, dtype=np.uint8)
+    weights = None if plan.reading.weight is None else np.empty(n_rows, dtype=np.int64)
     for partition in plan.partitions:
         for first_row, block in numbered(partition, plan.reading, plan.row_numbers):
             rows = slice(first_row, first_row + block.n_rows)
             target[rows] = classes_of(block.target, plan.classes)
+            if weights is not None and block.weights is not None:
+                weights[rows] = block.weights
             for column, (data, values) in enumerate(zip(block.columns, plan.values, strict=True)):
                 if isinstance(data, Categories):
                     codes = CategoryBins(values or ()).encode(data)
@@ -106,4 +138,4 @@ def _read(plan: RowsPlan) -> RowMatrix:
                         data.values if data.present is None else np.where(data.present, data.values, np.nan)
                     )
     categorical = tuple(column.role is Role.CATEGORY for column in plan.reading.columns)
-    return RowMatrix(features, target, plan.splits.arcs(0, n_rows), categorical)
+    return RowMatrix(features, target, plan.splits.arcs(0, n_rows), categorical, weights, plan.reading.unit)

@@ -9,8 +9,11 @@ from typing import Any
 
 from dnfscale.core.arrays import Ints, Scalar
 from dnfscale.core.model import Model
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION
+from dnfscale.core.weights import as_weight
 from dnfscale.data.models import classes_record, model_record
 from dnfscale.engine.api import Engine
+from dnfscale.experiment.many_classes import confusion_record
 from dnfscale.experiment.metrics import deviation, mean
 from dnfscale.experiment.sizes import SizeBudget, Sized, Unsized, size_folds
 from dnfscale.experiment.tuning import Notes
@@ -19,6 +22,7 @@ from dnfscale.learn.distinct import count_distinct, type_table
 from dnfscale.learn.line import KeptRows
 from dnfscale.learn.sized import counts_over, sized_model, used_attributes
 from dnfscale.learn.spec import LearnSpec
+from dnfscale.learn.table import Table
 from dnfscale.method.certificate import certificate_of
 from dnfscale.method.formula_size import errors_of
 from dnfscale.method.formula_size.choice import cost_record, path_record
@@ -77,11 +81,13 @@ def size_study(
             if isinstance(f, _Found)
         ]
         file = classes_record(models) if several else model_record(models[0])
-    record = _classes_record(folds, last, kept, engine) if several else _record(folds, last)
+    record = _classes_record(folds, last, kept, engine) if several else _record(folds, last, kept.table)
     return SizedStudy(record, file, counting_s + sum(end.seconds for end in ends if isinstance(end, Sized)))
 
 
-def _record(folds: Sequence[Sequence[_Found | Unsized]], last: Sequence[_Found | Unsized]) -> dict[str, Any]:
+def _record(
+    folds: Sequence[Sequence[_Found | Unsized]], last: Sequence[_Found | Unsized], table: Table
+) -> dict[str, Any]:
     """Return what a result says of two classes."""
     records, accuracies, sizes = [], [], []
     for number, [found] in enumerate(folds):
@@ -92,7 +98,12 @@ def _record(folds: Sequence[Sequence[_Found | Unsized]], last: Sequence[_Found |
         accuracies.append(Fraction(found.sized.test_correct, test_rows))
         sizes.append(found.sized.final.formula_size)
         records.append(
-            {**_fold_sizes(found), "accuracy": float(accuracies[-1]), **_formula_record(found), **_held_out(found)}
+            {
+                **_fold_sizes(number, table),
+                "accuracy": float(accuracies[-1]),
+                **_formula_record(found),
+                **_held_out(found),
+            }
         )
     [model] = last
     return _summed(
@@ -101,7 +112,11 @@ def _record(folds: Sequence[Sequence[_Found | Unsized]], last: Sequence[_Found |
         sizes,
         {"error": model.error}
         if isinstance(model, Unsized)
-        else {"rows": _rows(model), "training_accuracy": 1 - _errors(model) / _rows(model), **_formula_record(model)},
+        else {
+            "rows": table.summary.n_rows,
+            "training_accuracy": 1 - _errors(model) / int(model.sized.types.whole.n.sum()),
+            **_formula_record(model),
+        },
     )
 
 
@@ -125,9 +140,9 @@ def _classes_record(
         sizes += [found.sized.final.formula_size for found in whole[number]]
         records.append(
             {
-                **_fold_sizes(whole[number][0]),
+                **_fold_sizes(number, kept.table),
                 "accuracy": float(accuracies[-1]),
-                "confusion": confusion.tolist(),
+                "confusion": confusion_record(confusion, kept.table.reading.unit),
                 "classes": [
                     {"label": label, **_formula_record(found), **_held_out(found)}
                     for label, found in zip(labels, whole[number], strict=True)
@@ -142,7 +157,7 @@ def _classes_record(
         {"error": _first_error(last, labels)}
         if models is None
         else {
-            "rows": _rows(models[0]),
+            "rows": kept.table.summary.n_rows,
             "classes": [
                 {"label": label, **_formula_record(found)} for label, found in zip(labels, models, strict=True)
             ],
@@ -190,14 +205,9 @@ def _first_error(of_fold: Sequence[_Found | Unsized], labels: Sequence[Scalar]) 
     )
 
 
-def _fold_sizes(found: _Found) -> dict[str, Any]:
-    types = found.sized.types
-    return {
-        "fold": types.fold,
-        "train_rows": int(types.train.n.sum()),
-        "validation_rows": int(types.validation.n.sum()),
-        "test_rows": int(types.test.n.sum()),
-    }
+def _fold_sizes(fold: int, table: Table) -> dict[str, Any]:
+    parts = {"train_rows": TRAIN, "validation_rows": VALIDATION, "test_rows": TEST}
+    return {"fold": fold, **{name: table.splits.rows_of(fold, [part]) for name, part in parts.items()}}
 
 
 def _formula_record(found: _Found) -> dict[str, Any]:
@@ -206,15 +216,19 @@ def _formula_record(found: _Found) -> dict[str, Any]:
         "formula": model.formula,
         "size": sized.final.formula_size,
         "attributes": list(model.tau.names),
-        "errors": _errors(found),
-        **cost_record(sized.final, model.threshold),
+        "errors": as_weight(_errors(found), model.unit),
+        **cost_record(sized.final, model.threshold, model.unit),
         "chosen_size": sized.choice.chosen.size,
         "proved": sized.proved,
         "distinct_rows": len(sized.types.whole.n),
         "attributes_searched": len(sized.types.attributes),
         "exact_over_all_attributes": sized.types.exact,
         "path": path_record(
-            sized.choice, type_table(sized.types.train), type_table(sized.types.validation), model.threshold
+            sized.choice,
+            type_table(sized.types.train),
+            type_table(sized.types.validation),
+            model.threshold,
+            unit=model.unit,
         ),
     }
 
@@ -226,9 +240,5 @@ def _held_out(found: _Found) -> dict[str, Any]:
 
 
 def _errors(found: _Found) -> int:
-    """Return the rows of W_0 that a formula gets wrong."""
+    """Return the rows of W_0 that a formula gets wrong, or what they weigh, in units."""
     return errors_of(found.sized.final.formula, type_table(found.sized.types.whole))
-
-
-def _rows(found: _Found) -> int:
-    return int(found.sized.types.whole.n.sum())

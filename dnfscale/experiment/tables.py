@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dnfscale.experiment.formats import Cell, Figure, Table
+from dnfscale.experiment.formats import Cell, Figure, Table, amount_cell
 from dnfscale.experiment.outcome import (
     BLACK_BOX,
     FORMULA_SIZE,
@@ -88,7 +88,14 @@ def label_table(outcomes: Sequence[Outcome]) -> Table:
             other = confusion.mistaken_for(i)
             mistaken = "" if other is None else confusion.labels[other]
             rows.append(
-                (name, label, confusion.of(i), _share(confusion.recall(i)), _share(confusion.precision(i)), mistaken)
+                (
+                    name,
+                    label,
+                    amount_cell(confusion.of(i)),
+                    _share(confusion.recall(i)),
+                    _share(confusion.precision(i)),
+                    mistaken,
+                )
             )
     header = ("Dataset", "Label", "Test rows", "Recall, %", "Precision, %", "Most often taken for")
     return Table("Each label on the test rows of all folds", header, tuple(rows))
@@ -97,7 +104,7 @@ def label_table(outcomes: Sequence[Outcome]) -> Table:
 def confusion_table(outcomes: Sequence[Outcome]) -> Table:
     """List the cells of the confusion matrices, summed over test folds: one line for each pair of labels."""
     rows = [
-        (name, label, given, confusion.rows[i][j])
+        (name, label, given, amount_cell(confusion.rows[i][j]))
         for name, outcome in zip(labels(outcomes), outcomes, strict=True)
         if (confusion := outcome.confusion) is not None
         for i, label in enumerate(confusion.labels)

@@ -190,6 +190,7 @@ FIELDS: Mapping[str, Field] = {
     "data.target": Field(_column),
     "data.positive": Field(_labels),
     "data.classes": Field(_one_of("two", "all"), "two"),
+    "data.weight": Field(_column),
     "data.drop": Field(_texts),
     "data.categorical": Field(_texts),
     "data.boolean": Field(_texts),
@@ -242,6 +243,7 @@ FIELDS: Mapping[str, Field] = {
 
 LEARNED: Mapping[str, str] = {
     "data.classes": "classes",
+    "data.weight": "weight",
     "data.missing": "missing",
     "data.max_categories": "max_categories",
     "booleanize.cuts": "cuts",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dnfscale.core.columns import Column, Reading, Role
+from dnfscale.core.columns import Column, Role
 from dnfscale.core.parts import stored_column
 from dnfscale.data.source import Source
 from dnfscale.engine.kinds import KINDS
@@ -21,11 +21,15 @@ from dnfscale.learn.dealing import asked_folds, n_inner
 from dnfscale.learn.reading import Foreseen, collected_rows, foresee, sampled_pieces, sampled_share
 from dnfscale.learn.selecting import most_candidates, sampled_rows, units_of_fold
 from dnfscale.learn.spec import LearnSpec
-from dnfscale.learn.table import features
+from dnfscale.learn.table import features, reading_of
+from dnfscale.learn.weighing import is_looked_at
 from dnfscale.method.cuts import plan_cuts
 
 _CATEGORIES = 4
 """Values that a column of categories is taken to have."""
+
+
+_WEIGHT_BYTES = 8
 
 
 class Reads(StrEnum):
@@ -33,6 +37,7 @@ class Reads(StrEnum):
 
     FILES = "Parquet"
     SAMPLE = "Parquet, some numbers"
+    WEIGHTS = "Parquet, the weights"
     FILES_ON_WORKERS = "Parquet, once a worker"
     KEPT_ROWS = "rough rows"
     DRAWN_ROWS = "drawn rows"
@@ -82,7 +87,7 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
     )
     phases = (*_reading_phases(spec, source, to_learn, layout), *_learning_phases(spec, source, to_learn, layout))
     work = _work(spec, source, to_learn, layout, phases)
-    rough_bytes = source.n_rows * (len(layout.columns) + 1)
+    rough_bytes = source.n_rows * (len(layout.columns) + 1 + (0 if to_learn.weight is None else _WEIGHT_BYTES))
     needed = forecast.worker_bytes(
         work,
         largest_rows=max((partition.n_rows for partition in source.partitions), default=0),
@@ -114,7 +119,8 @@ class _Layout:
 
     def read_bytes(self, source: Source, to_learn: LearnSpec) -> int:
         """Return the bytes of all columns that the job reads."""
-        names = {stored_column(column.name) for column in self.columns} | {to_learn.target}
+        beside = (to_learn.target, *([] if to_learn.weight is None else [to_learn.weight]))
+        names = {stored_column(column.name) for column in self.columns} | set(beside)
         return sum(source.column_bytes.get(name, 0) for name in names)
 
 
@@ -122,8 +128,14 @@ def _reading_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: 
     """Yield the phases that read files."""
     read_bytes = layout.read_bytes(source, to_learn)
     partitions = len(source.partitions)
-    reading = Reading(layout.columns, to_learn.target, keep_missing=to_learn.missing == "indicator")
-    foreseen = foresee(source, reading)
+    if to_learn.weight is not None and is_looked_at(source, to_learn.weight):
+        yield Phase(
+            "weigh rows",
+            Reads.WEIGHTS,
+            partitions + _merges(partitions, spec["cluster.fan_in"]),
+            source.column_bytes.get(to_learn.weight, 0),
+        )
+    foreseen = foresee(source, reading_of(layout.columns, to_learn))
     if foreseen is Foreseen.COUNT:
         runs = partitions
         if spec["cluster.kind"] != "serial":

@@ -24,6 +24,7 @@ from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.medians import Located
 from dnfscale.core.narrowing import Stepped
 from dnfscale.core.sample import SampledRows
+from dnfscale.core.weights import Weighed
 from dnfscale.method.minimize import Minimized, Status
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
@@ -45,6 +46,7 @@ _KINDS: dict[str, Any] = {
         Sweep,
         Step,
         Shrink,
+        Weighed,
     )
 }
 _CHOICES: dict[str, Any] = {kind.__name__: kind for kind in (Status,)}

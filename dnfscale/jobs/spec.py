@@ -20,7 +20,7 @@ from dnfscale.data.datasets import is_local, is_named
 from dnfscale.data.storage import Access, CredentialError, joined
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
-from dnfscale.experiment.peers import MOST_LEAVES, PEERS, missing_package
+from dnfscale.experiment.peers import MOST_LEAVES, PEERS, UNWEIGHTED, missing_package
 from dnfscale.experiment.sizes import SizeBudget
 from dnfscale.experiment.tuning import Budget
 from dnfscale.jobs.checks import Field
@@ -399,6 +399,8 @@ def _check_together(spec: JobSpec) -> None:
                 fail(key, f'kind = "distill" explains one classifier and compares nothing else; leave out {key}')
         if spec["data.classes"] == "all":
             fail("data.classes", 'kind = "distill" explains a classifier of two classes; leave out data.classes')
+        if spec["data.weight"] is not None:
+            fail("data.weight", 'kind = "distill" counts every row once in the fidelity; leave out data.weight')
     if spec.kind != "distill" and not spec.knows_truth:
         fail("data", "expected the key data.target, the column to predict, but it is not there; add it")
     check_cluster_keys(spec.values, fail)
@@ -406,6 +408,8 @@ def _check_together(spec: JobSpec) -> None:
     if spec.kind == "fit" and compared:
         fail("kind", f'kind = "fit" learns one formula, but {compared[0]} is to be compared; use kind = "study"')
     for peer in spec.peers:
+        if spec["data.weight"] is not None and peer in UNWEIGHTED:
+            fail("data.weight", f"{peer} counts every row once; leave out data.weight or baselines.{peer}")
         if spec["data.classes"] == "all":
             fail(
                 "data.classes", f'{peer} tells two classes apart, but data.classes = "all" asks for more; leave out one'

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import dnfscale
-from dnfscale.core.columns import CategorySummary, Reading, row_numbers
+from dnfscale.core.columns import CategorySummary, row_numbers
 from dnfscale.core.model import Model
 from dnfscale.core.splits import Splits
 from dnfscale.data.models import classes_record, model_record
@@ -49,7 +49,8 @@ from dnfscale.learn.classes import learn_classes
 from dnfscale.learn.frontier import grow_formulas
 from dnfscale.learn.line import KeptRows, Learned, keep_rows, learn_targets
 from dnfscale.learn.spec import LearnSpec
-from dnfscale.learn.table import features
+from dnfscale.learn.table import features, reading_of
+from dnfscale.learn.weighing import with_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def run_study(
 ) -> JobResult:
     """Carry out all methods of a job."""
     started = clock()
+    to_learn = with_unit(source, to_learn, engine)
     noted = notes.recall("ideal")
     kept: KeptRows | None = None
     if noted:
@@ -116,7 +118,7 @@ def run_study(
         "methods": methods,
     }
     if spec.kind == "study" or (spec.kind == "distill" and spec.knows_truth):
-        result["comparisons"] = comparison_records(methods)
+        result["comparisons"] = comparison_records(methods, facts["data"])
     return JobResult(result, models, methods_s)
 
 
@@ -182,7 +184,7 @@ def _rows_plan(source: Source, to_learn: LearnSpec, facts: dict[str, Any], token
     return RowsPlan(
         token=token,
         partitions=source.partitions,
-        reading=Reading(features(source, to_learn), to_learn.target, keep_missing=to_learn.missing == "indicator"),
+        reading=reading_of(features(source, to_learn), to_learn),
         classes=tuple(tuple(labels) for labels in rows["classes"]),
         row_numbers=numbers,
         splits=Splits(sum(map(len, numbers.values())), rows["outer"], to_learn.validation, to_learn.seed),

@@ -10,9 +10,9 @@ from typing import TextIO
 
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
-from dnfscale.experiment.formats import visible
+from dnfscale.experiment.formats import amount, visible
 from dnfscale.experiment.outcome import BLACK_BOX, FORMULA_SIZE, LearnedFormula, Method, Outcome
-from dnfscale.jobs.report.wording import comparison_words, count, length_words
+from dnfscale.jobs.report.wording import comparison_words, count, length_words, share
 
 _WIDEST = 100
 _UNASKED = ("majority", "one_rule", FORMULA_SIZE)
@@ -23,8 +23,7 @@ def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: T
     """Write the summary of a result and of the models beside it: one, or one for each of several labels."""
     ideal = outcome.ideal
     assert ideal is not None
-    dropped = f", {outcome.rows_dropped:,} dropped for missing values" if outcome.rows_dropped else ""
-    print(f"{outcome.name}: {outcome.rows:,} rows, {outcome.attributes:,} attributes{dropped}", file=out)
+    print(f"{outcome.name}: {', '.join(_table_words(outcome))}", file=out)
     for formula, model in zip(ideal.models, models, strict=True):
         of_class = f", {visible(model.target)} = {visible(formula.label)}" if formula.label is not None else ""
         print(f"\nformula of all rows{of_class}", file=out)
@@ -48,16 +47,31 @@ def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: T
     print(f"\nfiles      {visible(folder)}", file=out)
 
 
+def _table_words(outcome: Outcome) -> list[str]:
+    """Say how large the table is, what its rows weigh, and how many were left out."""
+    words = [f"{outcome.rows:,} rows", f"{outcome.attributes:,} attributes"]
+    weight = outcome.weight
+    weightless = 0 if weight is None else weight.rows_without
+    if weight is not None:
+        words.append(f"counted by {visible(weight.column)}, {amount(weight.total)} in all")
+    if outcome.rows_dropped > weightless:
+        words.append(f"{outcome.rows_dropped - weightless:,} dropped for missing values")
+    if weightless:
+        words.append(f"{weightless:,} of weight 0 left out")
+    return words
+
+
 def explain(formula: LearnedFormula, outcome: Outcome) -> str:
     """Say what kind of formula it is; one without literals needs a reason."""
     if formula.literals == 0:
         same = f"constant: whatever the chosen attributes say, the answer is {formula.text}"
         if formula.label is not None:
             return same
-        positive = outcome.positive_rows
-        agreeing = positive if formula.text == "true" else outcome.rows - positive
-        frequent = ", the more frequent one" if 2 * agreeing > outcome.rows else ""
-        return f"{same}{frequent} ({positive:,} of {outcome.rows:,} rows are positive)"
+        positive = outcome.positive_share or 0.0
+        agreeing = positive if formula.text == "true" else 1 - positive
+        frequent = ", the more frequent one" if agreeing > 0.5 else ""
+        by_weight = f"; by weight, {share(positive)}" if outcome.weight is not None else ""
+        return f"{same}{frequent} ({outcome.positive_rows:,} of {outcome.rows:,} rows are positive{by_weight})"
     sizes = [count(formula.terms, "term"), count(formula.literals, "literal"), length_words(formula)]
     return f"{', '.join(filter(None, sizes))}; ranking {formula.rank}, {count(formula.ell, 'attribute')}"
 

@@ -231,6 +231,8 @@ def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
         missing=spec.missing,
         unseen=spec.unseen,
         threshold=fold.threshold,
+        unit=spec.unit,
+        weighted=spec.weight is not None,
         lookalikes=lookalikes(fold.tau, learned.table.alike),
     )
 

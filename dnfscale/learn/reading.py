@@ -29,7 +29,7 @@ from dnfscale.errors import DataError
 from dnfscale.learn.dealing import n_test_folds, splits_of
 from dnfscale.learn.scans import CollectInside, ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead, merge_located
 from dnfscale.learn.spec import LearnSpec
-from dnfscale.learn.table import Table, check_kept, check_source, features, settle
+from dnfscale.learn.table import Table, check_kept, check_source, features, reading_of, settle
 from dnfscale.method.booleanize import FoldCuts
 from dnfscale.method.cuts import CutPlan, check_given, counted_cuts, given_bracket, given_cut, plan_cuts
 
@@ -125,7 +125,7 @@ def check_footers(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
 def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
     """Read a dataset, and settle its rows, labels, splits and medians; data that cannot be learned from is an error."""
     columns = check_footers(source, spec)
-    reading = Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight)
+    reading = reading_of(columns, spec)
     outlook = _guessed(source, reading, engine) or _counted(source, reading, spec, engine)
     while True:
         splits = splits_of(outlook.n_rows, spec)

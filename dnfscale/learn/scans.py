@@ -6,7 +6,7 @@ Each scan is a frozen value with a `__call__`: it is sent to a worker once and c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import numpy as np
@@ -114,8 +114,7 @@ class ReadRows:
             for column, counted in self._gather(block, self.splits.arcs(first_row, block.n_rows), gathering).items():
                 zone_rows[column] = zone_rows[column] + counted if column in zone_rows else counted
         summary = columns.merge(summaries, reading=self.reading, max_values=self.max_values)
-        kept = ((rows.ordinal, summary.n_rows),)
-        summary = TableSummary(summary.rows_read, kept, summary.columns, summary.target, summary.weight)
+        summary = replace(summary, kept=((rows.ordinal, summary.n_rows),))
         return Read(gathering.table(), zone_rows, summary, self.row_numbers[rows.ordinal].start)
 
     def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> dict[int, Ints]:

@@ -36,6 +36,8 @@ def sized_model(
         missing=spec.missing,
         unseen="dont_care",
         threshold=spec.threshold,
+        unit=spec.unit,
+        weighted=spec.weight is not None,
         lookalikes=lookalikes(tau, kept.table.alike),
         tree=tree,
     )

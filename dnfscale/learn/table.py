@@ -17,13 +17,12 @@ from dnfscale.core.columns import CategorySummary, Column, Reading, Role, TableS
 from dnfscale.core.lookalikes import alike_names
 from dnfscale.core.parts import stored_column
 from dnfscale.core.splits import Splits
-from dnfscale.data.source import Source, feature_columns, holds_labels, stored_label
+from dnfscale.core.weights import MOST_WEIGHT
+from dnfscale.data.source import Source, feature_columns, holds_labels, holds_weights, stored_label
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.learn.spec import LearnSpec, listed
 
 _MOST_CLASSES = 250
-_MOST_WEIGHT = 1 << 53
-"""Weights are added as floats, which hold whole numbers up to here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +73,7 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
             f"type {source.types[spec.target]}; convert it, or choose another data.target",
             "data.target",
         )
+    _check_weight_column(source, spec)
     for name in spec.boolean:
         if name in spec.categorical:
             raise SpecError(
@@ -96,6 +96,33 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
             "data.drop",
         )
     return columns
+
+
+def _check_weight_column(source: Source, spec: LearnSpec) -> None:
+    if spec.weight is None:
+        return
+    if not holds_weights(source.types[spec.weight]):
+        raise DataError(
+            f"{source.path}: data.weight must name a column of numbers, but {spec.weight!r} has the type "
+            f"{source.types[spec.weight]}; convert it, or choose another",
+            "data.weight",
+        )
+    for key, names in (("target", (spec.target,)), ("categorical", spec.categorical), ("boolean", spec.boolean)):
+        if spec.weight in names:
+            raise SpecError(
+                f"a column has one role, but {spec.weight!r} is data.weight and in data.{key}; take it out of one",
+                "data.weight",
+            )
+
+
+def most_weight(spec: LearnSpec) -> int:
+    """Return what all weights may add up to: a sum times the denominator of the threshold fits in 64 bits."""
+    return min(MOST_WEIGHT, (1 << 62) // spec.threshold.denominator)
+
+
+def reading_of(columns: tuple[Column, ...], spec: LearnSpec) -> Reading:
+    """Return what is wanted of every row."""
+    return Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight, unit=spec.unit)
 
 
 def check_source(source: Source, spec: LearnSpec, columns: Sequence[Column]) -> None:
@@ -124,7 +151,7 @@ def settle(source: Source, reading: Reading, summary: TableSummary, splits: Spli
 
 def check_kept(source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec) -> None:
     """Raise DataError where too few rows are left, or where some were dropped that must not be."""
-    dropped = summary.rows_read - summary.n_rows
+    dropped = summary.rows_read - summary.n_rows - summary.weightless
     missing = {stored_column(c.name): s.missing for c, s in zip(columns, summary.columns, strict=True) if s.missing}
     if spec.missing == "error" and dropped:
         where = ", ".join(f"{name!r} ({count:,})" for name, count in missing.items()) or f"{spec.target!r}"
@@ -132,6 +159,12 @@ def check_kept(source: Source, summary: TableSummary, columns: Sequence[Column],
             f"{source.path}: expected no missing values, but {dropped:,} of {summary.rows_read:,} rows have some, "
             f'in {where}; fill them, or set data.missing = "drop"',
             "data.missing",
+        )
+    if summary.rows_read and summary.weightless == summary.rows_read:
+        raise DataError(
+            f"{source.path}: expected some row to weigh more than 0, but {spec.weight!r} is 0 in every row; choose "
+            "another data.weight",
+            "data.weight",
         )
     if not summary.n_rows and summary.target.missing == summary.rows_read:
         raise DataError(
@@ -163,10 +196,11 @@ def _check_flags(summary: TableSummary, columns: Sequence[Column]) -> None:
 
 
 def _check_weight(summary: TableSummary, spec: LearnSpec) -> None:
-    if spec.weight is not None and not 0 < summary.weight < _MOST_WEIGHT:
+    most = most_weight(spec)
+    if spec.weight is not None and summary.weight > most:
         raise DataError(
-            f"expected the weights in {spec.weight!r} to add up to at least 1 and less than {_MOST_WEIGHT:,}, "
-            f"got {summary.weight:,}; scale them",
+            f"expected the weights in {spec.weight!r} to add up to at most {most // spec.unit:,}, got "
+            f"{summary.weight // spec.unit:,}; divide them by some number",
             "data.weight",
         )
 

@@ -188,8 +188,11 @@ def certify_terms(
 def certificate_of(model: Model, *, delta: float = 0.05, counts: TypeCounts | None = None) -> dict[str, Any]:
     """Return how far rows support the formula of a model, as plain facts.
 
-    Without other counts they are the rows that the model was learned from, which also chose its attributes.
+    Without other counts they are the rows that the model was learned from, which also chose its attributes. Weighted
+    rows show nothing that could be certified.
     """
+    if model.weighted:
+        return {}
     own = counts is None
     certificate = certify(
         model.counts if counts is None else counts,

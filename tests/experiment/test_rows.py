@@ -60,7 +60,7 @@ def test_the_parts_of_a_fold_are_all_rows_once(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, keep_missing=False)
     matrix = read_rows(plan)
     for fold in range(plan.splits.n_folds):
-        parts = [matrix.part(plan.splits, fold, (part,))[0] for part in (TRAIN, VALIDATION, TEST)]
+        parts = [matrix.part(plan.splits, fold, (part,)).features for part in (TRAIN, VALIDATION, TEST)]
         assert sorted(np.concatenate(parts)[:, 0].tolist()) == [1.5, 4.0, 5.0, 6.0]
 
 

@@ -52,7 +52,9 @@ SCORES: dict[str, Callable[[Any, Any], Any]] = {
 class Judged:
     """What a fold comes to."""
 
-    sizes: tuple[int, int, int]
+    rows: tuple[int, int, int]
+    counted: tuple[int, int, int]
+    """The same, with every row as often as it counts."""
     corrects: list[dict[str, int]]
     rank: str
     tau: list[str]
@@ -63,15 +65,26 @@ class Judged:
 
 
 def judge(table: pa.Table, spec: LearnSpec, roles: dict[str, str], positive: Sequence[Any], outer: int) -> list[Judged]:
-    """Carry out the method on the rows of a table that count."""
+    """Carry out the method on the rows of a table that count, each as often as it does."""
     rows = {name: [None if v is None or v != v else v for v in table[name].to_pylist()] for name in table.column_names}
     wanted = [spec.target, *(roles if spec.missing == "drop" else [])]
-    kept = [row for row in range(table.num_rows) if all(rows[name][row] is not None for name in wanted)]
+    often = rows[spec.weight] if spec.weight else [1] * table.num_rows
+    whole = [row for row in range(table.num_rows) if all(rows[name][row] is not None for name in wanted)]
+    dealt = [row for row in whole if often[row]]
+    splits = Splits(len(dealt), outer, spec.validation, spec.seed)
+    places = [place for place, row in enumerate(dealt) for _ in range(often[row])]
+    kept = [dealt[place] for place in places]
     target = np.array([rows[spec.target][row] in positive for row in kept])
     columns = {name: _Column(table[name], rows[name], kept, role, spec) for name, role in roles.items()}
-    splits = Splits(len(kept), outer, spec.validation, spec.seed)
-    parts = splits.parts[:, splits.arcs(0, len(kept))]
-    return [_judge_fold(columns, target, parts[fold], spec) for fold in range(splits.n_folds)]
+    parts = splits.parts[:, splits.arcs(0, len(dealt))]
+    return [
+        replace(_judge_fold(columns, target, part[places], spec), rows=_sizes(part)) for part in parts[: splits.n_folds]
+    ]
+
+
+def _sizes(part: np.ndarray) -> tuple[int, int, int]:
+    train, validation, test = (int((part == kind).sum()) for kind in (TRAIN, VALIDATION, TEST))
+    return train, validation, test
 
 
 class _Column:
@@ -142,7 +155,8 @@ def _judge_fold(columns: dict[str, _Column], target: np.ndarray, part: np.ndarra
     whole = _count(codes[~test], target[~test])
     accepted = _ideal(whole)
     return Judged(
-        sizes=(int(train.sum()), int(validation.sum()), int(test.sum())),
+        rows=_sizes(part),
+        counted=_sizes(part),
         corrects=corrects,
         rank=rank,
         tau=tau,
@@ -188,14 +202,14 @@ def _correct(codes: np.ndarray, accepted: set[int], target: np.ndarray, rows: np
 
 
 def assert_as_judged(fold: LearnedFold, judged: Judged) -> None:
-    assert (fold.train_rows, fold.validation_rows, fold.test_rows) == judged.sizes
+    assert (fold.train_rows, fold.validation_rows, fold.test_rows) == judged.rows
     assert [dict(step.correct_by_rank) for step in fold.sweep.steps] == judged.corrects
     assert (fold.rank, list(fold.tau.names)) == (judged.rank, judged.tau)
     found = {a.name: a.value for a in fold.tau.attributes if isinstance(a, Above)}
     assert found == {name: cut for name, cut in judged.cuts.items() if name in judged.tau}
     assert as_dict(fold.whole) == judged.whole
     assert set(np.flatnonzero(fold.dnf.accepts(np.arange(1 << len(fold.tau)))).tolist()) == judged.accepted
-    assert fold.test.n_rows == judged.sizes[2]
+    assert fold.test.n_rows == judged.counted[2]
     assert correct_rows(fold.dnf.accepts(fold.test.codes), fold.test) == judged.test_correct
 
 
@@ -290,6 +304,17 @@ def test_the_papers_datasets_are_learned_as_the_judge_learns_them(name):
     roles = {column.name: column.role.value for column in learned.columns}
     assert len(learned.folds) == 10
     assert_learned_as_judged(learned, judge(pq.read_table(source.path), spec, roles, record.positive, 10))
+
+
+@pytest.mark.parametrize(("seed", "missing", "heaviest"), [(0, 0.0, 3), (1, 0.05, 9), (2, 0.02, 1)])
+def test_a_row_of_weight_three_counts_as_three_in_whatever_part_it_is(seed, missing, heaviest):
+    weights = np.random.default_rng(seed).integers(0, heaviest + 1, 260)
+    table = mixed_table(seed, 260, missing).append_column("weight", pa.array(weights))
+    spec = LearnSpec("y", weight="weight", max_ell=5, outer=3, seed=seed)
+    roles = {name: role for name, role in natural_roles(table).items() if name != "weight"}
+    learned = learn_here(table_source(table, "memory"), spec)
+    assert_learned_as_judged(learned, judge(table, spec, roles, (True,), 3))
+    assert learned.table.summary.weightless == int((weights == 0).sum())
 
 
 # What makes no difference.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dnfscale.experiment.formats import Figure, Table
+from dnfscale.experiment.formats import Figure, Table, amount_cell
 from dnfscale.experiment.outcome import BLACK_BOX, Method, Outcome
 from dnfscale.jobs.report.formula import condition, evidence, exact_value, formula_list
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
@@ -85,10 +85,10 @@ def _label_formula(place: Place, formula: FormulaView, view: RunView, *, fold: b
 
 
 def _label_size(formula: FormulaView, outcome: Outcome) -> str:
-    rows = {each.label: each.rows for each in outcome.label_rows}.get(formula.label or "")
+    own = next((each for each in outcome.label_rows if each.label == formula.label), None)
     learned = formula.learned
     sizes = [
-        None if rows is None else f"{count(rows, 'row')} ({share(rows / max(1, outcome.rows))})",
+        None if own is None else f"{count(own.rows, 'row')} ({share(outcome.label_share(own) or 0.0)})",
         count(learned.ell, "attribute") if learned else None,
         count(learned.terms, "line") if learned and learned.literals else None,
         length_words(learned),
@@ -153,10 +153,12 @@ def _key_figures(view: RunView) -> Html | None:
         known = f"in {len(learned)} formulas" if view.has_labels else length_words(learned[0])
         size = ", ".join(filter(None, [count(literals, "condition"), known]))
         entries.append(("Length", count(lines, "line") if literals else "constant", size))
-    made_of = f"{share(outcome.positive_rows / outcome.rows)} {view.formulas[0].counted}" if outcome.rows else None
+    positive = outcome.positive_share
+    made_of = None if positive is None else f"{share(positive)} {view.formulas[0].counted}"
     if view.has_labels:
         made_of = f"{len(view.formulas)} labels"
-    dropped = f"{outcome.rows_dropped:,} more dropped: values missing" if outcome.rows_dropped else None
+    why = "values missing" if outcome.weight is None else "values missing, or of weight 0"
+    dropped = f"{outcome.rows_dropped:,} more dropped: {why}" if outcome.rows_dropped else None
     entries.append(("Rows", f"{outcome.rows:,}", dropped or made_of))
     return figures(entries)
 
@@ -223,8 +225,13 @@ def _truth_table(formula: FormulaView) -> Html | None:
     elif formula.label is not None:
         yes, no, asked = "of this label", "of another", "Row is"
     rows = (
-        (yes, accepted.c, rejected.c, _rate(accepted.c, positive)),
-        (no, accepted.n - accepted.c, rejected.n - rejected.c, _rate(rejected.n - rejected.c, negative)),
+        (yes, amount_cell(accepted.c), amount_cell(rejected.c), _rate(accepted.c, positive)),
+        (
+            no,
+            amount_cell(accepted.n - accepted.c),
+            amount_cell(rejected.n - rejected.c),
+            _rate(rejected.n - rejected.c, negative),
+        ),
     )
     header = (asked, "Formula holds", "Formula does not hold", "Right, %")
     words = (
@@ -240,5 +247,5 @@ def _truth_table(formula: FormulaView) -> Html | None:
     )
 
 
-def _rate(part: int, whole: int) -> Figure | None:
+def _rate(part: float, whole: float) -> Figure | None:
     return Figure(100 * part / whole) if whole else None

@@ -15,6 +15,8 @@ from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.weights import as_weight
+from dnfscale.experiment.formats import amount
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.method.conditions import Condition, Literal, Notation, condition_of, conditions_of
@@ -59,9 +61,9 @@ def shown_formula(model: Model) -> ShownFormula:
     supports: list[Support | None] = [None] * len(terms)
     otherwise = None
     if len(counts.codes):
-        supports = [Support(n, c) for n, c in term_supports(model.dnf, counts)]
+        supports = [support_of(model, n, c) for n, c in term_supports(model.dnf, counts)]
         rejected = ~model.dnf.accepts(counts.codes)
-        otherwise = Support(int(counts.n[rejected].sum()), int(counts.c[rejected].sum()))
+        otherwise = support_of(model, int(counts.n[rejected].sum()), int(counts.c[rejected].sum()))
     # Counts of weights are not counts of draws, and give no interval.
     intervals = [None] * len(terms) if model.weighted else _intervals(supports, len(model.tau))
     return ShownFormula(
@@ -71,6 +73,11 @@ def shown_formula(model: Model) -> ShownFormula:
         ),
         otherwise,
     )
+
+
+def support_of(model: Model, n: int, c: int) -> Support:
+    """Return counts of a model as the rows that they are, or as what these weigh."""
+    return Support(as_weight(n, model.unit), as_weight(c, model.unit))
 
 
 def text_reading(formula: LearnedFormula) -> ShownFormula | None:
@@ -183,7 +190,7 @@ def evidence(support: Support | None, counted: str, interval: tuple[float, float
     if support is None:
         return None
     share = support.c / support.n if support.n else 0.0
-    text = f"{support.n:,} row{'s' * (support.n != 1)}"
+    text = f"{amount(support.n)} row{'s' * (support.n != 1)}"
     words = f"{text}, {100 * share:.0f} % {counted}" if support.n else f"{text} here"
     bar = element(
         "svg",
@@ -209,7 +216,8 @@ def _item(line: Line, counted: str) -> Html:
 
 
 def _intervals(supports: Sequence[Support | None], ell: int) -> list[tuple[float, float] | None]:
-    found = term_intervals([(own.n, own.c) for own in supports if own is not None], delta=DELTA, candidates=3**ell)
+    counted = [(int(own.n), int(own.c)) for own in supports if own is not None]
+    found = term_intervals(counted, delta=DELTA, candidates=3**ell)
     return list(found) if len(found) == len(supports) else [None] * len(supports)
 
 

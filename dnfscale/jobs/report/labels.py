@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dnfscale.experiment.confusion import Confusion
-from dnfscale.experiment.formats import Table
+from dnfscale.experiment.formats import Table, amount
 from dnfscale.experiment.tables import label_table
 from dnfscale.jobs.report.charts import percent, svg, text
 from dnfscale.jobs.report.markup import Html, element, name_of
@@ -27,10 +27,11 @@ def confusion_card(place: Place, view: RunView) -> Section | None:
         return None
     tested = sum(confusion.of(i) for i in range(len(confusion.labels)))
     right = sum(confusion.rows[i][i] for i in range(len(confusion.labels)))
+    rows_told = f"{amount(tested)} test row{'s' * (tested != 1)}"
     intro = (
-        f"The {count(tested, 'test row')} of all folds, each predicted by formulas that were learned without it: "
-        f"{right:,} right ({share(right / max(1, tested))}). A line holds the rows of one label, a column those that "
-        "were given one; what is right stands on the diagonal. The darker a cell, the more of its line is in it."
+        f"The {rows_told} of all folds, each predicted by formulas that were learned without it: {amount(right)} right "
+        f"({share(right / (tested or 1))}). A line holds the rows of one label, a column those that were given one; "
+        "what is right stands on the diagonal. The darker a cell, the more of its line is in it."
     )
     words = (
         "Recall: of the rows of the label, how many were given it. Precision: of the rows that were given the label, "
@@ -125,9 +126,9 @@ def _matrix(confusion: Confusion) -> Html:
 
 
 def _cells(confusion: Confusion, label: int) -> list[Cell]:
-    rows = max(1, confusion.of(label))
+    rows = confusion.of(label) or 1
     return [
-        Cell(f"{n:,}", shade("hit" if given == label else "miss", n / rows))
+        Cell(amount(n), shade("hit" if given == label else "miss", n / rows))
         for given, n in enumerate(confusion.rows[label])
     ]
 

@@ -19,7 +19,7 @@ from dnfscale.experiment.outcome import (
     read_certificate,
     read_outcome,
 )
-from dnfscale.jobs.report.formula import ShownFormula, shown_formula, text_reading
+from dnfscale.jobs.report.formula import ShownFormula, shown_formula, support_of, text_reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ class FormulaView:
         if self.model is None or self.reading is None or self.reading.otherwise is None:
             return None
         counts, rejected = self.model.counts, self.reading.otherwise
-        return Support(counts.n_rows - rejected.n, int(counts.c.sum()) - rejected.c), rejected
+        whole = support_of(self.model, counts.n_rows, int(counts.c.sum()))
+        return Support(whole.n - rejected.n, whole.c - rejected.c), rejected
 
     @property
     def positive(self) -> str | None:

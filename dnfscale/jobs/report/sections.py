@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dnfscale.experiment.formats import Figure, Table
-from dnfscale.experiment.outcome import Fold, LearnedFormula, Method
+from dnfscale.experiment.formats import Figure, Table, amount
+from dnfscale.experiment.outcome import Fold, LearnedFormula, Method, Outcome
 from dnfscale.jobs.report.curve import Curve, curve_of, rank_title, sweep_chart, sweep_signs, sweep_table
 from dnfscale.jobs.report.formula import formula_list, text_reading
 from dnfscale.jobs.report.labels import labels_stability_card
@@ -139,7 +139,7 @@ def data_card(place: Place, view: RunView) -> Section:
         "dataset": outcome.environment.get("dataset") or outcome.environment.get("data") or "not recorded",
         **_target_facts(view),
         "rows learned from and tested on": outcome.rows,
-        "rows dropped for missing values": outcome.rows_dropped,
+        **_dropped_facts(view.outcome),
         **_row_facts(view),
         "columns": outcome.columns,
         "Boolean attributes made of them": outcome.attributes,
@@ -167,17 +167,32 @@ def _target_facts(view: RunView) -> dict[str, object]:
     return {**target, "predicted as positive": view.formulas[0].positive or "not recorded"}
 
 
+def _dropped_facts(outcome: Outcome) -> dict[str, object]:
+    """Return how many rows were left out, and what the others weigh, if they have weights."""
+    weight = outcome.weight
+    if weight is None:
+        return {"rows dropped for missing values": outcome.rows_dropped}
+    return {
+        "rows dropped for missing values": outcome.rows_dropped - weight.rows_without,
+        "rows left out because they weigh nothing": weight.rows_without,
+        "rows are counted by their weight in": weight.column,
+        "weight of all rows": amount(weight.total),
+    }
+
+
 def _row_facts(view: RunView) -> dict[str, object]:
     """Return how many rows there are of what is predicted."""
     outcome = view.outcome
 
-    def part(rows: int) -> str:
-        return f"{rows:,} ({share(rows / outcome.rows)})" if outcome.rows else f"{rows:,}"
+    def part(rows: int, of_all: float | None) -> str:
+        return f"{rows:,}" if of_all is None else f"{rows:,} ({share(of_all)})"
 
     if view.has_labels:
-        return {f"rows of label {each.label}": part(each.rows) for each in outcome.label_rows}
+        return {
+            f"rows of label {each.label}": part(each.rows, outcome.label_share(each)) for each in outcome.label_rows
+        }
     name = "rows that the classifier answers with yes" if outcome.explains else "positive rows"
-    return {name: part(outcome.positive_rows)}
+    return {name: part(outcome.positive_rows, outcome.positive_share)}
 
 
 def _sweeps(place: Place, curves: Sequence[tuple[FormulaView, Curve]], caption: str, measure: str) -> list[Html]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dnfscale.core.model import HALF
+from dnfscale.core.weights import as_weight
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.formula_size.sizes import SizeResult, errors_of
 from dnfscale.method.formula_size.table import TypeTable
@@ -53,8 +54,10 @@ def is_enough(correct: Sequence[int], patience: int) -> bool:
     return bool(correct) and len(correct) - 1 - correct.index(max(correct)) >= patience
 
 
-def path_record(choice: Choice, searched: TypeTable, validated: TypeTable, threshold: Fraction) -> list[dict[str, Any]]:
-    """Return the sizes that were searched as plain facts; searched and validated are the rows, each of weight one.
+def path_record(
+    choice: Choice, searched: TypeTable, validated: TypeTable, threshold: Fraction, *, unit: int = 1
+) -> list[dict[str, Any]]:
+    """Return the sizes that were searched as plain facts; searched and validated are the rows without the threshold.
 
     Where errors do not all cost the same, cost says what the formula's errors do, in errors of average cost, and
     validation_score, which sizes were compared by, the share of the cost that is avoided on the rows set aside.
@@ -64,8 +67,8 @@ def path_record(choice: Choice, searched: TypeTable, validated: TypeTable, thres
         {
             "size": result.size,
             "formula_size": result.formula_size,
-            "errors": errors_of(result.formula, searched),
-            **cost_record(result, threshold),
+            "errors": as_weight(errors_of(result.formula, searched), unit),
+            **cost_record(result, threshold, unit),
             "validation_accuracy": (n_rows - errors_of(result.formula, validated)) / n_rows if n_rows else None,
             **({} if threshold == HALF else {"validation_score": correct / choice.n_rows if n_rows else None}),
             "proved": result.proved,
@@ -74,6 +77,6 @@ def path_record(choice: Choice, searched: TypeTable, validated: TypeTable, thres
     ]
 
 
-def cost_record(result: SizeResult, threshold: Fraction) -> dict[str, float]:
+def cost_record(result: SizeResult, threshold: Fraction, unit: int = 1) -> dict[str, float]:
     """Return what a formula's errors cost, if that is not their number."""
-    return {} if threshold == HALF else {"cost": 2 * result.errors / threshold.denominator}
+    return {} if threshold == HALF else {"cost": 2 * result.errors / threshold.denominator / unit}

@@ -1,0 +1,71 @@
+"""What a weight of one is counted as, so that weighted counts are whole numbers.
+
+Whole weights are counted as they are, and decimals in units of their last digit. Floats are multiplied by a power of
+two and rounded, the largest with which all rows together weigh at most 2**50 even if each weighed as much as the
+heaviest. That is found by a look at the weights alone, before anything else is read.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from dnfscale.core import weights
+from dnfscale.core.columns import Column, Numbers, Reading, Role, Rows
+from dnfscale.core.weights import Weighed
+from dnfscale.data.measures import measure_of
+from dnfscale.data.source import Source
+from dnfscale.engine.api import Engine
+from dnfscale.errors import DataError
+from dnfscale.learn.spec import LearnSpec
+from dnfscale.learn.table import features, most_weight
+
+_MOST = 1 << 50
+"""What rounded weights may add up to."""
+_LARGEST_UNIT = 60
+"""As a power of two."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeighRows:
+    """A scan of the weights alone."""
+
+    column: str
+
+    def __call__(self, rows: Rows) -> Weighed:
+        reading = Reading((Column(self.column, Role.NUMBER),), None, keep_missing=True)
+        found = []
+        for block in rows.blocks(reading):
+            stored = block.columns[0]
+            assert isinstance(stored, Numbers)
+            found.append(weights.weigh(stored, name=self.column))
+        return weights.merge(found)
+
+
+def is_looked_at(source: Source, column: str) -> bool:
+    """Say whether the type of a column leaves open what a weight of one is counted as."""
+    return bool(pa.types.is_floating(source.types[column]))
+
+
+def with_unit(source: Source, spec: LearnSpec, engine: Engine) -> LearnSpec:
+    """Return a spec with what a weight of one is counted as, if rows of this source have weights."""
+    if spec.weight is None:
+        return spec
+    # Which says so if the column is not there, or holds no numbers.
+    features(source, spec)
+    measure = measure_of(source.types[spec.weight])
+    if not is_looked_at(source, spec.weight):
+        return spec if measure is None else replace(spec, unit=measure.steps)
+    found = engine.reduce("weigh rows", source.partitions, WeighRows(spec.weight), weights.merge)
+    if found.whole:
+        return spec
+    exponent = math.floor(math.log2(min(_MOST, most_weight(spec)) / found.rows) - math.log2(found.heaviest))
+    if exponent < 0:
+        raise DataError(
+            f"expected the weights in {spec.weight!r} to add up to less than {_MOST:,}, but {found.rows:,} rows may "
+            f"weigh up to {found.heaviest:g} each; divide them by some number",
+            "data.weight",
+        )
+    return replace(spec, unit=1 << min(exponent, _LARGEST_UNIT))
