@@ -10,7 +10,14 @@ from dnfscale.core.arrays import Ints
 from dnfscale.core.model import Model
 from dnfscale.core.weights import as_weight
 from dnfscale.experiment.metrics import deviation, mean
-from dnfscale.experiment.records import data_record, fold_formula, fold_sizes, learned_model, positive_weight
+from dnfscale.experiment.records import (
+    data_record,
+    fold_formula,
+    fold_sizes,
+    learned_model,
+    objective_record,
+    positive_weight,
+)
 from dnfscale.learn.classes import LearnedClasses
 from dnfscale.learn.line import Learned, LearnedFold, fold_model
 from dnfscale.learn.spec import LearnSpec
@@ -43,6 +50,7 @@ def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, 
         "accuracy_mean": mean(accuracies),
         "accuracy_std": deviation(accuracies),
         "ell_mean": sum(ells) / len(ells),
+        **objective_record(learned.classes, spec),
         "folds": [
             {
                 **fold_sizes(first.folds[number]),

@@ -79,7 +79,20 @@ class Certified:
     certified_mass: float | None
     """A lower bound for the share of the population whose answer is certified."""
     excess_error: float | None
-    """An upper bound for how much more often the formula errs than the best one over the same attributes."""
+    """An upper bound for how much more often the formula errs than the best one over the same attributes; in errors of
+    average cost, where they do not all cost the same."""
+    threshold: float = 0.5
+    """The chance from which the formula is to say yes."""
+
+    @property
+    def counts_cost(self) -> bool:
+        """Whether errors do not all cost the same."""
+        return self.threshold != 0.5
+
+    @property
+    def most_excess(self) -> float:
+        """What no formula can exceed, so that a bound of as much says nothing."""
+        return 2 * max(self.threshold, 1 - self.threshold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +167,28 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
+class Objective:
+    """What formulas were learned for, if not for accuracy, and how good they are at it on test rows."""
+
+    name: str
+    """balanced_accuracy, f_beta or cost."""
+    beta: float | None
+    threshold: float | None
+    mean: float | None
+    std: float | None
+
+    @property
+    def words(self) -> str:
+        """What a share of it is a share of."""
+        if self.name == "cost" and self.threshold is not None:
+            miss, alarm = 1 - self.threshold, self.threshold
+            times = f"{max(miss, alarm) / min(miss, alarm):.3g}"
+            costly, cheap = ("miss", "false alarms") if miss > alarm else ("false alarm", "misses")
+            return f"of the cost avoided, where a {costly} costs as much as {times} {cheap}"
+        return {"f_beta": f"F-score with beta {self.beta or 1:g}"}.get(self.name, self.name.replace("_", " "))
+
+
+@dataclass(frozen=True, slots=True)
 class Grown:
     """The formulas of one number of attributes: their mean accuracy on test rows, and their mean length."""
 
@@ -185,6 +220,8 @@ class Method:
     grown: tuple[Grown, ...]
     """The formulas of every number of attributes."""
     training_accuracy: float | None
+    objective: Objective | None = None
+    """None where it was learned for accuracy."""
 
     @property
     def title(self) -> str:
@@ -387,6 +424,7 @@ def read_certificate(record: Mapping[str, Any] | None) -> Certified | None:
         certified_share=record.get("certified_share"),
         certified_mass=record.get("certified_mass_at_least"),
         excess_error=record.get("excess_error_at_most"),
+        threshold=record.get("threshold", 0.5),
     )
 
 
@@ -421,6 +459,20 @@ def _method(name: str, record: Mapping[str, Any]) -> Method:
             Grown(step["ell"], step["accuracy_mean"], step["literals_mean"]) for step in record.get("frontier") or ()
         ),
         training_accuracy=model.get("training_accuracy") if model else None,
+        objective=_objective(record),
+    )
+
+
+def _objective(record: Mapping[str, Any]) -> Objective | None:
+    found = record.get("objective")
+    if not isinstance(found, Mapping) or "name" not in found:
+        return None
+    return Objective(
+        str(found["name"]),
+        found.get("beta"),
+        found.get("threshold"),
+        record.get("objective_mean"),
+        record.get("objective_std"),
     )
 
 

@@ -70,7 +70,7 @@ def ideal_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
         "accuracy_mean": mean(accuracies),
         "accuracy_std": deviation(accuracies),
         "ell_mean": sum(ells) / len(ells),
-        **_objective_record(learned, spec),
+        **objective_record([learned], spec),
         "folds": [
             {
                 **fold_sizes(fold),
@@ -101,14 +101,27 @@ def frontier_record(grown: Sequence[Grown]) -> list[dict[str, Any]]:
     ]
 
 
-def _objective_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
-    """Return how good the formulas are at what they were made for, on test rows; nothing where that is accuracy."""
-    if spec.objective == "accuracy":
-        return {}
+def objective_record(targets: Sequence[Learned], spec: LearnSpec) -> dict[str, Any]:
+    """Return how good the formulas are at what they were learned for, on test rows; nothing where that is accuracy.
+
+    Of several targets it is the mean over their formulas, each by itself. Where errors do not all cost the same, it is
+    the share of the cost that is not incurred.
+    """
     objective = spec.judging.objective
-    values = [objective.score(fold.dnf.accepts(fold.test.codes), fold.test) for fold in learned.folds]
+    if spec.objective == "accuracy" and spec.threshold == HALF:
+        return {}
+    values = [
+        sum((objective.score(fold.dnf.accepts(fold.test.codes), fold.test) for fold in of_fold), start=Fraction())
+        / len(targets)
+        for of_fold in zip(*(learned.folds for learned in targets), strict=True)
+    ]
+    details = {"f_beta": {"beta": float(spec.beta)}, "accuracy": {"threshold": float(spec.threshold)}}
     return {
-        "objective": {"name": spec.objective, "beta": float(spec.beta) if spec.objective == "f_beta" else None},
+        "objective": {
+            "name": "cost" if spec.objective == "accuracy" else spec.objective,
+            "beta": None,
+            **details.get(spec.objective, {}),
+        },
         "objective_mean": mean(values),
         "objective_std": deviation(values),
     }

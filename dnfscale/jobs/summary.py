@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TextIO
 
-from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
 from dnfscale.experiment.formats import amount, visible
 from dnfscale.experiment.outcome import BLACK_BOX, FORMULA_SIZE, LearnedFormula, Method, Outcome
 from dnfscale.jobs.report.wording import comparison_words, count, length_words, share
+from dnfscale.method.conditions import WRITTEN, conditions_of
+from dnfscale.method.export.text import predicted
 
 _WIDEST = 100
 _UNASKED = ("majority", "one_rule", FORMULA_SIZE)
@@ -25,9 +27,7 @@ def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: T
     assert ideal is not None
     print(f"{outcome.name}: {', '.join(_table_words(outcome))}", file=out)
     for formula, model in zip(ideal.models, models, strict=True):
-        of_class = f", {visible(model.target)} = {visible(formula.label)}" if formula.label is not None else ""
-        print(f"\nformula of all rows{of_class}", file=out)
-        print(_wrapped(_term_texts(model)), file=out)
+        print(f"\n{_formula_text(model)}", file=out)
         print(f"\n  {explain(formula, outcome)}", file=out)
     tested = f"over {len(ideal.folds)} test folds"
     if ideal.fidelity_mean is not None:
@@ -36,6 +36,9 @@ def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: T
         _write_truth(ideal, outcome.method(BLACK_BOX), out)
     elif ideal.folds and ideal.accuracy_mean is not None:
         print(f"\naccuracy   {_spread(ideal.accuracy_mean, ideal.accuracy_std)} {tested}", file=out)
+        if ideal.objective is not None and ideal.objective.mean is not None:
+            words = f"{_spread(ideal.objective.mean, ideal.objective.std)} {ideal.objective.words}: learned for this"
+            print(textwrap.fill(words, _width(), initial_indent="objective  ", subsequent_indent=" " * 13), file=out)
         frequent = "most" if outcome.label_rows else "more"
         majority = 100 * (outcome.majority_share or 0.0)
         print(f"majority   {majority:.1f} % for always giving the {frequent} frequent answer", file=out)
@@ -106,27 +109,37 @@ def _spread(mean: float, deviation: float | None) -> str:
     return f"{100 * mean:.1f} % ± {100 * (deviation or 0.0):.1f}"
 
 
-def _term_texts(model: Model) -> list[str]:
-    """Write each term of a formula on its own; a formula without terms is false."""
-    parts = [Dnf((term,)) for term in model.dnf.terms] or [model.dnf]
-    return [part.render(model.tau.names) for part in parts]
+def _formula_text(model: Model) -> str:
+    """Write what the formula predicts, and each of its terms as conditions, on lines that fit the terminal."""
+    head = visible(predicted(model))
+    if not model.dnf.n_literals:
+        return f"{head} for {'every' if model.dnf.terms else 'no'} row"
+    attributes = model.tau.attributes
+    terms = [
+        [visible(asked.text) for asked in conditions_of(attributes, term.literals, _SHORT)] for term in model.dnf.terms
+    ]
+    lines = [_wrapped(term, "  or " if number else "     ") for number, term in enumerate(terms)]
+    return "\n".join([f"{head} if", *lines])
 
 
-def _wrapped(terms: list[str]) -> str:
+def _short_number(value: float | Quantity) -> str:
+    """Write a number with six digits, as the report does; all digits are in model.json."""
+    return f"{value:.6g}" if isinstance(value, float) else WRITTEN.number(value)
+
+
+_SHORT = replace(WRITTEN, number=_short_number)
+
+
+def _wrapped(term: Sequence[str], opening: str) -> str:
+    """Write conditions that hold together, breaking lines between them only."""
     width = _width()
-    lines = []
-    for number, term in enumerate(terms):
-        opening = "  or " if number else "     "
-        # A name stays on one line with its «not».
-        lines += textwrap.wrap(
-            term.replace("not ", "not\xa0"),
-            width,
-            initial_indent=opening,
-            subsequent_indent="       ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    return "\n".join(lines).replace("\xa0", " ")
+    lines = [opening + term[0]]
+    for asked in term[1:]:
+        if len(lines[-1]) + len(f" and {asked}") <= width:
+            lines[-1] += f" and {asked}"
+        else:
+            lines.append(f"       and {asked}")
+    return "\n".join(lines)
 
 
 def _width() -> int:

@@ -16,6 +16,7 @@ from dnfscale.experiment.outcome import read_outcome
 from dnfscale.experiment.tables import study_tables
 from dnfscale.jobs.spec import read_spec
 from dnfscale.learn.spec import PROFILES
+from tests.jobs.pages import Document
 from tests.jobs.running import Desk, essence, spec_text
 
 
@@ -154,13 +155,45 @@ def test_a_sweep_tells_accuracy_and_what_was_judged_by(wavy_desk, formula, score
         assert any(step["validation_score"] != step["validation_accuracy"] for step in model["sweep"])
 
 
-@pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])
-def test_a_study_says_how_good_it_is_at_what_it_was_made_for(wavy_desk, objective):
-    spec = wavy_desk.spec(kind="study", formula={"objective": objective}, folds={"outer": 3})
-    assert wavy_desk.here("run", spec, "--set", "cluster.kind=serial").code == 0
+LEARNED_FOR = {
+    "balanced accuracy": {"objective": "balanced_accuracy"},
+    "F-score with beta 1": {"objective": "f_beta"},
+    "of the cost avoided, where a miss costs as much as 4 false alarms": {"threshold": 0.2},
+}
+
+
+@pytest.mark.parametrize("words", LEARNED_FOR)
+@pytest.mark.parametrize("classes", ["two", "all"])
+def test_a_study_says_how_good_it_is_at_what_it_was_learned_for(wavy_desk, words, classes):
+    spec = wavy_desk.spec(
+        kind="study", data={"classes": classes}, formula=LEARNED_FOR[words], folds={"outer": 3}, select={"max_ell": 4}
+    )
+    ended = wavy_desk.here("run", spec)
+    assert ended.code == 0, ended.err
     ideal = wavy_desk.result()["methods"]["ideal"]
-    assert ideal["objective"]["name"] == objective
     assert 0 < ideal["objective_mean"] <= 1
+    told = f"{100 * ideal['objective_mean']:.1f} %"
+    assert f"objective {told} ± {100 * ideal['objective_std']:.1f} {words}" in " ".join(ended.out.split())
+    page = Document((wavy_desk.folder() / "report.html").read_text(encoding="utf-8")).text
+    assert f"it comes to {told} {words}." in page
+    assert f"which is not the accuracy drawn here: {words}." in page
+
+
+def test_a_certificate_of_unequal_costs_promises_no_right_answers(wavy_desk):
+    for name, formula in (("plain", {}), ("costs", {"threshold": 0.2})):
+        assert wavy_desk.run(name=name, kind="study", formula=formula, folds={"outer": 3}).code == 0
+    pages = [
+        Document((wavy_desk.folder(name) / "report.html").read_text(encoding="utf-8")).text
+        for name in ("plain", "costs")
+    ]
+    right = ("no other answer would be right more often", "More cases right", "The paper's theorem on sample sizes")
+    cost = (
+        "no other answer would cost less",
+        "Less cost with another formula",
+        "a missed positive counts as 1.6 errors",
+    )
+    assert [words in pages[0] for words in (*right, *cost)] == [True] * 3 + [False] * 3
+    assert [words in pages[1] for words in (*right, *cost)] == [False] * 3 + [True] * 3
 
 
 def test_a_frontier_of_one_attribute_has_nothing_to_write(wavy_desk):

@@ -128,7 +128,7 @@ def test_the_summary_shows_every_formula(spread_desk):
         ended = spread_desk.run(name=kind, kind=kind, data=ALL, select={"max_ell": 3})
         assert ended.code == 0, ended.err
         for label in LABELS:
-            assert f"formula of all rows, y = {label}" in ended.out
+            assert f"\ny is {label} " in ended.out
     assert "over 10 test folds" in ended.out
 
 

@@ -252,7 +252,7 @@ def test_names_that_the_terminal_cannot_show_do_not_lose_the_run(laid_desk):
 def test_what_a_run_says_goes_where_stdout_points_at_that_moment(laid_desk, capsys):
     assert main(["run", str(laid_desk.spec())]) == 0
     said = capsys.readouterr()
-    assert "formula of all rows" in said.out
+    assert "y is true if\n     s = red and x > -0.11969\n" in said.out
     assert "240 rows" in said.err
 
 

@@ -11,6 +11,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import IsTrue, Vocabulary
 from dnfscale.experiment.outcome import Outcome, read_outcome
 from dnfscale.jobs.summary import explain, write_summary
+from dnfscale.method.export.text import export_text
 from tests.jobs.report_runs import distill_run, labels_run, paper_run, plain_run, sized_run
 from tests.judges import tally
 
@@ -85,11 +86,42 @@ def test_a_constant_formula_comes_with_its_reason(answer, frequent):
 
 def test_each_term_has_a_line_of_its_own():
     text = summary(attributes=["a", "b c"], terms=[[(0, True), (1, False)], [(1, True)]])
-    assert '     a and not "b c"\n  or "b c"\n' in text
+    assert '\ny is true if\n     a and not "b c"\n  or "b c"\n' in text
 
 
-def test_a_formula_without_terms_is_false():
-    assert "\n     false\n" in summary(attributes=["a"], terms=[])
+def test_cuts_are_told_by_their_values():
+    run = plain_run()
+    write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
+    told = export_text(run.models[0]).splitlines()
+    assert [line.strip() for line in told] == [line.strip() for line in out.getvalue().splitlines()[2 : 2 + len(told)]]
+    assert " > " in out.getvalue()
+
+
+@pytest.mark.parametrize(("terms", "rows"), [([], "no"), ([[]], "every")])
+def test_a_constant_formula_is_told_in_words(terms, rows):
+    assert f"\ny is true for {rows} row\n" in summary(attributes=["a"], terms=terms)
+
+
+@pytest.mark.parametrize(
+    ("objective", "words"),
+    [
+        ({"name": "balanced_accuracy", "beta": None}, "71.0 % ± 2.0 balanced accuracy: learned for this"),
+        ({"name": "f_beta", "beta": 2.0}, "71.0 % ± 2.0 F-score with beta 2: learned for this"),
+        (
+            {"name": "cost", "beta": None, "threshold": 0.2},
+            "71.0 % ± 2.0 of the cost avoided, where a miss costs as much as 4 false alarms: learned for this",
+        ),
+        (
+            {"name": "cost", "beta": None, "threshold": 0.75},
+            "71.0 % ± 2.0 of the cost avoided, where a false alarm costs as much as 3 misses: learned for this",
+        ),
+    ],
+)
+def test_what_a_formula_was_learned_for_is_told_beside_its_accuracy(objective, words):
+    run = plain_run()
+    run.result["methods"]["ideal"] |= {"objective": objective, "objective_mean": 0.71, "objective_std": 0.02}
+    write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
+    assert f"objective {words}" in " ".join(out.getvalue().split())
 
 
 def test_long_terms_are_wrapped_between_names():
@@ -97,7 +129,6 @@ def test_long_terms_are_wrapped_between_names():
     text = summary(attributes=names, terms=[[(i, i % 2 == 0) for i in range(9)]])
     lines = text.splitlines()
     assert max(map(len, lines)) <= 100
-    assert not any(line.rstrip().endswith("not") for line in lines)
     formula = " ".join(line.strip() for line in lines[3 : lines.index("", 3)])
     assert formula == " and ".join(("" if i % 2 == 0 else "not ") + name for i, name in enumerate(names))
 
@@ -139,7 +170,7 @@ def test_each_label_has_a_formula_and_infinity_is_one_of_them():
     run = labels_run([{"float": "-inf"}, 0.5, {"float": "inf"}])
     write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
     labels = ("-inf", "0.5", "inf")
-    assert [f"formula of all rows, risk = {label}\n" in out.getvalue() for label in labels] == [True] * 3
+    assert [f"\nrisk is {label} if\n" in out.getvalue() for label in labels] == [True] * 3
     assert "majority   33.5 % for always giving the most frequent answer" in out.getvalue()
 
 

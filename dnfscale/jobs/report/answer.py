@@ -182,6 +182,8 @@ def _goodness(outcome: Outcome) -> list[tuple[str, Child, Child]]:
     if ideal.accuracy_mean is not None:
         name = "Accuracy of the formula" if outcome.explains else "Accuracy on unseen rows"
         entries.append((name, share(ideal.accuracy_mean), _spread(outcome, ideal, ideal.accuracy_std)))
+        if ideal.objective is not None and ideal.objective.mean is not None:
+            entries.append(("Learned for", share(ideal.objective.mean), ideal.objective.words))
     elif not outcome.explains and ideal.training_accuracy is not None:
         entries.append(("Accuracy, learning rows", share(ideal.training_accuracy), "not tested on others"))
     box = outcome.method(BLACK_BOX)

@@ -21,10 +21,16 @@ def certificate_card(place: Place, view: RunView) -> Section | None:
     pieces = [*(_of_folds(place, view, tested) if tested else []), *_of_all_rows(place, view)]
     if not pieces:
         return None
+    better = "cost less" if _counts_cost(view) else "be right more often"
     meaning = (
         "Rows with the same values of the attributes get the same answer. That answer is certified where there are "
-        "enough such rows to show, beyond chance, that no other answer would be right more often."
+        f"enough such rows to show, beyond chance, that no other answer would {better}."
     )
+    if _counts_cost(view):
+        meaning += (
+            " Errors do not all cost the same here; they are counted in errors of average cost, as the threshold of "
+            "the formula asks."
+        )
     if view.outcome.explains:
         meaning += " Right means here: as the classifier answers."
     return card(
@@ -49,18 +55,25 @@ def certified_words(certified: Certified) -> list[str]:
     if certified.types_refuted:
         words.append(f"For {certified.types_refuted:,} the opposite answer is certified to be better.")
     if certified.excess_error is not None:
-        words.append(
-            "The rows are too few to say how much better another formula of the same attributes could be."
-            if certified.excess_error >= 1
-            else "Another formula of the same attributes could be right for at most "
-            f"{_up(certified.excess_error):.1f} % more of all cases."
-        )
+        words.append(_excess_words(certified, _up(certified.excess_error)))
     return words
 
 
+def _excess_words(certified: Certified, excess: float) -> str:
+    if excess >= 100 * certified.most_excess:
+        return "The rows are too few to say how much better another formula of the same attributes could be."
+    if certified.counts_cost:
+        return (
+            f"Another formula of the same attributes could cost at most {excess:.1f} errors of average cost less in a "
+            f"hundred cases, where a missed positive counts as {2 * (1 - certified.threshold):.3g} errors and a false "
+            f"alarm as {2 * certified.threshold:.3g}."
+        )
+    return f"Another formula of the same attributes could be right for at most {excess:.1f} % more of all cases."
+
+
 def theorem_words(certified: Certified) -> str | None:
-    """Say what the paper's theorem promises of so many rows; None where it is not recorded."""
-    if certified.epsilon is None:
+    """Say what the paper's theorem promises of so many rows; None where it is not recorded, or not about this cost."""
+    if certified.epsilon is None or certified.counts_cost:
         return None
     return (
         f"The paper's theorem on sample sizes: with {certified.rows:,} rows drawn independently and the attributes "
@@ -68,6 +81,19 @@ def theorem_words(certified: Certified) -> str | None:
         "possible for every combination of attribute values in which yes and no differ in probability by at least "
         f"{certified.epsilon:.3f}."
     )
+
+
+def _counts_cost(view: RunView) -> bool:
+    """Say whether some certificate counts errors by their cost."""
+    own = [formula.certificate for formula in view.formulas]
+    tested = [fold.certificate for formula in view.formulas for fold in formula.folds]
+    return any(each.counts_cost for each in (*own, *tested) if each is not None)
+
+
+def _most_excess(certified: Certified) -> float:
+    """Return how much better another formula could be at most, in percent of all cases or errors a hundred cases."""
+    most = certified.most_excess
+    return min(100 * most, _up(most if certified.excess_error is None else certified.excess_error))
 
 
 def _tested(view: RunView) -> list[tuple[FormulaView, list[Certified]]]:
@@ -114,11 +140,16 @@ def _summary(formula: FormulaView, certificates: Sequence[Certified]) -> Table:
     of = "" if formula.label is None else f": {shortened(formula.label)}"
     shares = [100 * (each.certified_share or 0.0) for each in certificates]
     masses = [_down(each.certified_mass or 0.0) for each in certificates]
-    excess = [min(100.0, _up(1.0 if each.excess_error is None else each.excess_error)) for each in certificates]
+    excess = [_most_excess(each) for each in certificates]
+    more = (
+        "Less cost with another formula of the same attributes, in average errors a hundred cases: at most"
+        if any(each.counts_cost for each in certificates)
+        else "More cases right with another formula of the same attributes: at most, %"
+    )
     rows = [
         _spread("Test rows with a certified answer, %", shares),
         _spread("All cases with a certified answer: at least, %", masses),
-        _spread("More cases right with another formula of the same attributes: at most, %", excess),
+        _spread(more, excess),
     ]
     title = f"What the test rows promise, over {count(len(certificates), 'fold')}{of}"
     return Table(title, ("In a fold", "Lowest", "Median", "Highest"), tuple(rows))
@@ -136,7 +167,7 @@ def _by_fold(numbers: Sequence[int], certificates: Sequence[Certified]) -> Table
         "Certified",
         "Rows, %",
         "Cases: at least, %",
-        "More right: at most, %",
+        "Less cost: at most" if any(each.counts_cost for each in certificates) else "More right: at most, %",
     )
     rows = tuple(
         (
@@ -146,7 +177,7 @@ def _by_fold(numbers: Sequence[int], certificates: Sequence[Certified]) -> Table
             each.types_certified,
             Figure(100 * (each.certified_share or 0.0)),
             Figure(_down(each.certified_mass or 0.0)),
-            Figure(min(100.0, _up(1.0 if each.excess_error is None else each.excess_error))),
+            Figure(_most_excess(each)),
         )
         for number, each in zip(numbers, certificates, strict=True)
     )
@@ -184,7 +215,9 @@ def _by_label(known: Sequence[tuple[FormulaView, Certified]]) -> Table:
         "Combinations seen",
         "Certified",
         "Rows with a certified answer, %",
-        "More right with another formula: at most, %",
+        "Less cost with another formula: at most"
+        if any(each.counts_cost for _, each in known)
+        else "More right with another formula: at most, %",
     )
     rows = tuple(
         (
@@ -192,7 +225,7 @@ def _by_label(known: Sequence[tuple[FormulaView, Certified]]) -> Table:
             each.types_seen,
             each.types_certified,
             None if each.certified_share is None else Figure(100 * each.certified_share),
-            None if each.excess_error is None else Figure(min(100.0, _up(each.excess_error))),
+            None if each.excess_error is None else Figure(_most_excess(each)),
         )
         for formula, each in known
     )

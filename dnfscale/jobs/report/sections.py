@@ -40,7 +40,13 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
         else "On the validation rows that were set aside from the rows learned from."
     )
     measure = "fidelity" if view.outcome.explains else "accuracy"
-    caption += f" Chosen is the smallest ℓ within the tolerance of the best validation {measure}."
+    objective = view.outcome.ideal.objective if view.outcome.ideal else None
+    caption += (
+        f" Chosen is the smallest ℓ whose validation {measure} is close enough to the best by the rule of the spec."
+        if objective is None
+        else " Chosen is the smallest ℓ that is close enough to the best at what the formula is learned for, which is "
+        f"not the {measure} drawn here: {objective.words}."
+    )
     if view.has_labels:
         caption = f"One label against all others: how often its formula alone is right. {caption}"
     drawn = _sweeps(place, curves, caption, measure)

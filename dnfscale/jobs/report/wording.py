@@ -30,6 +30,12 @@ def accuracy_words(outcome: Outcome) -> list[str]:
     if outcome.majority_share is not None:
         answer = "most frequent label" if outcome.label_rows else "more frequent answer"
         words.append(f"Always giving the {answer} is right for {share(outcome.majority_share)} of the rows.")
+    objective = ideal.objective
+    if objective is not None and objective.mean is not None:
+        words.append(
+            f"But the formula was not learned for accuracy; on the same test rows it comes to {share(objective.mean)} "
+            f"{objective.words}."
+        )
     paper = outcome.paper
     if paper:
         told = paper.accuracies["ideal"]
