@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 """Small whole numbers in the narrowest unsigned dtype that holds them."""
 AnyInts = npt.NDArray[np.integer[Any]]
-"""Whole numbers in the dtype that they came in, or the narrowest that holds them, of either sign."""
+"""Whole numbers of either sign, in the dtype they came in or the narrowest that holds them."""
 Exact = npt.NDArray[Any]
 """Whole numbers of any size: in 64 bits where they fit, else as Python's own."""
 Values = npt.NDArray[Any]
@@ -40,7 +40,7 @@ def tally_cells(cells: Any, weights: Ints | None, n_cells: int) -> Ints:
 
 def scaled(counts: Ints, factor: int) -> Exact:
     """Return counts times a whole number, exact whatever its size, so that their sum is exact too."""
-    # Of weights even the sum of all times the denominator of a share of them may not fit in 64 bits.
+    # With weights, even the sum of the counts times the denominator of a share may not fit in 64 bits.
     fits = max(1, int(counts.sum())) * factor < 1 << 62
     return factor * (counts if fits else counts.astype(object))
 

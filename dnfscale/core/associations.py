@@ -1,4 +1,4 @@
-"""2 x 2 tables of every attribute with the target, in every fold, from one histogram a column.
+"""2 x 2 tables of every attribute with the target, in every fold, from one histogram per column.
 
 A column's histogram over (code, label), with label = n_classes * arc + class, has a few hundred cells and is filled in
 one pass. Summed over the arcs of a fold's W_train, over the span of an attribute and over the classes of a target it
@@ -50,9 +50,10 @@ class Associations:
 def associate(
     table: BinnedTable, *, bins: Sequence[Bins], spans: Spans, members: Bools, targets: Bools = TWO_CLASSES
 ) -> tuple[Associations, ...]:
-    """Associate every attribute with each target over members[unit, arc]; targets[target, class] says what is true.
+    """Return, for each target, the associations of every attribute over members[unit, arc].
 
-    Units are the folds that the spans are of, or several rounds of them.
+    targets[target, class] says for which classes a target is true. Units are the folds that the spans belong to, or
+    several rounds of these folds one after another.
     """
     in_fold = members.astype(np.int64)
     n_units, n_arcs = members.shape

@@ -89,7 +89,7 @@ class Span:
     last: int
 
     def holds(self, codes: Codes, n_codes: int) -> Bools:
-        """Say for which of the column's codes the attribute is true."""
+        """Return for which of the column's codes the attribute is true."""
         holds: Bools
         if self.first == self.last:
             holds = codes == self.first

@@ -93,7 +93,7 @@ class TypeRequest:
     attributes: tuple[int, ...]
     """The numbers of the attributes: an attribute's span has the same column in all folds, and perhaps another cut."""
     target: int = 0
-    """Which of the targets is true or false."""
+    """Which of the targets is counted as true or false."""
 
 
 Tallies = tuple[Ints, ...]
@@ -111,7 +111,7 @@ def tally_requests(
     """Count the types of all requests in one pass over a binned table.
 
     groups[fold, arc] says which group of rows an arc belongs to in a fold: 0, 1 or 2; group 2 is not kept.
-    targets[target, class] says of which classes a target is true.
+    targets[target, class] says for which classes a target is true.
     """
     # cells_of[target, fold, label]: a row's group in the fold and its truth value.
     cells_of = (2 * groups[None, :, :, None] + targets[:, None, None, :]).reshape(len(targets), len(groups), -1)
@@ -186,7 +186,7 @@ def _tally_kin(
 
 
 def _blocks(table: BinnedTable, spans: Sequence[Span]) -> Iterator[tuple[dict[int, Codes], Ints, Ints | None]]:
-    """Yield the columns of some attributes, the labels and the weights of some rows at a time."""
+    """Yield the binned columns of the spans, the labels and the weights, one block of rows at a time."""
     for start in range(0, table.n_rows, _BLOCK):
         rows = slice(start, start + _BLOCK)
         weights = None if table.weights is None else table.weights[rows]

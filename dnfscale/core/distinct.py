@@ -1,9 +1,9 @@
-"""Distinct rows over many attributes: what a table comes to when rows that no attribute tells apart are counted as one.
+"""Distinct rows over many attributes: rows that no attribute tells apart are kept as one row, with their counts.
 
 A row's truth values are packed as bits, attribute 0 as the highest bit of the first byte. Counts of distinct rows add,
-as counts of types do, but there are too many types for a dense table: rows are sorted, and equal ones summed up. A
-count that grows beyond a limit is given up; distinct rows never get fewer when more rows come, so that it does not
-matter in which part of the rows the limit was passed.
+as counts of types do, but there are too many types for a dense table: rows are sorted, and equal ones summed up.
+Counting stops once a limit is passed. More rows never make fewer distinct ones, so it does not matter which part of the
+rows passed it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DROPPED = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctRequest:
-    """Attributes whose distinct rows are to be counted, and where each row counts."""
+    """Attributes whose distinct rows are to be counted, and the cell in which each row counts."""
 
     spans: tuple[Span, ...]
     cells: Codes
@@ -62,7 +62,7 @@ class DistinctRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedTypes:
-    """The distinct rows of one group, small enough to be sent about."""
+    """The distinct rows of one group, small enough to send between processes."""
 
     n_attributes: int
     bits: Bytes
@@ -83,14 +83,14 @@ Distinct = tuple[DistinctRows | None, ...]
 def distinct_rows(
     table: BinnedTable, requests: Sequence[DistinctRequest], *, bins: Sequence[Bins], most: int
 ) -> Distinct:
-    """Count the distinct rows of all requests in a binned table; more than `most` are given up."""
+    """Count the distinct rows of all requests in a binned table; None for a request with more than `most`."""
     found: list[DistinctRows | None] = [_nothing(request) for request in requests]
     for start in range(0, table.n_rows, _BLOCK):
         rows = slice(start, start + _BLOCK)
         columns = {number: codes[rows] for number, codes in table.columns.items()}
         labels = table.labels[rows].astype(np.intp)
         weights = None if table.weights is None else table.weights[rows]
-        # Rows that no fold tells apart are looked at once for all folds.
+        # Rows with the same code in every column are alike in every fold, so all requests look at them once.
         first, which = _sorted_out(np.column_stack([_as_bytes(codes) for codes in columns.values()]))
         columns = {number: codes[first] for number, codes in columns.items()}
         for number, (request, before) in enumerate(zip(requests, found, strict=True)):
@@ -134,7 +134,7 @@ def _limited(parts: Sequence[DistinctRows | None], most: int) -> DistinctRows | 
 
 
 def _summed(n_attributes: int, bits: Bytes, counts: Ints) -> DistinctRows:
-    """Sum up the counts of equal rows; rows that are not counted at all are left out."""
+    """Add up the counts of equal rows, and drop rows whose counts are all zero."""
     counted = np.flatnonzero(counts.any(axis=1))
     bits, counts = bits[counted], counts[counted]
     first, which = _sorted_out(bits)
@@ -144,7 +144,7 @@ def _summed(n_attributes: int, bits: Bytes, counts: Ints) -> DistinctRows:
 
 
 def _sorted_out(rows: Bytes) -> tuple[Ints, Ints]:
-    """Return where each distinct row of bytes occurs first, in increasing order, and which of them each row is."""
+    """Return where each distinct row of bytes first occurs, in increasing order, and which of them each row equals."""
     if not len(rows):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     # One item of bytes per row sorts several times as fast as a row of numbers.

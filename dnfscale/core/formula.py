@@ -32,7 +32,7 @@ class Term:
         return tuple((i, bool(self.value >> i & 1)) for i in range(self.care.bit_length()) if self.care >> i & 1)
 
     def accepts(self, codes: Ints) -> Bools:
-        """Say which types satisfy the term."""
+        """Return which types satisfy the term."""
         accepted: Bools = (codes & self.care) == self.value
         return accepted
 
@@ -53,7 +53,7 @@ class Dnf:
         return reduce(or_, (term.care for term in self.terms), 0).bit_count()
 
     def accepts(self, codes: Ints) -> Bools:
-        """Say which types satisfy the formula."""
+        """Return which types satisfy the formula."""
         accepted = np.zeros(len(codes), dtype=np.bool_)
         for term in self.terms:
             accepted |= term.accepts(codes)

@@ -1,8 +1,8 @@
 """Names of columns that a database may take for one another, because they differ in case only.
 
-A model knows the columns of its own attributes, not those beside them in the dataset. Where a name of the one kind is
-that of the other but for case, a query may silently read the wrong column: so it is noted while the dataset is known.
-Which names are the same is for each database to say; here all are noted that any of them could mean.
+A model knows the columns of its own attributes, but not the other columns of the dataset. If one of these has the same
+name except for case, a query may silently read the wrong column, so such names are recorded while the dataset is at
+hand. Databases differ in which names they take for equal; every name that any of them could confuse is recorded.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def alike_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def lookalikes(tau: Vocabulary, alike: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the columns of tau that may be taken for others, with these, of the names of a dataset that are alike.
+    """Return the columns of tau that may be taken for others, each with these others; `alike` is from alike_names.
 
-    DuckDB numbers the second of two such columns. A name that ends in such a number may thus be given to either:
-    beside x and X, what is read as X_1 is X.
+    DuckDB numbers the second of two such columns: beside x, X becomes X_1. A name that ends in such a number may
+    therefore be taken for one without it: beside x and X, reading X_1 yields X.
     """
     groups = _by_fold(alike)
     found = {}
@@ -42,7 +42,7 @@ def _by_fold(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _stems(name: str) -> Iterator[str]:
-    """Yield a name, and what is left of it without the numbers at its end, one after the other."""
+    """Yield a name, then the name without the numbers at its end, removed one at a time."""
     yield name
     while numbered := re.fullmatch(r"(.+)_[0-9]+", name, re.DOTALL):
         name = numbered[1]

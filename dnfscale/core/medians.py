@@ -95,14 +95,14 @@ class Cut:
 def bracket(sample: Values, *, n_rows: int, widening: int, spread: float = 0.0, share: Fraction = MEDIAN) -> Bracket:
     """Bracket the medians of large random subsets of n_rows values, given a random sample of these.
 
-    The spread is how uncertain the share below the sample's median is, beyond what its size says. Instead of the
-    median it may be the quantile of another share.
+    `spread` is the standard deviation of the share of rows below the sample's median, if it exceeds what the sample's
+    size implies. With another `share` than one half, the bracket is for that quantile.
     """
     dtype = sample.dtype
     lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
     if not len(sample):
         return Bracket(dtype.type(lowest), dtype.type(highest))
-    # Of a sample that is sorted already a stable sort is one look.
+    # A stable sort of a sample that is sorted already is a single pass.
     ordered = np.sort(sample, kind="stable")
     margin = inside_share(len(sample), n_rows, spread=spread) / 2 * 2.0**widening
     low = int(np.floor((float(share) - margin) * len(ordered)))
@@ -120,7 +120,7 @@ def inside_share(n_sample: int, n_rows: int, *, spread: float = 0.0) -> float:
 
 
 def zones(numbers: Numbers, brackets: Brackets) -> Codes:
-    """Say of each value in which zone it lies."""
+    """Return the zone that each value lies in."""
     first = brackets.parts[0]
     zone: Codes = (numbers.values >= first.low).view(np.uint8)
     np.add(zone, numbers.values > first.high, out=zone)
@@ -157,31 +157,32 @@ class Zoned:
 def zone_rows(zone: Codes, arcs: Codes, weights: Ints | None, *, n_brackets: int, n_arcs: int) -> Ints:
     """Count the rows of each zone per arc; a row counts as often as it weighs."""
     n_zones = 2 * n_brackets + 3
-    # Small numbers as long as they last: an eighth of the memory moves.
+    # The narrowest dtype that fits: an eighth of the memory moves.
     cells = np.multiply(zone, n_arcs, dtype=narrowest(n_zones * n_arcs - 1))
     np.add(cells, arcs, out=cells, casting="unsafe")
     return tally_cells(cells, weights, n_zones * n_arcs).reshape(n_zones, n_arcs)
 
 
 def zoned(rows: Ints, zone: Codes, inside: Values, arcs: Codes, weights: Ints | None) -> Zoned:
-    """Return how rows lie, given how many are in each zone per arc, and the values of those inside brackets."""
+    """Return how rows lie relative to brackets, given the rows per zone and arc and the values inside brackets."""
     places = np.flatnonzero(zone & 1)
     part = np.asarray(zone[places] >> 1, dtype=zone.dtype)
     return Zoned(rows, part, inside, arcs[places], None if weights is None else weights[places])
 
 
 def located(zoned: Zoned, parts: Sequence[Bracket], part_of: Sequence[int]) -> list[Located]:
-    """Collect what lies inside brackets that increase, each of them within one of those that the rows are zoned by."""
+    """Collect the rows inside each of `parts`: increasing brackets, parts[i] within bracket part_of[i] of `zoned`."""
     lows = np.array([part.low for part in parts], dtype=zoned.values.dtype)
     highs = np.array([part.high for part in parts], dtype=zoned.values.dtype)
     if list(part_of) == list(range(len(zoned.rows) // 2 - 1)):
-        # Each has one to itself: that takes a comparison instead of a search.
+        # Each part lies in a bracket of its own, so one comparison places a value and no search is needed.
         place = np.asarray(zoned.part + (zoned.values >= lows.take(zoned.part)), dtype=np.int64)
     else:
         place = np.searchsorted(lows, zoned.values, side="right")
     cells = place * zoned.n_arcs + zoned.arcs
     passed = tally_cells(cells, zoned.weights, (len(parts) + 1) * zoned.n_arcs).reshape(-1, zoned.n_arcs)
-    # Below a bracket are the rows of all zones between brackets up to it, and those inside that do not reach it.
+    # Below a part are the rows of all zones between brackets up to its own bracket, and the rows inside brackets that
+    # lie below the part.
     below = np.cumsum(zoned.rows[::2], axis=0)[list(part_of)] + np.cumsum(passed, axis=0)[:-1]
     inside = np.flatnonzero((place > 0) & (zoned.values <= highs.take(place - 1, mode="clip")))
     inside = inside[np.argsort(place[inside], kind="stable")]
@@ -196,13 +197,13 @@ def located(zoned: Zoned, parts: Sequence[Bracket], part_of: Sequence[int]) -> l
 
 
 def merge(parts: Sequence[Located]) -> Located:
-    """Merge what was located in disjoint rows."""
+    """Merge the locations of disjoint rows."""
     below = np.sum([part.below for part in parts], axis=0)
     present = np.sum([part.present for part in parts], axis=0)
     values = np.concatenate([part.values for part in parts])
     arcs = np.concatenate([part.arcs for part in parts])
     counts = np.concatenate([part.counts for part in parts])
-    # Only values that repeat within a part can repeat so often between parts that it is worth the sorting.
+    # Coalescing sorts, which pays only if values repeat often; if none repeats within a part, few repeat between parts.
     if any((part.counts > 1).any() for part in parts):
         values, arcs, counts = _coalesce(values, arcs, counts, len(below))
     return Located(below, present, values, arcs, counts)
@@ -211,8 +212,8 @@ def merge(parts: Sequence[Located]) -> Located:
 def quantile_cuts(located: Located, members: Bools, shares: Sequence[Fraction]) -> list[list[Cut | None]]:
     """Return, for each share, the quantile of each subset of arcs, members[subset, arc]; None outside the bracket.
 
-    A quantile is halfway between the last value up to the share and the first from it on, as `numpy.quantile` has it
-    with the method "averaged_inverted_cdf": for one half it is the median.
+    A quantile is the midpoint of the last value up to the share and the first from there on, as in `numpy.quantile`
+    with the method "averaged_inverted_cdf"; for one half it is the median.
     """
     ranked = Ranked(located.values, located.arcs, located.counts, len(located.below))
     n, below = members @ located.present, members @ located.below
@@ -236,7 +237,7 @@ def quantile_cuts(located: Located, members: Bools, shares: Sequence[Fraction]) 
 
 
 def middle_ranks(n: Ints, share: Fraction) -> tuple[Ints, Ints]:
-    """Return the ranks, among n values, of the last up to the share and of the first from it on."""
+    """Return the ranks, among n values, of the two whose midpoint is the quantile: equal unless n * share is whole."""
     return -(-n * share.numerator // share.denominator) - 1, n * share.numerator // share.denominator
 
 
@@ -266,7 +267,7 @@ def _coalesce(values: Values, arcs: Codes, counts: Ints | None, n_arcs: int) -> 
         return values, arcs, np.empty(0, dtype=np.int64)
     lowest = values.min()
     if values.dtype.kind in "iu" and int(values.max()) - int(lowest) < _DENSE_VALUES:
-        # Differences of narrow integers wrap; read without a sign they are right.
+        # Differences of narrow integers may wrap around; read as unsigned numbers they are right.
         distances = np.subtract(values, lowest).view(f"u{values.dtype.itemsize}")
         offsets = distances.astype(np.intp) * n_arcs + arcs
         table = np.bincount(offsets) if counts is None else _sums(offsets, counts)

@@ -1,4 +1,4 @@
-"""A model: a formula, the attributes it speaks of, and the counts it was read from. All that a prediction needs."""
+"""A model: a formula, its attributes, and the counts it was read from; all that a prediction needs."""
 
 from __future__ import annotations
 
@@ -18,44 +18,47 @@ from dnfscale.core.vocabulary import Vocabulary
 
 HALF = Fraction(1, 2)
 MOST_ELL = 24
-"""Attributes of a formula: tables of all their types must fit in memory."""
+"""The most attributes of a formula: tables over all their types must fit in memory."""
 MISSING = ("drop", "error", "indicator")
-"""What may become of rows with missing values."""
+"""What can be done with rows that have missing values."""
 UNSEEN = ("negative", "dont_care", "follow")
-"""What is said of types that no row had: no; whatever is shortest; or what the rule for few rows says."""
+"""What a formula predicts for types that no row had: negative, whatever makes it shortest, or what `shrink`
+predicts."""
 NO_TERM = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A formula over tau. The ideal one accepts the types with c_t / n_t >= threshold; a short one, most of these.
+    """A formula over tau: the ideal one accepts the types with c_t / n_t >= threshold, a shorter one nearly these.
 
-    A missing value makes the tests of its column false, except the test whether it is missing. A type that no row had
-    gets what the formula says of it.
+    A missing value makes the tests of its column false, except the test whether it is missing. For a type that no row
+    had, the formula alone decides.
     """
 
     target: str
     positive: tuple[Scalar, ...]
-    """The labels that a row has which the formula accepts."""
+    """The labels that the formula predicts when it accepts a row."""
     tau: Vocabulary
     dnf: Dnf
     counts: TypeCounts
     missing: str = "drop"
-    """What became of rows with missing values: dropped, an error, or kept with an indicator of their own."""
+    """What was done with rows that have missing values: "drop", "error", or "indicator", an attribute for being
+    missing."""
     unseen: str = "negative"
-    """What the formula was to say of types that no row had: no, whatever is shortest, or as the rule for few rows."""
+    """What the formula was to predict for types that no row had: see UNSEEN."""
     threshold: Fraction = HALF
     unit: int = 1
-    """What a row of weight one adds to n_t: more than one where rows had weights that are no whole numbers."""
+    """What a row of weight one adds to n_t: more than one if rows had weights that are not whole numbers."""
     weighted: bool = False
-    """Whether rows had weights: then n_t and c_t are no numbers of rows, and nothing is certified from them."""
+    """Whether rows had weights: then n_t and c_t do not count rows, and nothing is certified from them."""
     certificate: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     lookalikes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Columns of tau that a database may take for others of the dataset, and these: see core/lookalikes.py."""
+    """The columns of tau that a database may take for other columns of the dataset, and these: see
+    core/lookalikes.py."""
     tree: Formula | None = None
     """The formula as it is to be read, if it is one of bounded size; every attribute of tau occurs in it. The terms of
-    dnf say the same, and serve wherever a formula is taken apart."""
+    dnf are equivalent, and are used wherever a formula is taken apart."""
 
     @property
     def formula(self) -> str:
@@ -71,7 +74,7 @@ class Model:
         return tuple(dict.fromkeys(used))
 
     def accepted(self) -> Bools:
-        """Say of every type over tau whether the formula accepts it."""
+        """Return for every type over tau whether the formula accepts it."""
         return self.dnf.accepts(np.arange(1 << len(self.tau)))
 
     def first_terms(self) -> Ints:
@@ -83,10 +86,10 @@ class Model:
         return first
 
     def probability(self, n: Any, c: Any, accepted: Any) -> Any:
-        """Return (c + unit) / (n + 2 unit) on the side of the threshold that the formula is on; of one type, or many.
+        """Return (c + unit) / (n + 2 unit), kept on the formula's side of the threshold; for one type or for many.
 
-        Where smoothing would cross the threshold (ties, types without rows), the value stops beside it, so that a row
-        is accepted exactly when its probability lies above.
+        Where smoothing would cross the threshold (ties, types without rows), the value stops right next to it, so that
+        a row is accepted exactly when its probability lies above.
         """
         unit = float(self.unit)
         smoothed = (c + unit) / (n + 2 * unit)

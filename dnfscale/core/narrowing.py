@@ -1,8 +1,9 @@
 """Brackets made narrow by counting, so that one place never holds more than a few of a column's values.
 
-What a bracket from a sample holds grows with the rows: 100,000 values of 10 million, half a million of 100 million.
-*Steps*, which are values of the sample, divide it. How many rows of each arc lie below each step is a small table; its
-sum over all partitions tells between which steps the cuts of all folds lie, and only what lies there is collected.
+The number of values inside a bracket from a sample grows with the rows: 100,000 of 10 million, half a million of 100
+million. *Steps*, which are values of the sample, divide the bracket. The number of rows of each arc below each step is
+a small table; summed over all partitions, it shows between which steps the cuts of all folds lie, and only the values
+there are collected.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dnfscale.core.medians import Bracket, Brackets, Zoned, joined, middle_ranks
 _STEPS = 64
 """Steps of a bracket, at most: the tables of ten folds are then 12 KB a bracket."""
 _STEP_ROWS = 1 << 12
-"""So few values between two steps are collected as readily as they are counted."""
+"""The fewest values between two steps: collecting this many costs no more than counting them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,28 +30,28 @@ class Stepped:
     """How the rows of a column lie relative to the steps of one of its brackets."""
 
     below: Ints
-    """below[i, arc]: rows below the bracket, below each of its steps, and up to its end."""
+    """below[i, arc]: rows below the bracket, then below each of its steps, then up to its end."""
     present: Ints
     """Rows of each arc that have a value."""
 
 
 def steps(sample: Values, within: Bracket, *, n_rows: int) -> Values:
-    """Return values, increasing, that divide a bracket of a column of so many rows, given a sample of these."""
+    """Return increasing values that divide a bracket of a column of n_rows rows, chosen from a sample of the column."""
     inside = np.sort(sample[(sample > within.low) & (sample <= within.high)], kind="stable")
     n_steps = min(_STEPS, len(inside) * n_rows // max(1, len(sample)) // _STEP_ROWS)
     return np.unique(inside[len(inside) * np.arange(1, n_steps + 1) // (n_steps + 1)])
 
 
 def narrowed_rows(inside: int, n_rows: int) -> int:
-    """Return about how many of the values inside a bracket of so many rows are left when it has been narrowed."""
+    """Estimate how many of the values inside a bracket are left after narrowing it, in a column of n_rows rows."""
     n_steps = min(_STEPS, inside // _STEP_ROWS)
-    # The cuts of the folds differ by a few standard deviations, and meet the steps on either side.
+    # The cuts of the folds spread over a few standard deviations, and the bracket reaches to the steps on either side.
     return min(inside, 2 * inside // (n_steps + 1) + 2 * math.isqrt(n_rows))
 
 
 def climb(zoned: Zoned, steps: Sequence[Values]) -> list[Stepped]:
     """Count the rows of each arc below the steps of each bracket."""
-    # Brackets increase, and so do the steps of all of them together.
+    # Brackets increase, so the steps of all of them, concatenated, increase too.
     place = np.searchsorted(np.concatenate(steps), zoned.values, side="right") + zoned.part
     n_between = [len(own) + 1 for own in steps]
     cells = place * zoned.n_arcs + zoned.arcs
@@ -64,16 +65,17 @@ def climb(zoned: Zoned, steps: Sequence[Values]) -> list[Stepped]:
 
 
 def merge(parts: Sequence[Stepped]) -> Stepped:
-    """Merge what was counted in disjoint rows."""
+    """Merge the counts of disjoint rows."""
     return Stepped(np.sum([part.below for part in parts], axis=0), np.sum([part.present for part in parts], axis=0))
 
 
 def narrowed(
     brackets: Brackets, steps: Sequence[Values], found: Sequence[Stepped], members: Bools, shares: Sequence[Fraction]
 ) -> Brackets | None:
-    """Return brackets from step to step that hold the quantiles of all subsets of arcs; None where some are outside.
+    """Narrow brackets to the steps around the quantiles of all subsets of arcs; None if a quantile lies outside.
 
-    members[subset, arc] says what a subset consists of; shares are those of the cuts that the brackets hold.
+    members[subset, arc] says which arcs a subset consists of; shares[i] belongs to the cut that brackets.of_cut[i]
+    holds.
     """
     wanted = []
     for share, number in zip(shares, brackets.of_cut, strict=True):
@@ -85,7 +87,7 @@ def narrowed(
 
 
 def _between(bracket: Bracket, steps: Values, found: Stepped, members: Bools, share: Fraction) -> Bracket | None:
-    """Return the part of a bracket, from step to step, in which a quantile of all subsets of arcs lies."""
+    """Return the part of a bracket, from step to step, that holds a quantile of all subsets; None if one is outside."""
     n = members @ found.present
     some = n > 0
     if not some.any():

@@ -1,6 +1,7 @@
 """Parts of dates and times: the weekday, the hour and the month, each a column that is computed when rows are read.
 
-A part of an instant is that of the clock in its zone. A weekday and a month are categories, an hour is a number to cut.
+The parts of an instant are read off the clock of its zone. A weekday and a month are categories, an hour is a number to
+cut.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _HOUR_S = 3_600
 
 
 class Unit(StrEnum):
-    """Which part."""
+    """Which part of a date or time."""
 
     WEEKDAY = "weekday"
     HOUR = "hour"
@@ -43,14 +44,14 @@ NAMES: Mapping[Unit, tuple[str, ...]] = {
         "December",
     ),
 }
-"""The categories of the units that have some, in the order of the calendar."""
+"""The categories of the units that are categorical, in the order of the calendar."""
 UNITS_OF: Mapping[Kind, tuple[Unit, ...]] = {
     Kind.DATE: (Unit.WEEKDAY, Unit.MONTH),
     Kind.TIME: (Unit.HOUR,),
     Kind.TIMESTAMP: tuple(Unit),
     Kind.INSTANT: tuple(Unit),
 }
-"""What a column of each kind has parts of."""
+"""The parts that a column of each kind has."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,14 +62,14 @@ class Part:
     """The column."""
     unit: Unit
     zone: str | None = None
-    """Whose clock shows it, of instants; None of dates and times that know no zone."""
+    """The zone whose clock an instant is read on; None for dates and times without a zone."""
 
     def __str__(self) -> str:
         return f"{self.unit} of {self.of}"
 
     @property
     def label(self) -> str:
-        """What names of attributes begin with."""
+        """What the names of its attributes begin with."""
         return f"{self.of}_{self.unit}"
 
     def place(self, name: str) -> int:
@@ -81,7 +82,7 @@ ColumnName = str | Part
 
 
 def stored_column(name: ColumnName) -> str:
-    """Return the column of the dataset that is read for a column."""
+    """Return the column of the dataset that a column, or a part of one, is read from."""
     return name.of if isinstance(name, Part) else name
 
 
@@ -91,12 +92,12 @@ def label_of(name: ColumnName) -> str:
 
 
 def is_zone(text: str) -> bool:
-    """Tell names of zones as the time zone database has them, and offsets such as +02:00, from any other text."""
+    """Return whether a text has the form of a zone in the time zone database, or of an offset such as +02:00."""
     return bool(re.fullmatch(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}", text)) or offset_s(text) is not None
 
 
 def offset_s(zone: str) -> int | None:
-    """Return by how many seconds the clock of a zone is ahead of UTC, where its name says so."""
+    """Return how many seconds the clock of a zone is ahead of UTC, or None if its name does not say."""
     if zone in ("UTC", "Etc/UTC"):
         return 0
     match = re.fullmatch(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])", zone, re.ASCII)
@@ -107,7 +108,7 @@ def offset_s(zone: str) -> int | None:
 
 
 def parts_of(seconds: Ints, unit: Unit) -> Ints:
-    """Return a part of moments on a clock, in seconds from 1970-01-01: the hour, or the place in the calendar."""
+    """Return the hour, or the place in the calendar, of moments in seconds from 1970-01-01 on a local clock."""
     if unit is Unit.HOUR:
         return seconds % DAY_S // _HOUR_S
     days = seconds // DAY_S

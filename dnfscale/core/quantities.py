@@ -21,7 +21,7 @@ STEPS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class Kind(StrEnum):
-    """What is counted, and from where."""
+    """What a quantity counts, and from where."""
 
     DATE = "date"
     """Days from 1970-01-01."""
@@ -34,7 +34,7 @@ class Kind(StrEnum):
     DURATION = "duration"
     """Seconds."""
     DECIMAL = "decimal"
-    """Ones."""
+    """Ones: the number itself."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -103,14 +103,14 @@ def parse_quantity(text: str, measure: Measure) -> Quantity | None:
     if ticks.denominator != 1 or not -_MOST_TICKS <= ticks < _MOST_TICKS:
         return None
     quantity = Quantity(measure, int(ticks))
-    # There is one way to write a quantity; the 31st of April is none.
+    # A quantity has only one spelling, and a date that does not exist, such as the 31st of April, has none.
     return quantity if str(quantity) == text else None
 
 
 def amount_of(value: int | float | str, measure: Measure) -> Fraction | None:
-    """Return the amount that somebody has written for a column of a measure; None where it is none of that kind.
+    """Return the amount that a user wrote for a column of this measure, or None if it is of another kind.
 
-    Decimals may be numbers. Dates and times are texts, as they are written here or as ISO 8601 has them otherwise.
+    Decimals may be numbers. Dates and times are texts, as Quantity writes them or in another form of ISO 8601.
     """
     if not isinstance(value, str):
         return Fraction(str(value)) if measure.kind is Kind.DECIMAL else None
@@ -140,9 +140,10 @@ def _iso_amount(text: str, kind: Kind) -> Fraction | None:
 
 
 def edge_among(cut: int | float | Quantity, measure: Measure | None, *, whole: bool) -> int | float:
-    """Return the cut as a number that the values of a column lie above exactly when they lie above the cut.
+    """Return the cut in the column's own numbers: a value lies above it exactly when it lies above the cut.
 
-    Whole numbers, and those that count steps of a measure, get a whole number; others the greatest float up to the cut.
+    For whole numbers, and for those that count steps of a measure, it is whole; for others, the greatest float up to
+    the cut.
     """
     if isinstance(cut, float) and not math.isfinite(cut):
         return cut
@@ -158,7 +159,7 @@ def edge_among(cut: int | float | Quantity, measure: Measure | None, *, whole: b
 
 
 def year_of(quantity: Quantity) -> int | None:
-    """Return the year of a date or timestamp; None for what has none."""
+    """Return the year of a date or timestamp; None for other kinds."""
     if quantity.measure.kind not in (Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT):
         return None
     days = quantity.amount if quantity.measure.kind is Kind.DATE else quantity.amount / DAY_S
@@ -179,7 +180,7 @@ _PATTERNS = {
 
 
 def _amount(found: dict[str, str | None]) -> Fraction:
-    """Return what the parts of a text add up to: days of a date, else seconds or ones."""
+    """Return the sum of the parts of a text: in days for a date, else in seconds or ones."""
 
     def whole(name: str) -> int:
         return int(found.get(name) or 0)
@@ -217,7 +218,7 @@ def _decimal_text(amount: Fraction) -> str:
 
 
 def _fraction_text(part: Fraction) -> str:
-    """Write what follows the whole number, of a fraction whose denominator divides a power of ten."""
+    """Write a proper fraction's decimal point and digits, or nothing for 0; its denominator divides a power of ten."""
     digits = 0
     while 10**digits % part.denominator:
         digits += 1

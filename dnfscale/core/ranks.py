@@ -1,7 +1,7 @@
 """The values of given ranks among the rows of some arcs, for many unions of arcs at once.
 
-Values are put in order once. Counts of every arc in each *run* of a thousand of them tell which run a rank falls into,
-and only that run is gone through: what it costs hardly grows with the number of unions.
+Values are sorted once. The counts of every arc in each *run* of about a thousand values tell which run a rank falls
+into, and only that run is searched, so the cost hardly grows with the number of unions.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Codes, Ints, Values, tally_cells
 
 _RUN = 1024
-"""Values in a row that are counted together."""
+"""Consecutive values that are counted together."""
 
 NOWHERE = -1
 
 
 class Ranked:
-    """Some values in their order; counts[i] rows of arc arcs[i] have the value values[i]."""
+    """Values in increasing order; counts[i] rows of arc arcs[i] have the value values[i]."""
 
     def __init__(self, values: Values, arcs: Codes, counts: Ints, n_arcs: int) -> None:
         order = np.argsort(values, kind="stable")
@@ -28,9 +28,10 @@ class Ranked:
         self._runs = tally_cells(cells, self._counts, n_runs * n_arcs).reshape(n_runs, n_arcs)
 
     def places(self, members: Bools, ranks: Ints) -> Ints:
-        """Return, for each rank of each union, the place of the value with so many values of the union before it.
+        """Return, for each rank in each union, the place of the value that has that many of the union's rows before it.
 
-        members[union, arc] says what a union consists of, and ranks[union, i] asks; NOWHERE is a rank not among them.
+        members[union, arc] says which arcs a union consists of, and ranks[union, i] are the ranks to find; NOWHERE
+        marks a rank that falls outside these values.
         """
         if not len(self.values):
             return np.full(ranks.shape, NOWHERE)

@@ -21,7 +21,7 @@ from dnfscale.core.medians import Brackets, Zoned, zoned
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoughNumbers:
-    """A column of numbers, by the zone around the brackets that each lies in."""
+    """A column of numbers: the zone that each lies in, and the values of those inside a bracket."""
 
     zones: Codes
     values: Values
@@ -34,7 +34,8 @@ class RoughNumbers:
         """Return the code of each value, given the cuts, all of which lie inside brackets."""
         edges = bins.edges
         below = np.append(np.searchsorted(edges, self.lows, side="left"), len(edges))
-        # Between brackets the code is the number of edges before the next; inside, at first, before its own.
+        # Between brackets, a code is the number of edges below the next bracket. Inside a bracket it starts as the
+        # number of edges below that bracket, and is corrected further down.
         by_zone = np.append(np.repeat(below, 2), bins.missing_code).astype(narrowest(bins.missing_code))
         codes = by_zone.take(self.zones)
         inside = np.flatnonzero(self.zones & 1)
@@ -50,7 +51,7 @@ class RoughNumbers:
         return codes
 
     def _ends(self, edges: Values, below: Ints, end: int) -> Values:
-        """Return the first or the last edge of each bracket; what nothing is greater than where it has none."""
+        """Return the first or the last edge in each bracket; a value that nothing exceeds where there is none."""
         nothing = np.iinfo(edges.dtype).max if edges.dtype.kind in "iu" else np.inf
         pairs = zip(below[:-1].tolist(), below[1:].tolist(), strict=True)
         return np.array([edges[start:stop][end] if start < stop else nothing for start, stop in pairs], edges.dtype)
@@ -73,7 +74,7 @@ class RoughNumbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoughCategories:
-    """A column of few values, as codes into a list of this table's own."""
+    """A column of few values, as codes into this table's own list of values."""
 
     codes: Codes
     """The place of the value, counted from 1; 0 where it is missing."""
@@ -84,7 +85,7 @@ class RoughCategories:
         return bins.encode(self._places()).take(self.codes)
 
     def classes(self, classes: Sequence[Sequence[Scalar]]) -> Codes:
-        """Return the class of each label; the number of classes where none lists it."""
+        """Return the class of each label, or the number of classes if no class lists it."""
         return classes_of(self._places(), classes).take(self.codes)
 
     def take(self, rows: Ints) -> RoughCategories:
@@ -185,7 +186,7 @@ class Gathering:
             self._weights.append(weights)
 
     def table(self) -> RoughTable:
-        """Return what was gathered."""
+        """Return the rows gathered so far."""
         return RoughTable(
             tuple(self._column(i) for i in range(len(self._columns))),
             self._categories(len(self._columns), self._target),
@@ -211,9 +212,9 @@ class Gathering:
 
 
 def _narrowed(values: Values) -> tuple[Values, Any]:
-    """Return whole numbers that lie close together as small ones above a base; others as they are, above nothing.
+    """Return whole numbers that lie close together as small offsets from a base; others unchanged, with base 0.
 
-    Where a column has few values, its brackets may hold all of them: a byte a row instead of eight.
+    Where a column has few distinct values, its brackets may contain all rows: this takes a byte a row instead of eight.
     """
     nothing = values.dtype.type(0)
     if values.dtype.kind not in "iu" or not len(values):
@@ -222,7 +223,7 @@ def _narrowed(values: Values) -> tuple[Values, Any]:
     spread = int(values.max()) - int(base)
     if spread >= 1 << 16:
         return values, nothing
-    # Differences of narrow integers wrap; cut to size they are right.
+    # Differences of narrow integers may wrap around; cast to the unsigned dtype they are right.
     with np.errstate(over="ignore"):
         return np.subtract(values, base).astype(narrowest(spread)), base
 

@@ -23,10 +23,10 @@ class SampledRows:
 
 
 def is_drawn(first_row: int, n_rows: int, *, of: int, drawn: int, seed: int) -> Bools:
-    """Say which of the rows first_row, first_row + 1, ... are among the so many that are drawn of a table's rows."""
+    """Return which of the rows first_row, first_row + 1, ... belong to a sample of `drawn` out of `of` rows."""
     if drawn >= of:
         return np.ones(n_rows, dtype=np.bool_)
-    # A key of its own: folds and splits are drawn by the seed itself.
+    # A key of its own, because folds and inner splits are drawn with the seed itself.
     places = Permutation(of, -1 - seed)(np.arange(first_row, first_row + n_rows, dtype=np.uint64))
     return np.asarray(places < drawn)
 

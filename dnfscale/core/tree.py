@@ -77,7 +77,7 @@ def symbols(formula: Formula) -> Iterator[int]:
 def evaluate(formula: Formula, columns: Packed) -> Packed:
     """Return where a formula is true; columns[i] holds the truth values of attribute i.
 
-    Columns may be packed as bits. Negation then turns the bits beyond the last row too.
+    Columns may be packed as bits. Negation then also flips the padding bits beyond the last row.
     """
     match formula:
         case Symbol(attribute):
@@ -92,7 +92,7 @@ def evaluate(formula: Formula, columns: Packed) -> Packed:
 
 
 def renumbered(formula: Formula, places: Mapping[int, int]) -> Formula:
-    """Return a formula with other numbers for its symbols."""
+    """Return the formula with its symbols renumbered by `places`."""
     match formula:
         case Symbol(attribute):
             return Symbol(places[attribute])

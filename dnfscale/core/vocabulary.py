@@ -62,7 +62,7 @@ Attribute = Above | Between | Equals | IsTrue | IsMissing
 
 
 def cuts_of(attribute: Above | Between) -> tuple[int | float | Quantity, ...]:
-    """Return the value that a number is to lie above and, of an interval, that up to which; none where it never is."""
+    """Return the one cut of an attribute, or the two cuts of an interval; none if the attribute is never true."""
     ends = (attribute.value,) if isinstance(attribute, Above) else (attribute.low, attribute.high)
     known = tuple(end for end in ends if end is not None)
     return known if len(known) == len(ends) else ()
