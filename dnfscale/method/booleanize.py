@@ -32,7 +32,7 @@ class FoldCuts:
     train: tuple[Cut, ...]
     whole: tuple[Cut, ...]
     name: str = "above_median"
-    """What is said of a number beyond it."""
+    """How the attribute of a number above the cut is named, after its column."""
 
     @property
     def place(self) -> str:
@@ -45,19 +45,21 @@ class Booleanization:
     """All attributes of a table, and what they are in each fold."""
 
     attributes: tuple[Attribute, ...]
-    """In the order of the columns, the values of a category increasing; numbers without their cut."""
+    """In column order, the values of a category increasing; those of numbers without their cuts, which differ by
+    fold."""
     bins: tuple[Bins, ...]
     train: Spans
     """Attributes as cut on each fold's W_train."""
     whole: Spans
     """Attributes as cut on each fold's W_0."""
     cuts: tuple[tuple[FoldCuts, ...], ...]
-    """The cuts of each attribute: one, or the lower and the higher of an interval; none for those of values."""
+    """The cuts of each attribute: one, or the lower and the higher of an interval; none for attributes of other
+    columns."""
     measures: Mapping[ColumnName, Measure]
-    """What the numbers of a column count, where they are not numbers as such."""
+    """What the numbers of a column count, if they stand for dates, times, durations or decimals."""
 
     def vocabulary(self, fold: int, attributes: Sequence[int]) -> Vocabulary:
-        """Return some attributes as tau, with the values that W_0 of the fold gives them."""
+        """Return some attributes as tau, with the cuts of the fold's W_0."""
         return Vocabulary(tuple(self._resolved(fold, a) for a in attributes))
 
     def cuts_by_column(self) -> list[list[int]]:
@@ -69,7 +71,7 @@ class Booleanization:
         return list(by_column.values())
 
     def with_intervals(self, ends: Iterable[tuple[int, int]]) -> Booleanization:
-        """Return the same attributes and, after them, what lies between some pairs of cuts, the lower first."""
+        """Return the same attributes, followed by the intervals between some pairs of cuts, the lower first."""
         pairs = list(ends)
         if not pairs:
             return self
@@ -97,7 +99,7 @@ class Booleanization:
             case Above():
                 return replace(attribute, value=values[0])
             case Between():
-                # In the folds that found it, its ends are two cuts that part some rows.
+                # In the folds that chose the interval, both its ends are cuts that separate some rows.
                 low, high = values
                 return replace(attribute, low=low, high=high)
         return attribute
@@ -106,12 +108,12 @@ class Booleanization:
         measure = self.measures.get(column)
         if measure is None or cut.value is None:
             return cut.value
-        # Between two steps there is no date or time to name; the one before parts the same rows.
+        # A cut between two steps is no date or time that could be named; the step below it separates the same rows.
         return Quantity(measure, int(cut.edge))
 
 
 def _with_between(spans: Spans, lows: Ints, highs: Ints) -> Spans:
-    """Return spans and, after them, those from a lower cut to a higher one; both end with the column's last number."""
+    """Return the spans, followed by those between pairs of cuts; the span of a cut runs to the column's last number."""
     return Spans(
         np.concatenate([spans.column, spans.column[lows]]),
         np.concatenate([spans.first, spans.first[:, lows]], axis=1),
@@ -143,8 +145,9 @@ def booleanize(
 ) -> Booleanization:
     """Lay out the attributes of all columns and their spans in every fold.
 
-    Of cuts that are the same in every fold one is left. Categories that fewer rows have than rare get no attribute:
-    together they are what the others do not name. That a date is missing is asked once, not of each of its parts.
+    Cuts of a column that coincide in every fold give one attribute. Categories with fewer than `rare` rows get none:
+    they are the rows for which no other category of the column holds. Whether a date is missing is one attribute, not
+    one for each of its parts.
     """
     asked_missing: set[str] = set()
     bins: list[Bins] = []
@@ -186,7 +189,7 @@ def _number(
     top = len(edges)
 
     def spans(part: Sequence[Cut]) -> Ints:
-        # A cut that does not exist spans nothing: its first code lies above the last.
+        # A cut that does not exist has an empty span: its first code lies above the last.
         firsts = [top + 1 if cut.value is None else int(np.searchsorted(edges, cut.edge)) + 1 for cut in part]
         return np.array([(first, top) for first in firsts], dtype=np.int64)
 
@@ -220,8 +223,8 @@ def _values(column: Column, index: int, summary: CategorySummary, n_folds: int, 
 def true_value(values: tuple[Scalar, ...]) -> tuple[Scalar, int]:
     """Return which value of a two-valued column is true, and its code: the larger one.
 
-    A column with one value is true throughout, unless that value is zero or False: then it is false throughout, and
-    the code lies past all that occur.
+    A column with one value is true throughout, unless that value is zero or False: then it is false throughout, and the
+    code is one that never occurs.
     """
     unseen = len(values) + 1
     if not values:

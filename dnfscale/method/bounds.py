@@ -1,10 +1,10 @@
 """Sample sizes: how many rows make the empirical ideal classifier as good as the ideal one, before any row is seen.
 
-All bounds speak of a sample of n rows drawn independently from one distribution mu over (type, target), and of ell
+All bounds are about a sample of n rows drawn independently from one distribution mu over (type, target), and of ell
 attributes that were fixed without looking at these rows. Each holds with probability at least 1 - delta over the
 sample, whatever mu is, and comes in two directions: the rows that an epsilon takes, and the epsilon that rows give. An
 epsilon of 1 or more promises nothing: no error is larger. `certificate.py` says what a given sample shows, which is
-mostly much more.
+usually much more.
 
 The theorem and the corollary are the paper's. Its example for the corollary (|tau| = 3, delta = 0.01, epsilon = 0.05)
 says that 18,887 rows suffice; that number divides by epsilon where the corollary divides by epsilon squared, which
@@ -23,8 +23,8 @@ import math
 def separation_rows(epsilon: float, ell: int, delta: float) -> int:
     """Return the rows that the paper's theorem asks for: n >= 2 ln(2**(ell + 1) / delta) / epsilon**2.
 
-    With so many, the empirical ideal classifier agrees with the ideal one on every type t that mu epsilon-separates,
-    that is, with |mu(t and q) - mu(t and not q)| >= epsilon. Nothing is said of the other types.
+    With that many, the empirical ideal classifier agrees with the ideal one on every type t that mu epsilon-separates,
+    that is, with |mu(t and q) - mu(t and not q)| >= epsilon. The theorem says nothing about the other types.
     """
     return math.ceil(2 * _log_types(ell, delta) / epsilon**2)
 
@@ -37,9 +37,9 @@ def separation(n_rows: int, ell: int, delta: float) -> float:
 def corollary_rows(epsilon: float, ell: int, delta: float) -> int:
     """Return the rows that the paper's corollary asks for: n >= 2**(2 ell + 1) ln(2**(ell + 1) / delta) / epsilon**2.
 
-    With so many, the empirical ideal classifier errs less than epsilon more often than the ideal one. Proof: take the
-    theorem with eta = epsilon / 2**ell. The two classifiers differ on types that are not eta-separated only, each of
-    these costs |mu(t and q) - mu(t and not q)| < eta, and there are at most 2**ell of them.
+    With that many, the error of the empirical ideal classifier exceeds that of the ideal one by less than epsilon.
+    Proof: take the theorem with eta = epsilon / 2**ell. The two classifiers differ only on types that are not
+    eta-separated, each of these costs |mu(t and q) - mu(t and not q)| < eta, and there are at most 2**ell of them.
     """
     return separation_rows(epsilon / (1 << ell), ell, delta)
 
@@ -52,11 +52,11 @@ def corollary_error(n_rows: int, ell: int, delta: float) -> float:
 def class_rows(epsilon: float, ell: int, delta: float) -> int:
     """Return the rows that the classical bound for a finite class asks for.
 
-    They are n >= 2 ln(2 * 2**(2**ell) / delta) / epsilon**2. With so many, the empirical ideal classifier errs at most
-    epsilon more often than the ideal one. Proof: over tau there are 2**(2**ell) formulas that differ. For each, the
-    empirical error is a mean of n independent values in [0, 1], so by Hoeffding it is off by more than epsilon / 2 with
-    probability at most 2 exp(-n epsilon**2 / 2). By the union bound none of them is, except with probability at most
-    2 * 2**(2**ell) exp(-n epsilon**2 / 2) <= delta. Then
+    They are n >= 2 ln(2 * 2**(2**ell) / delta) / epsilon**2. With that many, the error of the empirical ideal
+    classifier exceeds that of the ideal one by at most epsilon. Proof: over tau there are 2**(2**ell) formulas that
+    differ. For each, the empirical error is a mean of n independent values in [0, 1], so by Hoeffding it is off by more
+    than epsilon / 2 with probability at most 2 exp(-n epsilon**2 / 2). By the union bound none of them is, except with
+    probability at most 2 * 2**(2**ell) exp(-n epsilon**2 / 2) <= delta. Then
 
         err_mu(empirical) <= err_M(empirical) + epsilon/2 <= err_M(ideal) + epsilon/2 <= err_mu(ideal) + epsilon,
 

@@ -18,17 +18,17 @@ Literal = tuple[int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What some cuts that hold together leave of a column: what lies above low, and not above high."""
+    """The values that some cuts of a column, holding together, allow: those above low, and not above high."""
 
     column: ColumnName
     low: int | float | Quantity | None
-    """None where there is no such end. Then, and only then, it also holds where the value is missing."""
+    """None if there is no lower end. Then, and only then, the range also admits missing values."""
     high: int | float | Quantity | None
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What the negation of an interval leaves out of a column."""
+    """The values that the negation of an interval excludes from a column."""
 
     column: ColumnName
     low: int | float | Quantity
@@ -37,19 +37,19 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What is asked of a row, in parts such as worst_radius, >, 16.8."""
+    """A condition on a row, in parts such as worst_radius, >, 16.8."""
 
     name: str
     sign: str = ""
     value: str = ""
     negated: bool = False
-    """Whether it is the negation of an attribute; its sign may have swallowed the «not»."""
+    """Whether it negates an attribute; the sign may already express the «not»."""
     low: str = ""
-    """The lower end of an interval, if it is one."""
+    """The lower end, if the condition is an interval."""
 
     @property
     def around(self) -> tuple[str, str]:
-        """What stands before and after it: a «not» that no sign has swallowed, and the brackets that it needs."""
+        """What stands before and after it: a «not» that the sign does not express, and the brackets that it needs."""
         if not self.negated or (self.sign and not self.low):
             return "", ""
         return ("not (", ")") if self.low else ("not ", "")
@@ -64,7 +64,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How conditions spell what is in them."""
+    """How conditions spell names, texts and numbers."""
 
     text: Callable[[str], str]
     """Spells names of columns, and categories that are texts."""
@@ -91,14 +91,14 @@ def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> 
 def condition(attribute: Attribute, holds: bool) -> str:
     """Write that an attribute holds, or that it does not: `age > 38` and `age ≤ 38`, `smoker` and `not smoker`.
 
-    Of an interval: `12.5 < bmi ≤ 30` and `not (12.5 < bmi ≤ 30)`. The negation of a test also holds where the value is
+    For an interval: `12.5 < bmi ≤ 30` and `not (12.5 < bmi ≤ 30)`. The negation of a test also holds where the value is
     missing. Names and texts that are not plain words are quoted.
     """
     return condition_of(attribute, holds, WRITTEN).text
 
 
 def conditions_of(attributes: Sequence[Attribute], literals: Iterable[Literal], notation: Notation) -> list[Condition]:
-    """Return what literals that hold together ask; the cuts of a column become one interval."""
+    """Return the conditions of literals that hold together; the cuts of a column become one interval."""
     return [
         _within(part, notation) if isinstance(part, Range) else condition_of(attributes[part[0]], part[1], notation)
         for part in in_ranges(attributes, literals)
@@ -106,14 +106,14 @@ def conditions_of(attributes: Sequence[Attribute], literals: Iterable[Literal], 
 
 
 def condition_of(attribute: Attribute, holds: bool, notation: Notation) -> Condition:
-    """Return what an attribute, or its negation, asks of its column."""
+    """Return the condition that an attribute, or its negation, puts on its column."""
     if (left := range_of(attribute, holds)) is not None:
         return _within(left, notation)
     column, negated = notation.column(attribute.column), not holds
     if isinstance(attribute, IsMissing):
         return Condition(column, "is missing" if holds else "is not missing", negated=negated)
     if isinstance(attribute, Above | Between):
-        # Without a cut there was no value to compare with, and none is above it.
+        # Without a cut there was no value to compare with, and the attribute is never true.
         return Condition(column, ">" if holds else "≤", "nothing", negated)
     if attribute.value is True:
         return Condition(column, negated=negated)
@@ -121,7 +121,7 @@ def condition_of(attribute: Attribute, holds: bool, notation: Notation) -> Condi
 
 
 def range_of(attribute: Attribute, holds: bool) -> Range | Gap | None:
-    """Return what an attribute, or its negation, leaves of its column, or leaves out, if it is one of cuts."""
+    """Return the range that an attribute of cuts, or its negation, allows, or the gap it excludes; None for others."""
     if not isinstance(attribute, Above | Between) or not (cuts := cuts_of(attribute)):
         return None
     if isinstance(attribute, Between):
@@ -130,10 +130,10 @@ def range_of(attribute: Attribute, holds: bool) -> Range | Gap | None:
 
 
 def in_ranges(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Literal | Range]:
-    """Return literals that hold together, those that leave a range of their column as the one that they all leave.
+    """Return literals that hold together, with those that allow a range of a column merged into one range.
 
-    It stands where its column came first. A gap at an end of the range is part of it: `bmi > 25` and not
-    `20 < bmi ≤ 30` is `bmi > 30`.
+    The range stands where its column came first. A gap at one of its ends shortens it: `bmi > 25` and not `20 < bmi ≤
+    30` is `bmi > 30`.
     """
     found: dict[object, Literal | Range] = {}
     gaps: dict[Literal, Gap] = {}
@@ -146,7 +146,7 @@ def in_ranges(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> l
         found[literal] = literal
         if new is not None:
             gaps[literal] = new
-    # A gap that was inside may be at an end when another is gone; each pass but the last takes one away.
+    # When one gap has shortened the range, another may come to lie at its end; each pass but the last removes one.
     for _ in range(len(gaps)):
         for literal, gap in list(gaps.items()):
             whole = found.get(gap.column)
@@ -163,7 +163,7 @@ def measured(column: ColumnName, value: Quantity) -> str:
 
 
 def zone_text(zone: str | None) -> str:
-    """Write the zone of a clock, if it is known, after what it shows."""
+    """Write the zone of a clock in brackets, or nothing if it is not known."""
     return "" if zone is None else f" ({zone})"
 
 
@@ -185,12 +185,12 @@ WRITTEN = Notation(quote, number_text)
 
 
 def holds_where_missing(attribute: Attribute, holds: bool) -> bool:
-    """Say whether an attribute, or its negation, holds in a row where the value of its column is missing."""
+    """Return whether an attribute, or its negation, holds in a row where the value of its column is missing."""
     return holds == isinstance(attribute, IsMissing)
 
 
 def _within(left: Range | Gap, notation: Notation) -> Condition:
-    """Return that a column lies in a range, or not in a gap: `age > 38`, `age ≤ 38` or `12.5 < bmi ≤ 30`."""
+    """Return the condition of being in a range, or not in a gap: `age > 38`, `age ≤ 38` or `12.5 < bmi ≤ 30`."""
     column = notation.column(left.column)
     if left.high is None:
         assert left.low is not None
@@ -207,7 +207,7 @@ def _common(one: Range, other: Range) -> Range:
 
 
 def _without(whole: Range, gap: Gap) -> Range | None:
-    """Return what a gap leaves of a range, if that is a range again."""
+    """Return what is left of a range without a gap, or None if that is not a nonempty range."""
     # The values of one column are all numbers, or all of one measure.
     low: Any = whole.low
     high: Any = whole.high
@@ -217,5 +217,5 @@ def _without(whole: Range, gap: Gap) -> Range | None:
         high = min(high, gap.low)
     else:
         return None
-    # What is empty is better told as it was.
+    # An empty range would hide the contradiction; the literals as they were show it.
     return None if low is not None and high is not None and low >= high else Range(whole.column, low, high)

@@ -1,8 +1,8 @@
-"""Cheapest covers, exactly, of covering problems that leave little to choose.
+"""Exact cheapest covers, for covering problems that leave little to choose.
 
-Rows are bits, and a column is the integer of the rows that it covers. Columns come from the cheapest to the dearest;
-of several cheapest covers the one whose columns come first is taken. So the answer is unique, and does not depend on
-the way it is found. Three reductions keep it:
+Rows are bits, and a column is the integer of the rows that it covers. Columns come from the cheapest to the dearest; of
+several cheapest covers the one whose columns come first is taken. So the answer is unique, and does not depend on how
+it is found. Three reductions preserve it:
 
     a column is taken that alone covers some row;
     a column is left out when one before it covers all that it covers;
@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 Column = tuple[int, int]
-"""The place of a column among those given, and the rows that it covers of those still open."""
+"""The place of a column among those given, and which of the rows still open it covers."""
 Cover = tuple[int, list[int]]
-"""What a cover weighs, and its columns."""
+"""The weight of a cover, and its columns."""
 
 _MOST_COLUMNS = 100
 _MOST_NODES = 50
@@ -26,7 +26,7 @@ _MOST_NODES = 50
 
 
 class _TooManyNodesError(Exception):
-    """The search needs more nodes than it may take."""
+    """The search needs more nodes than it is allowed."""
 
 
 def cheapest_cover(covers: Sequence[int], costs: Sequence[int]) -> list[int] | None:
@@ -37,7 +37,8 @@ def cheapest_cover(covers: Sequence[int], costs: Sequence[int]) -> list[int] | N
     taken, columns = _needed(list(enumerate(covers)))
     if len(columns) > _MOST_COLUMNS:
         return None
-    # Weights order covers by cost, then by which has the first column that the other has not.
+    # Weights order covers by cost; of two that cost the same, the one with the first column that the other lacks is
+    # lighter.
     first = 1 << len(columns)
     weights = {column: costs[column] * first - (first >> place) for place, (column, _) in enumerate(columns, 1)}
     try:
@@ -69,7 +70,7 @@ class _Search:
         return (weight, taken) if weight < limit else None
 
     def _branch(self, columns: list[Column], limit: int) -> Cover | None:
-        """Do the same for columns that hang together and cannot be reduced."""
+        """Return the lightest cover by columns that are connected and cannot be reduced, or None as above."""
         self._nodes -= 1
         if self._nodes < 0:
             raise _TooManyNodesError
@@ -94,7 +95,7 @@ class _Search:
         return self.lightest(rest, limit) or best
 
     def _greedy(self, columns: list[Column], limit: int) -> Cover | None:
-        """Return the cover of always the column of least weight per open row, if that is below the limit."""
+        """Return the cover that always takes the column of least weight per open row, if it is below the limit."""
         open_rows, taken = _rows(columns), []
         while open_rows:
             column, rows = min(
@@ -107,10 +108,10 @@ class _Search:
         return (weight, taken) if weight < limit else None
 
     def _bound(self, columns: list[Column]) -> tuple[int, list[int]]:
-        """Return what every cover weighs at least, and how much more every cover with a column does.
+        """Return a lower bound on the weight of covers, and how far each column raises it for covers that contain it.
 
-        Row after row asks a price of its columns, the most that all of them can pay of what they weigh. A cover pays
-        all prices, and what its columns have left.
+        Dual ascent: raise each row's price until one of its columns has no slack. A cover weighs at least the sum of
+        all prices, plus the slack left in each of its columns.
         """
         columns_of: dict[int, list[int]] = {}
         for place, (_, rows) in enumerate(columns):
@@ -140,7 +141,7 @@ def _reduced(columns: list[Column]) -> tuple[list[int], list[Column]]:
 
 
 def _needed(columns: list[Column]) -> tuple[list[int], list[Column]]:
-    """Return the columns that alone cover some row, and the others with what they cover besides."""
+    """Return the columns that alone cover some row, and the others with the rows that these leave open."""
     once = twice = 0
     for _, rows in columns:
         twice |= once & rows
@@ -153,7 +154,7 @@ def _needed(columns: list[Column]) -> tuple[list[int], list[Column]]:
 
 
 def _without_columns(columns: list[Column]) -> list[Column]:
-    """Leave out columns when one before covers all that they do."""
+    """Leave out columns if an earlier one covers all that they cover."""
     columns_of = _transposed(columns)
     kept = []
     for place, (column, rows) in enumerate(columns):
@@ -189,7 +190,7 @@ def _transposed(columns: list[Column]) -> dict[int, int]:
 
 
 def _parts(columns: list[Column]) -> list[list[Column]]:
-    """Sort columns into parts that share no row."""
+    """Divide columns into parts that share no row."""
     parts: list[tuple[int, list[Column]]] = []
     for column in columns:
         joined = [part for part in parts if part[0] & column[1]]
@@ -211,7 +212,7 @@ def _rows(columns: list[Column]) -> int:
 
 
 def _bits(mask: int) -> Iterator[int]:
-    """Return the places of the bits that are set."""
+    """Yield the places of the bits that are set."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1

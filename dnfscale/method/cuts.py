@@ -1,8 +1,8 @@
 """Where a column of numbers is cut: at its median, at several quantiles, or where the spec says.
 
-Quantiles know nothing of the target, so they may be those of all of a fold's W_0. What entropy says of them comes
-later: `keep_telling` keeps, of many quantiles, those that a recursive split of the column by information gain would
-take, with the stopping rule of Fayyad and Irani (1993). It reads the 2 x 2 tables of the cuts and needs no row.
+Quantiles do not depend on the target, so they may be those of all of a fold's W_0. Entropy comes in later:
+`keep_telling` keeps, of many quantiles, those that a recursive split of the column by information gain would take, with
+the stopping rule of Fayyad and Irani (1993). It reads the 2 x 2 tables of the cuts and needs no row.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from dnfscale.errors import SpecError
 from dnfscale.method.conditions import number_text
 
 CUTS = ("median", "auto", "entropy")
-"""What a spec may say besides a number of quantiles."""
+"""What booleanize.cuts may be in a spec, besides a number of quantiles."""
 MOST_CUTS = 31
-"""Quantile cuts of a column: more would not differ by two percentiles."""
+"""The most quantile cuts of a column: they are then three percentiles apart."""
 _ENTROPY_CUTS = 19
 """The quantiles among which entropy chooses."""
 _FEWEST = 3
-"""Of what is chosen automatically."""
+"""The fewest quantiles that "auto" chooses."""
 _ROWS_PER_CUT = 16
-"""A table has so many rows for each cut of all its columns, or few cuts."""
+"""Rows per cut, counting the cuts of all columns, that let "auto" choose more cuts than the rows alone would."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class CutPlan:
     shares: tuple[Fraction, ...] = ()
     values: tuple[int | float, ...] = ()
     measure: Measure | None = None
-    """What the values count, if it is steps of something."""
+    """What the values count, if they are steps of a measure."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is above each cut: `above_median`, `above_p30` for a percentile, `above_65` for a given value."""
+        """How each cut's attribute is named: `above_median`, `above_p30` for a percentile, `above_65` for a value."""
         if self.measure is not None and self.values:
             return tuple(f"above_{Quantity(self.measure, int(value))}" for value in self.values)
         if self.values:
@@ -62,7 +62,7 @@ def plan_cuts(
     n_rows: int,
     n_columns: int,
 ) -> CutPlan:
-    """Return the cuts of a column of a table of so many rows and columns of numbers: those given, if there are any."""
+    """Return the cuts of a column, given its table's rows and number columns; cuts that the user gave prevail."""
     if given:
         return CutPlan(values=tuple(sorted(set(given))), measure=measure)
     if cuts == "median":
@@ -74,10 +74,11 @@ def plan_cuts(
 def automatic(n_rows: int, n_columns: int) -> int:
     """Return how many quantiles of each column are worth trying, at most 31.
 
-    One more for each doubling of the rows, which is enough where rows are few: 19 instead of 4 to 8 were worth 0.2
-    points, with a standard error of 0.5, on 22 datasets of up to 1,500 rows. Half the cube root of the rows once that
-    is more, or as many as leave 16 rows for every cut of all columns, because then the places of the cuts limit what
-    can be told apart: 40,000 rows are worth 17 cuts, and 31 if there are few columns.
+    It is the largest of three numbers. The first grows by one with each doubling of the rows, which is enough where
+    rows are few: 19 cuts instead of 4 to 8 gained 0.2 points, with a standard error of 0.5, on 22 datasets of up to
+    1,500 rows. The others are half the cube root of the rows, and as many as leave 16 rows for every cut of all
+    columns: with many rows, the places of the cuts limit what can be told apart. 40,000 rows are worth 17 cuts, and 31
+    if there are few columns.
     """
     n_rows = max(1, n_rows)
     room = n_rows / (_ROWS_PER_CUT * max(1, n_columns))
@@ -87,8 +88,8 @@ def automatic(n_rows: int, n_columns: int) -> int:
 def given_cut(value: int | float, dtype: np.dtype[Any]) -> Cut:
     """Return a given value as a cut of a column: x > value exactly when x > edge, for every x of its dtype.
 
-    Where every x is above, there is nothing to tell apart, and no cut. A cut of whole numbers is written as a whole
-    number if it is one, and a cut of others never: from that it can be told what the column holds.
+    If every x is above, there is nothing to separate, and both value and edge are None. In a column of whole numbers a
+    whole cut is written as an int; in a column of floats every cut is a float, so the cut shows what the column holds.
     """
     if dtype.kind in "iu":
         bounds = np.iinfo(dtype)
@@ -111,7 +112,7 @@ def given_bracket(value: int | float, dtype: np.dtype[Any]) -> Bracket:
 
 
 def written_cuts(given: Any) -> dict[str, tuple[int | float | str, ...]]:
-    """Return the cuts that somebody has given, by column; ValueError says what was expected instead."""
+    """Return the cuts that a user gave, by column; a ValueError says what was expected instead."""
 
     def are_cuts(cuts: Any) -> bool:
         return isinstance(cuts, Sequence | np.ndarray) and not isinstance(cuts, str) and 0 < len(cuts) <= MOST_CUTS
@@ -122,7 +123,7 @@ def written_cuts(given: Any) -> dict[str, tuple[int | float | str, ...]]:
 
 
 def written_cut(value: Any) -> int | float | str:
-    """Return a cut that somebody has given as a number or a text: dates and times are written as ISO 8601 has them."""
+    """Return a cut that a user gave as a number or a text; dates and times are written in ISO 8601."""
     if isinstance(value, int | float | str):
         return value
     if isinstance(value, np.number):
@@ -144,7 +145,7 @@ _EXPECTED = {
 def counted_cuts(
     given: Sequence[int | float | str], column: ColumnName, measure: Measure | None
 ) -> tuple[int | float, ...]:
-    """Return given cuts as what the values of a column count: the last step up to each, if they are steps."""
+    """Return given cuts in the column's own numbers: if these count steps, the last step up to each cut."""
     found: list[int | float] = []
     for value in given:
         cut = _counted_cut(value, measure)
@@ -167,7 +168,7 @@ def _counted_cut(value: int | float | str, measure: Measure | None) -> int | flo
 
 
 def check_given(at: Mapping[str, Sequence[int | float | str]], numbers: Sequence[str]) -> None:
-    """Raise SpecError where cuts are given for what is no column of numbers, dates or times."""
+    """Raise SpecError if cuts are given for anything but a column of numbers, dates or times."""
     for column in at:
         if column not in numbers:
             raise SpecError(
@@ -178,9 +179,9 @@ def check_given(at: Mapping[str, Sequence[int | float | str]], numbers: Sequence
 
 
 def keep_telling(tables: Associations, columns: Sequence[Sequence[int]]) -> Bools:
-    """Say which attributes are left, kept[fold, attribute], when entropy chooses among the cuts of each column.
+    """Return which attributes remain, kept[fold, attribute], when entropy chooses among the cuts of each column.
 
-    columns lists the attributes of each column of numbers, by increasing cut; all other attributes are left.
+    `columns` lists the attributes of each column of numbers, by increasing cut; all other attributes remain.
     """
     kept = np.ones(tables.holds.shape, dtype=np.bool_)
     for fold in range(len(tables.n)):
@@ -196,7 +197,7 @@ def keep_telling(tables: Associations, columns: Sequence[Sequence[int]]) -> Bool
 
 
 def _split(n: Ints, c: Ints, first: int) -> list[int]:
-    """Return the cuts that split some neighbouring bins by information gain, as long as they pay for themselves."""
+    """Return the cuts that split neighbouring bins by information gain, recursively, until they no longer pay."""
     total = int(n.sum())
     if total < 2 or len(n) < 2:
         return []

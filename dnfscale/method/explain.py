@@ -1,7 +1,7 @@
-"""Explanations: why a row gets its answer and what would turn it, and what the rows say of each term.
+"""Explanations: why a row gets its answer, what would change it, and how the rows bear out each term.
 
 The answer depends on a row's type only, so a dataset has as many explanations as it has types. Numbers of rows are
-those of the model's counts: the rows that it was learned from, each as often as it weighed.
+those of the model's counts: the rows that it was learned from, each counted by its weight.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from dnfscale.method.possible import (
 )
 
 DELTA = 0.05
-"""The chance that some interval of a model's terms misses."""
+"""The chance that any interval of a model's terms misses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """The smallest change that turns the answer: the fewest attributes, then columns, then the best ranked."""
+    """The smallest change that flips the answer: the fewest attributes, then fewest columns, then the best ranked."""
 
     code: int
     """The type afterwards."""
@@ -48,13 +48,13 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why the rows of a type get their answer, and what would turn it."""
+    """Why the rows of a type get their answer, and what would change it."""
 
     code: int
     """The type t."""
     accepted: bool
     probability: float
-    """(c_t + 1) / (n_t + 2) in units of the model, on the side of the threshold that the answer is on."""
+    """(c_t + 1) / (n_t + 2) in units of the model, kept on the answer's side of the threshold."""
     n: int
     """n_t: rows learned from that have the type."""
     c: int
@@ -66,12 +66,12 @@ class Explanation:
     flip: Flip | None
     """None where every possible type gets the same answer."""
     because: tuple[Literal, ...] | None = None
-    """Of a tree: the fewest of the type's literals that settle the answer, whatever the others are."""
+    """For a tree: the fewest of the type's literals that settle the answer, whatever the others are."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermFacts:
-    """What the rows learned from say of a term."""
+    """How the rows learned from bear out a term."""
 
     literals: tuple[Literal, ...]
     n: int
@@ -92,7 +92,7 @@ class TermFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What the rows learned from say of a formula. Terms may share rows, so their supports may add up to more."""
+    """How the rows learned from bear out a formula; terms may share rows, so their supports may exceed n_accepted."""
 
     n_rows: int
     n_positive: int
@@ -103,11 +103,11 @@ class ModelFacts:
     n_correct: int
     terms: tuple[TermFacts, ...]
     n_possible: int
-    """Types that a row can have, by the states in which each column was seen, a date together with its parts."""
+    """Types that a row can have, given the states in which each column was seen; a date is taken with its parts."""
     n_unseen: int
     """Those of them that no row learned from has."""
     n_unseen_accepted: int
-    """Those of these that the formula accepts all the same."""
+    """Unseen types that the formula accepts all the same."""
 
 
 def explain_type(model: Model, code: int) -> Explanation:
@@ -122,7 +122,7 @@ def explain_types(model: Model, codes: Iterable[int]) -> dict[int, Explanation]:
 
 
 def explain_model(model: Model) -> ModelFacts:
-    """Return what the rows learned from say of the formula and of each of its terms."""
+    """Return how the rows learned from bear out the formula and each of its terms."""
     counts, columns = model.counts, seen_states(model.tau, model.counts)
     n_terms = np.zeros(len(counts.codes), dtype=np.int64)
     for term in model.dnf.terms:
@@ -152,9 +152,9 @@ def explain_model(model: Model) -> ModelFacts:
 
 
 def moved_columns(model: Model, flip: Flip) -> tuple[ColumnName, ...]:
-    """Return the columns that a change moves, in rank order: of a date all parts, also those that are as before.
+    """Return the columns that a change affects, in rank order; of a date all parts, even those that stay the same.
 
-    What they are is part of the change: another date after the same cut may lie in another month.
+    Their values are part of the change: another date on the same side of a cut may lie in another month.
     """
     columns = dict.fromkeys(attribute.column for attribute in model.tau.attributes)
     moved = {stored_column(model.tau.attributes[i].column) for i, _ in flip.literals}
@@ -162,7 +162,7 @@ def moved_columns(model: Model, flip: Flip) -> tuple[ColumnName, ...]:
 
 
 def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation as JSON can hold it; attributes and terms by their place in the model file."""
+    """Return an explanation as plain JSON; attributes and terms are given by their place in the model file."""
     flip = explanation.flip
     ell = len(model.tau)
     return {
@@ -194,7 +194,7 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
 
 
 def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
-    """Return what is known of a formula as JSON can hold it."""
+    """Return the facts about a formula as plain JSON."""
     return {
         "rows": facts.n_rows,
         "positive_rows": facts.n_positive,

@@ -1,8 +1,8 @@
 """Flags: attributes that hold in a row or not, counted in all cells of a table at once.
 
 Flags that hold in many rows are counted by one product of a sparse matrix (which rows lie in which cell) with the rows
-that they hold in; flags that hold in few, as most categories do, by a list of those rows. Counts are whole numbers,
-exact in floats.
+that they hold in; flags that hold in few rows, as most categories do, by a list of those rows. Counts are whole
+numbers, exact in floats.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dnfscale.core.arrays import AnyInts, Bools, Ints, narrowest, tally_cells
 
 _LISTED = 8
-"""A flag is listed where it holds in at most one of so many rows: then that takes less time."""
+"""A flag is listed if it holds in at most one row in this many, because that is then faster."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ class Flags:
         from scipy.sparse import csr_array
 
         n_rows = len(cells)
-        # Small numbers are sorted by their digits, large ones by comparing them.
+        # NumPy sorts narrow integers by radix, wide ones by comparison, which is slower.
         order = np.argsort(cells.astype(narrowest(n_cells - 1)), kind="stable")
         starts = np.searchsorted(cells[order], np.arange(n_cells + 1))
         weigh = (np.ones(n_rows) if weights is None else weights[order]).astype(self.by_row.dtype)

@@ -1,16 +1,17 @@
-"""What a formula has to say, and where it is free to say whatever makes it shortest.
+"""Which types a formula must accept, and for which it is free to answer whatever makes it shortest.
 
-Required are the types that the rule for few rows accepts. Free are, unless `unseen` is "negative", the types that no
-row can have (a number above its higher cut and not above its lower one); with "dont_care" all types that no row had;
-and, with some freedom, the types whose answers matter least. What an answer matters is how many more rows the other
-one would get wrong: n_t |2 p_t - 1|, with the share p_t that the rule for few rows gives the type. The types of the
-least are free, as long as together they are at most that share of all rows. So the formula is expected to err on at
-most that share of the rows more; without a rule, it does so on at most that share of those learned from.
+Required are the types that the rule of `shrink` accepts. Free are, unless `unseen` is "negative", the types that no row
+can have (a number above its higher cut and not above its lower one); with "dont_care", all types that no row had; and,
+with a share of freedom, the types whose answers matter least. How much an answer matters is how many more rows the
+opposite answer would get wrong: n_t |2 p_t - 1|, where p_t is the share that `shrink` gives the type. Those that matter
+least are free, as long as together they matter no more than the given share of all rows. So the formula is expected to
+err on at most that share more of the rows; without shrinking, it does err on at most that share more of the rows
+learned from.
 
-With "follow" a type that no row had counts as well: what all of them together can expect is as many rows as there are
-types that a single row had (Good and Turing), and each its part of that. On 39 datasets of the KEEL collection that was
-worth 0.2 points against "dont_care" (standard error 0.15) and half as many literals again on average, the median being
-15 instead of 14; with 80 rows to learn from, 0.5 points (0.2) and 27 literals on average instead of 6.
+With "follow", a type that no row had matters as well: all such types together are expected to get as many rows as there
+are types with a single row (Good and Turing), in equal parts. On 39 datasets of the KEEL collection this gained 0.2
+points over "dont_care" (standard error 0.15) and took half as many literals again on average, the median being 15
+instead of 14; with 80 rows to learn from, it gained 0.5 points (0.2) and took 27 literals on average instead of 6.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from dnfscale.method.shrink import Shrink, accepted_types, shares
 
 @dataclass(frozen=True, slots=True)
 class Freedom:
-    """What leaves a formula free."""
+    """How free a formula is."""
 
     unseen: str = "negative"
     share: float = 0.0
-    """The share of the rows that a shorter formula may be expected to get wrong besides."""
+    """The share of the rows that a shorter formula may be expected to get wrong in addition."""
     unit: int = 1
-    """What a row counts; more than 1 where weights were made whole."""
+    """What one row counts; more than 1 if fractional weights were scaled to whole numbers."""
 
 
 def truth_of(counts: TypeCounts, tau: Vocabulary, *, shrink: Shrink, threshold: Fraction, freedom: Freedom) -> Truth:
-    """Return the types over tau that a formula must accept, and those it may answer as it likes."""
+    """Return the types over tau that a formula must accept, and those for which it may answer either way."""
     accepted = accepted_types(counts, shrink, threshold)
     n, _ = to_dense(counts)
     seen = n > 0
@@ -68,12 +69,12 @@ def truth_of(counts: TypeCounts, tau: Vocabulary, *, shrink: Shrink, threshold: 
 
 
 def _stakes(counts: TypeCounts, rows: Floats, shrink: Shrink, threshold: Fraction) -> Floats:
-    """Return what each type's answer matters, if it has so many rows, in the weights of the threshold."""
+    """Return how much each type's answer matters, given the rows of each type, in the weights of the threshold."""
     if shrink.rule == "none":
-        # Whole numbers: shares would be rounded.
+        # Computed in whole numbers, because shares would be rounded.
         n, c = to_dense(counts)
         margin = scaled(c, threshold.denominator) - scaled(n, threshold.numerator)
         return np.asarray(np.abs(margin), dtype=np.float64)
     distance = np.abs(shares(counts, shrink) - float(threshold))
-    # What ties must tie, whatever the last bits of a regression.
+    # Stakes that tie must do so whatever the last bits of a regression.
     return np.asarray(np.round(threshold.denominator * rows * distance, 6))

@@ -15,14 +15,14 @@ def weighed(counts: TypeCounts, threshold: Fraction) -> TypeCounts:
 
     With the threshold a / b a positive row weighs b - a and a negative one a: c_t / n_t >= a / b exactly when the
     weighed share is at least 1/2. So the ideal classifier of the weighed counts is the one of least expected cost,
-    where a wrong «yes» costs a and a wrong «no» b - a, and everything decided from counts serves it unchanged.
-    Counts that 64 bits do not hold are Python's own numbers.
+    where a wrong «yes» costs a and a wrong «no» b - a, and everything decided from counts serves it unchanged. Counts
+    that do not fit in 64 bits are Python's own integers.
     """
     return TypeCounts(counts.ell, counts.codes, *weighed_rows(counts.n, counts.c, threshold))
 
 
 def weighed_rows(n: Ints, c: Ints, threshold: Fraction) -> tuple[Exact, Exact]:
-    """Return what n rows weigh, c of them positive, and what the positive ones do, by the threshold."""
+    """Return the weight, by the threshold, of n rows of which c are positive, and that of the positive ones alone."""
     false, true = threshold.numerator, threshold.denominator - threshold.numerator
     positive = scaled(c, true)
     return positive + scaled(n - c, false), positive

@@ -7,13 +7,13 @@
     additive  the attribute that a logistic regression on those so far misses most, by Rao's score; and so on
     jmi       the attribute that tells most together with each of those so far, one pair at a time
 
-All candidates are counted with the types so far at once: each by the rows that it holds in (see flags.py); or, the
-cuts of a column, by a histogram of how many of them a row is above, since what is above a cut is above every lower one.
-That is a value a column instead of one a cut, and takes less time unless rows are few.
+All candidates are counted with the types so far at once: each by the rows in which it holds (see flags.py); or the cuts
+of a column together, by a histogram of how many of them each row is above, since a value above a cut is above every
+lower one. That takes one value per column instead of one per cut, and is faster unless rows are few.
 
-The counts of what lies between two cuts are those above the lower less those above the higher. Of the many pairs only
-some are tried: every cut with the best of its column, then every cut with the best partner found. Only `exchange` does
-so, so that validation can tell whether intervals pay: with few rows they seldom do, and there are many of them.
+The counts of an interval between two cuts are those above the lower less those above the higher. Of the many pairs only
+some are tried: every cut with the best of its column, then every cut with the best partner found. Only `exchange` tries
+intervals, so that validation can tell whether they pay: with few rows they seldom do, and there are many of them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from dnfscale.method import logistic
 from dnfscale.method.flags import Flags
 
 _EXCHANGES = 8
-"""How often each attribute is tried for replacement, at most: it ends sooner where nothing changes any more."""
+"""How often each attribute is tried for replacement, at most; the exchange ends sooner if nothing changes any more."""
 _MANY_ROWS = 1 << 14
-"""From so many rows on, one of two ways to begin is given up early."""
+"""From this many rows on, one of two ways to begin is given up early."""
 _PARTNERS = 2
-"""How often the cuts of a column are tried with the best of them."""
+"""How often the cuts of a column are paired with the best one found so far."""
 _TABLED = 1 << 20
-"""Up to so many rows, logarithms are looked up."""
+"""Up to this many rows, or this much weight, logarithms are looked up in a table."""
 _BLOCK = 1 << 16
-"""Values that are dealt with at once, so that they stay in the cache."""
+"""Values processed at once, so that they stay in the cache."""
 
 Pick = tuple[int, ...]
-"""A candidate, or two that are cuts of one column, the lower first: what lies between them."""
+"""A candidate, or two cuts of one column, the lower first: the interval between them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -60,9 +60,9 @@ class Candidates:
     """steps[column][row]: how many of the cuts of a column the row is above."""
     weights: Ints | None = None
     unit: int = 1
-    """What a row weighs that counts once; more than 1 where weights were made whole."""
+    """The weight of a row that counts once; more than 1 if fractional weights were scaled to whole numbers."""
     intervals: bool = False
-    """Whether what lies between two cuts may be picked."""
+    """Whether intervals between two cuts may be picked."""
 
     @property
     def n_rows(self) -> int:
@@ -75,7 +75,7 @@ class Candidates:
         """Count, for every type and candidate, the rows where it holds, and the positive ones among them."""
         n_cells = 2 * n_types
         cells = n_types * self.target + types
-        # As narrow as will do for twice the rows: what follows is as fast as memory.
+        # The narrowest dtype that holds twice the rows, because what follows is bound by memory speed.
         narrow = np.dtype(np.int64) if self.weights is not None else narrowest(2 * self.n_rows)
         rows = tally_cells(cells, self.weights, n_cells).astype(narrow)
         held = np.empty((len(self), n_cells), dtype=narrow)
@@ -84,14 +84,14 @@ class Candidates:
             held[is_flag] = self.flags.count(cells, n_cells, self.weights, narrow)[self.flag[is_flag]]
         for first, above in self._above_in(cells, n_cells, narrow) if not is_flag.all() else ():
             own = np.flatnonzero((self.column >= first) & (self.column < first + len(above)))
-            # More cuts than some row is above hold in no row.
+            # A cut that no row is above reads the last place, where all counts are 0.
             known = np.minimum(self.place[own], above.shape[1] - 1)
             held[own] = above[self.column[own] - first, known]
         c, c_held = rows[n_types:], held[:, n_types:]
         return JointCounts(rows[:n_types] + c, c, held[:, :n_types] + c_held, c_held)
 
     def _above_in(self, cells: Ints, n_cells: int, narrow: np.dtype[Any]) -> Iterator[tuple[int, AnyInts]]:
-        """Yield, for some columns from the first on, above[column, cuts, cell]: the rows above at least so many."""
+        """Yield the number of a first column, and above[column, k, cell] from it on: the rows above at least k cuts."""
         at_once = max(1, _BLOCK // max(1, self.n_rows))
         for first in range(0, len(self.steps), at_once):
             steps = np.array(self.steps[first : first + at_once])
@@ -105,7 +105,7 @@ class Candidates:
             yield first, by_steps.cumsum(axis=1, dtype=narrow)[:, ::-1]
 
     def held(self, pick: Pick) -> Bools:
-        """Say in which rows a candidate holds, or in which a number lies between two cuts."""
+        """Return the rows in which a candidate holds, or in which a number lies between two cuts."""
         if len(pick) == 2:
             low, high = map(self.held, zip(pick))
             return low & ~high
@@ -115,7 +115,7 @@ class Candidates:
         return np.asarray(self.steps[self.column[candidate]] >= self.place[candidate])
 
     def refined(self, types: Ints, pick: Pick) -> tuple[Ints, int]:
-        """Return the types told apart by one pick more, numbered without gaps, and how many there are."""
+        """Return the types after splitting them by one more pick, numbered without gaps, and how many there are."""
         return _without_gaps(2 * types + self.held(pick))
 
     def only(self, candidates: Sequence[int]) -> Candidates:
@@ -132,10 +132,10 @@ class JointCounts:
     c: AnyInts
     n_held: AnyInts
     c_held: AnyInts
-    """[candidate, type]."""
+    """n_held and c_held are indexed [candidate, type]."""
 
     def cost(self, of: Cost) -> Floats:
-        """Return what all types cost when each candidate splits them."""
+        """Return the total cost of all types when each candidate splits them."""
         costs = np.empty(len(self.n_held))
         at_once = max(1, _BLOCK // len(self.n))
         for first in range(0, len(costs), at_once):
@@ -149,28 +149,28 @@ class JointCounts:
         return JointCounts(self.n, self.c, self.n_held[candidates], self.c_held[candidates])
 
     def between(self, low: Ints, high: Ints) -> JointCounts:
-        """Return the counts of what lies between pairs of cuts."""
+        """Return the counts of the intervals between pairs of cuts."""
         n_held, c_held = (held[low] - held[high] for held in (self.n_held, self.c_held))
         return JointCounts(self.n, self.c, n_held, c_held)
 
 
 Cost = Callable[[AnyInts, AnyInts], Any]
-"""What types of n rows cost, c of them positive."""
+"""The cost of types that have n rows, c of them positive."""
 
 
 def forward(rows: Candidates, length: int) -> list[Pick]:
-    """Return candidates in the order in which they leave the least entropy of the target."""
+    """Return candidates, each leaving the least entropy of the target given those before it."""
     return greedy(replace(rows, intervals=False), length)
 
 
 def exchange(rows: Candidates, length: int, ahead: Sequence[Pick] | None = None) -> list[Pick]:
-    """Return the picks of `forward`, each replaced as long as that leaves fewer errors on the other rows.
+    """Return the picks of `forward`, each replaced by others as long as that lowers the leave-one-out errors.
 
-    ahead are those picks, where they are known.
+    `ahead` is what `forward` returned, if that is known.
 
-    With intervals there are two ways to begin, with them and without them; what leaves fewer errors in the end is kept.
-    Of many rows the way that leaves fewer after each pick has been tried once is gone on with: that takes half of the
-    time, and cost nothing on the larger of 39 datasets, but 0.3 points on the smaller.
+    With intervals there are two ways to begin, with them and without them; the one that leaves fewer errors in the end
+    is kept. With many rows, only the one that leaves fewer errors after each pick has been tried once is continued:
+    that takes half the time, and cost nothing on the larger of 39 datasets, but 0.3 points on the smaller.
     """
     ahead = forward(rows, length) if ahead is None else ahead
     starts = [greedy(rows, length), ahead] if rows.intervals else [ahead]
@@ -184,7 +184,7 @@ def exchange(rows: Candidates, length: int, ahead: Sequence[Pick] | None = None)
 
 
 def greedy(rows: Candidates, length: int) -> list[Pick]:
-    """Return picks, intervals too where they are looked for, in the order in which they leave the least entropy."""
+    """Return picks, intervals too if allowed, each leaving the least entropy given those before it."""
     entropy = _entropy_of(rows)
     types, n_types = np.zeros(rows.n_rows, dtype=np.int64), 1
     order: list[Pick] = []
@@ -196,17 +196,17 @@ def greedy(rows: Candidates, length: int) -> list[Pick]:
 
 
 class _Exchange(NamedTuple):
-    """How far an exchange has come."""
+    """The state of an exchange."""
 
     order: Sequence[Pick]
     errors: float = np.inf
     """Twice the errors that the picks leave."""
     settled: int = 0
-    """How many places in a row were last tried without a change: once that is all of them, none is left to try."""
+    """How many consecutive places were last tried without a change; when that is all of them, none is left to try."""
 
 
 def _exchanged(rows: Candidates, begun: _Exchange, *, rounds: int) -> _Exchange:
-    """Go on with the exchanges that pay."""
+    """Continue an exchange: for some rounds, replace picks wherever that lowers the errors."""
     order, errors, settled = list(begun.order), begun.errors, begun.settled
     left_out = partial(left_out_errors, unit=rows.unit)
     # Bit i of a row's code is the pick at place i.
@@ -226,13 +226,13 @@ def _exchanged(rows: Candidates, begun: _Exchange, *, rounds: int) -> _Exchange:
             if cost < errors:
                 order[place], errors = best, cost
                 codes = others | (rows.held(best).astype(np.int64) << place)
-                # What was put here is the best for this place: it need not be tried again unless another changes.
+                # The new pick is the best for this place, and need not be tried again unless another changes.
                 settled = 1
     return _Exchange(order, errors, settled)
 
 
 def additive(rows: Candidates, length: int) -> list[Pick]:
-    """Return candidates in the order in which a logistic regression would take them up."""
+    """Return candidates in the order in which a logistic regression would add them."""
     types, n_types = np.zeros(rows.n_rows, dtype=np.int64), 1
     order: list[int] = []
     while len(order) < min(length, len(rows)):
@@ -269,13 +269,13 @@ JOINT: Mapping[str, Callable[[Candidates, int], list[Pick]]] = {
     "additive": additive,
     "jmi": jmi,
 }
-"""The rankings that a spec may name besides those of attributes one by one."""
+"""The rankings that a spec may name besides those that score attributes one by one."""
 
 
 def rank_together(rows: Candidates, ranks: Sequence[str], length: int) -> dict[str, list[Pick]]:
-    """Return several rankings of the same candidates, where `exchange` begins with what `forward` has found."""
+    """Return several rankings of the same candidates; `exchange` starts from what `forward` found, if that is known."""
     if not rows.n_rows:
-        # A part so small that none of its rows was drawn.
+        # The part is so small that the sample has none of its rows.
         return {rank: [(candidate,) for candidate in range(min(length, len(rows)))] for rank in ranks}
     found: dict[str, list[Pick]] = {}
     for rank in sorted(ranks, key=lambda rank: rank == "exchange"):
@@ -284,12 +284,12 @@ def rank_together(rows: Candidates, ranks: Sequence[str], length: int) -> dict[s
 
 
 def as_flags(rows: Candidates, picks: Sequence[Pick]) -> Candidates:
-    """Return the same rows with picks as their candidates, each for itself."""
+    """Return the same rows with the picks as independent candidates."""
     return flags_alone(np.array([rows.held(pick) for pick in picks]), rows.target, rows.weights)
 
 
 def flags_alone(holds: Bools, target: Bools, weights: Ints | None = None) -> Candidates:
-    """Return candidates that have nothing to do with each other, given holds[candidate, row]."""
+    """Return independent candidates, given holds[candidate, row]."""
     no_cuts = np.full(len(holds), -1)
     flags = Flags.of(holds, weighted=weights is not None)
     return Candidates(
@@ -298,12 +298,12 @@ def flags_alone(holds: Bools, target: Bools, weights: Ints | None = None) -> Can
 
 
 def left_out_errors(n: AnyInts, c: AnyInts, unit: int = 1) -> AnyInts:
-    """Return twice the errors that types of so many rows make when each row is judged by the others of its type.
+    """Return twice the errors that types with these counts make when each row is judged by the others of its type.
 
-    The answer for a row without others is a toss. Of rows that weigh more, as much is left out as a row counts.
+    The answer for a row without others is a coin toss. For weighted rows, one unit of weight is left out.
     """
     negative = n - c
-    # A positive row errs unless those left lead or tie without it, a negative one where they do.
+    # A positive row errs unless the positive rows lead or tie without it; a negative row errs if they do without it.
     errors: AnyInts = c * (c < negative + unit) + negative * (c + unit >= negative)
     errors += errors
     np.copyto(errors, n, where=n <= unit)
@@ -311,7 +311,7 @@ def left_out_errors(n: AnyInts, c: AnyInts, unit: int = 1) -> AnyInts:
 
 
 def first_of_equals(rows: Candidates) -> Ints:
-    """Return, for each candidate, the first that holds in the same rows, or in exactly the others."""
+    """Return, for each candidate, the first one that holds in the same rows, or in exactly the other rows."""
     seen: dict[bytes, int] = {}
     first = np.empty(len(rows), dtype=np.int64)
     for candidate in range(len(rows)):
@@ -322,7 +322,7 @@ def first_of_equals(rows: Candidates) -> Ints:
 
 
 def _cheapest(joint: JointCounts, of: Cost, taken: Sequence[Pick], rows: Candidates) -> tuple[Pick, float]:
-    """Return the pick that is not taken and costs least, and what it costs; of equals a candidate, and the first."""
+    """Return the cheapest pick that is not taken, and its cost; in a tie a single candidate, and the first of these."""
     costs = joint.cost(of)
     costs[[pick[0] for pick in taken if len(pick) == 1]] = np.inf
     place = int(np.argmin(costs))
@@ -346,7 +346,7 @@ def _cheapest(joint: JointCounts, of: Cost, taken: Sequence[Pick], rows: Candida
 
 
 def _pairs(ends: Ints, costs: Floats, rows: Candidates) -> tuple[Ints, Ints]:
-    """Return each cut with that of its column which costs least, the lower of the two, and the higher."""
+    """Return each cut paired with the cheapest cut of its column: the lower of each two, and the higher."""
     column = rows.column[ends]
     order = np.lexsort((costs, column))
     firsts = order[np.flatnonzero(np.diff(column[order], prepend=-1))]
@@ -364,14 +364,14 @@ def _cost_of(pick: Pick, joint: JointCounts, of: Cost) -> float:
 
 
 def _without_gaps(codes: Ints) -> tuple[Ints, int]:
-    """Return small numbers numbered anew in their order, without those that do not occur, and how many do."""
+    """Renumber small numbers in order, without gaps, and return how many distinct ones there are."""
     # Counting finds the numbers that occur in a tenth of the time that sorting takes.
     places = np.cumsum(np.bincount(codes) > 0) - 1
     return places[codes], int(places[-1]) + 1
 
 
 def _score_tests(joint: JointCounts, told: Floats, unit: int) -> Floats:
-    """Return Rao's score of each candidate, given a logistic regression on what tells the types apart."""
+    """Return Rao's score of each candidate, given a logistic regression on the attributes that define the types."""
     n, c, n_held, c_held = (counts / unit for counts in (joint.n, joint.c, joint.n_held, joint.c_held))
     features = logistic.with_constant(told)
     p = logistic.probabilities(logistic.fit(told, n, c), told)
@@ -383,12 +383,12 @@ def _score_tests(joint: JointCounts, told: Floats, unit: int) -> Floats:
     explained = np.einsum("ia,ia->a", shared, np.linalg.solve(known, shared))
     variance = own - explained
     scores = np.where(variance > 1e-6, slope**2 / (variance + logistic.PENALTY), 0.0)
-    # Candidates that tie must tie, whatever the last bits of sums in another order.
+    # Candidates that tie must do so whatever the last bits of sums taken in another order.
     return np.asarray(np.round(scores, 6))
 
 
 def _entropy_of(rows: Candidates) -> Cost:
-    """Return a function for the entropy of types of n rows, c of them positive, times n."""
+    """Return a cost function: n times the entropy of a type that has n rows, c of them positive."""
     total = rows.n_rows if rows.weights is None else int(rows.weights.sum())
     if total <= _TABLED:
         table = _x_log_x(np.arange(total + 1, dtype=np.float64))

@@ -1,7 +1,7 @@
-"""Logistic regression on counts: what a row's attributes say of its target one by one, added up.
+"""Logistic regression on counts: the log-odds of the target as a sum of one weight per attribute.
 
 Rows of one type are alike, so a fit needs no rows, only how many each type has and how many of them are positive. A
-weight is pulled towards zero as a prior of one unit would, so that there is always one answer.
+penalty of one unit pulls each weight towards zero, so that there is always exactly one solution.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fit(holds: Floats, n: Floats, c: Floats) -> Floats:
         slope = np.einsum("ti,t->i", features, c - n * p) - penalty * weights
         bend = np.einsum("ti,tj->ij", features * (n * p * (1 - p))[:, None], features)
         step = np.linalg.solve(bend + np.diag(penalty), slope)
-        # A long step may overshoot where hardly anything bends.
+        # Long steps are shortened: they may overshoot where the curvature is small.
         weights = weights + step / max(1.0, float(np.abs(step).max()) / 4)
         if np.abs(step).max() < _CLOSE:
             break
@@ -41,7 +41,7 @@ def probabilities(weights: Floats, holds: Floats) -> Floats:
 
 
 def with_constant(holds: Floats) -> Floats:
-    """Return the attributes with a constant before them."""
+    """Return the attributes preceded by a constant."""
     return np.concatenate([np.ones((len(holds), 1)), holds], axis=1)
 
 

@@ -1,9 +1,9 @@
-"""What a formula is to be good at, exact from counts: accuracy, or least cost, balanced accuracy, or F-beta.
+"""What a formula is optimized for, computed exactly from counts: accuracy or least cost, balanced accuracy, or F-beta.
 
-Each objective asks for its own threshold: the share of positives from which a type is to be accepted. For accuracy it
-is one half, or as the spec says: with the threshold a / b a wrong «yes» costs a and a wrong «no» b - a, and what is
-greatest is the share of the cost that is not incurred. For balanced accuracy it is the share of positives in the rows
-learned from. For F-beta no threshold is known beforehand: the best of those that differ is found by trying them.
+Each objective has its own threshold: the share of positives from which on a type is to be accepted. For accuracy it is
+one half, or as the spec says: with the threshold a / b a wrong «yes» costs a and a wrong «no» b - a, and the score is
+the share of the possible cost that is avoided. For balanced accuracy it is the share of positives in the rows learned
+from. For F-beta no threshold is known beforehand: the best is found by trying all that make a difference.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ OBJECTIVES = ("accuracy", "balanced_accuracy", "f_beta")
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What to be good at."""
+    """What a formula is optimized for."""
 
     name: str = "accuracy"
     threshold: Fraction = HALF
-    """Of accuracy."""
+    """The threshold for accuracy, and for any objective if all rows are of one class."""
     beta: Fraction = Fraction(1)
     """How many times as much recall counts as precision."""
 
     def threshold_of(self, counts: TypeCounts) -> Fraction:
-        """Return from which share of positives on a type is to be accepted."""
+        """Return the share of positives from which on a type is to be accepted."""
         n, c = counts.n_rows, int(counts.c.sum())
         if self.name == "accuracy" or c in (0, n):
             return self.threshold
@@ -41,7 +41,7 @@ class Objective:
         return self._best_f_threshold(counts)
 
     def score(self, accepted: Bools, counts: TypeCounts) -> Fraction:
-        """Return how good answers are, between 0 and 1; accepted[i] is the answer for type counts.codes[i]."""
+        """Return the score of some answers, between 0 and 1; accepted[i] is the answer for type counts.codes[i]."""
         if self.name == "accuracy":
             rows = weighed(counts, self.threshold)
             return Fraction(correct_rows(accepted, rows), max(1, rows.n_rows))
@@ -62,7 +62,7 @@ class Objective:
         return (1 + weight) * true_yes / whole if whole else Fraction(1)
 
     def _best_f_threshold(self, counts: TypeCounts) -> Fraction:
-        """Return the share down to which accepting types gives the best F on the rows counted; a tie: the highest."""
+        """Return the least share of accepted types that gives the best F on the counted rows; in a tie the highest."""
         order = np.lexsort((counts.codes, -(counts.c / counts.n)))
         best, threshold = Fraction(-1), HALF
         accepted = true_yes = 0

@@ -1,21 +1,20 @@
-"""Which types a row can have, and the smallest change that turns the formula's answer.
+"""Which types a row can have, and the smallest change that flips the formula's answer.
 
-The attributes of one column hang together. A number above its higher cut is above its lower one; a colour is at most
-one of red and blue; a value that is missing is neither above nor equal to anything. So a type is a choice of one
-*state* per column. Those that some value can put a column in are
+The attributes of one column depend on each other. A number above its higher cut is above its lower one; a colour is at
+most one of red and blue; a value that is missing is neither above nor equal to anything. So a type is a choice of one
+*state* per column. The states that some value can put a column in are
 
-- with cuts, also those at the ends of intervals, as many as there are gaps between them: above none, above the lowest,
-  and so on;
-- with values to be equal to, each of them, and «some other value»; of true and false there is no other;
-- where tau asks for it, missing. Where it does not, «missing» is no state to change to, though a row may be in it.
+- for cuts, including the ends of intervals: above none of them, above the lowest, and so on;
+- for values to be equal to: each of them, and «some other value» unless they are true and false;
+- if tau asks for it: missing. If it does not, «missing» is no state to change to, though a row may be in it.
 
-To explain, only those that some row learned from was in are taken for *possible*: whether there are colours besides red
-and blue, or numbers between two cuts, the attributes do not say, but the rows do. A date and its parts are one column
-there and move together: which months lie before a cut is again for the rows to say. A type is possible when the state
-of every column is; that no row had just this combination does not matter.
+For explanations, only the states that some row learned from was in are *possible*: the attributes do not say whether
+there are colours besides red and blue, or numbers between two cuts, but the rows do. A date and its parts are then one
+column and change together, because again only the rows show which months lie before a cut. A type is possible if the
+state of every column is, even if no row had this very combination.
 
-To learn, what some value could be is asked, not what was seen: no row before the cut was in April, but one of another
-year may be. There a part is a column by itself.
+For learning, what matters is what a value could be, not what was seen: even if no row before the cut was in April, one
+of another year may be. There, each part is a column by itself.
 
 A *change* moves some columns to other possible states. The smallest is the one that changes the fewest attributes; of
 several the one that touches the fewest columns; of several the one of the best ranked attributes. It is found exactly.
@@ -41,12 +40,12 @@ from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
 
 _BLOCK = 1 << 18
-"""Types that are looked at in one go: two megabytes."""
+"""Types examined at once: two megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnStates:
-    """The states of a column that count, as truth values of its attributes."""
+    """The states that a column may be in, as truth values of its attributes."""
 
     column: ColumnName
     mask: int
@@ -72,8 +71,8 @@ def column_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
 def seen_states(tau: Vocabulary, counts: TypeCounts) -> tuple[ColumnStates, ...]:
     """Return the columns that the attributes ask about, in rank order, and the states that some row was in.
 
-    A date is one column together with its parts. Where the counts know no row that was in any, they do not say how
-    these hang together: each is then a column by itself, in any state that some value can put it in.
+    A date is one column together with its parts. If no counted row was in a possible state of all of them, the counts
+    do not show how they go together: each is then a column by itself, in any state that some value can put it in.
     """
     stored: dict[str, list[ColumnStates]] = {}
     for column in column_states(tau):
@@ -93,7 +92,7 @@ def n_possible(columns: Sequence[ColumnStates]) -> int:
 
 
 def are_possible(codes: Ints, columns: Sequence[ColumnStates]) -> Bools:
-    """Say which types are possible."""
+    """Return which types are possible."""
     possible = np.ones(len(codes), dtype=np.bool_)
     for column in columns:
         possible &= np.isin(codes & column.mask, column.states)
@@ -101,7 +100,7 @@ def are_possible(codes: Ints, columns: Sequence[ColumnStates]) -> Bools:
 
 
 def possible_types(columns: Sequence[ColumnStates]) -> Iterator[Ints]:
-    """Yield all possible types, some at a time."""
+    """Yield all possible types, block by block."""
     block = np.zeros(1, dtype=np.int64)
     outer = []
     for column in columns:
@@ -114,7 +113,7 @@ def possible_types(columns: Sequence[ColumnStates]) -> Iterator[Ints]:
 
 
 def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int | None:
-    """Return the type after the smallest change that turns the formula's answer; None if no change does.
+    """Return the type after the smallest change that flips the formula's answer; None if no change does.
 
     A column that stays as it is may be in any state, even one that is not among the possible ones.
     """
@@ -127,9 +126,9 @@ def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int |
 def telling_literals(
     tau: Vocabulary, code: int, columns: Collection[ColumnName] | None = None
 ) -> tuple[tuple[int, bool], ...]:
-    """Return literals that say what state columns are in, without those that follow from the others; by default all.
+    """Return literals that describe the state of some columns, by default all, without those that others imply.
 
-    Of a column that equals a value or is missing, that is all there is to say; of a number, the nearest cuts.
+    For a column that equals a value or is missing, that literal says it all; for a number, the nearest cuts do.
     """
     own: dict[ColumnName, list[tuple[int, Attribute, bool]]] = {}
     for i, attribute in enumerate(tau.attributes):
@@ -141,7 +140,7 @@ def telling_literals(
 def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
     """Return the states that some value can put a column in."""
     turned: dict[int | float | Fraction, int] = {}
-    """The attributes whose truth value turns where a number comes to lie above each cut."""
+    """For each cut, the attributes whose truth value flips when a number passes it."""
     values: dict[Scalar, int] = {}
     missing = 0
     for bit, attribute in attributes:
@@ -159,7 +158,7 @@ def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
 
 
 def _nearest_accepted(term: Term, columns: Sequence[ColumnStates], code: int) -> int | None:
-    """Return the type after the smallest change that makes a term hold: each column by itself does the least."""
+    """Return the type after the smallest change that makes a term hold, or None; each column is changed by itself."""
     for column in columns:
         care = term.care & column.mask
         if (code ^ term.value) & care:
@@ -172,9 +171,9 @@ def _nearest_accepted(term: Term, columns: Sequence[ColumnStates], code: int) ->
 
 
 def _nearest_rejected(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int | None:
-    """Return the type after the smallest change that leaves no term: best first over changes of whole columns.
+    """Return the type after the smallest change that makes every term fail, or None, by a best-first search.
 
-    Of a term that still holds, every solution changes some column that has not been changed yet; so it is enough to
+    While a term holds, every solution changes some column of it that has not been changed yet; so it is enough to
     branch there, and the first type found that satisfies no term is the nearest.
     """
     care = np.array([term.care for term in dnf.terms], dtype=np.int64)
@@ -187,7 +186,7 @@ def _nearest_rejected(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> i
         holding = np.flatnonzero((now & care) == value)
         if not len(holding):
             return now
-        # The shortest term leaves the fewest ways to go.
+        # The shortest term has the fewest branches.
         term = dnf.terms[int(holding[np.argmin(lengths[holding])])]
         for column in columns:
             own = term.care & column.mask
@@ -201,7 +200,7 @@ def _nearest_rejected(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> i
 
 
 def _size(changed: int, columns: Sequence[ColumnStates]) -> tuple[int, int, tuple[int, ...]]:
-    """Return what the size of a change is compared by: attributes, then columns, then their ranks."""
+    """Return the key by which changes are compared: the number of attributes, then of columns, then the ranks."""
     touched = sum(changed & column.mask != 0 for column in columns)
     return changed.bit_count(), touched, tuple(i for i in range(changed.bit_length()) if changed >> i & 1)
 
@@ -219,17 +218,18 @@ def _telling(own: Sequence[tuple[int, Attribute, bool]]) -> list[tuple[int, bool
             if ends and (low is None or ends[1] > low.cut) and (high is None or ends[0] < high.cut):
                 told[i, False] = None
         elif not isinstance(attribute, Above | Between) and low is None:
-            # What is above a cut is there.
+            # A value above a cut cannot be missing, so there is nothing to say about it.
             told[i, False] = None
     return list(told)
 
 
 class _End(NamedTuple):
-    """An end of the range that a number lies in, and the literal that says so."""
+    """An end of the range that a number lies in, and the literal that gives it."""
 
     cut: int | float | Fraction
     place: int
-    """Of literals that name the same cut one goes first: that of an interval, which names the other end too."""
+    """Breaks ties between literals that name the same cut: an interval goes first, because it names the other end
+    too."""
     attribute: int
     holds: bool
 
@@ -249,7 +249,7 @@ def _ends(own: Sequence[tuple[int, Attribute, bool]]) -> tuple[_End | None, _End
 
 
 def _turns(attribute: Above | Between) -> list[int | float | Fraction]:
-    """Return the cuts at which an attribute turns; nothing lies above an infinite one, or above and below the same."""
+    """Return the finite cuts at which an attribute flips; none if they are out of order, so that it never holds."""
     cuts = [_amount(cut) for cut in cuts_of(attribute)]
     return [cut for cut in cuts if cut < math.inf] if cuts == sorted(cuts) else []
 

@@ -6,7 +6,7 @@ true:
     none      p_t = c_t / n_t; a type without rows is false
     support   a type of fewer than m rows has the share of its parent: the type of the first ell - 1 attributes
     parent    p_t = (c_t + m p) / (n_t + m), with p the share of the parent, and so on up to all rows
-    linear    p_t = (c_t + m q_t) / (n_t + m), with q_t what a logistic regression on the same counts says of the type
+    linear    p_t = (c_t + m q_t) / (n_t + m), with q_t the share that a logistic regression on the same counts gives
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from dnfscale.method import logistic
 
 SHRINK = ("none", "support", "parent", "linear")
 _CLOSE = 1e-9
-"""Shares are floats here; what is so close to the threshold is a tie."""
+"""Shares are floats here; one this close to the threshold is a tie."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shrink:
-    """A rule, and m: how many rows of its own a type weighs as much as with what it is shrunk to."""
+    """A rule, and its m: how many rows the share that a type is shrunk to counts for, or the least support."""
 
     rule: str = "none"
     rows: float = 8.0
     unit: int = 1
-    """What a row counts; more than 1 where weights were made whole."""
+    """What one row counts; more than 1 if fractional weights were scaled to whole numbers."""
 
     @property
     def counted(self) -> float:
-        """What m rows count."""
+        """m in units of the counts."""
         return self.rows * self.unit
 
 
 def accepted_types(counts: TypeCounts, shrink: Shrink, threshold: Fraction) -> Bools:
-    """Say of every type over the attributes whether it is accepted; bit i of a type is attribute i, the best first."""
+    """Return for every type whether it is accepted; bit i of a type is attribute i, in rank order."""
     [accepted] = accepted_by_each(counts, [shrink], threshold)
     return accepted
 
 
 def accepted_by_each(counts: TypeCounts, shrinks: Sequence[Shrink], threshold: Fraction) -> list[Bools]:
-    """Say the same for several rules; those that go by a logistic regression share it."""
+    """Return the same for several rules; those that use a logistic regression share it."""
     n, c = to_dense(counts)
     linear = cache(partial(_linear_shares, counts))
 
@@ -65,7 +65,7 @@ def accepted_by_each(counts: TypeCounts, shrinks: Sequence[Shrink], threshold: F
 
 
 def shares(counts: TypeCounts, shrink: Shrink) -> Floats:
-    """Return p_t of every type; without a rule, that of a type without rows is 0."""
+    """Return p_t of every type; with the rule "none", that of a type without rows is 0."""
     n, c = to_dense(counts)
     if shrink.rule == "none":
         return np.asarray(c / np.maximum(n, 1))
@@ -92,12 +92,12 @@ def _supported(counts: TypeCounts, rows: float, threshold: Fraction) -> Bools:
 
 
 def _reaches(n: Ints, c: Ints, threshold: Fraction) -> Bools:
-    """Say where c / n is at least the threshold, in whole numbers."""
+    """Return where c / n is at least the threshold, compared in whole numbers."""
     return np.asarray(scaled(c, threshold.denominator) >= scaled(n, threshold.numerator), dtype=np.bool_)
 
 
 def _pulled(n: Ints, c: Ints, to: Floats, rows: float) -> Floats:
-    """Return shares pulled to others, which weigh as much as so many rows."""
+    """Return shares pulled towards others, which count as much as `rows` rows."""
     return np.asarray((c + rows * to) / (n + rows))
 
 

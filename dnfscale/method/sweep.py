@@ -1,7 +1,8 @@
 """The sweep over ell: how accurate each number of attributes is on W_val, and which number to keep.
 
 A ranking is nested, so the counts of its best max_ell attributes give those of every shorter prefix by summing out.
-With several inner splits each has a ranking of its own: what is judged is the way to choose, not what was chosen.
+With several inner splits, each has a ranking of its own: what is judged is the way of choosing attributes, not the
+attributes chosen.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Judging:
 
     objective: Objective = Objective()  # noqa: RUF009 (a frozen value)
     shrinks: tuple[Shrink, ...] = (Shrink(),)
-    """What types of few rows may go by, to choose from."""
+    """The rules for types of few rows to choose from."""
     tolerance: float = 0.01
     rule: str = "tolerance"
     """"tolerance": within the tolerance of the best; "standard_error": also within one standard error of the loss."""
@@ -53,9 +54,9 @@ class Step:
     """Rows of W_val that the classifier of these attributes gets right, in all inner splits."""
     correct_by_rank: Mapping[str, int]
     score: Fraction
-    """What the step is judged by; the share of the rows that is right, unless the objective is another."""
+    """What the step is judged by: the share of rows that it gets right, unless the objective is another."""
     shrink: Shrink = Shrink()  # noqa: RUF009 (a frozen value)
-    """What types of few rows go by: the best for these attributes."""
+    """The rule for types of few rows that is best for these attributes."""
     by_split: tuple[Fraction, ...] = ()
     """The score in each inner split, of which the score is the mean."""
 
@@ -67,7 +68,7 @@ class Sweep:
     steps: tuple[Step, ...]
     chosen: Step
     validation_rows: int
-    """Of all inner splits together."""
+    """The rows of W_val in all inner splits together."""
 
 
 def sweep(
@@ -79,9 +80,9 @@ def sweep(
 ) -> Sweep:
     """Try every prefix of every ranking on W_val of each inner split, and choose the smallest that is good enough.
 
-    Between rankings that tie, the first in the mapping's order wins, and so it is with what types of few rows go by.
-    final are the attributes of each ranking on all rows learned from, by default those of the only split; distinct_rows
-    is how many different rows validate.
+    Between rankings that tie, the first in the mapping's order wins, and likewise between rules for types of few rows.
+    `final` has the attributes of each ranking on all rows learned from, by default those of the only split;
+    `distinct_rows` is how many different rows are validated on.
     """
     best = final or {rank: splits[0].attributes for rank, splits in ranked.items()}
     longest = max(len(attributes) for attributes in best.values())
@@ -118,7 +119,8 @@ def sweep(
 def choose(steps: Sequence[Step], judging: Judging, *, distinct_rows: int, validation_per_train: Fraction) -> Step:
     """Return the first step whose score is close enough to the best, inclusive, in fractions.
 
-    distinct_rows validate in some split, and in each of them so many for every row that is trained on.
+    `distinct_rows` is how many different rows are validated on in all splits together, and `validation_per_train` how
+    many are validated on in a split for each row trained on.
     """
     best = max(steps, key=lambda step: step.score)
     allowed = Fraction(str(judging.tolerance))
@@ -129,7 +131,7 @@ def choose(steps: Sequence[Step], judging: Judging, *, distinct_rows: int, valid
             return False
         if judging.rule == "tolerance":
             return True
-        # Compared as squares, so in fractions too.
+        # Squares are compared, so that this too is exact in fractions.
         return given_up**2 <= _loss_variance(best, step, distinct_rows, validation_per_train)
 
     return next(step for step in steps if is_close(step))
@@ -152,7 +154,7 @@ def _loss_variance(best: Step, step: Step, distinct_rows: int, validation_per_tr
 
 
 class _Scored(NamedTuple):
-    """What a prefix of a ranking is worth, with what suits it best of what types of few rows may go by."""
+    """How good a prefix of a ranking is, with the rule for types of few rows that suits it best."""
 
     shrink: Shrink
     correct: int
@@ -164,7 +166,7 @@ class _Scored(NamedTuple):
 
 
 def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> _Scored:
-    """Return the rows that the first ell attributes get right in all splits, and their score in each."""
+    """Return the best rule for the first ell attributes, the rows that it gets right, and its score in each split."""
     correct = [0] * len(judging.shrinks)
     scores: list[list[Fraction]] = [[] for _ in judging.shrinks]
     for split in splits:

@@ -1,4 +1,4 @@
-"""Models in other languages: SQL, Python, LaTeX, PMML and plain text. Each says what the model says of every row."""
+"""Models in other languages: SQL, Python, LaTeX, PMML and plain text, each with the model's answer for every row."""
 
 from __future__ import annotations
 

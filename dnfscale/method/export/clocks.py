@@ -50,7 +50,7 @@ def python_place(part: Part, name: str) -> int:
 
 
 def python_part_needs(attributes: Iterable[Attribute]) -> tuple[list[str], list[str]]:
-    """Return what the module of some attributes must import for their parts, and the functions that it must have."""
+    """Return the imports and the functions that the module of some attributes needs for their parts."""
     parts = [attribute.column for attribute in attributes if isinstance(attribute.column, Part)]
     fixed = [part.zone is not None and offset_s(part.zone) is not None for part in parts]
     named = [part.zone is not None and offset_s(part.zone) is None for part in parts]
@@ -71,7 +71,7 @@ def _part(value, name, zone):
 
 
 def _local(column: str, zone: str | None) -> str:
-    """Write what the clock of a zone shows, as a timestamp that knows no zone."""
+    """Write what the clock of a zone shows, as a timestamp without a zone."""
     if zone is None:
         return column
     ahead = offset_s(zone)

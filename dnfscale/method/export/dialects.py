@@ -43,17 +43,17 @@ class Dialect:
     quantity: Callable[[Quantity], str]
     """Write a date, time, duration or decimal."""
     same: Callable[[str, int | float | str], str]
-    """Say that a column has a value; NULL where it is missing."""
+    """Write that a column has a value; NULL where it is missing."""
     differs: Callable[[str, int | float | str], str]
-    """Say that a column has another value or none; never NULL."""
+    """Write that a column has another value or none; never NULL."""
     below_nan: Callable[[str], str] | None
-    """Say that a number is not NaN; None where a comparison with NaN is false anyhow."""
+    """Write that a number is not NaN; None if comparisons with NaN are false anyway."""
     is_nan: Callable[[str], str]
-    """Say that the number in a column is NaN."""
+    """Write that the number in a column is NaN."""
     any_is_nan: Callable[[str], str]
-    """Say the same of a column that may hold numbers or anything else."""
+    """Write the same for a column that may hold numbers or anything else."""
     same_name: Callable[[str], str]
-    """Map all names that the engine takes for the same to one."""
+    """Map all names that the engine takes for equal to one of them."""
     part: Callable[[str, Part], str]
     """Write the number of the hour, weekday or month of a column, as the clock of its zone shows it."""
     place: Callable[[Part, str], int]
@@ -63,7 +63,7 @@ class Dialect:
 
 
 def _exact_number(value: int | float) -> str | None:
-    """Return a number that is whole, and could be in a column of whole numbers, as such; else None.
+    """Write a number as a whole one if it could stand in a column of whole numbers; else return None.
 
     Beyond 2**53 a whole number must not be compared as a float. A float that is whole is the same number either way.
     """
@@ -77,7 +77,7 @@ def _quoted_name(name: str) -> str:
 
 
 def _standard_text(value: str, escaped: str) -> str:
-    """Quote a text; with E'' and backslashes where it has a character that is better not written as it is."""
+    """Quote a text; with E'' and backslashes if it contains a character that `escaped` matches."""
     doubled = value.replace("'", "''")
     if not re.search(escaped, value):
         return f"'{doubled}'"
@@ -119,7 +119,7 @@ def _duckdb_differs(column: str, value: int | float | str) -> str:
 
 
 def _castable(value: str) -> bool:
-    """Say whether a text could be turned into a number, a date or a truth value: '=' would do so, LIKE does not."""
+    """Return whether a text could be cast to a number, a date or a truth value: '=' would do so, LIKE does not."""
     word = value.strip().lstrip("+-.").lower()
     looks_so = word[:1].isdigit() or word in ("t", "f", "y", "n", "true", "false", "yes", "no", "on", "off", "nan")
     return (looks_so or word.startswith("inf")) and not re.search(r"[%_\\]", value)
@@ -196,8 +196,8 @@ DIALECTS: dict[str, Dialect] = {
         quantity=duckdb_quantity,
         same=_duckdb_same,
         differs=_duckdb_differs,
-        # Nothing is greater than NaN. What a Parquet file says of its least and greatest numbers leaves NaN out, and
-        # DuckDB 2.0 takes it to decide comparisons with NaN, but not what it does not know of a function's result.
+        # Nothing is greater than NaN. Parquet's statistics of the least and greatest number leave NaN out, and DuckDB
+        # 2.0 decides comparisons with NaN by them; it has no statistics of a function's result, hence least().
         below_nan=lambda column: f"{column} = least({column}, 'inf'::DOUBLE)",
         is_nan=lambda column: f"{column} > least({column}, 'inf'::DOUBLE)",
         any_is_nan=lambda column: f"typeof({column}) IN ('FLOAT', 'DOUBLE') AND {column}::VARCHAR IN ('nan', '-nan')",

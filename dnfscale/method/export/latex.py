@@ -16,7 +16,7 @@ from dnfscale.method.export.text import needs_note
 from dnfscale.method.export.trees import Spelling, spell
 
 _PER_LINE = 3
-"""Conditions on one line; a formula does not break by itself."""
+"""Conditions on one line, because LaTeX does not break a formula by itself."""
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -87,7 +87,7 @@ _ACCENTS = {
 
 
 def export_latex(model: Model) -> str:
-    """Return the formula as an align* environment: what it predicts, then a term a line, or the tree."""
+    """Return the formula as an align* environment: what it predicts, then one term per line, or the tree."""
     lines = [rf"{_predicted(model)} \iff {{}} & {first}" if i == 0 else first for i, first in enumerate(_lines(model))]
     if needs_note(model):
         lines.append(
@@ -195,7 +195,7 @@ def _escaped(c: str) -> str:
         return c
     base, *accents = list(unicodedata.normalize("NFD", c))
     if len(accents) == 1 and accents[0] in _ACCENTS and base.isascii() and base.isalpha():
-        # A dot would be in the accent's way.
+        # The dot of i or j would collide with the accent.
         base = {"i": r"\i", "j": r"\j"}.get(base, base) if accents[0] != "\u0327" else base
         return rf"\{_ACCENTS[accents[0]]}{{{base}}}"
     return f"[U+{ord(c):04X}]"

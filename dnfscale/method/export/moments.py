@@ -1,8 +1,8 @@
 """Dates, times, durations and decimals in other languages: exact for every value that the language can hold.
 
-A language whose clock has microseconds is told the last one that is not after the cut: what it can hold lies above the
-one exactly when it lies above the other. A duration is told as the whole number of steps that Parquet stores, which is
-what databases read.
+For a language whose clock has microseconds, a cut is written as the last microsecond that is not after it: every value
+that the language can hold lies above both or above neither. A duration is written as the whole number of steps that
+Parquet stores, which is what databases read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def duckdb_quantity(quantity: Quantity) -> str:
     """Write a quantity for DuckDB, which has nanoseconds too, as types of their own."""
     exact = quantity == _to_microseconds(quantity)
     names = {Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP" if exact else "TIMESTAMP_NS"}
-    # Times of the two types, and instants, cannot be compared with each other.
+    # DuckDB cannot compare times of the two types with each other, nor instants.
     own = "_NS" if quantity.measure.steps == STEPS["ns"] else ""
     names |= {Kind.INSTANT: f"TIMESTAMPTZ{own}", Kind.TIME: f"TIME{own}"}
     return _standard(quantity, names, "DuckDB")
@@ -54,7 +54,7 @@ def python_amount(variable: str, kind: Kind) -> str:
 
 
 def python_quantity(quantity: Quantity) -> str:
-    """Write a quantity for Python; see python_needs for what it takes."""
+    """Write a quantity for Python; see python_needs for the imports and functions that it needs."""
     kind = quantity.measure.kind
     if kind is Kind.DECIMAL:
         return f'decimal.Decimal("{quantity}")'
@@ -62,7 +62,7 @@ def python_quantity(quantity: Quantity) -> str:
 
 
 def python_needs(attributes: Iterable[Attribute]) -> tuple[list[str], list[str]]:
-    """Return what the module of some attributes must import, and the functions that it must have."""
+    """Return the imports and the functions that the module of some attributes needs."""
     cuts = (cut for a in attributes if isinstance(a, Above | Between) for cut in cuts_of(a))
     used = {cut.measure.kind for cut in cuts if isinstance(cut, Quantity)}
     imports = ["import datetime"] if used - {Kind.DECIMAL} else []

@@ -23,7 +23,7 @@ from dnfscale.method.export.text import predicted
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _EXACT = 1 << 53
-"""Whole numbers up to here are floats as well."""
+"""Whole numbers up to here are exact as floats."""
 _LEAST_WHOLE = -(1 << 63)
 """The least that a column of whole numbers can hold."""
 
@@ -32,7 +32,7 @@ def export_pmml(model: Model) -> str:
     """Return a PMML document whose output `prediction` is true for the rows that the formula accepts.
 
     Rules apply in order, the first that holds decides; their ids are the terms' numbers. NaN is declared a missing
-    value of every field of numbers, and of those of which only the absence matters.
+    value of every field of numbers, and of fields that are only asked whether they are missing.
     """
     known = kinds(model.tau)
     _check_exact(model)
@@ -96,8 +96,8 @@ def _data_field(parent: ET.Element, column: str, kind: Kind, model: Model) -> No
 def _data_type(column: str, kind: Kind, model: Model) -> str:
     """Return the type of a field; for numbers the one in which every comparison is exact.
 
-    Whole numbers of any size compare rightly with a cut below 2**53 as doubles, and some readers have no integers
-    beyond 32 bits. Beyond it only a column of whole numbers has a cut that is one.
+    With a cut below 2**53, whole numbers of any size are compared correctly as doubles, and some readers have no
+    integers beyond 32 bits. From 2**53 on, a cut that is an int occurs only in columns of whole numbers.
     """
     if kind is not Kind.NUMBER:
         return "boolean" if kind is Kind.FLAG else "string"
@@ -110,7 +110,7 @@ def _data_type(column: str, kind: Kind, model: Model) -> str:
 
 
 def _rule(parent: ET.Element, number: int, rule: Dnf, model: Model) -> ET.Element:
-    """Add a rule without its predicate, with the rows that satisfy it."""
+    """Add a rule, yet without its predicate, with the counts of the rows that satisfy it."""
     covered = rule.accepts(model.counts.codes)
     n, c = int(model.counts.n[covered].sum()), int(model.counts.c[covered].sum())
     confidence = {"confidence": number_text(c / n)} if n else {}
@@ -169,9 +169,9 @@ def _predicate(parent: ET.Element, attribute: Attribute, holds: bool, model: Mod
 
 
 def _comparisons(attribute: Attribute, holds: bool, model: Model) -> list[tuple[str, str]]:
-    """Return what must all be so of a value, or of which one must be so where the attribute is not to hold.
+    """Return the comparisons that must all hold for a value, or of which one must if the attribute is not to hold.
 
-    There is nothing to compare with where the attribute never holds.
+    There are none if the attribute never holds.
     """
     assert not isinstance(attribute, IsMissing)
     if not isinstance(attribute, Above | Between):
@@ -183,7 +183,8 @@ def _comparisons(attribute: Attribute, holds: bool, model: Model) -> list[tuple[
     above, up_to = ("greaterThan", "lessOrEqual") if holds else ("lessOrEqual", "greaterThan")
     found = [(above, repr(edges[0]))]
     if edges[0] == -math.inf:
-        # Readers do not agree on how infinity is written; what is above it is at least the least number.
+        # Readers do not agree on how infinity is written; a value above minus infinity is at least the least finite
+        # number.
         found = [("greaterOrEqual" if holds else "lessThan", repr(_LEAST_WHOLE if whole else -sys.float_info.max))]
     return found + [(up_to, repr(edge)) for edge in edges[1:] if edge < math.inf]
 

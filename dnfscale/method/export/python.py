@@ -82,7 +82,7 @@ def _comments(model: Model) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return what provenance says as a single line that shows."""
+    """Return a value of the provenance as a single printable line."""
     text = value if isinstance(value, str) else repr(value)
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
@@ -140,7 +140,7 @@ def identifiers(names: Iterable[str], taken: Iterable[str], *, prefix: str = "")
         if not word or word[0].isdigit() or keyword.iskeyword(word):
             word = f"x_{word}".rstrip("_")
         if word in used:
-            # A column of truth values is an attribute by the same name.
+            # A column of truth values and its attribute have the same name.
             word = prefix + word
         candidate, number = word, 2
         while candidate in used:

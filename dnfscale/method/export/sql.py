@@ -1,6 +1,6 @@
 """A model as SQL: one Boolean expression over the dataset's columns, or a whole SELECT.
 
-The expression is never NULL: where a value is missing, NULL or NaN, it says what the model says. A condition that may
+The expression is never NULL: where a value is missing, NULL or NaN, it gives the model's answer. A condition that may
 be NULL stands only where NULL and false have the same effect, and one COALESCE around everything makes it false.
 Negations in a tree are therefore moved down to the attributes, whose negations are never NULL.
 """
@@ -79,7 +79,7 @@ def _expression(model: Model, dialect: Dialect) -> list[str]:
 
 
 def _never_null(attribute: Attribute) -> bool:
-    """Say whether an attribute is spelled so that it is false where the value is missing."""
+    """Return whether an attribute is written so that it is false, never NULL, where the value is missing."""
     if isinstance(attribute, IsMissing):
         return True
     if isinstance(attribute, Above | Between):
@@ -88,7 +88,7 @@ def _never_null(attribute: Attribute) -> bool:
 
 
 def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
-    """Say that an attribute holds, or that it does not: true, or NULL or false; its negation is never NULL."""
+    """Write that an attribute holds, which may be NULL instead of false, or that it does not, which is never NULL."""
     stored = stored_column(attribute.column)
     column, kind = dialect.name(stored), known[stored]
     if isinstance(attribute, IsMissing):
@@ -107,7 +107,7 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
 
 
 def _in_range(column: str, cuts: Sequence[int | float | Quantity], dialect: Dialect, kind: Kind, holds: bool) -> str:
-    """Say that a column lies above the first cut and, if there is a second, not above that."""
+    """Write that a column lies above the first cut and, if there is a second, not above that; or the negation."""
     if not cuts:
         return "FALSE" if holds else "TRUE"
     numbers = [dialect.quantity(cut) if isinstance(cut, Quantity) else dialect.number(cut) for cut in cuts]
@@ -117,7 +117,8 @@ def _in_range(column: str, cuts: Sequence[int | float | Quantity], dialect: Dial
         nan = [] if kind is Kind.MOMENT else [dialect.is_nan(column)]
         return f"({' OR '.join([*said, f'{column} IS NULL', *nan])})"
     if kind is not Kind.MOMENT and dialect.below_nan:
-        # DuckDB may take the end of an interval for granted; this also refuses a column of truth values there.
+        # For intervals too: DuckDB may take their upper end for granted. This also refuses a column of truth values
+        # there.
         said.append(dialect.below_nan(column))
     return " AND ".join(said)
 
@@ -130,9 +131,9 @@ def _missing(column: str, dialect: Dialect, kind: Kind, holds: bool) -> str:
 
 
 def _probability(model: Model, dialect: Dialect) -> list[str]:
-    """Return the lines that look up the probability of each row's type; types without rows share what is left.
+    """Return the lines that look up the probability of each row's type; an ELSE serves the types without rows.
 
-    It needs the columns of all attributes, those that the formula does not mention too.
+    It needs the columns of all attributes, including those that the formula does not mention.
     """
     columns = [stored_column(attribute.column) for attribute in model.tau.attributes]
     _check_names(columns, dialect)
@@ -152,7 +153,7 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
 
 
 def _unseen(model: Model, dialect: Dialect) -> list[str]:
-    """Return the probability of a type without rows, which depends on the formula only; nothing if there is none."""
+    """Return the probability of types without rows, which depends on the formula only; no lines if all types occur."""
     unseen = np.setdiff1d(np.arange(1 << len(model.tau)), model.counts.codes)
     left = sorted({float(p) for p in model.probabilities()[unseen]})
     if len(left) < 2:
@@ -166,7 +167,7 @@ def _named(lines: list[str], name: str) -> list[str]:
 
 
 def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
-    """Make sure that the engine can have columns of these names side by side."""
+    """Raise DataError unless the engine can have columns of these names side by side."""
     taken: dict[str, str] = {}
     for name in columns:
         if not name or "\0" in name:
@@ -181,7 +182,7 @@ def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
 
 
 def _check_lookalikes(model: Model, columns: Iterable[str], dialect: Dialect) -> None:
-    """Make sure that the engine takes no other column of the dataset that was learned from for one of these."""
+    """Raise DataError if the engine may take another column of the dataset learned from for one of these."""
     for column in columns:
         taken: dict[str, str] = {}
         for name in (column, *model.lookalikes.get(column, ())):
@@ -195,7 +196,7 @@ def _check_lookalikes(model: Model, columns: Iterable[str], dialect: Dialect) ->
 
 
 def _table_name(name: str, dialect: Dialect) -> str:
-    """Return the name of a table, or of a file, as a query has it."""
+    """Return the name of a table, or of a file, as it is written in a query."""
     if dialect is DIALECTS["duckdb"] and ("/" in name or name.endswith(".parquet")):
         return dialect.text(name)
     parts = re.findall(r'(?:"((?:[^"]|"")+)"|([^".\0]+))(?:\.|$)', name)

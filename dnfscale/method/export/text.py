@@ -50,7 +50,7 @@ def predicted(model: Model) -> str:
 
 
 def needs_note(model: Model) -> bool:
-    """Say whether the model knows missing values, and its formula has a condition that they might be overlooked in."""
+    """Return whether missing values were learned from and the formula negates a comparison, which holds for them."""
     return model.missing == "indicator" and any(
         not holds and not isinstance(model.tau.attributes[i], IsMissing) for i, holds in literals_of(model)
     )

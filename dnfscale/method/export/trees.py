@@ -17,7 +17,7 @@ class Spelling:
     both: str
     either: str
     no: Callable[[str], str]
-    """Write the negation of what stands in brackets."""
+    """Write the negation of a part that is in brackets."""
 
 
 def spell(tree: Formula, spelling: Spelling) -> str:

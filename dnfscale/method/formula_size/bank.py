@@ -1,8 +1,8 @@
 """All functions of small size, by meaning: what a formula means on the types that matter, not how it is written.
 
-A function and its negation share an entry; entry e, as it stands, is function 2 * e, and its negation 2 * e + 1. The
-stored bits are those of the one that is false on the first bit. Each function has the size of its shortest formula,
-and how to write one. Constants have no entry: no formula needs one as a part.
+A function and its negation share an entry: entry e as it is stored is function 2 * e, its negation 2 * e + 1. The
+stored bits are those of the one that is false on the first bit. For each function the bank keeps the size of its
+shortest formula, and how to write one. Constants have no entry: no formula needs one as a part.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class Bank(NamedTuple):
     tops: npt.NDArray[np.uint8]
     """tops[f]: AND, OR or both, if a shortest formula of f has that connective on top."""
     made: npt.NDArray[np.uint8]
-    """made[f]: the top of the formula that is kept for f."""
+    """made[f]: the connective on top of the formula that is kept for f."""
     left: npt.NDArray[np.int32]
     right: npt.NDArray[np.int32]
     slots: npt.NDArray[np.int32]
-    """Entries by hash, -1 where there is none."""
+    """Entries by hash; -1 marks an empty slot."""
     n_entries: Ints
     """n_entries[0]: the number of entries."""
 
 
 def bank_bytes(n_entries: int, n_words: int) -> int:
-    """Return the memory of a bank with room for so many entries."""
+    """Return the bytes of a bank with room for n_entries entries."""
     return n_entries * (8 * n_words + 2 * 12) + 4 * _n_slots(n_entries)
 
 
@@ -68,10 +68,10 @@ def grown(bank: Bank) -> Bank:
 
 @entry
 def combine(bank: Bank, full: Words, meaning: Words, xs: Ints, ys: Ints, size: int, start: int, budget: int) -> int:
-    """Enter x and y, x or y for all x and y, from the pair of number start on.
+    """Enter «x and y» and «x or y» for all pairs of functions in xs and ys, beginning with pair number `start`.
 
-    Return the number of the first pair that was not entered: the room or the budget, in words, was not enough.
-    Where xs and ys are the same functions, each pair is taken once. meaning: words to write in.
+    Return the number of the first pair that was not entered because the room or the budget, in words read, ran out. If
+    xs and ys are the same functions, each pair is taken once. `meaning` is scratch space.
     """
     n_words, n_ys = len(full), len(ys)
     same = len(xs) == n_ys and xs[0] == ys[0]
@@ -93,7 +93,7 @@ def combine(bank: Bank, full: Words, meaning: Words, xs: Ints, ys: Ints, size: i
         turn_x, turn_y = np.uint64(0) - np.uint64(x & 1), np.uint64(0) - np.uint64(y & 1)
         bits_x, bits_y = bank.bits[x >> 1], bank.bits[y >> 1]
         for top in (AND, OR):
-            # (p and q) and y is p and (q and y), of the same size, and found as such.
+            # (p and q) and y is p and (q and y), which has the same size and is entered when p meets (q and y).
             if bank.tops[x] & top:
                 continue
             for word in range(n_words):
@@ -106,7 +106,7 @@ def combine(bank: Bank, full: Words, meaning: Words, xs: Ints, ys: Ints, size: i
 
 @entry
 def rehash(bank: Bank) -> None:
-    """Fill the hash table."""
+    """Fill the hash table anew."""
     last = np.uint64(len(bank.slots) - 1)
     for slot in range(len(bank.slots)):
         bank.slots[slot] = -1
@@ -119,7 +119,7 @@ def rehash(bank: Bank) -> None:
 
 @part
 def _enter(bank: Bank, full: Words, meaning: Words, size: int, top: int, x: int, y: int) -> None:
-    """Enter a function of the given size, unless it is constant or known with a smaller one."""
+    """Enter a function of the given size, unless it is constant or known at a smaller size."""
     side = np.int64(meaning[0] & ONE)
     some = np.uint64(0)
     for word in range(len(full)):

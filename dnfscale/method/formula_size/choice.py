@@ -14,7 +14,7 @@ from dnfscale.method.formula_size.sizes import SizeResult, errors_of
 from dnfscale.method.formula_size.table import TypeTable
 
 LEAST_PATIENCE = 4
-"""Training errors often fall only after two to four sizes that bring nothing."""
+"""Training errors often fall only after two to four sizes without improvement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,10 @@ class Choice:
 
 
 def choose(path: Iterable[SizeResult], validation: TypeTable, *, patience: int = LEAST_PATIENCE) -> Choice:
-    """Take results in order of size until so many in a row bring nothing on validation rows; choose the best size.
+    """Take results in order of size until `patience` in a row bring no improvement on validation rows; choose the best.
 
-    What is not taken from an iterator is not searched. validation has the attributes of the searched table.
+    Results are taken from an iterator one by one, so later sizes are never searched. `validation` has the attributes of
+    the searched table.
     """
     if patience < LEAST_PATIENCE:
         raise SpecError(f"patience must be at least {LEAST_PATIENCE} sizes, got {patience}")
@@ -50,17 +51,17 @@ def choose(path: Iterable[SizeResult], validation: TypeTable, *, patience: int =
 
 
 def is_enough(correct: Sequence[int], patience: int) -> bool:
-    """Say whether so many sizes in a row have brought nothing, given the validation rows that each gets right."""
+    """Return whether `patience` sizes in a row brought no improvement, given the validation rows each gets right."""
     return bool(correct) and len(correct) - 1 - correct.index(max(correct)) >= patience
 
 
 def path_record(
     choice: Choice, searched: TypeTable, validated: TypeTable, threshold: Fraction, *, unit: int = 1
 ) -> list[dict[str, Any]]:
-    """Return the sizes that were searched as plain facts; searched and validated are the rows without the threshold.
+    """Return the sizes that were searched as plain records; `searched` and `validated` are counted without costs.
 
-    Where errors do not all cost the same, cost says what the formula's errors do, in errors of average cost, and
-    validation_score, which sizes were compared by, the share of the cost that is avoided on the rows set aside.
+    If errors do not all cost the same, "cost" is the cost of the formula's errors, in errors of average cost, and
+    "validation_score", by which sizes were compared, is the share of the cost that is avoided on validation rows.
     """
     n_rows = validated.n_rows
     return [
@@ -78,5 +79,5 @@ def path_record(
 
 
 def cost_record(result: SizeResult, threshold: Fraction, unit: int = 1) -> dict[str, float]:
-    """Return what a formula's errors cost, if that is not their number."""
+    """Return the cost of a formula's errors, if it differs from their number."""
     return {} if threshold == HALF else {"cost": 2 * result.errors / threshold.denominator / unit}

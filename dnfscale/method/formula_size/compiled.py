@@ -1,8 +1,8 @@
 """What the compiled parts share: the decorators, and popcounts.
 
 Kernels are compiled on first use and kept on disk, beside this file or where NUMBA_CACHE_DIR says, so that worker
-processes load them. Numba looks for changes in the file of an entry point only: bank.py and descent.py therefore each
-hold all that they run, but for the few lines below. No kernel calls itself: one that did crashed when it came from
+processes load them. Numba notices changes only in the file of an entry point, so bank.py and descent.py each hold all
+the code they run, except for the few lines below. No kernel is recursive: one that was crashed when it was loaded from
 the cache.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from dnfscale.core.arrays import Ints
 from dnfscale.method.formula_size.table import Words
 
-# Numba is an extra, and mypy must come to the same result with and without it.
+# Numba is an optional extra, and mypy must come to the same result with and without it.
 numba: Any = importlib.import_module("numba")
 
 Number = int | np.int64
@@ -26,8 +26,8 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 ONE = np.uint64(1)
 
-# Kernels read and write arrays that their callers hold, and make none: to count references to parts of them, one
-# locked instruction each, took a third of the time.
+# Kernels read and write arrays that their callers hold, and create none, so they need no reference counts: counting
+# references to parts of arrays, one locked instruction each, took a third of the time.
 _OPTIONS = {"nogil": True, "_nrt": False}
 
 
@@ -37,7 +37,7 @@ def entry(function: Kernel) -> Kernel:
     try:
         compiled = numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:
-        # There is no folder to keep it in: then each process compiles for itself.
+        # There is no folder for the cache, so each process compiles for itself.
         compiled = numba.njit(**_OPTIONS)(function)
     return compiled
 
@@ -49,13 +49,13 @@ def part(function: Kernel) -> Kernel:
 
 
 def inlined(function: Kernel) -> Kernel:
-    """Compile a function into each that calls it: calls that hand over arrays cost more than a short loop."""
+    """Compile a function into each of its callers: a call that passes arrays costs more than a short loop."""
     compiled: Kernel = numba.njit(forceinline=True, **_OPTIONS)(function)
     return compiled
 
 
 def _popcount(typing_context: object, word: object) -> Any:  # noqa: ARG001 (numba passes both)
-    """Count the bits of a word, with the instruction that the machine has for it, if any."""
+    """Count the bits of a word, with the machine's own instruction if it has one."""
 
     def generate(context: object, builder: Any, signature: object, arguments: Any) -> Any:  # noqa: ARG001
         return builder.ctpop(arguments[0])
@@ -68,7 +68,7 @@ popcount: Callable[[np.uint64], np.uint64] = numba.extending.intrinsic(_popcount
 
 @inlined
 def weigh(a: Words, b: Words, low: Number, middle: Number, high: Number, weights: Ints) -> int:
-    """Weigh the bits that a and b share in words low to high; those before middle weigh one each.
+    """Weigh the bits that a and b share in words low to high; those in words before middle weigh one each.
 
     An unsigned index spares the compiler the case of a negative one, and the loop becomes four times as fast.
     """

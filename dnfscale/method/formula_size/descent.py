@@ -10,19 +10,20 @@ and a connective around the hole:
 and the hole is left with the *open* types. So a node of the search is a set of open types, the errors made on the
 decided ones, and how large the hole may be. At the end stands a pair of literals.
 
-*Negations* need no steps of their own. A formula below an odd number of them stands for its negation: read it so, and
-and and or change places, a sibling T costs the size of not T, and to change sides costs one. A hole therefore has two
-budgets, as it stands (plus) and below a negation (minus), which differ by at most one.
+*Negations* need no steps of their own. A formula below an odd number of them stands for its negation: read that way,
+«and» and «or» change places, a sibling T costs the size of not T, and changing sides costs one. A hole therefore has
+two budgets, as it stands (plus) and below a negation (minus), which differ by at most one.
 
-*Order.* Equal connectives in a row are a set of siblings: they are taken in one order only, functions of three nodes
-and more before literals. The set costs what its best writing costs: all of it on the plus side, all of it on the minus
-side, or first the siblings that are cheaper on one side, a negation, and then those that are cheaper on the other.
+*Order.* The siblings of a *row* of equal connectives form a set: they are taken in one order only, functions of three
+nodes and more before literals. The set costs as much as its shortest spelling: all of it on the plus side, all of it on
+the minus side, or first the siblings that are cheaper on one side, a negation, and then those that are cheaper on the
+other.
 
 *Bounds.* A step that decides the types X costs the errors made there, and gains what the opposite would have cost.
-Errors already made must stay below the best formula so far. And the step must gain: the same formula without it is
-smaller, so that a floor for its errors is known from smaller sizes, or from a probe of the node with small holes.
+Errors already made must stay below the best formula so far. And the step must gain enough: the same formula without it
+is smaller, so a floor for its errors is known from smaller sizes, or from a probe of the node with small holes.
 
-Only formulas of exactly the given size can better what smaller ones reach, so a hole is filled whole.
+Only formulas of exactly the given size can improve on smaller ones, so a hole is filled completely.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from dnfscale.method.formula_size.bank import AND, OR
 from dnfscale.method.formula_size.compiled import Number, entry, inlined, part, popcount, weigh
 from dnfscale.method.formula_size.table import Words
 
-# Numbers that are handed over are typed, np.int64(0) for 0: a constant makes Numba compile the function once more.
+# Numbers passed to kernels are typed, np.int64(0) instead of 0: for a constant, Numba would compile the function again.
 
 NEVER = 1 << 20
 """More than any size."""
@@ -46,15 +47,15 @@ NEVER = 1 << 20
 PLUS, MINUS = 0, 1
 """The hole's budgets."""
 CONNECTIVE, LAST, HAS_LARGE, N_SIBLINGS = 2, 3, 4, 5
-"""The row of equal connectives above: which, its last sibling in order, one of more than a literal, how many."""
+"""The row of equal connectives above: which one, its last sibling, whether one is more than a literal, how many."""
 ROW_PLUS, ROW_MINUS, ALL_PLUS, ALL_MINUS, CHEAPEST = 6, 7, 8, 9, 10
-"""Budgets before the row; budgets left if all its siblings are on one side; what they cost each on its cheaper side."""
+"""Budgets before the row; budgets left if all its siblings are on one side; their cost, each on its cheaper side."""
 ERRORS, GOOD, BAD, ITEM = 11, 12, 13, 14
-"""Errors on the decided types; the weight of open types to be true, and false; the step that led here."""
+"""Errors on the decided types; the weight of open types that should be true, and false; the step that led here."""
 FIRST, NEXT, END = 15, 16, 17
 """The node's children: the first, the next to visit, and the one after the last."""
 N_WORDS, N_GOOD_WORDS, GOOD_ONES, BAD_ONES, N_SEGMENTS, N_GOOD_SEGMENTS = 18, 19, 20, 21, 22, 23
-"""The layout; words up to GOOD_ONES, and from N_GOOD_WORDS up to BAD_ONES, weigh one a bit."""
+"""The layout; bits in words up to GOOD_ONES, and from N_GOOD_WORDS up to BAD_ONES, weigh one each."""
 NODE_NUMBERS = 24
 
 # The answer's numbers.
@@ -66,11 +67,11 @@ CONTROL_NUMBERS = 6
 NOT_BEGUN, DONE = -2, -1
 
 WANT_GOOD, WANT_BAD = 0, 4
-"""Whose weights come first, by their place in pairs."""
+"""Which weights are wanted, by their offset in an entry of `pairs`."""
 
 _UP_TO_FOUR = (9, 15)
 _UP_TO_SIX = (15, 21)
-"""Floors of holes of three and four, of five and six; see floor_of."""
+"""Ranges of the floors of holes of size three to four, and of five to six; see floor_of."""
 
 
 class Frames(NamedTuple):
@@ -81,7 +82,7 @@ class Frames(NamedTuple):
     tops: npt.NDArray[np.uint8]
     """From the bank. Function f is literal f where f < 2 * (number of literals)."""
     up_to: Ints
-    """up_to[k]: so many entries of the bank, the first ones, have a function of size k or less."""
+    """up_to[k]: how many entries of the bank have a function of size k or less; they come first."""
     full: Words
     least_errors: Ints
     """least_errors[k]: the fewest errors of any formula of size k."""
@@ -92,7 +93,7 @@ class Frames(NamedTuple):
     open: Words
     """open[depth]: the open types in the node's own layout."""
     weights: Ints
-    """weights[depth, word]: what a bit weighs."""
+    """weights[depth, word]: what a bit of the word weighs."""
     segments: Ints
     segment_weights: Ints
     moves: Words
@@ -102,9 +103,10 @@ class Frames(NamedTuple):
     """How words of the layout above are packed into the node's."""
     good: Ints
     bad: Ints
-    """good[depth, f]: the weight of the open types where literal f is true and a formula should be; bad: should not."""
+    """good[depth, f]: the weight of the open types where literal f is true and the formula should be; bad: should not
+    be."""
     floors: Ints
-    """floors[depth, floor_of(plus, minus)]: no hole of these budgets brings the errors at this node below it."""
+    """floors[depth, floor_of(plus, minus)]: a hole of these budgets cannot bring the errors at this node below it."""
     node: Ints
     keys: Ints
     items: Ints
@@ -118,12 +120,13 @@ class Frames(NamedTuple):
     candidates: Ints
     candidate_weights: Ints
     pairs: Ints
-    """pairs[i, j]: of two literals i < j, the good weight of both, the first only, the second only, none; the bad."""
+    """pairs[i, j]: for literals i < j, the good weight where both, only the first, only the second, or neither holds;
+    then the bad weights likewise."""
 
 
 @entry
 def descend(s: Frames, budget: Number) -> None:
-    """Search on until done, the budget is spent (about as many words read), or there is no room for children."""
+    """Continue the search until it is done, the budget (about the words read) is spent, or children need more room."""
     control = s.control
     root = np.int64(0)
     control[WORK] = 0
@@ -152,7 +155,7 @@ def descend(s: Frames, budget: Number) -> None:
 
 @inlined
 def floor_of(plus: Number, minus: Number) -> Number:
-    """Return the place of the floor of a hole with these budgets, which differ by at most one."""
+    """Return the index of the floor of a hole with these budgets, which differ by at most one."""
     if plus > minus:
         return 3 * plus
     if minus > plus:
@@ -171,7 +174,7 @@ def _after(node: Ints, size: npt.NDArray[np.int16], tops: npt.NDArray[np.uint8],
     """Write into child the budgets and the row after a step; return the larger budget."""
     function, connective = item >> 2, item & 3
     plus, minus = np.int64(size[function]), np.int64(size[function ^ 1])
-    # A sibling with the row's connective on top is two siblings.
+    # A sibling with the row's own connective on top counts as two siblings, not as one.
     if tops[function] & connective:
         plus = np.int64(NEVER)
     if tops[function ^ 1] & (3 - connective):
@@ -189,7 +192,8 @@ def _after(node: Ints, size: npt.NDArray[np.int16], tops: npt.NDArray[np.uint8],
         child[N_SIBLINGS] = 1
         child[HAS_LARGE] = 0
     child[CHEAPEST] += 1 + min(plus, minus)
-    # The hole is not smaller than a sibling on its side; before a negation, the siblings after it help.
+    # The hole is at least as large as a sibling on its side; before a negation, the siblings after it count towards the
+    # hole.
     child[ALL_PLUS] -= 1 + plus
     if plus > child[ALL_PLUS]:
         child[ALL_PLUS] = -NEVER
@@ -208,9 +212,9 @@ def _after(node: Ints, size: npt.NDArray[np.int16], tops: npt.NDArray[np.uint8],
 
 @inlined
 def _floor(s: Frames, depth: Number, child: Ints) -> Number:
-    """Return a floor for the errors at a node with what a child's hole may take in place of its own hole.
+    """Return a floor for the errors at a node if its hole held what the child's hole may hold.
 
-    The child's row may go on, so that its hole is bounded by what the row's siblings cost at least, wherever they are.
+    The child's row may continue, so its hole is bounded by the least that the row's siblings cost on either side.
     """
     node = s.node[depth]
     above = node[CHEAPEST] if child[N_SIBLINGS] > 1 else 0
@@ -270,12 +274,12 @@ def _visit(s: Frames, depth: Number, item: Number) -> None:
 
 @part
 def _expand(s: Frames, depth: Number) -> bool:
-    """Write the children of a node, the most promising first; say whether there was room for them."""
+    """Write the children of a node, the most promising first; return whether there was room for them."""
     node = s.node[depth]
     _probe(s, depth)
     n_functions = s.literals.shape[1]
     end = node[FIRST]
-    # The largest sibling: not larger than the hole, or else followed by others of its row beyond a negation.
+    # The largest sibling is no larger than the hole, unless others of its row follow beyond a negation.
     row = max(node[ROW_PLUS], node[ROW_MINUS])
     largest = (max(node[PLUS], node[MINUS]) - 1) // 2
     if node[N_SIBLINGS] > 0:
@@ -325,11 +329,12 @@ def _offer(s: Frames, depth: Number, end: Number, entry_function: Number, good: 
     n_functions = s.literals.shape[1]
     if good + bad == 0 or good + bad == node[GOOD] + node[BAD]:
         return end
-    # The fewest errors without the step: the first test, and the cheapest, of what it must gain.
+    # The fewest errors without the step give the first and cheapest test of how much it must gain.
     without = s.least_errors[s.control[SIZE] - 1 - min(s.size[entry_function], s.size[entry_function + 1])]
     for way in range(4):
         function, connective = entry_function + (way & 1), AND if way < 2 else OR
-        # The types that are decided are those of the function, turned by its own negation and by and.
+        # The decided types are those where the function is true, or the others: its negation swaps them, and so does
+        # «and».
         turned = (way == 0) or (way == 3)
         lost_good = node[GOOD] - good if turned else good
         lost_bad = node[BAD] - bad if turned else bad
@@ -351,7 +356,7 @@ def _offer(s: Frames, depth: Number, end: Number, entry_function: Number, good: 
 
 @part
 def _probe(s: Frames, depth: Number) -> None:
-    """Raise a node's floors: find the fewest errors with a hole of up to four, and of up to five or six."""
+    """Raise a node's floors, by finding the fewest errors with a hole of up to four, and of up to five or six."""
     node = s.node[depth]
     plus, minus, connective, has_large = node[PLUS], node[MINUS], node[CONNECTIVE], node[HAS_LARGE]
     for place in range(len(s.answer)):
@@ -406,7 +411,7 @@ def _weigh_pairs(s: Frames, depth: Number) -> None:
 
 @part
 def _fill_three(s: Frames, depth: Number) -> None:
-    """Try a step with a literal, and then all pairs, in a hole of five or six; the node's pairs are weighed."""
+    """Try all literals as a step, followed by all pairs, in a hole of five or six; the node's pairs must be weighed."""
     node, child = s.node[depth], s.node[depth + 1]
     n_functions = s.literals.shape[1]
     for keeps in range(n_functions):
@@ -436,7 +441,7 @@ def _fill_three(s: Frames, depth: Number) -> None:
 
 @part
 def _read_pairs(s: Frames, depth: Number, keeps: Number) -> None:
-    """Read the weights of all literals where one holds from the node's pairs."""
+    """Read from the node's pairs what each literal weighs where the literal `keeps` holds."""
     side = keeps & 1
     for place in range(s.literals.shape[1] >> 1):
         if place < keeps >> 1:
@@ -457,14 +462,15 @@ def _fill(
 ) -> None:
     """Try all pairs of literals in a hole of three or four, one step below a node; keep the best formula.
 
-    stays: the hole's types in the node's layout; good, bad: what its literals weigh; item: the step, or -1 if there is
-    none; weighed: whether the node's pairs are, as 0 or 1.
+    stays: the hole's types in the node's layout; good, bad: what the literals weigh in the hole; item: the step, or -1
+    if there is none; weighed: 1 if the node's pairs have been weighed, else 0.
     """
     s.control[WORK] += 6 * len(good)
     for connective in (AND, OR):
         plus, minus, any_pair, first = hole[PLUS], hole[MINUS], False, np.int64(0)
         if item >= 0 and connective == hole[CONNECTIVE]:
-            # The pair joins the row. Beside a larger sibling it would be no larger operand, but beyond a negation.
+            # The pair joins the row. Beside a larger sibling it would not be the larger operand, unless beyond a
+            # negation.
             plus, minus = hole[ALL_PLUS], hole[ALL_MINUS]
             any_pair = max(hole[ROW_PLUS], hole[ROW_MINUS]) >= 4 + hole[CHEAPEST]
             if hole[HAS_LARGE] == 1:
@@ -477,7 +483,7 @@ def _fill(
         if connective == AND:
             least = _best_pair(s, depth, stays, good, bad, hole, want_good, plus, minus, any_pair, first, weighed)
         else:
-            # x or y is false where not x and not y: good and bad, plus and minus change places.
+            # «x or y» is false where not x and not y hold: good and bad, plus and minus change places.
             least = _best_pair(s, depth, stays, bad, good, hole, want_bad, minus, plus, any_pair, first, weighed)
         if least < s.answer[BEST]:
             _keep(s, depth, item, connective, least)
@@ -485,7 +491,7 @@ def _fill(
 
 @part
 def _keep(s: Frames, depth: Number, item: Number, connective: Number, errors: Number) -> None:
-    """Keep the formula of the steps down to a node, one more, and the pair that was found."""
+    """Keep the formula: the steps down to a node, one more if there is one, and the pair that was found."""
     answer = s.answer
     n_steps = depth
     for above in range(depth):
@@ -513,9 +519,9 @@ def _best_pair(
     first: Number,
     weighed: Number,
 ) -> Number:
-    """Find literals x and y that hold together on as much wanted and as little unwanted weight as can be.
+    """Find literals x and y that hold together on as much wanted and as little unwanted weight as possible.
 
-    Return the errors of the whole formula if they are fewest, with x and y in control; else the fewest so far.
+    Return the errors of the whole formula if they are a new minimum, with x and y in control; else the old minimum.
     """
     literals, weights, size, node = s.literals[depth], s.weights[depth], s.size, s.node[depth]
     wanted_low, wanted_ones, wanted_high = np.int64(0), node[GOOD_ONES], node[N_GOOD_WORDS]
@@ -539,7 +545,7 @@ def _best_pair(
         x_wanted, x_unwanted = wanted[x], unwanted[x]
         if x_wanted <= all_wanted - slack:
             continue
-        # The pair lacks what x lacks, and has the unwanted weight that x and y must share.
+        # The pair misses the wanted weight that x misses, and has at least the unwanted weight that x and y must share.
         limit = slack - (all_wanted - x_wanted) + all_unwanted - x_unwanted
         is_ready = False
         for j in range(i + 1, n):
@@ -551,7 +557,8 @@ def _best_pair(
             if all_wanted - most + shared >= slack or y == x ^ 1:
                 continue
             if weighed == 1:
-                # Three literals weigh at most what two do, and at least what two pairs of them must share.
+                # Together with the step's literal, x and y hold on at most what any two of the three hold on, and at
+                # least on what two of these pairs must share.
                 pair = s.pairs[x >> 1, y >> 1]
                 case = 2 * (x & 1) + (y & 1)
                 rest = pair[case + WANT_BAD - want]
@@ -582,7 +589,7 @@ def _best_pair(
 
 @part
 def _count_literals(s: Frames, depth: Number) -> None:
-    """Weigh a node's literals, and write their negations."""
+    """Weigh a node's literals, and write the bits of their negations."""
     node, weights = s.node[depth], s.weights[depth]
     n_good, n_words = node[N_GOOD_WORDS], node[N_WORDS]
     for x in range(0, s.literals.shape[1], 2):
@@ -609,7 +616,7 @@ def _carry_down(s: Frames, depth: Number, function: Number, words: Words) -> Non
 
 @inlined
 def _carry(s: Frames, depth: Number, source: Words, words: Words) -> None:
-    """Write words of the layout above in a node's own."""
+    """Write words that are in the layout of the node above in a node's own layout."""
     if s.is_packed[depth] == 0:
         for word in range(s.node[depth, N_WORDS]):
             words[word] = source[word] & s.open[depth, word]
@@ -653,7 +660,7 @@ def _lay_out(s: Frames, depth: Number, stays: Words) -> None:
 
 @part
 def _pack(s: Frames, depth: Number, stays: Words) -> None:
-    """Plan how the bits of each segment move together; segments that are empty vanish."""
+    """Plan how the bits of each segment are packed together; empty segments vanish."""
     above, node = s.node[depth - 1], s.node[depth]
     n_segments = n_good = n_words = 0
     for segment in range(above[N_SEGMENTS]):
@@ -684,8 +691,9 @@ def _pack(s: Frames, depth: Number, stays: Words) -> None:
 def _plan_moves(moves: Words, mask: np.uint64) -> None:
     """Find, for each power of two, the bits under a mask that move down by it to close the gaps.
 
-    A bit moves by the number of gaps below it. Its parity over all bits below is a product of shifts; the bits that
-    move by one are moved, and so on for two, four, up to 32: the same on every machine.
+    A bit moves down by the number of gaps below it. The parity of that number is computed for all bits at once by
+    shifts and exclusive or; the bits where it is odd move by one, and so on for two, four, up to 32. This needs no
+    special instruction, so it is the same on every machine.
     """
     moves[6] = mask
     gaps = ~mask << np.uint64(1)
@@ -703,7 +711,7 @@ def _plan_moves(moves: Words, mask: np.uint64) -> None:
 
 @part
 def _set_units(s: Frames, depth: Number) -> None:
-    """Note the words that weigh one a bit: the first segment of either kind may."""
+    """Note the words whose bits weigh one each: only the first segment of good and of bad types may have such bits."""
     node = s.node[depth]
     n_good = node[N_GOOD_SEGMENTS]
     node[GOOD_ONES], node[BAD_ONES] = 0, node[N_GOOD_WORDS]

@@ -1,4 +1,4 @@
-"""One size after another: fills the bank, runs the compiled search in slices, and writes the formula that it found."""
+"""One size after another: fill the bank, run the compiled search in slices, and write the formula that it found."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dnfscale.method.formula_size.bank import AND, NOT, Bank, bank_bytes, bank_o
 from dnfscale.method.formula_size.table import Literals, Words
 
 SLICE_WORDS = 20_000_000
-"""Words that are read, about, before the clock is looked at again: some hundredths of a second."""
+"""About how many words are read before the clock is looked at again: some hundredths of a second."""
 FIRST_CHILDREN = 1 << 16
-"""Room for children to begin with; it is doubled when it is full."""
+"""The initial room for children, in entries; it is doubled when it is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The best formula of a size; errors do not count the certain ones."""
+    """The best formula of a size; errors leave out those that no formula can avoid."""
 
     errors: int
     formula: Formula
@@ -38,7 +38,7 @@ class ExactSearch:
         self._literals = literals
         self._bank = bank_of(literals)
         self._up_to = [0, len(literals), len(literals)]
-        """Entries of the bank with a function of size k or less; as many sizes as are complete."""
+        """How many entries of the bank have a function of size k or less, for each size that is complete."""
         self._weights = np.repeat(literals.weights, np.diff(literals.segments))
         self._n_good_words = int(literals.segments[literals.n_good])
         weighed = np.bitwise_count(literals.full).astype(np.int64) * self._weights
@@ -71,7 +71,7 @@ class ExactSearch:
         return Answer(errors, formula, min(errors, _lower_bound(frames) if is_complete else 0))
 
     def _simple(self, bound: int) -> list[Answer]:
-        """Return the literals and constants of exactly some size, the first attributes first."""
+        """Return the literals and constants of exactly the given size, the first attributes first."""
         literals = self._literals
         false, true = literals.constants
         found: list[tuple[Formula, int]] = []
@@ -103,7 +103,7 @@ class ExactSearch:
         return self._good - int(weighed[: self._n_good_words].sum()) + int(weighed[self._n_good_words :].sum())
 
     def _fill_bank(self, largest: int, deadline: float, memory_bytes: int) -> bool:
-        """Add all functions up to a size to the bank; say whether there was time and room."""
+        """Add all functions up to a size to the bank; return whether time and memory sufficed."""
         while len(self._up_to) <= largest:
             n = 2 * int(self._bank.n_entries[0])
             sizes = self._bank.size[:n]
@@ -124,7 +124,7 @@ class ExactSearch:
         return True
 
     def _frames(self, bound: int, errors: int) -> d.Frames:
-        """Return the search's memory, with its root laid out."""
+        """Return the memory of the search, with its root laid out."""
         literals, bank = self._literals, self._bank
         n, n_words, n_segments, depths = len(literals), literals.n_words, len(literals.weights), bound // 2 + 3
         n_children = min(FIRST_CHILDREN, 4 * self._up_to[-1] * depths) + 4
@@ -173,7 +173,7 @@ class ExactSearch:
         frames.answer[d.BEST] = errors
         frames.control[d.DEPTH], frames.control[d.SIZE] = d.NOT_BEGUN, bound
         for k in range(1, bound):
-            # A hole that may be below a negation is at worst one larger.
+            # A hole that may stand below a negation takes at most one node more.
             larger = frames.least_errors[k + 1] if k + 1 < bound else 0
             frames.floors[0, 3 * k : 3 * k + 3] = frames.least_errors[k], larger, larger
         return frames
@@ -211,7 +211,7 @@ def _write(bank: Bank, literals: Literals, function: int) -> Formula:
 
 
 def _joined(connective: int, operands: list[tuple[Formula, Formula]]) -> tuple[Formula, Formula]:
-    """Return the shortest conjunction or disjunction of operands, and its negation; each operand with its own."""
+    """Return the shortest conjunction or disjunction of operands, and its negation; operands are such pairs too."""
     plus, minus = (And, Or) if connective == AND else (Or, And)
     negated = [(no, yes) for yes, no in operands]
     return _shortest(plus, minus, operands), _shortest(minus, plus, negated)
@@ -222,7 +222,7 @@ def _shortest(
     dual: Callable[[Formula, Formula], Formula],
     operands: list[tuple[Formula, Formula]],
 ) -> Formula:
-    """Join operands as they are, all below one negation, or those below it whose negation is shorter."""
+    """Join operands as they are, or all below one negation, or only those below it whose negation is shorter."""
     shorter = [size(no) < size(yes) for yes, no in operands]
     ways = [[False] * len(operands), [True] * len(operands), shorter]
     written = []
@@ -243,13 +243,13 @@ def _chain(join: Callable[[Formula, Formula], Formula], parts: list[Formula]) ->
 
 
 def _lower_bound(frames: d.Frames) -> int:
-    """Return a floor for the errors of all that is left to search: children of the root come in order of theirs."""
+    """Return a floor for the errors of all that is left to search; the root's children are sorted by their floors."""
     depth = int(frames.control[d.DEPTH])
     if depth == d.DONE:
         return int(frames.answer[d.BEST])
     if depth == d.NOT_BEGUN:
         return 0
-    # A child on the stack counts as visited, and is not done.
+    # A child that is on the stack counts as visited, but is not done.
     root = frames.node[0]
     current = int(root[d.NEXT]) - (depth > 0)
     return int(frames.keys[current] if current < root[d.END] else frames.answer[d.BEST])

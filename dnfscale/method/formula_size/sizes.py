@@ -1,8 +1,8 @@
-"""The search over sizes: for each, the formula with the fewest errors, and what is proved of it.
+"""The search over sizes: for each, the formula with the fewest errors, and what is proved about it.
 
-Sizes go upward, one result at a time, so that the caller may stop, keep what is proved, and go on from there later.
-Fewest errors count first, then the smallest size, then a fixed order: the answer is the same on every machine, unless
-a limit cuts the last size short.
+Sizes go upward, one result at a time, so that the caller may stop, keep what is proved, and continue from there later.
+Fewest errors count first, then the smallest size, then a fixed order: the answer is the same on every machine, unless a
+limit cuts the last size short.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Limits:
 
     max_size: int
     seconds: float | None = None
-    """Of the search over all sizes. To compile, or to load what was compiled, does not count, nor does the caller."""
+    """The time for all sizes together. Compiling, or loading what was compiled, does not count, nor does the caller's
+    time."""
     memory_bytes: int = 1 << 30
 
     def __post_init__(self) -> None:
@@ -77,7 +78,8 @@ def search(table: TypeTable, limits: Limits, *, start: Sequence[SizeResult] = ()
     """Yield the best formula of each size from one, or from where start ends, to the largest.
 
     Results are proved, except for the last one if a limit cuts it short; it holds the best formula found until then.
-    start: results of the same table for sizes one, two, and so on; the first that is not proved is searched again.
+    `start` has earlier results of the same table for sizes one, two, and so on; the first that is not proved is
+    searched again.
     """
     if not table.n_attributes:
         raise DataError("a formula needs at least one attribute, but the table has none")
@@ -119,7 +121,7 @@ def errors_of(formula: Formula, table: TypeTable) -> int:
 
 
 def prepare() -> None:
-    """Compile the search, or load it if it was compiled before, so that the clock of a search does not count it."""
+    """Compile the search, or load it if it was compiled before, so that this does not count as time of a search."""
     _compiled()
 
 
@@ -132,7 +134,7 @@ def _compiled() -> ModuleType:
             f"the formula-size method needs numba, which cannot be imported ({error}); "
             "install it with: pip install 'dnfscale[formula-size]'"
         ) from error
-    # Exclusive or needs size 8: every kernel runs, and is compiled.
+    # Exclusive or needs size 8, so that this search runs, and compiles, every kernel.
     holds = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.bool_)
     tiny = exact.ExactSearch(literals(tabulate(holds, np.array([False, True, True, False]))))
     for _ in range(8):

@@ -1,7 +1,7 @@
 """What the search reads: the distinct rows with their counts, and the same as bits with weights.
 
-A formula that is true on a type errs on n - c of its rows, else on c. Whatever it says, min(c, n - c) of them are lost;
-the rest, the net weight |n - 2c|, is lost only if it says the wrong thing. So a type is *good* (a formula should be
+A formula that is true on a type errs on n - c of its rows, else on c. Whatever its answer, min(c, n - c) of them are
+lost; the rest, the net weight |n - 2c|, is lost only if the answer is wrong. So a type is *good* (a formula should be
 true there) or *bad*, with a weight, and a type of weight zero does not matter.
 
 Weights are bit planes: a good type of weight 5 has a bit in the words that count 1 and one in the words that count 4.
@@ -95,11 +95,11 @@ class Literals:
     segments: Ints
     """segments[k]: the first word of segment k; one entry more than there are segments. A segment is one plane."""
     weights: Ints
-    """What a bit of a segment weighs."""
+    """weights[k]: what a bit of segment k weighs."""
     n_good: int
-    """So many segments, the first ones, hold the good types."""
+    """How many segments hold good types; they come first."""
     constants: tuple[int, int]
-    """An attribute that is false on all types that matter, and one that is true, or -1."""
+    """An attribute that is false on all types that matter, and one that is true on them; -1 if there is none."""
 
     @property
     def n_words(self) -> int:
@@ -110,7 +110,7 @@ class Literals:
 
 
 def literals(table: TypeTable) -> Literals:
-    """Return a table's distinct columns as bits, those that tell good from bad types best first."""
+    """Return a table's distinct columns as bits, those that separate good from bad types best first."""
     net = table.n - 2 * table.c
     matters = net != 0
     columns, net = table.holds[matters].T, net[matters]
@@ -127,7 +127,7 @@ def literals(table: TypeTable) -> Literals:
         side = int(turned[attribute])
         if attributes[place][side] < 0:
             attributes[place][side] = attribute
-    # The search then meets good formulas early, and what they prove cuts off the rest.
+    # With the best columns first, the search meets good formulas early, and their errors cut off the rest.
     worth = [abs(int(net[columns[max(pair)]].sum()) - int(net[~columns[max(pair)]].sum())) for pair in attributes]
     order = sorted(range(len(attributes)), key=lambda place: (-worth[place], place))
     return Literals(
