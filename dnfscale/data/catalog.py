@@ -31,7 +31,7 @@ def _uci(data_id: int, archive: str, *members: str, reader: Reader, steps: tuple
 
 
 def _uci_file(path: str, *members: str, reader: Reader, steps: tuple[Step, ...] = ()) -> Origin:
-    """Return the same file at the address that it had before the repository moved, still served."""
+    """Return a file of the UCI repository at the address that it had before the repository moved, which still works."""
     return Origin(WebFile(f"https://archive.ics.uci.edu/ml/machine-learning-databases/{path}"), reader, members, steps)
 
 
@@ -351,8 +351,8 @@ _TWELVE = (
         positive=(2,),
         classes=((1, 211_840), (2, 211_840)),
         licence="UCI Covertype (Blackard), CC BY 4.0",
-        # That OpenML writes the labels 1 and 2 follows from the paper's script and was not seen; if it writes others,
-        # the check refuses the file, and UCI's gives the same rows in the same order.
+        # That OpenML writes the labels 1 and 2 is inferred from the paper's script; the file itself was not seen. If it
+        # has other labels, the check refuses it, and UCI's file gives the same rows in the same order.
         origins=(
             *_openml(44159, "covertype"),
             _uci(31, "covertype", "covtype.data.gz", reader=_COVERTYPE_CSV, steps=(benchmark_covertype,)),
@@ -400,8 +400,8 @@ _TWELVE = (
         positive=(1,),
         classes=((0, 55_881), (1, 55_881)),
         licence="UK Department for Transport road safety data, Open Government Licence v3.0",
-        # 45038 is the set of the benchmark's later suite (334), 44161 that of the earlier one; which of the two the
-        # authors took is not known, and both should be these rows.
+        # 45038 is the set of the benchmark's later suite (334), 44161 that of the earlier one; it is not known which of
+        # the two the authors used, but both should have these rows.
         origins=(*_openml(45038, "road-safety"), *_openml(44161, "road-safety")),
         categorical=tuple(name for name in _ROAD[:-1] if name not in _ROAD_NUMERIC),
         fractional=_words(

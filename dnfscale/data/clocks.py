@@ -1,7 +1,7 @@
 """Clocks: the dates and times of a column as the clock of a zone shows them, and the parts that follow from that.
 
-The rules of zones are those of the time zone database that Python finds on the system. Arrow could tell the time too,
-but its clocks are not changed any more after 2037.
+The rules of zones are those of the time zone database that Python finds on the system. Arrow could convert times too,
+but it knows no changes to summer time after 2037.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ HOURS = np.dtype(np.int8)
 
 
 class Clock:
-    """What the clock of a zone shows in each row of a column; from it all parts of the column are read."""
+    """What the clock of a zone shows in each row of a column; all parts of the column are read from it."""
 
     def __init__(self, moments: Numbers, zone: str | None) -> None:
         self._present: Bools | None = moments.present
         self._seconds = _local(_seconds(moments), zone)
 
     def part(self, unit: Unit) -> Numbers | Categories:
-        """Return a part of each moment; missing where the moment is."""
+        """Return a part of each moment; missing where the moment is missing."""
         found = parts_of(self._seconds, unit)
         if unit is Unit.HOUR:
             return Numbers(found.astype(HOURS), self._present)
@@ -43,7 +43,7 @@ class Clock:
 
 
 def parts_in(name: str, kind: pa.DataType) -> tuple[Part, ...]:
-    """Return the parts that a column of this type has; a zone that is not known here is an error."""
+    """Return the parts that a column of this type has; an unknown zone is a DataError."""
     measure = measure_of(kind)
     units = UNITS_OF.get(measure.kind, ()) if measure is not None else ()
     zone = kind.tz if measure is not None and measure.kind is Kind.INSTANT else None
@@ -53,7 +53,7 @@ def parts_in(name: str, kind: pa.DataType) -> tuple[Part, ...]:
 
 
 def check_zone(name: str, zone: str) -> None:
-    """Raise DataError where the clock of a zone is not known on this machine."""
+    """Raise DataError if the clock of a zone is not known on this machine."""
     try:
         if not is_zone(zone):
             raise ValueError(zone)
@@ -68,7 +68,7 @@ def check_zone(name: str, zone: str) -> None:
 
 
 def has_part(kind: pa.DataType, part: Part) -> bool:
-    """Say whether a column of this type has a part as a model asks for it: of an instant, or of what knows no zone."""
+    """Return whether a column of this type has a part as a model asks for it: of instants, or of times without zone."""
     measure = measure_of(kind)
     if measure is None or part.unit not in UNITS_OF.get(measure.kind, ()):
         return False
@@ -81,7 +81,7 @@ def part_column(part: Part) -> Column:
 
 
 def _seconds(moments: Numbers) -> Ints:
-    """Return whole seconds from 1970-01-01, or from midnight; what follows the second changes no part."""
+    """Return whole seconds from 1970-01-01, or from midnight; fractions of a second change no part."""
     measure, values = moments.measure, moments.values
     if measure is None:
         # A column without any value has no measure.
@@ -92,7 +92,7 @@ def _seconds(moments: Numbers) -> Ints:
 
 
 def _local(seconds: Ints, zone: str | None) -> Ints:
-    """Return what the clock of a zone shows at instants."""
+    """Return what the clock of a zone shows at some instants."""
     ahead = 0 if zone is None else offset_s(zone)
     if ahead is not None or not len(seconds):
         return seconds + (ahead or 0)
@@ -105,9 +105,9 @@ def _local(seconds: Ints, zone: str | None) -> Ints:
 
 @lru_cache(maxsize=4096)
 def _offsets(zone: str, year: int) -> tuple[tuple[int, int], ...]:
-    """Return the first instant of a year and all at which the clock of a zone changes, and how far ahead it is then.
+    """Return the first instant of a year, and each at which a zone's offset changes, with the offset from then on.
 
-    Python's calendar begins and ends; beyond it, the rules of the nearest 400 years are taken to hold on.
+    Python's calendar has a first and a last year; beyond them, the rules of the nearest 400 years are assumed to hold.
     """
     cycles = 0 if 2 <= year <= 9998 else ((9998 if year > 9998 else 401) - year) // 400
     clock, shift = ZoneInfo(zone), 400 * cycles
@@ -118,7 +118,7 @@ def _offsets(zone: str, year: int) -> tuple[tuple[int, int], ...]:
 
     first, last = (int(datetime(year + shift + more, 1, 1, tzinfo=UTC).timestamp()) for more in (0, 1))
     found = [(first, ahead(first))]
-    # No clock is changed forth and back within a day.
+    # No clock is changed forth and back within a day, so comparing the ends of each day finds every change.
     for day in range(first + DAY_S, last + 1, DAY_S):
         low, high = day - DAY_S, day
         if ahead(high) == found[-1][1]:

@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 
 _MOST_ROWS = 1 << 18
 _MOST_BYTES = 32 << 20
-"""So much is read of a column before the next, and so much of all of them together."""
+"""The most rows of a column that are read before the next column, and the most bytes of all columns together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LateBatch:
-    """A batch whose columns are each read when asked for, every time: what is done with one finds it in the cache."""
+    """A batch that reads a column whenever it is asked for, so that it is still in the cache when it is used."""
 
     num_rows: int
     read: Callable[[str], pa.Array]
@@ -49,7 +49,7 @@ class Fetch(Protocol):
 def read_late(
     parquet: pq.ParquetFile, names: Sequence[str], groups: Sequence[int], *, batch_rows: int
 ) -> Iterator[Batch]:
-    """Read some columns of some row groups when they are asked for, where the groups have a size that suits that."""
+    """Read columns only when they are asked for, if the row groups have a suitable size; else in batches."""
     for run, n_rows in _runs(parquet.metadata, groups, _MOST_ROWS):
         if batch_rows <= n_rows <= _MOST_ROWS:
             yield LateBatch(n_rows, partial(_read_column, parquet, run, n_rows))
@@ -71,7 +71,7 @@ def _read_column(parquet: pq.ParquetFile, groups: Sequence[int], n_rows: int, na
 def read_first(
     parquet: pq.ParquetFile, names: Sequence[str], groups: Sequence[int], *, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """Read some columns of some row groups, and of each no more than has been asked for."""
+    """Read some columns of some row groups, a batch at a time and no further than asked for."""
     yield from parquet.iter_batches(batch_rows, list(groups), list(names), use_threads=False)
 
 
@@ -80,8 +80,8 @@ def read_beginning(
 ) -> Iterator[pa.RecordBatch]:
     """Read the first rows of some columns, and perhaps no more.
 
-    A reader holds pages of all its columns, of which the first rows are a small part: those of 14 columns came in 17 ms
-    and 7 MiB when read one column after the other, in 68 ms and 54 MiB when read at once.
+    A reader holds pages of all its columns, of which the first rows are a small part: those of 14 columns took 17 ms
+    and 7 MiB when read one column after the other, 68 ms and 54 MiB when read at once.
     """
     if parquet.metadata.row_group(groups[0]).num_rows < batch_rows:
         yield from read_first(parquet, names, groups, batch_rows=batch_rows)
@@ -92,15 +92,15 @@ def read_beginning(
 def read_batches(
     parquet: pq.ParquetFile, names: Sequence[str], groups: Sequence[int], *, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """Read some columns of some row groups, in batches of at most so many rows."""
+    """Read some columns of some row groups, in batches of at most batch_rows rows."""
     most_rows = min(_MOST_ROWS, _MOST_BYTES // _row_bytes(parquet.schema_arrow, names))
     for run, n_rows in _runs(parquet.metadata, groups, most_rows):
-        # Beginning with a column takes as long as reading some ten thousand of its values.
+        # Starting to read a column takes as long as reading some ten thousand of its values.
         if len(names) < 2 or n_rows < batch_rows or most_rows < batch_rows:
             yield from read_first(parquet, names, run, batch_rows=batch_rows)
             continue
         if n_rows <= most_rows:
-            # A reader that is done with its column leaves its memory, still in the cache, to the next.
+            # A reader that has finished its column leaves its memory, still in the cache, to the next.
             columns = [iter(parquet.read_row_groups(run, [name], use_threads=False).column(0).chunks) for name in names]
         else:
             columns = [_pieces(parquet, name, run, most_rows) for name in names]
@@ -110,7 +110,7 @@ def read_batches(
 
 
 def _runs(metadata: pq.FileMetaData, groups: Sequence[int], most_rows: int) -> Iterator[tuple[list[int], int]]:
-    """Yield runs of row groups of at most so many rows together, or a single one of more, and their rows."""
+    """Yield runs of row groups of at most most_rows rows together, or a single larger one, with their rows."""
     run: list[int] = []
     run_rows = 0
     for group in groups:
@@ -130,7 +130,7 @@ def _pieces(parquet: pq.ParquetFile, name: str, groups: Sequence[int], most_rows
 
 
 def side_by_side(columns: Sequence[Iterator[pa.Array]], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield columns that come in pieces as batches; the pieces of one need not be as long as those of another."""
+    """Yield columns that come in pieces as batches; the pieces of different columns may differ in length."""
     pieces = [_next_piece(column) for column in columns]
     while all(piece is not None for piece in pieces):
         n_rows = min(len(piece) for piece in pieces)
@@ -153,6 +153,6 @@ def _next_piece(column: Iterator[pa.Array]) -> Any:
 
 
 def _row_bytes(schema: pa.Schema, names: Sequence[str]) -> int:
-    """Return about how many bytes a row has in memory: strings and dictionaries are read as codes of four bytes."""
+    """Return about how many bytes a row takes in memory: strings and dictionaries are read as codes of four bytes."""
     kinds = [schema.field(name).type for name in names]
     return sum(max(1, kind.bit_width // 8) if pa.types.is_primitive(kind) else 4 for kind in kinds) or 1

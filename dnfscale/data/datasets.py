@@ -44,7 +44,7 @@ _BREAST_CANCER_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is known of a named dataset."""
+    """What is known about a named dataset."""
 
     target: str
     positive: tuple[Scalar, ...]
@@ -58,7 +58,7 @@ class Listed:
     """A named dataset as `data list` shows it."""
 
     path: str
-    """What a job spec writes for it."""
+    """The path that a job spec writes for it."""
     title: str
     rows: int
     attributes: int
@@ -71,12 +71,12 @@ class Listed:
 
 
 def is_named(path: str) -> bool:
-    """Tell a named dataset from a path."""
+    """Return whether a path is the name of a dataset."""
     return path.startswith(("builtin:", "paper:"))
 
 
 def is_local(path: str) -> bool:
-    """Tell a path of this machine from an URL and a named dataset."""
+    """Return whether a path is a local one: neither a URL nor the name of a dataset."""
     return not is_named(path) and not is_remote(path)
 
 
@@ -105,11 +105,11 @@ def open_named(path: str) -> tuple[Source, Record]:
 def get(
     name: str, *, source_folder: Path | None = None, cache: Path | None = None, progress: Progress | None = None
 ) -> Path:
-    """Return a file with one of the paper's datasets, checked, wherever it has to come from.
+    """Return a checked file with one of the paper's datasets, fetching it if necessary.
 
-    Without a source folder that is the folder DNFSCALE_DATA, then the cache, then the web. A source folder holds the
-    dataset as Parquet, with or without an index.toml, or as the file that its publisher offers. What comes from a
-    source folder or from the web is kept in the cache.
+    Without a source folder, it is looked for in the folder DNFSCALE_DATA, then in the cache, then on the web. A source
+    folder holds the dataset as Parquet, with or without an index.toml, or as the file that its publisher offers. What
+    comes from a source folder or from the web is kept in the cache.
     """
     name = name.removeprefix("paper:")
     _check_name(name, name, tuple(PAPER))
@@ -153,7 +153,7 @@ def download(dataset: Dataset, kept: Path, progress: Progress | None = None) -> 
 def cache_folder() -> Path:
     """Return the folder that keeps what `get` has fetched."""
     base = os.environ.get(CACHE_VARIABLE, "")
-    # A relative path there is invalid by the XDG specification, and to be ignored.
+    # By the XDG specification a relative path is invalid here, and to be ignored.
     root = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~")) / ".cache"
     return root / "dnfscale" / "datasets"
 
@@ -180,9 +180,9 @@ def describe_named() -> list[Listed]:
 
 
 def _breast_cancer(path: str) -> tuple[Source, Record]:
-    """Read the Breast Cancer Wisconsin (Diagnostic) data out of the scikit-learn that is installed.
+    """Read the Breast Cancer Wisconsin (Diagnostic) data from the installed scikit-learn.
 
-    The file is read where it lies, because importing scikit-learn to load it takes a second: as long as the whole job.
+    The file is read directly, because importing scikit-learn to load it takes a second: as long as the whole job.
     """
     package = importlib.util.find_spec("sklearn")
     file = Path(str(package.origin if package else "sklearn")).parent / "datasets" / "data" / "breast_cancer.csv"
@@ -204,7 +204,7 @@ class _Copy:
     file: Path
     place: str
     entry: dict[str, Any] | None = None
-    """What the index of its folder says of it."""
+    """Its entry in the index of its folder."""
 
 
 def _find(name: str, index: dict[str, dict[str, Any]]) -> _Copy | None:
@@ -220,7 +220,7 @@ def _find(name: str, index: dict[str, dict[str, Any]]) -> _Copy | None:
 def _in_folder(name: str, folder: Path, index: dict[str, dict[str, Any]]) -> _Copy | None:
     entry = index.get(name)
     file = folder / str((entry or {}).get("file", f"{name}.parquet"))
-    # A dataset that only the index knows can be nowhere else: opening it tells what is wrong.
+    # A dataset that only the index knows cannot be anywhere else: opening the missing file reports what is wrong.
     return _Copy(file, "folder", entry) if file.exists() or name not in PAPER else None
 
 
@@ -273,7 +273,7 @@ def _listed(name: str, copy: _Copy | None, entry: dict[str, Any] | None) -> List
 
 
 def _adopt(dataset: Dataset, folder: Path, kept: Path) -> None:
-    """Put a copy of the dataset in a folder into the cache."""
+    """Copy the dataset from a folder into the cache."""
     if not folder.is_dir():
         raise DataError(f"{folder}: expected a folder with {dataset.name}.parquet, but there is no such folder")
     copy = _in_folder(dataset.name, folder, _read_index(folder))
@@ -323,7 +323,7 @@ def _is_sound(dataset: Dataset, kept: Path) -> bool:
 
 
 def _scratch(kept: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a folder beside the file that is to come, so that it can be renamed into place."""
+    """Return a temporary folder beside the future file, so that this can be renamed into place."""
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryDirectory(dir=kept.parent, prefix=f".{kept.stem}-")
@@ -352,7 +352,7 @@ def _folder_index() -> dict[str, dict[str, Any]]:
 
 
 def _read_index(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return what the folder's index says of each dataset; nothing if it has none."""
+    """Return the entries of the folder's index by dataset; none if it has no index."""
     index = folder / "index.toml"
     try:
         with index.open("rb") as file:

@@ -1,7 +1,7 @@
 """Files from the web: streamed, resumed, checked, and whole or not there at all.
 
 Bytes go to a file that ends in `.part`, next to the target. When a transfer breaks, the rest is asked for with `Range`
-and `If-Range`, so that a server whose file has changed sends all of it again, as does one that knows no ranges. The
+and `If-Range`, so that a server whose file has changed, or that does not support ranges, sends all of it again. The
 file gets its name when it is complete and its checksum is right; otherwise nothing is left of it.
 """
 
@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 from dnfscale.errors import DataError
 
 Progress = Callable[[int, int | None], None]
-"""Told the bytes that are there, and how many there will be if that is known."""
+"""Called with the bytes received so far, and with the total if that is known."""
 
 TIMEOUT_S = 30.0
 """How long a server may stay silent."""
@@ -47,10 +47,10 @@ def fetch(
     retries: int = RETRIES,
     backoff_s: float = 1.0,
 ) -> None:
-    """Download a file by http or https; replaces the target once all of it is here.
+    """Download a file by http or https; the target is replaced once all of it is here.
 
-    A checksum is written `sha256:...` or `md5:...`. Before the first retry there is a pause of `backoff_s`, before each
-    further one twice the last.
+    A checksum is written `sha256:...` or `md5:...`. The pause before the first retry is `backoff_s`, and doubles with
+    each further one.
     """
     if urlsplit(url).scheme not in ("http", "https"):
         raise DataError(f"{url}: expected an address that begins with http:// or https://")
@@ -71,12 +71,12 @@ def fetch(
 
 
 class _BrokenError(Exception):
-    """A transfer that failed in a way that may pass."""
+    """A transfer that failed in a way that may be temporary."""
 
     def __init__(self, message: str, wait_s: float = 0.0) -> None:
         super().__init__(message)
         self.wait_s = wait_s
-        """How long the server wants to be left alone."""
+        """How long the server asks to wait before the next try."""
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class _Transfer:
     progress: Progress | None
     timeout_s: float
     validator: str | None = None
-    """What the server called this state of the file: an ETag or the time it was last modified."""
+    """The server's identifier of this state of the file: an ETag, or the time of its last modification."""
     total: int | None = None
 
     @property
@@ -96,12 +96,12 @@ class _Transfer:
         return self.part.stat().st_size if self.part.exists() else 0
 
     def restart(self) -> None:
-        """Forget what is there: the next try asks for the whole file."""
+        """Forget what was received, so that the next try asks for the whole file."""
         self.validator = None
 
 
 def _persist(transfer: _Transfer, retries: int, backoff_s: float) -> None:
-    """Try until the file is complete, at most so many times again."""
+    """Try until the file is complete, with at most this many retries."""
     for attempt in range(retries + 1):
         try:
             _attempt(transfer)
@@ -116,7 +116,7 @@ def _persist(transfer: _Transfer, retries: int, backoff_s: float) -> None:
 
 
 def _attempt(transfer: _Transfer) -> None:
-    # Bytes that are there count only if the server can tell whether its file is still the same.
+    # Bytes already received count only if the server can tell whether its file is still the same.
     done = transfer.done if transfer.validator else 0
     try:
         response = _opener().open(_request(transfer, done), timeout=transfer.timeout_s)
@@ -136,7 +136,7 @@ def _attempt(transfer: _Transfer) -> None:
 
 
 def _request(transfer: _Transfer, done: int) -> urllib.request.Request:
-    # Without an encoding, the length that the server tells is that of the file.
+    # Without an encoding, the Content-Length is that of the file itself.
     headers = {"User-Agent": "dnfscale", "Accept-Encoding": "identity"}
     if done:
         headers |= {"Range": f"bytes={done}-", "If-Range": str(transfer.validator)}
@@ -160,7 +160,7 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _begin(transfer: _Transfer, response: Any, done: int, file: BinaryIO) -> None:
-    """Settle where the bytes go and how many there will be."""
+    """Determine where the bytes go and how many there will be."""
     if response.status == 206 and done:
         match = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
         if match is None or int(match[1]) != done or match[2] not in ("*", str(transfer.total)):
@@ -176,7 +176,7 @@ def _begin(transfer: _Transfer, response: Any, done: int, file: BinaryIO) -> Non
     length = response.headers.get("Content-Length", "")
     transfer.total = int(length) if length.isdigit() else None
     tag = response.headers.get("ETag", "")
-    # A weak tag, W/"...", says that two states mean the same, not that their bytes are.
+    # A weak tag, W/"...", says that two states are equivalent, not that their bytes are the same.
     transfer.validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
 
 
@@ -189,7 +189,7 @@ def _receive(transfer: _Transfer, response: Any, file: BinaryIO) -> None:
         if not wanted:
             return
         try:
-            # What has come, so that nothing of it is lost when no more comes.
+            # read1 returns what has arrived so far, so that nothing is lost if no more comes.
             chunk = response.read1(wanted)
         except TimeoutError as error:
             raise _BrokenError(f"the server stayed silent for {transfer.timeout_s:g} s at {done:,} bytes") from error

@@ -1,7 +1,7 @@
 """The sizes and null counts of column chunks, read from a Parquet footer by ourselves.
 
-Arrow reads footers too, but a damaged one makes its accessors of column chunks end the whole process: the exception is
-thrown where nothing can catch it. What is needed of a chunk is little, and Thrift's compact protocol is small.
+Arrow reads footers too, but with a damaged one its accessors of column chunks abort the whole process: the exception is
+thrown where nothing can catch it. Only little is needed of a chunk, and Thrift's compact protocol is small.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import NamedTuple, Protocol
 _TRUE, _FALSE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 8, 9, 10, 11, 12
 _INTEGERS = (4, 5, 6)
 _SIZES = {_TRUE: 0, _FALSE: 0, 3: 1, 7: 8, 13: 16}
-"""Bytes of the types that always have as many: truth values, bytes, doubles, UUIDs."""
+"""Bytes of the types of fixed size: truth values, bytes, doubles, UUIDs."""
 _TAIL_BYTES = 8
 """The length of the footer, in four bytes, and the letters PAR1."""
 
 
 class Chunk(NamedTuple):
-    """What a footer says of one column in one row group."""
+    """What a footer says about one column in one row group."""
 
     compressed_bytes: int
     nulls: int | None
-    """None where it does not say."""
+    """None if the footer does not say."""
 
 
 class Opened(Protocol):
-    """A file that can be read at any place."""
+    """A file that can be read at any offset."""
 
     def size(self) -> int: ...
 
@@ -33,7 +33,7 @@ class Opened(Protocol):
 
 
 def read_footer(file: Opened) -> bytes:
-    """Return the footer as it is stored; a file without one is a ValueError."""
+    """Return the footer as it is stored; raise ValueError for a file without one."""
     size = file.size()
     tail = file.read_at(_TAIL_BYTES, max(0, size - _TAIL_BYTES))
     length = int.from_bytes(tail[:4], "little")
@@ -43,7 +43,7 @@ def read_footer(file: Opened) -> bytes:
 
 
 def chunks_of(footer: bytes) -> list[list[Chunk]]:
-    """Return the column chunks of each row group; a footer that is not one is a ValueError."""
+    """Return the column chunks of each row group; raise ValueError for a damaged footer."""
     try:
         return _row_groups(footer)
     except (IndexError, RecursionError) as error:
@@ -134,7 +134,7 @@ def _structs(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _skip(data: bytes, at: int, kind: int) -> int:
-    # The most frequent first: footers of a thousand columns have a hundred thousand of them.
+    # The most frequent types come first: footers of a thousand columns have a hundred thousand fields.
     if kind in _INTEGERS:
         while data[at] > 127:
             at += 1
@@ -169,7 +169,7 @@ def _skip(data: bytes, at: int, kind: int) -> int:
 
 
 def _skip_item(data: bytes, at: int, kind: int) -> int:
-    # A truth value is in its field's header; in a list it has a byte of its own.
+    # A truth value is stored in the header of its field; in a list it takes a byte of its own.
     return at + 1 if kind in (_TRUE, _FALSE) else _skip(data, at, kind)
 
 

@@ -1,4 +1,4 @@
-"""Tables in memory: whatever holds rows and columns becomes an Arrow table, and rows get an order of their own."""
+"""Tables in memory: anything with rows and columns becomes an Arrow table, and rows can be ordered by their content."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from dnfscale.errors import DataError
 
 _Hashes = npt.NDArray[np.uint64]
 _MISSING = np.uint64(1)
-"""What stands for a missing value, whatever its column holds."""
+"""The hash of a missing value, whatever its column holds."""
 
 
 def is_frame(X: Any) -> bool:  # noqa: N803 (scikit-learn's name for a table)
-    """Tell a table with named columns from a plain array."""
+    """Return whether X is a table with named columns, not a plain array."""
     named = hasattr(X, "columns") or hasattr(X, "column_names")
     return isinstance(X, pa.Table) or (named and (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")))
 
 
 def is_dask(X: Any) -> bool:  # noqa: N803
-    """Tell a Dask DataFrame from one that is in memory."""
+    """Return whether X is a Dask DataFrame."""
     return hasattr(X, "dask") and hasattr(X, "partitions") and hasattr(X, "columns")
 
 
@@ -61,7 +61,7 @@ def to_table(X: Any) -> pa.Table:  # noqa: N803
 
 
 def _without_views(table: pa.Table) -> pa.Table:
-    """Return the table with its text laid out as strings: Arrow cannot take rows of views, which Polars hands over."""
+    """Return the table with string views as strings: Polars hands over views, and Arrow cannot take rows of them."""
     fields = []
     for field in table.schema:
         kind = field.type
@@ -83,11 +83,11 @@ def _column(values: npt.NDArray[Any]) -> Any:
 
 
 def own_order(table: pa.Table, weights: Ints | None = None, *, without: Container[str] = ()) -> Ints:
-    """Return the numbers of the rows in an order that depends on nothing but what they hold, without some columns.
+    """Return the row numbers in an order that depends only on what the rows hold, ignoring some columns.
 
-    Rows are ordered by a hash of their values; rows of the same hash are alike, but for their weight, which comes next.
-    A learner that deals rows by their number then gives the same answer for the same rows in any order, and for rows
-    that weigh the same it gives the answer for rows without weights.
+    Rows are ordered by a hash of their values; rows with the same hash are alike except for their weight, which comes
+    next. A learner that assigns rows by their number then gives the same answer for the same rows in any order, and for
+    equal weights the same answer as without weights.
     """
     hashes: _Hashes = np.zeros(table.num_rows, dtype=np.uint64)
     for name in (name for name in table.column_names if name not in without):
@@ -98,12 +98,16 @@ def own_order(table: pa.Table, weights: Ints | None = None, *, without: Containe
 
 
 def in_own_order(table: pa.Table, *, without: Container[str] = ()) -> pa.Table:
-    """Return the rows in their own order, to which some columns are nothing."""
+    """Return the rows in the order of own_order, ignoring some columns when ordering."""
     return table.take(pa.array(own_order(table, without=without)))
 
 
 def _hashes_of(column: pa.ChunkedArray) -> _Hashes:
-    """Return a hash of each value: equal values have equal ones, whatever the type and the encoding."""
+    """Return a hash of each value; equal texts and numbers have equal ones, whatever the type and the encoding.
+
+    Exceptions are whole numbers beyond 2**53, which differ from equal floats, and dates, times, durations and decimals,
+    which are hashed as numbers of steps: equal decimals of another scale have another hash.
+    """
     if pa.types.is_null(column.type):
         return np.full(len(column), _MISSING)
     coded = column.unify_dictionaries() if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
@@ -118,7 +122,8 @@ def _value_hashes(values: pa.Array) -> _Hashes:
     values = steps(values)
     absent = values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
-        # The bits of a float: a whole number may be stored as one, and the two zeros are alike.
+        # Numbers are hashed by their bits as floats, because a whole number may be stored as one; adding 0.0 makes the
+        # two zeros alike.
         numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         hashes = (numbers.astype(np.float64) + 0.0).view(np.uint64)
         if numbers.dtype.kind in "iu":
@@ -142,7 +147,7 @@ def _mix(hashes: _Hashes) -> None:
 
 
 def repeated(table: pa.Table, times: Ints) -> pa.Table:
-    """Return each row as often as it is to count."""
+    """Return each row repeated as often as it counts."""
     return table.take(pa.array(np.repeat(np.arange(table.num_rows), times)))
 
 

@@ -9,11 +9,11 @@ from dnfscale.core.quantities import STEPS, Kind, Measure
 from dnfscale.errors import DataError
 
 _WIDEST_DECIMAL = 16
-"""Bytes; wider decimals have more digits than databases know."""
+"""In bytes; wider decimals have more digits than databases support."""
 
 
 def measure_of(kind: pa.DataType) -> Measure | None:
-    """Return what the numbers of a column count; None for plain numbers, decimals without a fraction among them."""
+    """Return what the numbers of a column count; None for plain numbers, including decimals without a fraction."""
     if pa.types.is_date(kind):
         return Measure(Kind.DATE, 1)
     if pa.types.is_time(kind):
@@ -28,31 +28,31 @@ def measure_of(kind: pa.DataType) -> Measure | None:
 
 
 def is_decimal(kind: pa.DataType) -> bool:
-    """Tell decimals that can be read."""
+    """Return whether a type is a decimal that can be read."""
     return bool(pa.types.is_decimal(kind)) and kind.byte_width <= _WIDEST_DECIMAL and kind.scale >= 0
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Tell columns whose values can be put in order and cut."""
+    """Return whether the values of a column of this type can be ordered and cut."""
     plain = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     return bool(plain) or is_decimal(kind) or measure_of(kind) is not None
 
 
 def steps(array: pa.Array) -> pa.Array:
-    """Return the values of a measure, or decimals, as whole numbers; other columns as they are."""
+    """Return values of a measure, and decimals, as whole numbers; other columns unchanged."""
     kind = array.type
     if is_decimal(kind):
         return _unscaled(array)
     if measure_of(kind) is None:
         return array
     if pa.types.is_date64(kind):
-        # Milliseconds in which only whole days are allowed.
+        # date64 counts milliseconds, of which only whole days are allowed.
         array = array.cast(pa.date32())
     return array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
 
 
 def _unscaled(array: pa.Array) -> pa.Array:
-    """Return decimals without their point. Arrow holds them as little-endian integers of 4, 8 or 16 bytes."""
+    """Return decimals as whole numbers, without the point; Arrow has little-endian integers of 4, 8 or 16 bytes."""
     width = array.type.byte_width
     buffer = array.buffers()[1]
     if buffer is None or not len(array):

@@ -40,7 +40,7 @@ _TESTS: Mapping[type[Attribute], str] = {
 
 
 def model_record(model: Model) -> dict[str, Any]:
-    """Return a model as its file says it."""
+    """Return a model as the JSON object of its file."""
     ell = len(model.tau)
     counts = model.counts
     return {
@@ -82,7 +82,7 @@ def model_text(model: Model) -> str:
 
 
 def classes_record(models: Sequence[Model]) -> dict[str, Any]:
-    """Return the models of several classes of one target as their file says them."""
+    """Return the models of several classes of one target as the JSON object of their file."""
     return {
         "schema": CLASSES_SCHEMA,
         "target": models[0].target,
@@ -96,7 +96,7 @@ def classes_text(models: Sequence[Model]) -> str:
 
 
 def read_model(file: str | Path, label: str | None = None, access: Access = DEFAULT_ACCESS) -> Model:
-    """Read the model of two classes, or, by its label, that of one of several."""
+    """Read the model of a file, or the one of several that belongs to a label."""
     models = read_models(file, access)
     if label is None and len(models) == 1:
         return models[0]
@@ -110,7 +110,7 @@ def read_model(file: str | Path, label: str | None = None, access: Access = DEFA
 def read_models(file: str | Path, access: Access = DEFAULT_ACCESS) -> tuple[Model, ...]:
     """Read the models of a file: one, or one for each of several classes.
 
-    A file that is damaged, of a later version or no model at all is an error that says where.
+    A file that is damaged, of a later version or no model at all raises a DataError that says where.
     """
     try:
         size, content = read_bytes(str(file), access, most=_MOST_BYTES)
@@ -157,7 +157,7 @@ def parse_models(record: Any) -> tuple[Model, ...]:
 
 
 def parse_model(record: Any) -> Model:
-    """Check a parsed model file and return what it says."""
+    """Check a parsed model file and return its model."""
     table = _typed(record, dict, "a model file", "an object")
     schema = _entry(table, "schema", str, "text")
     if schema != MODEL_SCHEMA:
@@ -242,7 +242,7 @@ def _column(table: Mapping[str, Any], place: str) -> ColumnName:
 
 
 def _check_part(part: Part, test: str, given: Any, place: str) -> None:
-    """Make sure that an hour is cut, and that a weekday or month is compared with one that there is."""
+    """Raise DataError unless an hour is cut, and a weekday or month is compared with one that exists."""
     names = NAMES.get(part.unit)
     expected = ("above", "between") if names is None else ("equals",)
     if test not in expected:
@@ -278,7 +278,7 @@ def _cut(given: Any, measure: Measure | None, place: str, test: str) -> int | fl
 
 
 def _interval(given: Any, measure: Measure | None, place: str) -> tuple[Any, Any]:
-    """Return the ends of an interval; both are None where there was none to take."""
+    """Return the ends of an interval; both are None if there was no row to take a quantile of."""
     if given is None:
         return None, None
     if not (isinstance(given, list) and len(given) == 2):
@@ -291,7 +291,7 @@ def _interval(given: Any, measure: Measure | None, place: str) -> tuple[Any, Any
 
 
 def _check_columns(attributes: list[Attribute]) -> None:
-    """Make sure that a column is compared with numbers, or has categories of one kind: nothing else is ever learned."""
+    """Raise DataError if a column is tested in two ways: each has either cuts or categories of one kind."""
     known: dict[ColumnName, str] = {}
     for attribute in attributes:
         if isinstance(attribute, IsMissing):
@@ -309,7 +309,7 @@ def _check_columns(attributes: list[Attribute]) -> None:
 
 
 def _lookalikes(table: Mapping[str, Any], attributes: list[Attribute]) -> dict[str, tuple[str, ...]]:
-    """Return the columns that may be taken for others; only those of attributes have any."""
+    """Return the columns that may be taken for others, and these; only columns of attributes may have any."""
     known = {stored_column(attribute.column) for attribute in attributes}
     found = {}
     for column, others in _typed(table.get("lookalikes", {}), dict, "lookalikes", "an object").items():
@@ -406,7 +406,7 @@ def _choice(table: Mapping[str, Any], key: str, known: tuple[str, ...]) -> str:
 
 
 def _notes(table: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return what is kept as it is, once it is sure that it can be written again."""
+    """Return an object that is kept as it is, after checking that it can be written again."""
     notes: dict[str, Any] = _entry(table, key, dict, "an object")
     try:
         json.dumps(notes, ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -452,7 +452,7 @@ def _typed(value: Any, kind: type, place: str, expected: str) -> Any:
 
 
 def _unicode(text: str, place: str) -> str:
-    """Return a text that can be written again; JSON can spell half a character, which cannot."""
+    """Return a text after checking that it can be written again: JSON can spell half a character, which cannot."""
     if re.search("[\ud800-\udfff]", text):
         raise DataError(f"{place} must be Unicode text, got half of a surrogate pair in {_short(text)}")
     return text
@@ -464,13 +464,13 @@ def _short(value: object) -> str:
 
 
 def _written_lookalikes(model: Model) -> dict[str, Any]:
-    """Return what of the columns may be taken for others, if anything may."""
+    """Return the columns that may be taken for others, if there are any."""
     noted = {column: list(others) for column, others in model.lookalikes.items()}
     return {"lookalikes": noted} if noted else {}
 
 
 def _written_value(attribute: Attribute) -> Any:
-    """Return the value of an attribute as JSON can hold it; of an interval the list of its ends."""
+    """Return the value of an attribute in JSON; for an interval, the list of its ends."""
     if isinstance(attribute, IsMissing):
         return None
     if isinstance(attribute, Equals | IsTrue):
@@ -480,25 +480,25 @@ def _written_value(attribute: Attribute) -> Any:
 
 
 def _written_cut(cut: int | float | Quantity) -> int | float | str:
-    """Return a cut as JSON can hold it; one at -inf or inf is written as text."""
+    """Return a cut in JSON; a quantity, -inf or inf is written as text."""
     return str(cut) if isinstance(cut, Quantity) or (isinstance(cut, float) and math.isinf(cut)) else cut
 
 
 def _written_measure(attribute: Attribute) -> dict[str, str]:
-    """Return what the text of a value counts, where it is a date, time, duration or decimal."""
+    """Return the measure of an attribute's cuts, if they are dates, times, durations or decimals."""
     cuts = cuts_of(attribute) if isinstance(attribute, Above | Between) else ()
     return next(({"measure": str(cut.measure)} for cut in cuts if isinstance(cut, Quantity)), {})
 
 
 def _written_part(column: ColumnName) -> dict[str, str]:
-    """Return which part of its column an attribute asks for, if not for all of it."""
+    """Return which part of its column an attribute tests, if not the column itself."""
     if not isinstance(column, Part):
         return {}
     return {"part": str(column.unit), **({} if column.zone is None else {"zone": column.zone})}
 
 
 def _written(value: Scalar) -> Any:
-    """Return a label or category as JSON can hold it: «inf» may be a text, so the number is written as an object."""
+    """Return a label or category in JSON: «inf» may be a text, so the number is written as an object."""
     return {"float": str(value)} if isinstance(value, float) and math.isinf(value) else value
 
 

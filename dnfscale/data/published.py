@@ -1,4 +1,4 @@
-"""A published dataset: what is known of it, where it can be had, and whether a table is it."""
+"""A published dataset: what is known about it, where to get it, and how to tell whether a table is it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Address(Protocol):
 
     @property
     def filename(self) -> str:
-        """The name that the file has when somebody downloads it by hand."""
+        """The name that the file has when a person downloads it."""
         ...
 
     def fetch(self, target: Path, progress: Progress | None) -> None:
@@ -50,7 +50,7 @@ class WebFile:
 
 @dataclass(frozen=True, slots=True)
 class OpenmlArff:
-    """The ARFF file of an OpenML dataset; its address and its checksum stand in the dataset's description."""
+    """The ARFF file of an OpenML dataset; the dataset's description gives its address and its checksum."""
 
     data_id: int
     filename: str
@@ -77,16 +77,16 @@ class OpenmlArff:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One place where a dataset can be had, and how its file is read."""
+    """One place to get a dataset from, and how its file is read."""
 
     address: Address
     reader: Reader
     members: tuple[str, ...] = ()
-    """The way to the data through archives: each member lies in the one before."""
+    """The path to the data through nested archives: each member lies in the one before."""
     steps: tuple[Step, ...] = ()
 
     def read(self, file: Path) -> pa.Table:
-        """Return the table of a downloaded file; its types are still the file's."""
+        """Return the table of a downloaded file, still with the types of the file."""
         where = "/".join((self.address.filename, *self.members))
         table = self.reader.read(unpack(file, self.members), where)
         for step in self.steps:
@@ -96,7 +96,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What is known of one of the twelve."""
+    """What is known about one of the twelve datasets."""
 
     name: str
     title: str
@@ -132,14 +132,14 @@ class Dataset:
         return tuple(name for name in self.columns if name not in other)
 
     def table(self, origin: Origin, file: Path) -> pa.Table:
-        """Return the dataset out of a file of one of its origins, checked."""
+        """Return the dataset from a file of one of its origins, checked."""
         table = typed(origin.read(file), columns=self.columns, text=self.text, fractional=self.fractional)
         check_table(self, table)
         return table
 
 
 def check_table(dataset: Dataset, table: pa.Table) -> None:
-    """Compare a table with what is known of the dataset; a difference is an error."""
+    """Raise DataError if a table differs from what is known about the dataset."""
     if set(table.column_names) != set(dataset.columns):
         raise DataError(_differs(dataset, "columns", len(dataset.columns), f"{table.num_columns:,} with other names"))
     if table.num_rows != dataset.rows:

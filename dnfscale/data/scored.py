@@ -1,4 +1,4 @@
-"""Rows that a fitted classifier has labelled: its answers stand where a target column would.
+"""Rows that a fitted classifier has labelled: its answers take the place of a target column.
 
 The answer and the true label are joined into one column of codes, 2 * answer + truth, so that whoever counts one can
 count the other in the same scan. Only a description crosses to a worker, which loads the classifier once.
@@ -47,12 +47,12 @@ class XgboostFile:
     categorical: tuple[bool, ...]
     threshold: float
     stamp: tuple[int, int]
-    """Size and time of the file when it was checked; others later mean another model."""
+    """Size and modification time of the file when it was checked; if they differ later, it is another model."""
     rounds: int
-    """How many rounds of trees answer; 0 for all."""
+    """How many rounds of trees to use; 0 for all."""
 
     def answers(self, batch: pa.RecordBatch) -> Bools:
-        """Say which rows of a batch the model calls positive: above the threshold, as XGBoost's own classifier does."""
+        """Return which rows of a batch are positive: those above the threshold, as in XGBoost's own classifier."""
         import xgboost
 
         features = np.empty((batch.num_rows, len(self.columns)), dtype=np.float32)
@@ -83,7 +83,7 @@ def _stamp(path: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=4)
 def _booster(path: str, stamp: tuple[int, int]) -> Any:
-    """Load a model once for every process; a file that was written since the job began is another model."""
+    """Load a model, once per process; a file that was written since the job began is an error."""
     import xgboost
 
     if not os.path.exists(path) or _stamp(path) != stamp:
@@ -98,7 +98,7 @@ def _booster(path: str, stamp: tuple[int, int]) -> Any:
 
 
 def open_xgboost(path: str, threshold: float = 0.5) -> XgboostFile:
-    """Check a model file of XGBoost and return it as a scorer; anything but its JSON is refused unread."""
+    """Check a model file of XGBoost and return it as a scorer; anything but JSON is refused before XGBoost reads it."""
     file = Path(path)
     try:
         stamp = _stamp(path)
@@ -144,7 +144,7 @@ def open_xgboost(path: str, threshold: float = 0.5) -> XgboostFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredPartition:
-    """A partition whose target is what a classifier answers, joined with the truth."""
+    """A partition whose target is a classifier's answer, joined with the truth."""
 
     inner: ParquetPartition | TablePartition
     scorer: Scorer
@@ -183,7 +183,7 @@ class ScoredPartition:
 def scored_source(
     source: Source, scorer: Scorer, *, target: str, truth: str | None, positive: tuple[Scalar, ...]
 ) -> Source:
-    """Return a source whose target column holds a classifier's answers, joined with the truth where there is one."""
+    """Return a source whose target column holds a classifier's answers, joined with the truth if it is known."""
     absent = [name for name in scorer.columns if name not in source.types]
     if absent:
         raise DataError(

@@ -113,7 +113,7 @@ def plan_synthetic(rows: int, kinds: Sequence[Kind], *, seed: int, noise: float)
                 term.append(Literal(name, values[int(random.integers(len(values)))], bool(random.integers(2))))
             terms.append(tuple(term))
         planted = Synthetic(rows, tuple(kinds), seed, noise, tuple(dict.fromkeys(terms)))
-        # «b or not b» is no formula to look for: draw again until both answers are common.
+        # «b or not b» would be no formula to learn: draw again until both answers are common.
         share = make_chunk(replace(planted, noise=0.0), 0, 1000)["y"].to_pylist().count(True) / 1000
         if 0.05 <= share <= 0.95:
             return planted
@@ -121,7 +121,7 @@ def plan_synthetic(rows: int, kinds: Sequence[Kind], *, seed: int, noise: float)
 
 @dataclass(frozen=True, slots=True)
 class WriteChunk:
-    """Writes one file of a synthetic dataset, whole or not at all; a value that can be sent to a worker."""
+    """Writes one file of a synthetic dataset, whole or not at all; it can be sent to a worker."""
 
     synthetic: Synthetic
     folder: str
@@ -151,7 +151,7 @@ def make_chunk(synthetic: Synthetic, chunk: int, rows: int) -> pa.Table:
 
 
 def write_description(synthetic: Synthetic, folder: Path) -> None:
-    """Write what was planted beside the data, in a file that readers of the dataset pass over."""
+    """Write what was planted beside the data, in a file that readers of the dataset ignore."""
     record = {
         "rows": synthetic.rows,
         "columns": [str(kind) for kind in synthetic.kinds],
