@@ -1,1 +1,1 @@
-"""What was learned, as the figures that people compare."""
+"""Results of what was learned, as figures that people compare."""

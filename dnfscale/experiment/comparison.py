@@ -1,4 +1,4 @@
-"""Is one method better than another? Paired over folds, with folds' overlap accounted for."""
+"""Whether one method is better than another: compared pairwise over folds, allowing for the overlap of folds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The mean difference of two methods' accuracies and the interval it is known to."""
+    """The mean difference of two methods' accuracies, and its confidence interval."""
 
     difference_mean: float
     low: float

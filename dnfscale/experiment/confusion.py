@@ -1,4 +1,4 @@
-"""How the answers of several formulas together fall out: the rows of each label by the label they were given."""
+"""How the joint answers of several formulas turn out: the rows of each label, by the label they were given."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Confusion:
         return sum(row[label] for row in self.rows)
 
     def recall(self, label: int) -> float | None:
-        """Return the share of a label's rows that were given it; None where it has none."""
+        """Return the share of a label's rows that were given it; None if it has no rows."""
         return _share(self.rows[label][label], self.of(label))
 
     def precision(self, label: int) -> float | None:
-        """Return the share of the rows given a label that have it; None where none were."""
+        """Return the share of the rows given a label that have it; None if no rows were given it."""
         return _share(self.rows[label][label], self.given(label))
 
     def mistaken_for(self, label: int) -> int | None:
-        """Return the label that a label's rows were given most often in its place; None where they never were."""
+        """Return the wrong label that a label's rows were given most often; None if they were never given one."""
         others = [(-n, other) for other, n in enumerate(self.rows[label]) if other != label and n]
         return min(others)[1] if others else None
 
@@ -39,7 +39,7 @@ class Confusion:
 def summed_confusion(
     labels: Sequence[str], folds: Sequence[Sequence[Sequence[int | float]] | None]
 ) -> Confusion | None:
-    """Add up the tables of all folds; None where there are none, and where one is not a table of these labels."""
+    """Add up the tables of all folds; None if there are no folds, or if one lacks a table of these labels."""
     k = len(labels)
     tables = [fold for fold in folds if fold is not None]
     whole = len(tables) == len(folds) and all(len(t) == k and all(len(row) == k for row in t) for t in tables)

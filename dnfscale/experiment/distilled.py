@@ -1,4 +1,4 @@
-"""The record of a distillation: fidelity to the classifier that is explained, beside the accuracy of both."""
+"""The record of a distillation: fidelity to the classifier that is explained, and the accuracy of both."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dnfscale.learn.line import Learned
 
 
 def distilled_records(learned: Learned, ideal: dict[str, Any], *, known: bool) -> dict[str, dict[str, Any]]:
-    """Return what a result says of the formula and of the classifier; ideal is the record by the classifier's answers.
+    """Return the records of the formula and of the classifier; `ideal` was scored by the classifier's answers.
 
-    What was the accuracy against the answers is the fidelity; the accuracy is null where the truth is not known.
+    Its accuracy becomes the fidelity; the accuracy against the truth is null where that is not known.
     """
     found = agreements(learned, known=known)
     correct = [None if each.correct is None else Fraction(each.correct, each.rows) for each in found]

@@ -1,6 +1,6 @@
 """A table, and how it is written: CSV for programs, Markdown and LaTeX for people.
 
-A figure keeps its full value: CSV gets it whole, and its deviation in a column of its own; the formats that people
+A figure keeps its full value: CSV gets all digits, and the deviation in a column of its own; the formats that people
 read get it rounded, as mean ± deviation.
 """
 
@@ -17,7 +17,7 @@ from dnfscale.method.export.latex import SPECIAL
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number to be read: how many digits of it, and its deviation if it has one."""
+    """A number for people: with how many decimals to show it, and its deviation if it has one."""
 
     value: float
     digits: int = 1
@@ -56,12 +56,12 @@ class Table:
             raise ValueError(f"every row of «{self.title}» must have {len(self.header)} cells")
 
     def is_text(self, column: int) -> bool:
-        """Say whether a column holds words, not numbers."""
+        """Return whether a column holds words, not numbers."""
         return any(isinstance(row[column], str) for row in self.rows)
 
 
 def to_csv(table: Table) -> str:
-    """Write a table for programs, with no text in it that a spreadsheet would run."""
+    """Write a table as CSV, with no text in it that a spreadsheet would run as a formula."""
     spread = [_has_deviations(table, column) for column in range(len(table.header))]
     header: list[str] = []
     for name, wide in zip(table.header, spread, strict=True):
@@ -118,12 +118,12 @@ def shown(cell: Cell) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text on one line, with every character that cannot be seen, or that turns others round, spelled out."""
+    """Return a text on one line, with every character spelled out that is invisible or reverses the order of others."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def defused(text: str) -> str:
-    """Return a text as a spreadsheet shows it instead of running it."""
+    """Return a text so that a spreadsheet shows it instead of running it as a formula."""
     runs = text.lstrip().startswith(tuple("=+-@＝＋－＠")) or text.startswith(("\t", "\r", "\n"))
     return f"'{text}" if runs else text
 
@@ -139,7 +139,7 @@ def _csv_text(text: str) -> str:
 
 
 def _precise(value: float | None) -> float | None:
-    # Ten digits hold every share of rows; the last ones of a float are noise of its arithmetic.
+    # Ten digits suffice for every share of rows; the last digits of a float are noise of its arithmetic.
     return None if value is None else float(f"{value:.10g}")
 
 

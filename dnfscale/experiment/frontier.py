@@ -1,4 +1,4 @@
-"""Accuracy against length: what a study found that nothing else beats in both."""
+"""Accuracy against length: the formulas of a study that no other beats in both."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dnfscale.experiment.outcome import IDEAL, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A way to a formula: how long it makes formulas, and how accurate they are on test rows, on average."""
+    """A way of getting formulas: their length, and their accuracy on test rows, on average."""
 
     method: str
     name: str
     literals: float
     accuracy: float
     chosen: bool = False
-    """Whether it is what the study chose without looking at test rows."""
+    """Whether the study chose it, without looking at test rows."""
 
 
 def frontier_points(outcome: Outcome) -> list[Point]:
-    """Return all points of a study, shortest first; none where only one method has a length."""
+    """Return all points of a study, shortest first; none if there are fewer than two."""
     ideal = outcome.ideal
     points = (
         [Point(IDEAL, f"{step.ell} attributes", step.literals, step.accuracy) for step in ideal.grown] if ideal else []
@@ -35,7 +35,7 @@ def frontier_points(outcome: Outcome) -> list[Point]:
 
 
 def unbeaten(points: list[Point]) -> list[Point]:
-    """Return the points that no other beats: none is as short and more accurate, or as accurate and shorter."""
+    """Return the points that no other beats by being as short and more accurate, or as accurate and shorter."""
     return [
         point
         for point in points

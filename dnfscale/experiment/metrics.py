@@ -1,4 +1,4 @@
-"""Accuracies and their summary over folds, exact until they are written down."""
+"""Accuracies and their summaries over folds, as exact fractions until they are written."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def single_accuracy(fold: LearnedFold) -> Fraction:
 
 
 def majority_accuracy(fold: LearnedFold) -> Fraction:
-    """Return the share of the test part that has the class more frequent in W_0; a tie is true."""
+    """Return the share of the test part that is of the more frequent class of W_0; a tie is true."""
     positive = 2 * int(fold.whole.c.sum()) >= fold.whole.n_rows
     n_rows, n_positive = fold.test.n_rows, int(fold.test.c.sum())
     return Fraction(n_positive if positive else n_rows - n_positive, n_rows)
 
 
 def mean(values: Sequence[Fraction]) -> float | None:
-    """Return the mean of exact values; None where there are none."""
+    """Return the mean of exact values; None if there are none."""
     return float(sum(values) / len(values)) if values else None
 
 
 def deviation(values: Sequence[Fraction]) -> float | None:
-    """Return the population standard deviation of exact values; None where there are none."""
+    """Return the population standard deviation of exact values; None if there are none."""
     if not values:
         return None
     centre = sum(values) / len(values)

@@ -30,7 +30,7 @@ class Percent:
 
 @dataclass(frozen=True, slots=True)
 class PaperDataset:
-    """What the paper says of one of its twelve datasets."""
+    """What the paper reports on one of its twelve datasets."""
 
     name: str
     """As in `paper:NAME`."""
@@ -38,11 +38,11 @@ class PaperDataset:
     target: str
     positive: Scalar
     outcome: str | None
-    """What the positive label means, where the label does not say it itself."""
+    """What the positive label means, if the label itself does not say so."""
     accuracies: Mapping[str, Percent]
     """By method: ideal, random_forest, xgboost, formula_size."""
     literature: Percent | None
-    """An accuracy that the paper quotes from elsewhere; found under other conditions."""
+    """An accuracy that the paper quotes from elsewhere, measured under other conditions."""
     ell_mean: float
     """Selected features of the final formulas, on average over the splits."""
     attributes: int
@@ -53,7 +53,7 @@ class PaperDataset:
     split_s: int
     """Run time of the ideal classifier method for one split, on the authors' laptop."""
     first_formula: str
-    """Of the first split, in our notation."""
+    """The formula of the first split, in our notation."""
 
 
 def paper_dataset(dataset: str | None) -> PaperDataset | None:

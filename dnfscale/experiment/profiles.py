@@ -1,4 +1,4 @@
-"""Profiles side by side: each dataset once, its runs averaged over seeds, beside other methods and the paper's figures.
+"""Profiles side by side: one row per dataset, its runs averaged over seeds, with other methods and the paper's figures.
 
 Runs belong together when they have the same dataset and profile and differ in their seeds.
 """
@@ -13,17 +13,17 @@ from dnfscale.experiment.outcome import IDEAL, Method, Outcome, method_order, me
 from dnfscale.experiment.paper import PaperDataset
 
 _TOLD = {"ideal": "Formula", "random_forest": "Random forest", "xgboost": "XGBoost"}
-"""The paper's columns that stand beside ours."""
+"""The methods whose figures in the paper are shown beside ours, and the names of their columns."""
 _FREE = {"majority", "one_rule"}
 _READABLE = ("decision_tree", "ripper")
-"""Methods whose answers can be read as rules of some length."""
+"""Methods whose models are rules that people can read, and that have a length."""
 _ROUNDING = 1e-9
 Runs = Mapping[str, Sequence[Outcome]]
-"""The runs of each dataset, by what it is called."""
+"""The runs of each dataset, by its title."""
 
 
 def profile_table(outcomes: Sequence[Outcome]) -> Table:
-    """Lay out the runs of each dataset, averaged, and their mean; without rows where there is one plain run of each."""
+    """Lay out the averaged runs of each dataset and their mean; no rows where _by_dataset finds no runs to compare."""
     runs = _by_dataset(outcomes)
     profiles, others = _profiles(runs), _others(runs)
     papers = {title: own[0].paper for title, own in runs.items()}
@@ -54,7 +54,7 @@ def profile_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def difference_table(outcomes: Sequence[Outcome]) -> Table:
-    """Lay out by how much each profile is more accurate than what stands beside it, on the datasets that have both."""
+    """Lay out how much more accurate each profile is than the other methods, on the datasets that have both."""
     runs = _by_dataset(outcomes)
     profiles, others = _profiles(runs), _others(runs)
     ours = {profile: _shares(runs, IDEAL, profile) for profile in profiles}
@@ -94,7 +94,10 @@ def _summed(differences: Mapping[str, float]) -> tuple[Cell, ...]:
 
 
 def _by_dataset(outcomes: Sequence[Outcome]) -> Runs:
-    """Return tested runs by dataset; none where they differ in more than profile and seed, or in neither."""
+    """Return tested runs by dataset; none if each has one run of the profile "paper", or if two runs are of one kind.
+
+    Two runs are of one kind if they have the same dataset, profile and seed.
+    """
     tested = [outcome for outcome in outcomes if outcome.ideal and outcome.ideal.accuracy_mean is not None]
     by_path: dict[str, list[Outcome]] = {}
     for outcome in tested:
@@ -126,7 +129,7 @@ def _ran(outcomes: Sequence[Outcome], name: str) -> list[tuple[Outcome, Method]]
 
 
 def _shares(runs: Runs, name: str, profile: str | None = None) -> dict[str, float]:
-    """Return the mean accuracy of a method in %, by dataset; of a formula that of a profile."""
+    """Return the mean accuracy of a method in %, by dataset; only of runs of a profile, if one is given."""
     found = {
         title: _accuracy([run for run in own if profile in (None, run.profile)], name) for title, own in runs.items()
     }
@@ -166,7 +169,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def _mean(values: Sequence[float | None]) -> Figure | None:
-    """Return the mean of values that are all known."""
+    """Return the mean of some values; None if one of them is not known, or if there are none."""
     known = [value for value in values if value is not None]
     return Figure(sum(known) / len(known)) if known and len(known) == len(values) else None
 

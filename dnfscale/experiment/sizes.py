@@ -1,8 +1,8 @@
-"""The formula-size method in a study: a search in every fold, size by size, with notes of what is proved.
+"""The formula-size method in a study: a search in every fold, size by size, that records its results.
 
-Each fold is a chain: the sizes are searched upward on W_train until those that follow bring nothing on W_val; the best
-size is then searched on W_0, and its formula tested. A chain notes every size it has proved. When it runs again it goes
-on from there. Of several classes each has a chain in every fold.
+Each fold is a chain: the sizes are searched upward on W_train until further ones bring no improvement on W_val; the
+best size is then searched on W_0, and its formula tested. A chain records every size it has searched, and continues
+from there when it runs again. With several classes, each class has a chain in every fold.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 
 MAX_SIZE = 10
 _MOST_BYTES = 1 << 30
-"""What a search may hold, unless its worker has less than twice as much."""
+"""The memory of a search, unless its worker has less than twice as much."""
 _SLICE_S = 0.2
-"""A task searches size after size for about so long; what it has found is then noted. To go on costs nothing."""
+"""A task searches size after size for about this long, and what it found is then recorded. Continuing costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class SizeBudget:
     time_limit_s: float | None = None
     """For the search on W_train, and again for that on W_0."""
     patience: int = LEAST_PATIENCE
-    """So many sizes in a row that bring nothing on validation rows end the search."""
+    """The search ends after this many sizes in a row without improvement on validation rows."""
     max_types: int = MAX_TYPES
     """The most distinct rows of a fold; above it, only the best attributes are searched."""
 
@@ -56,9 +56,9 @@ class SearchSizes:
 
     types: PackedTypes
     validation: PackedTypes | None
-    """Rows on which patience is measured; None: all sizes are searched."""
+    """Rows on which improvement is measured; None to search all sizes."""
     start: tuple[SizeResult, ...]
-    """Sizes that are known."""
+    """Results of the sizes searched before."""
     max_size: int
     seconds: float | None
     """What is left of the time limit."""
@@ -68,16 +68,16 @@ class SearchSizes:
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """The outcome of a fold. Its errors are those of rows that weigh what the threshold makes them."""
+    """The outcome of a fold; the errors in its results are weighted by the threshold."""
 
     types: FoldTypes
-    """With every row of weight one."""
+    """The rows of the fold, each of weight one."""
     choice: Choice
     final: SizeResult
     """The best formula of the chosen size on W_0."""
     test_correct: int
     seconds: float
-    """Time in searches, repeated or not."""
+    """Time spent in searches, whether run now or recorded earlier."""
 
     @property
     def proved(self) -> bool:
@@ -94,7 +94,7 @@ class Unsized:
 
 
 def search_sizes(wanted: SearchSizes) -> list[SizeResult]:
-    """Search the next sizes, one at least, and stop after a while, or where the search is over."""
+    """Search the next sizes, at least one, and stop after a while, or when the search is over."""
     prepare()
     begun = time.perf_counter()
     found: list[SizeResult] = []
@@ -109,7 +109,7 @@ def search_sizes(wanted: SearchSizes) -> list[SizeResult]:
 def size_folds(
     folds: Sequence[FoldTypes], budget: SizeBudget, engine: Engine, notes: Notes, *, threshold: Fraction = HALF
 ) -> list[Sized | Unsized]:
-    """Search all folds side by side."""
+    """Search all folds concurrently."""
     memory_bytes = min(_MOST_BYTES, (engine.worker_bytes or 2 * _MOST_BYTES) // 2)
     several = any(types.target for types in folds)
     chains = [
@@ -155,7 +155,7 @@ def size_fold(
 def _searched(
     wanted: SearchSizes, part: str, chain: str, noted: Sequence[dict[str, Any]], notes: Notes
 ) -> Generator[SearchSizes, list[SizeResult] | Failure, list[SizeResult] | Failure]:
-    """Return the results of all sizes: from the notes as far as they go, then by having them searched, and noted."""
+    """Return the results of all sizes: those that are recorded, then those that are searched now and recorded."""
     path = [SizeResult.from_json(entry["result"]) for entry in noted if entry["part"] == part]
     while not _is_over(path, wanted):
         left = None if wanted.seconds is None else max(0.0, wanted.seconds - sum(result.seconds for result in path))
@@ -169,7 +169,7 @@ def _searched(
 
 
 def _is_over(path: Sequence[SizeResult], wanted: SearchSizes) -> bool:
-    """Say whether a search has come to its end: all sizes, a limit, or nothing gained for too long."""
+    """Return whether a search is over: all sizes are done, a limit was reached, or nothing was gained for too long."""
     if len(path) >= wanted.max_size or (path and not path[-1].proved):
         return True
     if wanted.validation is None:

@@ -1,4 +1,4 @@
-"""The tables of one study or of many, with the paper's own figures beside ours and marked as the paper's."""
+"""The tables of one study or of many, with the paper's own figures beside ours, marked as such."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dnfscale.experiment.paper import Percent
 from dnfscale.experiment.profiles import difference_table, profile_table
 
 Column = tuple[str, Sequence[Cell]]
-"""A column of a table under way: its name and its cells, one per dataset."""
+"""A column of a table that is being built: its name and its cells, one per dataset."""
 
 
 def study_tables(results: Sequence[Mapping[str, Any]]) -> dict[str, Table]:
@@ -62,7 +62,7 @@ def accuracy_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def fidelity_table(outcomes: Sequence[Outcome]) -> Table:
-    """Lay out how often formulas answer as the classifiers that they explain, and how accurate both are."""
+    """Lay out how often formulas agree with the classifiers that they explain, and how accurate both are."""
     names, explaining = _those(
         outcomes, lambda outcome: bool(outcome.ideal and outcome.ideal.fidelity_mean is not None)
     )
@@ -150,7 +150,7 @@ def runtime_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def formula_table(outcomes: Sequence[Outcome]) -> Table:
-    """Lay out the formulas of each first fold, one a label; the paper's comes from another split of the same data."""
+    """Lay out the formulas of each first fold, one per label; the paper's comes from another split of the same data."""
     first = [
         (name, outcome, fold, formula)
         for name, outcome in zip(labels(outcomes), outcomes, strict=True)
@@ -198,7 +198,7 @@ def comparison_table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def verdict(paired: Paired) -> str:
-    """Say what an interval shows."""
+    """Say in words what an interval shows."""
     if paired.low > 0:
         return f"{method_title(paired.method)} is more accurate"
     if paired.high < 0:
@@ -213,7 +213,7 @@ def split_seconds(outcome: Outcome, method: str) -> float | None:
 
 
 def _those(outcomes: Sequence[Outcome], wanted: Callable[[Outcome], bool]) -> tuple[list[str], list[Outcome]]:
-    """Return the outcomes that are wanted and their labels among all."""
+    """Return the labels and the outcomes of those that are wanted."""
     pairs = [(name, o) for name, o in zip(labels(outcomes), outcomes, strict=True) if wanted(o)]
     return [name for name, _ in pairs], [outcome for _, outcome in pairs]
 
@@ -265,7 +265,7 @@ def _first_fold(outcome: Outcome) -> Fold | None:
 
 
 def _first_sized(outcome: Outcome, label: str | None) -> tuple[Fold, SizedFormula] | None:
-    """Return the first fold of the formula-size method, and its formula, that of a label if there are several."""
+    """Return the first fold of the formula-size method and its formula; with several labels, that of the given one."""
     method = outcome.method(FORMULA_SIZE)
     folds = method.folds[:1] if method else ()
     return next(((fold, sized) for fold in folds for sized in fold.sized if sized.label == label), None)

@@ -1,9 +1,9 @@
 """Tuning by Optuna, asked and told from the driver in a fixed order.
 
-Each (method, fold) is a chain: its trials follow one another, because what is drawn next depends on what was told
-before; chains run side by side, which keeps all workers busy and the answer the same whatever their number. A chain
-notes every trial it finishes. When it runs again it asks Optuna the same questions, takes the noted answers, and only
-continues where the notes end.
+Each (method, fold) is a chain: its trials follow one another, because what Optuna draws next depends on the results
+before; chains run side by side, which keeps all workers busy while the answer does not depend on their number. A chain
+records every trial it finishes. When it runs again, it asks Optuna the same questions, takes the recorded answers, and
+continues where the records end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dnfscale.experiment.baselines import SPACES, Fit, Scored
 
 
 class Notes(Protocol):
-    """What has been finished of a chain, kept where a crash does not reach it."""
+    """The finished steps of a chain, kept where a crash does not reach them."""
 
     def recall(self, chain: str) -> list[dict[str, Any]]: ...
 
@@ -32,16 +32,16 @@ class Budget:
 
     trials: int = 100
     timeout_s: float | None = None
-    """How long one trial may take; a trial that takes longer has failed."""
+    """How long one trial may take; a trial that takes longer fails."""
     pruner: str = "none"
-    """Which trials are given up after a ninth or a third of their trees: see PRUNERS."""
+    """Which trials are stopped after a ninth or a third of their trees: see PRUNERS."""
 
 
 PRUNERS = ("none", "median", "halving")
-"""none: every trial grows all its trees; median: a trial below the median of the earlier ones is given up; halving:
-only the best third goes on."""
+"""none: every trial grows all its trees; median: a trial below the median of the earlier ones is stopped; halving: only
+the best third continues."""
 _RUNGS = (Fraction(1, 9), Fraction(1, 3))
-"""The shares of a trial's trees after which it may be given up; the trees are the first of those it would grow."""
+"""The shares of a trial's trees after which it may be stopped; the trees are the first of those it would grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Tuned:
     failed_trials: int
     pruned_trials: int
     seconds: float
-    """Time in tasks, repeated or not."""
+    """Time spent in tasks, whether run now or recorded earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class Untuned:
 def tune(
     method: str, fold: int, budget: Budget, *, seed: int, notes: Notes
 ) -> Generator[Fit, Scored | Failure, Tuned | Untuned]:
-    """Draw trials, keep the best on W_val (the first of several), fit it on W_0 and test it."""
-    # Optuna takes half a second to import, which a job without tuning does without.
+    """Draw trials, keep the best on W_val (the first in a tie), fit it on W_0 and test it."""
+    # Optuna takes half a second to import, which a job without tuning is spared.
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -149,7 +149,7 @@ def _pruner(name: str) -> Any:
 def _entry(
     chain: str, step: str, fit: Fit, noted: list[dict[str, Any]], notes: Notes
 ) -> Generator[Fit, Scored | Failure, dict[str, Any]]:
-    """Return what came of a fit: from the notes if it is there, else by having it done, and noting it."""
+    """Return the result of a fit: from the records if it is there, else by having it done and recording it."""
     if noted and noted[0]["step"] == step and noted[0]["params"] == dict(fit.params):
         return noted.pop(0)
     noted.clear()
