@@ -13,14 +13,14 @@ def main() -> int:
     """Carry out the command line of this process."""
     if _seems_to_start_workers(sys.argv[1:]):
         prepare_workers(LOADED)
-    # Loaded while the process that workers are forked from loads what they need.
+    # Imported only now, while the process from which workers are forked loads what they need.
     from dnfscale.jobs.cli import main as carry_out
 
     return carry_out()
 
 
 def _seems_to_start_workers(arguments: Sequence[str]) -> bool:
-    """Guess whether a command will start workers on this machine; a wrong guess costs time and nothing else."""
+    """Guess whether a command will start workers on this machine; a wrong guess only costs time."""
     if arguments[:1] != ["run"] or any(argument.startswith("--scheduler") for argument in arguments):
         return False
     texts = [*arguments, *(Path(file).read_text("utf-8", "replace") for file in arguments if Path(file).is_file())]

@@ -1,4 +1,4 @@
-"""The verb `bounds`: how many rows a promise takes, what rows promise, and what those of a model do."""
+"""The verb `bounds`: how many rows a promise takes, what a number of rows promises, and what a model's rows show."""
 
 from __future__ import annotations
 
@@ -173,12 +173,12 @@ def _table(header: tuple[str, str, str], rows: list[tuple[str, str, str]]) -> li
 
 
 def _count(number: int) -> str:
-    """Write a whole number; one that nobody counts to, as a power of ten."""
+    """Write a whole number; from 10**15 on, with an exponent."""
     return f"{number:,}" if number < 10**15 else f"{float(number):.3g}"
 
 
 def _upward(epsilon: float) -> str:
-    """Write an epsilon to four places, rounded so that it still holds."""
+    """Write an epsilon to four places, rounded up so that the bound still holds."""
     return f"{math.ceil(epsilon * 10_000) / 10_000:.4f}" if epsilon < 1000 else f"{epsilon:.3g}"
 
 

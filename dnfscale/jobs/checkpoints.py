@@ -1,13 +1,13 @@
-"""An engine whose finished scans outlive it: what a scan counted is written down, and read instead of counted again.
+"""An engine whose finished scans outlive it: what a scan counted is stored, and read back instead of counted again.
 
     reduce, map   the result is small: it is kept in tasks/<phase>-<number>.bin
-    keep          the results are rows on workers, which nobody writes down: they are made when a scan that has to be
-                  done asks for them, and not at all where all scans of them are known
+    keep          the results are rows on workers, which are not stored: they are made when a scan that has to be done
+                  asks for them, and not at all if the results of all scans of them are stored
     chain         keeps notes of its own, one for each task
 
-The phases of a job follow from its spec and its data alone, so a phase is known by its name and by how often the name
-has come. What is written carries the fingerprint of the job. As soon as one result is not there, all that follow are
-made anew, though some may be there: they are results of what went before.
+The phases of a job follow from its spec and its data alone, so a phase is identified by its name and by how often that
+name has occurred. Stored results carry the fingerprint of the job. Once one result is missing, all later ones are made
+anew even if they are stored, because they depend on the earlier ones.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class ScanRecords:
         self._recalled = recalled
         self._seen: Counter[str] = Counter()
         self._complete = True
-        """Whether all results so far were there."""
+        """Whether all results so far were stored."""
 
     def recall_or(self, phase: str, make: Callable[[], Result]) -> Result:
-        """Return what was written of a phase, or make it and write it."""
+        """Return the stored result of a phase, or make it and store it."""
         name = f"{phase.replace(' ', '-')}-{self._seen[phase]}"
         self._seen[phase] += 1
         title = f"{self._fingerprint} {name}"
@@ -50,20 +50,20 @@ class ScanRecords:
         try:
             content = to_bytes(title, made)
         except NotExactError:
-            # Better counted again than written down wrongly.
+            # It is better to count again than to store an inexact result.
             return made
-        # What a machine that fails has half-written is damaged, and is then counted again.
+        # A result that a failing machine has half-written is found to be damaged later, and is then counted again.
         self._files.jot(_file(name), content)
         return made
 
     def remove(self) -> None:
-        """Remove what is needed no more when the result is there."""
+        """Remove the stored results, which are not needed any more once the job's result is there."""
         for name in self._files.names("tasks", (".bin",)):
             self._files.remove(name)
 
 
 class CheckpointedEngine:
-    """An engine that does no scan twice."""
+    """An engine that never repeats a finished scan."""
 
     def __init__(self, engine: Engine, records: ScanRecords) -> None:
         self._engine = engine

@@ -14,12 +14,12 @@ Check = Callable[[Any], Any]
 _MOST_WORKER_BYTES = 1 << 50
 _LONGEST_S = 366 * 86_400
 _LEAST_WORKER_BYTES = 256 << 20
-"""With less, Dask pauses or restarts a worker before it has read anything, for ever."""
+"""With less, Dask keeps pausing or restarting a worker before it has read anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A key of the spec: how its value is checked, and what it is when it is not given."""
+    """A key of the spec: how its value is checked, and its default."""
 
     check: Check
     default: Any = None
@@ -86,7 +86,7 @@ def memory(value: Any) -> str:
 
 
 def real(value: Any) -> float:
-    """Return a number as a float; what is none is a nan, of which every comparison is false."""
+    """Return a number as a float; anything else as nan, for which every comparison is false."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return math.nan
     try:

@@ -39,19 +39,19 @@ def main(arguments: list[str] | None = None) -> int:
     signals.listen()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A name that the terminal cannot show is spelled out; it must not lose a run.
+            # A name that the terminal cannot show is spelled out, because it must not make a run fail.
             stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     return exit_code_of(lambda: options.verb(options))
 
 
 def exit_code_of(action: Callable[[], int | None]) -> int:
-    """Do something, tell of what ends it early, and return the exit code that says so."""
+    """Run an action, report what ends it early, and return the matching exit code."""
     try:
         code = action()
         sys.stdout.flush()
     except DnfscaleError as error:
-        # A message may quote a path or a value of the spec; what a terminal would obey is spelled out.
+        # A message may quote a path or a value of the spec; characters that a terminal would obey are spelled out.
         print(f"dnfscale: {visible(str(error))}", file=sys.stderr)
         return error.exit_code
     except MemoryError:
@@ -63,7 +63,7 @@ def exit_code_of(action: Callable[[], int | None]) -> int:
         print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
         return ended.exit_code
     except BrokenPipeError:
-        # Whoever read the output has gone; Python would complain once more when it flushes at exit.
+        # The reader of the output is gone; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     return code or 0

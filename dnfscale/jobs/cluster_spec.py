@@ -1,7 +1,7 @@
-"""The table [cluster] of a spec: what all kinds have in common, and a table for what is a kind's own.
+"""The table [cluster] of a spec: keys that all kinds share, and a table of its own for each kind.
 
-A spec may hold the tables of several kinds, so that cluster.kind alone chooses among them. No value of them is ever
-code: what goes into the script of a batch system or to another host is checked to be a plain word.
+A spec may hold the tables of several kinds, so that cluster.kind alone chooses among them. No value is ever code:
+anything that goes into the script of a batch system or to another host is checked to be a plain word.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dnfscale.jobs.checks import Check, Field, memory, one_of, seconds, text, te
 _TLS = ("ca_file", "cert_file", "key_file")
 _DEFAULTS = ClusterSpec()
 _MOST_LOCAL_WORKERS = 64
-"""Or four for each core, where that is more: a spec must not bring down the machine that it is tried on."""
+"""The most workers on one machine, or four per core if that is more: a spec must not bring down its machine."""
 _DIRECTIVES = {
     "slurm": (
         *("--constraint", "--exclude", "--exclusive", "--gres", "--hint", "--licenses", "--nice", "--nodelist"),
@@ -26,7 +26,7 @@ _DIRECTIVES = {
     ),
     "pbs": ("-l", "-p", "-P"),
 }
-"""Options that choose where and when a job runs; others could write files or set what is run."""
+"""The batch system's options that choose where and when a job runs; others could write files or change what is run."""
 
 
 def _plain(what: str, pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_.@:+/-]*") -> Check:
@@ -39,7 +39,7 @@ def _plain(what: str, pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_.@:+/-]*") -> Chec
 
 
 def _walltime(value: Any) -> str:
-    # Without quotes it is a time of day to TOML.
+    # Without quotes, TOML reads it as a time of day.
     given = value.isoformat() if isinstance(value, datetime.time) else value
     return str(_plain('a time, such as "02:00:00"', r"[0-9][0-9:-]*")(given))
 
@@ -118,7 +118,7 @@ CLUSTER_FIELDS: Mapping[str, Field] = {
 
 
 def check_cluster_keys(values: Mapping[str, Any], fail: Callable[[str, str], None]) -> None:
-    """Check what no key of [cluster] can tell by itself; fail is told the key and what is wrong."""
+    """Check keys of [cluster] that depend on each other; `fail` is called with the key and what is wrong."""
     kind = values["cluster.kind"]
     for needing, key, example in (
         ("address", "cluster.address", 'such as "tls://10.0.0.5:8786"'),
@@ -165,7 +165,7 @@ def cluster_of(values: Mapping[str, Any]) -> ClusterSpec:
 
 
 def _table(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """Return the values of one table that are given."""
+    """Return those values of one table that are set."""
     return {
         key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix) and value is not None
     }

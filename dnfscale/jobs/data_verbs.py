@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.1
 _PLAIN_S = 5.0
-"""How often progress is told of: on a terminal, and elsewhere."""
+"""How often progress is shown: on a terminal, and elsewhere."""
 _BAR = 30
 _SHOWN = 40
-"""Columns that a conversion tells of one by one."""
+"""How many columns a conversion lists one by one."""
 
 
 def add_data_verbs(subparsers: Subparsers) -> None:
@@ -69,7 +69,7 @@ def add_data_verbs(subparsers: Subparsers) -> None:
 
 
 class Meter:
-    """Tells how far a download or a conversion is: a bar that moves on a terminal, plain lines anywhere else."""
+    """Shows how far a download or a conversion is: a moving bar on a terminal, plain lines elsewhere."""
 
     def __init__(self, name: str, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._name = name
@@ -80,7 +80,7 @@ class Meter:
         self._drawn = False
 
     def bytes(self, done: int, total: int | None) -> None:
-        """Tell the bytes that are there, of how many if that is known."""
+        """Show the bytes received so far, and the total if it is known."""
         if total:
             share = min(done / total, 1.0)
             full = round(share * _BAR)
@@ -91,11 +91,11 @@ class Meter:
         self._tell(text, last=total is not None and done >= total)
 
     def rows(self, done: int) -> None:
-        """Tell the rows that have been written."""
+        """Show the rows written so far."""
         self._tell(f"{done:,} rows", last=False)
 
     def end(self) -> None:
-        """Leave the line of the bar."""
+        """End the line of the bar."""
         if self._drawn:
             self._stream.write("\n")
             self._stream.flush()

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from dnfscale.engine.detached.board import JobBoard, Line
 
 _DRIVER = "dnfscale.jobs.driver"
-"""What drives a job on the cluster."""
+"""The module that drives a job on the cluster."""
 _ASK_S = 0.5
-"""How often a job is asked for anew by who waits for it."""
+"""How often a waiting verb asks for the job's state."""
 _CANCEL_S = 30.0
-"""How long `cancel` waits for the end: the driver is asked, and killed after ten seconds."""
+"""How long `cancel` waits for the end of a job: the driver is asked to end, and killed after ten seconds."""
 
 Verbs = Any
 """The subparsers of argparse, whose type is private."""
@@ -174,8 +174,8 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _board(options: argparse.Namespace, spec: ClusterSpec | None = None) -> JobBoard:
-    """Reach the scheduler that the options name, else the spec, else Dask's own configuration."""
-    # Dask takes half a second to import, which other verbs do without.
+    """Connect to the scheduler named by the options, or else by the spec, or else by Dask's own configuration."""
+    # Dask takes half a second to import, which other verbs are spared.
     from dnfscale.engine.detached.board import JobBoard
 
     cluster = _access(options, spec or ClusterSpec())
@@ -185,7 +185,7 @@ def _board(options: argparse.Namespace, spec: ClusterSpec | None = None) -> JobB
 
 
 def _access(options: argparse.Namespace, cluster: ClusterSpec) -> ClusterSpec:
-    """Return how the scheduler is reached: as a spec says, unless the options say otherwise."""
+    """Return how to reach the scheduler: as the spec says, unless the options say otherwise."""
     cluster = replace(cluster, insecure=cluster.insecure or options.insecure, tls=_tls(options) or cluster.tls)
     if options.scheduler is not None and options.scheduler_file is not None:
         raise SpecError("--scheduler and --scheduler-file both name a scheduler; leave out one")
@@ -212,7 +212,7 @@ def _tls(options: argparse.Namespace) -> TlsFiles | None:
 
 
 def _tell_of_absent_data(spec: JobSpec | SuiteSpec) -> None:
-    """Say which local paths are taken to be the workers', because they are not here."""
+    """Report local paths that are not here, and are therefore taken to be the workers'."""
     for job in spec.jobs if isinstance(spec, SuiteSpec) else (spec,):
         path = job.data_path
         if is_local(path) and not any(mark in path for mark in "*?[") and not Path(path).exists():
@@ -255,5 +255,5 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):
-        # A container may run as a number that nobody has named.
+        # A container may run under a user id that has no name.
         return str(os.getuid())

@@ -1,6 +1,6 @@
-"""The driver of a detached job: the process that a supervisor starts beside a worker, and that does what `run` does.
+"""The driver of a detached job: the process that a supervisor starts beside a worker to do what `run` does.
 
-It is told what to do on its standard input, and lives as long as something comes from there: the scheduler may start
+It reads its instructions from standard input, and lives only as long as input keeps coming: the scheduler may start
 another driver as soon as this one's worker is gone, and two must not write to one folder.
 """
 
@@ -24,11 +24,11 @@ from dnfscale.jobs.suite import run_suite
 from dnfscale.jobs.suite_spec import SuiteSpec
 
 _SILENCE_S = 60.0
-"""A supervisor speaks twice a second. One that says nothing for this long is gone or cut off."""
+"""A supervisor sends something twice a second; one that is silent for this long is gone or cut off."""
 
 
 def main() -> None:
-    """Read what to do, do it, and end with the code that `run` would end with."""
+    """Read the instructions, carry them out, and exit with the code that `run` would have."""
     told = json.loads(sys.stdin.readline())
     signals.listen()
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
@@ -49,7 +49,7 @@ def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> N
 
 
 def _cluster(connection: dict[str, Any]) -> dict[str, Any]:
-    """Return the cluster as a spec has it: that of the worker, which has met it as it is."""
+    """Return the keys of [cluster] for the worker's own cluster; it is accepted as it is, with or without TLS."""
     tls = {f"cluster.tls.{name}": file for name, file in connection["tls"].items()}
     return {"cluster.kind": "address", "cluster.address": connection["address"], "cluster.insecure": True, **tls}
 
@@ -65,7 +65,7 @@ def _tell_of_resuming(folder: str, attempt: int) -> None:
 
 
 def _end_with_supervisor() -> None:
-    """End this process when its supervisor falls silent; everything it writes is there whole or not at all."""
+    """End this process when its supervisor falls silent; safe, because files are written whole or not at all."""
     source = sys.stdin.fileno()
     while True:
         ready, _, _ = select.select([source], [], [], _SILENCE_S)

@@ -1,4 +1,4 @@
-"""The verb `explain`: what a formula says and rests on, why a row gets its answer, which types a dataset has."""
+"""The verb `explain`: what a formula says and rests on, why a row gets its answer, and which types a dataset has."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class FoundTypes:
 
 @dataclass(frozen=True, slots=True)
 class FindTypes:
-    """The scan: the types of a partition's rows, whatever is missing in them."""
+    """The scan: the types of a partition's rows, including rows with missing values."""
 
     tau: Vocabulary
 
@@ -163,7 +163,7 @@ def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[s
 
 
 def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int) -> list[str]:
-    """Return a table of types; what may be long comes last."""
+    """Return a table of types; the column that may be long comes last."""
     rows = [("rows", "share", "answer", "lines", "learned from, positive", "type")]
     for explanation, n in listed:
         held = ", ".join(str(index + 1) for index in explanation.terms) or "none"
@@ -212,17 +212,18 @@ def _value(data: Numbers | Categories, place: int) -> Told:
         value = data.values[place]
         if data.measure is not None:
             return Quantity(data.measure, int(value))
-        # A short float has as many digits as it needs among its like, not among long ones.
+        # A float of low precision is written with the digits that it needs in its own precision, not in double
+        # precision.
         return float(str(value)) if value.dtype.kind == "f" else int(value)
     code = int(data.codes[place])
     return None if code < 0 else data.values[code]
 
 
 def _open(path: str, model: Model, access: Access) -> Source:
-    """Open a dataset, and make sure that the model can be asked about its rows."""
+    """Open a dataset, and check that it has the columns that the model needs."""
     source = open_dataset(path, access)
     check_columns([model.tau], source.types, path)
-    # What was asked for is told, not where a dataset of that name was found.
+    # Messages show the name that was asked for, not the place where a dataset of that name was found.
     return replace(source, path=path)
 
 
@@ -242,7 +243,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _written(value: Told) -> Any:
-    """Return a value as JSON can hold it: infinity, and dates and the like, as model files write them."""
+    """Return a value in JSON: infinity, dates and the like as model files write them."""
     if isinstance(value, Quantity):
         return str(value)
     return {"float": str(value)} if isinstance(value, float) and math.isinf(value) else value

@@ -81,7 +81,7 @@ def _written(file: str, options: argparse.Namespace) -> str:
 
 
 def _print(text: str) -> None:
-    """Write to stdout, unless it cannot show every character: spelled otherwise, a name would be another name."""
+    """Write to stdout, or raise SpecError if it cannot show every character: spelled otherwise, names would change."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""The tables of a run, one CSV file each: what its result says of every fold, sweep and size, row by row."""
+"""The tables of a run, one CSV file each: its result for every fold, sweep and size, row by row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FoldTable:
 
 
 def fold_tables(result: Mapping[str, Any]) -> Iterator[FoldTable]:
-    """Yield the tables of a result; that of sizes only where formulas were searched by size."""
+    """Yield the tables of a result; the one of sizes only if formulas were searched by size."""
     methods = result["methods"]
     ideal = methods["ideal"]
     label = ("label",) if "classes" in ideal["model"] else ()
@@ -64,7 +64,7 @@ def _sizes(sized: Mapping[str, Any], label: tuple[str, ...]) -> FoldTable:
 
 
 def _formulas(method: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield every formula of a method and the fold it is of, "all" for all rows."""
+    """Yield every formula of a method with the number of its fold, or "all" for that of all rows."""
     for record in (*method["folds"], method["model"]):
         for found in record.get("classes", [record]):
             yield record.get("fold", "all"), found

@@ -16,7 +16,7 @@ import pyarrow.fs as pafs
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, located, told
 
 _APPEND_S = 2.0
-"""A store has no way to add to a file: what is added is written at most so often, and when the folder is settled."""
+"""A store cannot append to a file: what is added is written at most this often, and when the folder is settled."""
 
 
 class FolderError(OSError):
@@ -28,7 +28,7 @@ class Folder(Protocol):
 
     @property
     def path(self) -> str:
-        """The folder as a person writes it."""
+        """The folder as the user wrote it."""
         ...
 
     def prepare(self) -> None:
@@ -52,11 +52,11 @@ class Folder(Protocol):
         ...
 
     def has(self, name: str) -> bool:
-        """Say whether there is a file of this name."""
+        """Return whether there is a file of this name."""
         ...
 
     def is_link(self, name: str) -> bool:
-        """Say whether this name stands for something elsewhere."""
+        """Return whether this name is a link to something elsewhere."""
         ...
 
     def names(self, below: str, endings: tuple[str, ...]) -> list[str]:
@@ -68,12 +68,12 @@ class Folder(Protocol):
         ...
 
     def settle(self) -> None:
-        """Write what has been added and not been written yet."""
+        """Write what was appended and has not been written yet."""
         ...
 
 
 def open_folder(path: str | Path, access: Access = DEFAULT_ACCESS) -> Folder:
-    """Return the folder at a path or URL; nothing is made yet."""
+    """Return the folder at a path or URL; nothing is created yet."""
     text = os.fspath(path)
     return StoreFolder(text, access) if is_remote(text) else LocalFolder(Path(text))
 
@@ -83,7 +83,7 @@ class LocalFolder:
 
     def __init__(self, path: Path) -> None:
         self._shown = str(path)
-        # Threads write here too; they must not follow a process that goes to another directory.
+        # Absolute, because threads write here too and must not be affected when the process changes its directory.
         self._path = path.absolute()
 
     @property
@@ -128,7 +128,7 @@ class LocalFolder:
 
 
 class StoreFolder:
-    """A folder of an object store: a beginning that the names of its objects share."""
+    """A folder of an object store: a prefix that the names of its objects share."""
 
     def __init__(self, path: str, access: Access) -> None:
         self._path = path.rstrip("/")
@@ -141,7 +141,7 @@ class StoreFolder:
         return self._path
 
     def prepare(self) -> None:
-        """A store needs no folders; that it can be written shows with the first file."""
+        """Do nothing: a store needs no folders, and whether it can be written shows with the first file."""
 
     def read(self, name: str) -> bytes:
         try:
@@ -157,7 +157,7 @@ class StoreFolder:
         try:
             filesystem, inner = self._located(name)
             stream = filesystem.open_output_stream(inner)
-            # One write of all of it: a stream that is closed after half of it would leave an object of half a file.
+            # Written in one piece: a stream that is closed halfway would leave an object with half a file.
             stream.write(content)
             stream.close()
         except (pa.ArrowException, OSError) as error:
@@ -220,7 +220,7 @@ class StoreFolder:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Raise what the file system says as an error of the folder."""
+    """Turn errors of the file system into FolderError."""
     try:
         yield
     except OSError as error:
@@ -237,9 +237,9 @@ def write_whole(target: Path, content: str | bytes) -> None:
 
 @contextmanager
 def _drafted(target: Path) -> Iterator[BinaryIO]:
-    """Give a file to write that takes the target's place when the block ends."""
+    """Yield a file to write, which replaces the target when the block ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Its name is known before it is there: a signal may come at any moment, and nothing is to be left behind.
+    # The name is known before the file exists, so that nothing is left behind if a signal comes at any moment.
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with draft.open("xb") as file:

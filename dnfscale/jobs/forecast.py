@@ -1,8 +1,8 @@
 """How long a job will take and how much memory a worker will hold: a model of the scans, fitted to measured runs.
 
-The figures are nanoseconds on one core of the machine they were measured on; how fast this machine is beside that one
-is measured anew each time, by the work that scans consist of. `python -m tests.bench` compares what is forecast with
-what happens; a factor of two either way is what to expect.
+The figures are nanoseconds on one core of the machine where they were measured; how fast this machine is in comparison
+is measured each time, with the kind of work that scans consist of. `python -m tests.bench` compares forecasts with what
+happens; expect a factor of two either way.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ import numpy as np
 _READ_NUMBER_NS = 13.0
 _READ_CATEGORY_NS = 17.0
 _READ_ROW_NS = 60.0
-"""Reading a value, finding its side of the bracket or its code; and a row's label, fold and split."""
+"""Reading a number or a category, with its side of the bracket or its code; and a row's label, fold and split."""
 _ASSOCIATE_NS = 4.0
 """Binning a value and counting it in a 2 x 2 table."""
 _TYPE_NS = 1.2
 """One attribute of one row's type, in one ranking."""
 _FOLD_NS = 6.0
-"""Rows whose type differs from fold to fold, counted for each of them and each ranking."""
+"""Recounting rows whose type differs between folds, per row, fold and ranking."""
 _CELL_NS = 3.0
 """Merging one cell of the tables of types, from one partition."""
 _CHUNK_NS = 250_000.0
-"""Beginning with one column of one partition, however few values it has there."""
+"""Starting to read one column of one partition, however few values it has there."""
 _FILE_NS = 1_500_000.0
 """Opening a file."""
 _SCORE_NS = 1_600.0
 """Scoring and ranking one attribute in one fold by one score."""
 _CUT_NS = 5_000_000.0
-"""One cut of one column of numbers in all folds, which the runner finds by itself."""
+"""Finding one cut of one column of numbers in all folds, which the runner does by itself."""
 _FURTHER_CUT_NS = 3.0
-"""One more cut of a value: finding its side of one more bracket, and counting one more attribute."""
+"""Each further cut of a value: finding its side of one more bracket, and counting one more attribute."""
 _TOGETHER_NS = 3.0
 """One attribute in one sampled row, at one step of the rankings that look at attributes together."""
 _UNIT_NS = 60_000_000.0
-"""The steps of these rankings in one part of the rows, and what they are worth there, however few rows it has."""
+"""A fixed cost per part of the rows in which these rankings are made and judged, however few rows it has."""
 _TASK_S = 0.003
-"""A task of ours, its messages included, on the core that the scheduler shares."""
+"""One task with its messages, on the core that the scheduler shares."""
 _PHASE_S = 0.06
-"""The beginning and the end of a phase, when not all workers have something to do."""
+"""The start and the end of a phase, when not all workers are busy."""
 LAUNCH_S = 2.5
 """Starting a local cluster and the program itself."""
 _REFERENCE_S = 0.0023
@@ -52,13 +52,14 @@ _PROCESS_BYTES = 120 << 20
 _ALLOCATOR_BYTES = 96 << 20
 """What allocators hold on to between two blocks: up to 35 MiB Arrow's, up to 60 MiB malloc's."""
 _CELL_BYTES = 8
-"""A value of a partition in hand, rough, joined and binned: 7.3 and 7.9 bytes in one row group of 2.5 million rows."""
+"""Memory of one value of a partition in hand, rough, joined and binned: 7.3 and 7.9 bytes were measured in one row
+group of 2.5 million rows."""
 _BLOCK_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What decides how much there is to do."""
+    """The quantities that decide how much there is to do."""
 
     rows: int
     numbers: int
@@ -71,17 +72,17 @@ class Work:
     rankings: int
     ell: int
     cuts: int
-    """Of each column of numbers."""
+    """Cuts of each column of numbers."""
     units: int
-    """Parts of the rows in which attributes are ranked together, on so many sampled rows."""
+    """Parts of the rows in which attributes are ranked together, each on `sampled` rows."""
     sampled: int
     candidates: int
     reads: float
-    """How often the dataset is read, a sample as its share."""
+    """How often the dataset is read; reading a sample counts as its share."""
     workers: int
     on_cluster: bool
     starts_cluster: bool
-    """Whether one is started for it."""
+    """Whether a cluster is started for the job."""
 
 
 def seconds(work: Work) -> float:
@@ -108,9 +109,9 @@ def seconds(work: Work) -> float:
 def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_bytes: int, kept_limit: int | None) -> int:
     """Return what a worker will hold at most.
 
-    The rough rows stay with it, up to a limit; a partition is in hand as it is read and as it is binned;
-    what lies around the cuts of the whole table is merged once, with a copy; so are the tables of types. Attributes are
-    ranked together on a sample, all of it in hand.
+    The worker keeps its rough rows, up to a limit; it holds a partition while reading and while binning it; the values
+    around the cuts of the whole table are merged once, with a copy, and so are the tables of types. Attributes are
+    ranked together on a sample that is held as a whole.
     """
     columns = work.numbers + work.categories
     kept = rough_bytes // max(1, work.workers)
@@ -118,7 +119,8 @@ def worker_bytes(work: Work, *, largest_rows: int, rough_bytes: int, inside_byte
         kept = min(kept, kept_limit)
     in_hand = largest_rows * (columns + 2) * _CELL_BYTES + min(largest_rows, _BLOCK_ROWS) * 24 * (columns + 1)
     tables = 3 * work.folds * work.rankings * (8 * 6 << work.ell)
-    # As if every candidate were a flag in single precision, with what products make of it; cuts take a byte a column.
+    # An upper estimate: every candidate counts as a flag in single precision, with the products made of it; cuts take
+    # only a byte per column.
     together = 2 * 4 * work.sampled * work.candidates
     return _PROCESS_BYTES + _ALLOCATOR_BYTES + kept + in_hand + tables + 3 * inside_bytes + together
 

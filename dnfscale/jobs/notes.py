@@ -1,7 +1,7 @@
-"""Notes of finished work: tasks/<name>.json in a run's folder, rewritten whole whenever something is added.
+"""Records of finished work: tasks/<name>.json in a run's folder, rewritten as a whole whenever something is added.
 
-Each file carries the fingerprint of the job (its spec, its data, this version), so that notes of another job are never
-taken for this one's.
+Each file carries the fingerprint of the job (its spec, its data, this version), so that the records of another job are
+never taken for this one's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dnfscale.jobs.folders import Folder, FolderError
 
 
 class TaskNotes:
-    """What has been finished of a job."""
+    """The finished work of a job."""
 
     def __init__(self, files: Folder, fingerprint: str) -> None:
         self._files = files
@@ -22,20 +22,20 @@ class TaskNotes:
         self._entries: dict[str, list[dict[str, Any]]] = {}
 
     def recall(self, chain: str) -> list[dict[str, Any]]:
-        """Return what was noted, in order; nothing where there are no notes of this job."""
+        """Return the recorded entries of a chain, in order; none if this job has recorded nothing."""
         try:
             content = json.loads(self._files.read(_file(chain)))
             noted = list(content["entries"]) if content["fingerprint"] == self._fingerprint else []
         except FolderError:
             raise
         except (OSError, ValueError, KeyError, TypeError):
-            # Notes that cannot be read are notes of nothing: the work is done again.
+            # Records that cannot be read count as none: the work is done again.
             noted = []
         self._entries[chain] = noted
         return list(noted)
 
     def note(self, chain: str, entry: dict[str, Any]) -> None:
-        """Add an entry; it replaces whatever had been noted beyond what was recalled and used."""
+        """Add an entry, in place of an earlier one for the same step."""
         entries = self._entries.setdefault(chain, [])
         entries[:] = [noted for noted in entries if noted.get("step") != entry.get("step")]
         entries.append(entry)
@@ -48,7 +48,7 @@ def _file(chain: str) -> str:
 
 
 def fingerprint(*parts: str) -> str:
-    """Return a short name for some text."""
+    """Return a short digest of some texts."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())

@@ -1,8 +1,8 @@
 """What is sent to a driver: a spec that means the same on every machine, as plain text, and how to run it.
 
 Paths are made absolute where the job is submitted, as `run` would understand them there: on a file system that all
-machines share, they mean the same to the driver. Of the cluster only what holds on any cluster is kept: the driver runs
-on the one that it was submitted to.
+machines share, they mean the same to the driver. Of the table [cluster] only keys that apply to any cluster are kept,
+because the job runs on the cluster that it was submitted to.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEPT_OF_CLUSTER = ("fan_in", "start_timeout_s", "lost_timeout_s")
 
 
 def order_for(spec: JobSpec | SuiteSpec, options: Options) -> dict[str, Any]:
-    """Return all that a driver needs to know, in values that JSON has."""
+    """Return all that a driver needs to know, as values that JSON can hold."""
     jobs = spec.jobs if isinstance(spec, SuiteSpec) else ()
     return {
         "spec": _packed(spec),
@@ -38,7 +38,7 @@ def order_for(spec: JobSpec | SuiteSpec, options: Options) -> dict[str, Any]:
 
 
 def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | SuiteSpec:
-    """Check an order's spec as any other, and return it for a cluster."""
+    """Read and check the spec of an order, and return it for the given cluster."""
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for number, job in enumerate(order["jobs"]):
@@ -46,13 +46,14 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
             Path(folder, files[-1]).write_text(job["text"], encoding="utf-8")
         main = Path(folder, "spec.toml")
         document = tomllib.loads(order["spec"]["text"])
-        # Each job comes as it is run: with a profile and a seed out of those that the suite may list.
+        # Each job is sent as it is run: with one profile and one seed of those that the suite may list.
         crossed = {key: document.pop(key) for key in CROSSED if key in document}
         listed = document.pop("jobs", ())
         main.write_text(write_toml({**document, "jobs": files} if files else document), encoding="utf-8")
         if files:
             suite = read_suite(main, cluster)
-            # What the suite says of all jobs is already in each of them, and so is what goes before that.
+            # The keys that the suite sets for all jobs, and those that take precedence over them, are already in each
+            # job.
             jobs = tuple(
                 _named(read_spec(Path(folder, file), cluster), job)
                 for file, job in zip(files, order["jobs"], strict=True)
@@ -69,7 +70,7 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
 
 
 def options_in(order: Mapping[str, Any], *, attempt: int) -> Options:
-    """Return how to run an order; a driver that is not the first goes on where the one before it stopped."""
+    """Return how to run an order; a driver that is not the first resumes where the one before it stopped."""
     return Options(force=order["force"], resume=order["resume"] or attempt > 1)
 
 
@@ -81,7 +82,7 @@ def use_data_folder(order: Mapping[str, Any]) -> None:
 
 
 def run_folder_of(spec: JobSpec | SuiteSpec) -> str:
-    """Return the folder of a run as any machine is told of it."""
+    """Return the folder of a run as an absolute path or URL, which other machines can understand."""
     return str(_absolute(str(spec.run_folder)))
 
 
@@ -94,7 +95,7 @@ def _packed(spec: JobSpec | SuiteSpec) -> dict[str, Any]:
 
 
 def _named(spec: JobSpec, sent: Mapping[str, Any]) -> JobSpec:
-    """Return the spec with the names and lines of the submitter's file, for messages."""
+    """Return the spec with the file name and lines of the submitter, for messages."""
     return replace(spec, file=Path(sent["file"]), lines=sent["lines"])
 
 

@@ -1,4 +1,4 @@
-"""What the journal says of a phase: when it began, how it goes, and what it has read."""
+"""What the journal records about a phase: when it began, its progress, and what it has read."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dnfscale.engine.api import Progress
 from dnfscale.jobs.plan import Plan
 
 _AGAIN_S = 5.0
-"""How often a phase that goes on is told of."""
+"""How often the progress of a running phase is recorded."""
 
 
 class Phases:
-    """Knows which phase goes over rows and which reads files, and how long each has taken."""
+    """Knows which phases scan all rows and which read files, and how long each has taken."""
 
     def __init__(self, plan: Plan) -> None:
         self._rows = plan.rows
@@ -20,13 +20,13 @@ class Phases:
         self._order = [phase.name for phase in reading]
         self._unread = {phase.name: phase.read_bytes for phase in reading}
         self.scans = frozenset(phase.name for phase in plan.phases if phase.reads.is_scan)
-        """Phases that go over every row; a sample does not, and tuning reads rows once a worker, not once a trial."""
+        """Phases that scan every row; sampling does not, and tuning reads rows once per worker, not once per trial."""
         self._started: dict[str, float] = {}
         self._told: dict[str, float] = {}
         self.elapsed_s: dict[str, float] = {}
 
     def facts(self, progress: Progress, now: float) -> dict[str, Any] | None:
-        """Return what is worth an entry of the journal: the beginning, the end, and a word now and then."""
+        """Return what the journal should record, if anything: the beginning, the end, and progress now and then."""
         phase = progress.phase
         facts: dict[str, Any] = {"phase": phase, "done": progress.done, "total": progress.total}
         if progress.done == 0:
@@ -45,9 +45,10 @@ class Phases:
         return {**facts, "elapsed_s": round(elapsed_s, 3)}
 
     def _read_by(self, phase: str) -> int:
-        """Return the bytes of Parquet that were to be read up to the end of this phase, and by none before it.
+        """Return the planned bytes of Parquet up to the end of this phase that no earlier phase has reported.
 
-        Rows that a cluster keeps are read when the first phase asks for them, so that reading has no end of its own.
+        Rows that a cluster keeps are read when a later phase first asks for them, so the reading phase does not end by
+        itself.
         """
         upto = self._order[: self._order.index(phase) + 1]
         return sum(self._unread.pop(name, 0) for name in upto)

@@ -1,4 +1,4 @@
-"""What a person sees while a job runs: a line that moves on a terminal, plain lines anywhere else."""
+"""What the user sees while a job runs: a moving line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dnfscale.engine.api import Progress
 
 _REDRAW_S = 0.1
 _PLAIN_S = 5.0
-"""How often a phase is told of again: on a terminal, and elsewhere."""
+"""How often the progress of a phase is shown: on a terminal, and elsewhere."""
 
 
 class ProgressLines:
-    """Writes the progress of each phase of each job: what is done, how fast, and how long it will take."""
+    """Writes the progress of each phase of each job: what is done, how fast, and how long the rest will take."""
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -27,17 +27,17 @@ class ProgressLines:
         self._started: dict[tuple[str, str], float] = {}
         self._told = 0.0
         self._lock = threading.Lock()
-        """Jobs of a suite run in threads of their own."""
+        """Needed because the jobs of a suite run in threads of their own."""
 
     def begin(self, job: str, n_rows: int, n_partitions: int, *, scans: Container[str]) -> None:
-        """Say that a job begins; in scans, phases that go over every row, rows a second mean something."""
+        """Show that a job begins; rows per second are shown only for `scans`, the phases that go over every row."""
         with self._lock:
             self._rows[job] = n_rows
             self._scans[job] = scans
             self._line(f"{job}: {n_rows:,} rows in {n_partitions:,} partition{'s' * (n_partitions != 1)}")
 
     def progress(self, job: str, progress: Progress) -> None:
-        """Say how far a phase has come, if it is time to."""
+        """Show how far a phase has come, if enough time has passed."""
         with self._lock:
             now = self._clock()
             started = self._started.setdefault((job, progress.phase), now)
@@ -54,12 +54,12 @@ class ProgressLines:
                     self._line(line)
 
     def notice(self, text: str) -> None:
-        """Say what happened to the cluster."""
+        """Show what happened to the cluster."""
         with self._lock:
             self._line(f"  {text}")
 
     def recalled(self, job: str, phase: str) -> None:
-        """Say that a phase was carried out by an earlier run."""
+        """Show that a phase was completed by an earlier run."""
         with self._lock:
             self._line(f"  {self._name(job, phase):<22} done before")
 

@@ -14,11 +14,11 @@ from dnfscale.jobs.report import ReportRun, render_figures, render_report, repor
 from dnfscale.jobs.store import RunFolder
 
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What comes of a file whose parts are not what they should be: they are looked at where they are shown."""
+"""The errors that a damaged file causes while it is rendered, because its parts are not checked before."""
 
 
 def report_again(folders: Sequence[str], target: str | None = None, access: Access = DEFAULT_ACCESS) -> str:
-    """Write the report of finished runs once more, and return its place; files that are damaged are an error."""
+    """Write the report of finished runs again, and return its path; raise SpecError if their files are damaged."""
     try:
         if len(folders) == 1 and target is None:
             write_report(RunFolder(folders[0], access))
@@ -61,7 +61,7 @@ def write_joint_report(folders: Sequence[str], target: str, access: Access = DEF
 
 
 def runs_in(folder: str, access: Access = DEFAULT_ACCESS) -> tuple[list[ReportRun], list[tuple[str, str]]]:
-    """Return the finished runs of a folder, which may be a suite's, and the jobs of it that failed."""
+    """Return the finished runs of a folder, which may be a suite's, and the names and errors of jobs that failed."""
     files = open_folder(folder, access)
     result = _read(files, "result.json")
     if result.get("schema") != "dnfscale.suite/1":

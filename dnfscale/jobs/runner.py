@@ -50,7 +50,7 @@ from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.certificate import load_functions
 
 _FINISHED = "finished"
-"""The note that is written last."""
+"""The record that is written last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
 
 
 def check_place(spec: JobSpec | SuiteSpec, options: Options) -> None:
-    """Raise where the job could not run as described; nothing is started."""
+    """Raise an error if the job could not run on its cluster as described; nothing is started."""
     try:
         check_cluster(spec.cluster)
         if options.performance_report is not None:
@@ -110,7 +110,7 @@ def launched(spec: JobSpec | SuiteSpec, options: Options, tell: Tell) -> Engine:
 
 
 def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
-    """Open the dataset of a spec, and settle its target, labels and roles; only footers are read."""
+    """Open the dataset of a spec, and determine its target, labels and roles; only footers are read."""
     try:
         if is_named(spec.data_path):
             source, record = open_named(spec.data_path)
@@ -121,7 +121,7 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
                 "boolean": record.boolean,
             }
             if spec["data.target"] not in (None, record.target) or spec["data.classes"] == "all":
-                # Another target, or all of its labels: what the record calls positive says nothing of it.
+                # With another target, or with all labels as classes, the record's positive labels do not apply.
                 roles["positive"] = None
             to_learn = learn_spec(spec, target=spec["data.target"] or record.target, **roles)
         else:
@@ -138,7 +138,7 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
 
 
 def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source, LearnSpec]:
-    """Return the source with a classifier's answers as its target, joined with the truth where it is known."""
+    """Return the source with a classifier's answers as its target, joined with the truth if it is known."""
     scorer = open_xgboost(str(spec.distilled_file), spec["distill.threshold"])
     truth = to_learn.target if spec.knows_truth else None
     if truth is not None and truth in source.types and to_learn.positive is None:
@@ -149,7 +149,7 @@ def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source,
                 "data.target",
             )
         to_learn = replace(to_learn, positive=(True,))
-    # A name of ours is not to be taken for one that is alike but for case.
+    # Our own name must not be taken for one that differs only in case.
     name = unused_name("answer", [name.casefold() for name in source.types])
     scored = scored_source(source, scorer, target=name, truth=truth, positive=to_learn.positive or ())
     drop = to_learn.drop if truth is None else (*to_learn.drop, truth)
@@ -157,7 +157,7 @@ def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source,
 
 
 def failed_folds(result: dict[str, Any]) -> TaskError | None:
-    """Return the error that says which folds of which methods have failed, if any have; all rows are a fold too."""
+    """Return an error that names the folds and methods that failed, or None; the model of all rows counts as a fold."""
     failed = [
         f"{name} {part}: {record['error']}"
         for name, method in result["methods"].items()
@@ -174,7 +174,7 @@ def failed_folds(result: dict[str, Any]) -> TaskError | None:
 
 
 class Job:
-    """A job that has been opened: its data, its folder, its notes, and what is told of it."""
+    """An opened job: its data, its folder, its records, and how its progress is reported."""
 
     def __init__(self, spec: JobSpec, options: Options, source: Source, to_learn: LearnSpec, shown: Watcher) -> None:
         self.spec = spec
@@ -191,7 +191,7 @@ class Job:
         self._shown = shown
         self._journal = Journal(files)
         self._telling = threading.Lock()
-        """Workers come and go in a thread of their own."""
+        """Needed because workers joining and leaving is reported from another thread."""
         self._phases = Phases(plan(spec, source, to_learn))
 
     @classmethod
@@ -202,7 +202,7 @@ class Job:
 
     @property
     def is_finished(self) -> bool:
-        """Whether this very job, on this very data, has written its last file."""
+        """Whether this job, on this very data, has written its last file."""
         try:
             resolved = tomllib.loads(self.spec.resolved())
             return self.folder.has_result(resolved) and bool(self._notes.recall(_FINISHED))
@@ -210,7 +210,7 @@ class Job:
             raise self.spec.located(self.folder.unwritable(error)) from error
 
     def claim(self) -> None:
-        """Make the job's folder its own until release(); without --resume the work of an earlier run is removed."""
+        """Lock the job's folder until release(); without --resume, the work of an earlier run is removed."""
         resolved = self.spec.resolved()
         try:
             self._lock.take()
@@ -231,13 +231,13 @@ class Job:
             raise
 
     def release(self) -> None:
-        """Give the folder back."""
+        """Write what is pending, and unlock the folder."""
         with suppress(FolderError):
             self.folder.files.settle()
         self._lock.release()
 
     def _check_begun(self, earlier: dict[str, str]) -> None:
-        """Raise an error that says why a run cannot go on; one that has come nowhere stands in nobody's way."""
+        """Raise an error that says why a run cannot be resumed, unless it has no finished work to lose."""
         if self.folder.files.names("tasks", TASK_ENDINGS) in ([], [BEGUN]):
             return
         anew = "run with --force, or without --resume, to start anew"
@@ -303,7 +303,7 @@ class Job:
         self.folder.files.settle()
 
     def _unwritten(self, error: OSError) -> LimitError:
-        """Say that a file of the run could not be written; what had been, stays for --resume."""
+        """Return the error for a file of the run that could not be written; earlier files stay for --resume."""
         advice = "look after the store" if is_remote(self.folder.path) else "make room"
         return LimitError(
             f"{self.spec.place('output.dir')}: expected to write the run's files to {self.folder.path}, but "
@@ -311,7 +311,7 @@ class Job:
         )
 
     def watch(self, progress: Progress) -> None:
-        """Journal the beginning, the course and the end of a phase, and show all of it."""
+        """Journal the beginning, progress and end of a phase, and show all of it."""
         signals.check()
         facts = self._phases.facts(progress, time.monotonic())
         if facts is not None:
@@ -336,7 +336,7 @@ class Job:
             self._shown.event({**self._journal.record(event, **facts), "job": self.spec.name})
 
     def _write(self, found: JobResult, timing: dict[str, Any], environment: dict[str, Any]) -> None:
-        """Write the run's files: result.json after what it stands for, and the report, which shows it, last."""
+        """Write the run's files: result.json after those that it summarizes, and the report, which shows it, last."""
         self.folder.remove(SIZED_MODEL)
         for file, model in found.models.items():
             self.folder.write_json(file, model)
@@ -352,7 +352,7 @@ def _shown(options: Options, err: TextIO) -> Watcher:
 
 @lru_cache(maxsize=1)
 def code_version() -> str:
-    """Return the version of this package, and a digest of its code: work of other code is not gone on with."""
+    """Return the version of this package with a digest of its code: work of other code must not be resumed."""
     digest = hashlib.blake2b(digest_size=8)
     for file in sorted(Path(dnfscale.__file__).parent.rglob("*.py")):
         digest.update(file.read_bytes())

@@ -1,7 +1,7 @@
-"""Results of scans as bytes, and back, to the last bit: a line of JSON for their shape, then the arrays as they are.
+"""Results of scans as bytes, and back, exact to the last bit: a line of JSON for their shape, then the raw arrays.
 
-Never a pickle: what is read back is numbers, texts, arrays of numbers, and the few kinds of value that are listed here
-by name, so that a file that somebody else has written can at most be refused.
+Pickle is never used: only numbers, texts, arrays of numbers, and the few classes listed here by name are read back, so
+a file from somebody else can do no harm.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _KINDS: dict[str, Any] = {
 }
 _CHOICES: dict[str, Any] = {kind.__name__: kind for kind in (Status,)}
 _NUMBERS = "biuf"
-"""Kinds of dtype whose bytes say all there is to know."""
+"""Kinds of dtype that are fully described by their bytes."""
 
 
 class NotExactError(TypeError):
-    """A value that this module cannot write down exactly."""
+    """A value that this module cannot store exactly."""
 
 
 class DamagedError(ValueError):
@@ -63,7 +63,7 @@ class DamagedError(ValueError):
 
 
 def to_bytes(title: str, value: Any) -> bytes:
-    """Write a value down, under a title."""
+    """Return a value as bytes, under a title."""
     arrays: list[bytes] = []
     shape = json.dumps(_shape(value, arrays), separators=(",", ":"), allow_nan=False).encode()
     body = b"".join([shape, b"\n", *arrays])
@@ -71,7 +71,7 @@ def to_bytes(title: str, value: Any) -> bytes:
 
 
 def from_bytes(title: str, content: bytes) -> Any:
-    """Return the value that was written down under the title."""
+    """Return the value that was stored under the title."""
     try:
         head, _, body = content.partition(b"\n")
         if json.loads(head) != [title, zlib.crc32(body)]:
@@ -87,15 +87,15 @@ def from_bytes(title: str, content: bytes) -> Any:
 
 
 def _shape(value: Any, arrays: list[bytes]) -> Any:
-    """Return what JSON can hold of a value; the bytes of its arrays are added to the list."""
+    """Return the part of a value that JSON can hold; the bytes of its arrays are appended to `arrays`."""
     kind = type(value)
     if value is None or kind in (bool, int, str):
         return value
     if kind is float:
-        # A nan has a sign and more bits of its own.
+        # A nan has a sign and payload bits, which must be kept too.
         return value if math.isfinite(value) else {"float": struct.pack("<d", value).hex()}
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in _NUMBERS:
-        # Without dims a scalar, which is something else than an array of no dimensions.
+        # No dims means a scalar, which differs from an array of no dimensions.
         dims = {"dims": list(value.shape)} if isinstance(value, np.ndarray) else {}
         arrays.append(np.ascontiguousarray(value).tobytes())
         return {"dtype": value.dtype.str, **dims}
@@ -113,7 +113,7 @@ def _shape(value: Any, arrays: list[bytes]) -> Any:
 
 
 class _Reader:
-    """Gives back values in the order in which their arrays were written."""
+    """Reads values back, in the order in which their arrays were written."""
 
     def __init__(self, arrays: bytes) -> None:
         self._arrays = arrays
@@ -143,5 +143,5 @@ class _Reader:
         count = math.prod(dims or ())
         flat = np.frombuffer(self._arrays, dtype, count, self._place)
         self._place += flat.nbytes
-        # A copy can be written to, as the original could, and lies where the dtype wants it.
+        # A copy is writable, as the original was, and aligned as the dtype requires.
         return flat.copy().reshape(dims) if dims is not None else flat[0]

@@ -1,6 +1,6 @@
 """Job specs: TOML in, a checked JobSpec out, and for every fault the file, the line and what to write instead.
 
-Each key stands once in fields.py with its check and its default; what no key can tell by itself is checked here.
+Each key is listed in fields.py with its check and its default; what depends on several keys is checked here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dnfscale.jobs.toml_text import key_lines, write_toml
 from dnfscale.learn.spec import PROFILES, LearnSpec, profile_choices
 
 _SHOWN = 200
-"""Characters of a wrong value that are told."""
+"""How many characters of a wrong value a message shows."""
 
 _SECRET_KEYS = re.compile(r"secret|password|passwd|token|credential|access_?key|account_?key|\bkey$|sas")
 _RUNS = {
@@ -38,14 +38,14 @@ _RUNS = {
     "ripper": "baselines.ripper.run",
     "ebm": "baselines.ebm.run",
 }
-"""The key of each peer that is set when it is to run."""
+"""For each peer, the key whose value makes it run."""
 _SIZED_KEYS = ("max_size", "time_limit_s", "patience", "max_types")
 BASELINES: Mapping[str, tuple[str, Any]] = {
     **{f"baselines.{name}": (f"baselines.{name}.trials", Budget().trials) for name in TUNED},
     **{f"baselines.{peer}": (key, MOST_LEAVES if peer == "decision_tree" else True) for peer, key in _RUNS.items()},
     f"baselines.{SIZED}": (f"baselines.{SIZED}.max_size", SizeBudget().max_size),
 }
-"""The table of each baseline, and the key and value that stand for it where it has no keys."""
+"""The table of each baseline, and the key and value that it sets if it is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class JobSpec:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """What the job runs: what it lists, else the formula, what costs nothing, and every baseline with a table."""
+        """The methods to run: those listed, else the formula, the free ones, and every baseline with a table."""
         if self.kind == "distill":
             return ("ideal", "black_box")
         if self["methods"] is not None:
@@ -117,7 +117,7 @@ class JobSpec:
 
     @property
     def size_budget(self) -> SizeBudget | None:
-        """How far the formula-size method searches; None where it is not to run."""
+        """How far the formula-size method searches; None if it does not run."""
         if SIZED not in self.methods:
             return None
         return SizeBudget(**{key: self[f"baselines.{SIZED}.{key}"] for key in _SIZED_KEYS})
@@ -128,12 +128,12 @@ class JobSpec:
 
     @property
     def data_access(self) -> Access:
-        """How the store that holds the data is reached."""
+        """How to reach the store that holds the data."""
         return access_of(self.values, "data")
 
     @property
     def output_access(self) -> Access:
-        """How the store for the run's files is reached."""
+        """How to reach the store for the run's files."""
         return access_of(self.values, "output")
 
     @property
@@ -141,7 +141,7 @@ class JobSpec:
         return cluster_of(self.values)
 
     def located(self, error: DnfscaleError) -> DnfscaleError:
-        """Return the error with the file and the line of the key that it speaks of."""
+        """Return the error with the file and the line of the key that it is about."""
         return located_in(error, self.file, self.lines)
 
     def place(self, key: str) -> str:
@@ -149,7 +149,7 @@ class JobSpec:
         return place_of(self.file, self.lines, key)
 
     def essence(self) -> str:
-        """Return what the result depends on: the spec without where and how fast it runs."""
+        """Return the part of the spec that the result depends on: all but where and how fast the job runs."""
         kept = {key: value for key, value in self._settled.items() if not key.startswith(("cluster.", "output."))}
         return resolved_toml(kept)
 
@@ -159,7 +159,7 @@ class JobSpec:
 
     @property
     def _settled(self) -> dict[str, Any]:
-        """All values, with the data's path such that it means the same wherever the spec lies."""
+        """All values, with absolute paths, so that they mean the same wherever the spec is."""
         path = self.data_path
         if is_local(path):
             path = os.path.abspath(path)
@@ -168,9 +168,9 @@ class JobSpec:
 
 
 def access_of(values: Mapping[str, Any], table: str) -> Access:
-    """Return how the store of data.path or output.dir is reached.
+    """Return how to reach the store of data.path or output.dir.
 
-    What is not said of the output is as it is for the data, if both are in the same kind of store.
+    Keys that are not set for the output are taken from the data, if both are in the same kind of store.
     """
     kinds = {str(values.get(key, "")).partition("://")[0].lower() for key in ("data.path", "output.dir")}
     tables = ("data", "output") if table == "output" and len(kinds) == 1 else (table,)
@@ -203,7 +203,7 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
         if key not in FIELDS:
             raise SpecError(f"--set {key}: {unknown(key, FIELDS)}")
         given[key] = value
-        # What is said elsewhere is not the fault of the file's line.
+        # A value from the command line is not the fault of the file's line.
         lines.pop(key, None)
     values = checked(
         given,
@@ -228,7 +228,7 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
 def profiled(profile: Any, rank: Any = None) -> dict[str, Field]:
     """Return the fields with the defaults of a profile, given the rankings asked for.
 
-    A profile or ranking that is not known is for the check to tell.
+    An unknown profile or ranking is left for the check of its key to report.
     """
     known = isinstance(profile, str) and profile in PROFILES
     chosen = profile_choices(profile, rank if isinstance(rank, list) else None) if known else {}
@@ -304,7 +304,7 @@ def parse_override(text: str) -> tuple[str, Any]:
 
 
 def parse_overrides(texts: Iterable[str]) -> dict[str, Any]:
-    """Return all values of the command line by dotted key; a table gives each of its keys."""
+    """Return all values of the command line by dotted key; a table sets each of its keys."""
     overrides: dict[str, Any] = {}
     for text in texts:
         key, value = parse_override(text)
@@ -314,7 +314,7 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:
-    """Return what the job asks the method to learn; roles are what the dataset's own record adds."""
+    """Return what the job asks the method to learn; `roles` come from the dataset's own record, if it has one."""
     given = {
         key: spec[f"data.{key}"]
         for key in ("positive", "drop", "categorical", "boolean")
@@ -335,7 +335,7 @@ def learn_spec(spec: JobSpec, *, target: str, **roles: Any) -> LearnSpec:
 def flattened(
     document: Mapping[str, Any], fields: Mapping[str, Field], place: Callable[[str], str], prefix: str = ""
 ) -> dict[str, Any]:
-    """Return the document by dotted key; a key that no field has is an error."""
+    """Return the document by dotted key; raise SpecError for a key that is not among the fields."""
     flat: dict[str, Any] = {}
     for name, value in document.items():
         key = prefix + name
@@ -368,7 +368,7 @@ def unknown(key: str, fields: Mapping[str, Field]) -> str:
 
 
 def located_in(error: DnfscaleError, file: Path, lines: Mapping[str, int]) -> DnfscaleError:
-    """Return an error with the file and the line of the key that it speaks of, if it speaks of one."""
+    """Return an error with the file and the line of the key that it is about, if it is about one."""
     if error.key is None:
         return error
     return type(error)(f"{place_of(file, lines, error.key)}: {error.message}")
@@ -383,7 +383,7 @@ def place_of(file: Path, lines: Mapping[str, int], key: str) -> str:
 
 
 def _check_together(spec: JobSpec) -> None:
-    """Check what no key can tell by itself."""
+    """Check keys that depend on each other."""
 
     def fail(key: str, message: str) -> None:
         raise SpecError(f"{spec.place(key)}: {message}")

@@ -1,4 +1,4 @@
-"""Options of the verbs that read or write without a spec: how an object store is reached."""
+"""Options for reaching an object store, for the verbs that read or write without a spec."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dnfscale.errors import SpecError
 
 
 def add_storage_options(verb: argparse.ArgumentParser) -> None:
-    """Add the options to a verb; credentials are none of them."""
+    """Add the options to a verb; credentials are never among them."""
     group = verb.add_argument_group("object storage", "for s3://, gs:// and abfs://; credentials: the environment")
     group.add_argument("--endpoint", metavar="URL", help="the store's server (default: the provider's)")
     group.add_argument("--region", metavar="NAME", help="the store's region")
@@ -18,14 +18,14 @@ def add_storage_options(verb: argparse.ArgumentParser) -> None:
 
 
 def access_from(options: argparse.Namespace) -> Access:
-    """Return how the store is reached."""
+    """Return how to reach the store."""
     if options.endpoint is not None:
         _obeyed("--endpoint", check_endpoint, options.endpoint)
     return Access(options.endpoint, options.region, options.anonymous)
 
 
 def place_from(option: str, given: str) -> str:
-    """Return a path or URL of the command line."""
+    """Return a path or URL of the command line, checked."""
     return _obeyed(option, check_path, given)
 
 

@@ -39,16 +39,16 @@ class RunFolder:
 
     @property
     def path(self) -> str:
-        """The folder as a person writes it."""
+        """The folder as the user wrote it."""
         return self.files.path
 
     def claim(self, resolved_spec: Mapping[str, Any], spec_text: str, *, force: bool) -> None:
-        """Make the folder ready for a run; the run of another spec is not overwritten unless by force."""
+        """Prepare the folder for a run; the run of another spec is overwritten only by force."""
         self.check_own()
         try:
             earlier = self._earlier()
             another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
-            # Files by our names and no spec beside them: somebody else's.
+            # Files with our names but without a spec are somebody else's.
             foreign = earlier is None and any(self.files.has(n) or self.files.names(n, ("",)) for n in _OURS)
             if not force and (foreign or (another and (not earlier or self._holds_work()))):
                 raise self.of_another()
@@ -61,7 +61,7 @@ class RunFolder:
             raise self.unwritable(error) from error
 
     def of_another(self) -> SpecError:
-        """Say that the folder holds the run of another spec."""
+        """Return the error for a folder that holds the run of another spec."""
         return SpecError(
             f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
             "change name or output.dir, or run with --force to replace it",
@@ -69,7 +69,7 @@ class RunFolder:
         )
 
     def unwritable(self, error: OSError) -> SpecError:
-        """Say that the folder cannot be written."""
+        """Return the error for a folder that cannot be written."""
         return SpecError(
             f"output.dir must be a folder that can be written, but {error.strerror or error}: {self.path}; "
             "change output.dir or pass --output",
@@ -77,7 +77,7 @@ class RunFolder:
         )
 
     def check_own(self) -> None:
-        """Raise SpecError where a file of the run is a link: what is written or removed there would be elsewhere."""
+        """Raise SpecError if a file of the run is a link: writing or removing it would happen elsewhere."""
         for name in _OURS:
             if self.files.is_link(name):
                 raise SpecError(
@@ -87,7 +87,7 @@ class RunFolder:
                 )
 
     def has_result(self, resolved_spec: Mapping[str, Any]) -> bool:
-        """Say whether a run of this spec has finished here."""
+        """Return whether a run of this spec has finished here."""
         earlier = self._earlier()
         finished = self.files.has("result.json") and self.files.has("model.json")
         return finished and earlier is not None and _essence(earlier) == _essence(resolved_spec)
@@ -102,7 +102,7 @@ class RunFolder:
     def write_csv(self, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        # A label may be what a spreadsheet would run.
+        # A label may be text that a spreadsheet would run as a formula.
         writer.writerows([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in (header, *rows))
         self.write_text(name, buffer.getvalue())
 
@@ -110,7 +110,7 @@ class RunFolder:
         self.files.write(name, text.encode())
 
     def begun_with(self) -> dict[str, str] | None:
-        """Return what the run in this folder began with; None where there is none, or nothing is known of it."""
+        """Return what the run in this folder began with; None if there is no run, or if that is not known."""
         try:
             [known] = json.loads(self.files.read(BEGUN))["entries"]
             return {str(key): str(value) for key, value in known.items()}
@@ -120,7 +120,7 @@ class RunFolder:
             return None
 
     def begin_anew(self, with_what: Mapping[str, str]) -> None:
-        """Remove all finished work, and say what the run begins with."""
+        """Remove all finished work, and record what the run begins with."""
         for name in self.files.names("tasks", TASK_ENDINGS):
             self.files.remove(name)
         self.write_json(BEGUN, {"entries": [with_what]})
@@ -130,7 +130,7 @@ class RunFolder:
         self.files.remove(name)
 
     def _holds_work(self) -> bool:
-        """Say whether there is something that would be lost; what a scan counted is soon counted again."""
+        """Return whether there is work to lose; results of scans do not count, as they are soon counted again."""
         return self.files.has("result.json") or self.files.names("tasks", (".json",)) not in ([], [BEGUN])
 
     def _clear(self) -> None:

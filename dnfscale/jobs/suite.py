@@ -31,14 +31,14 @@ from dnfscale.jobs.suite_spec import SuiteSpec
 
 SUITE_SCHEMA = "dnfscale.suite/1"
 _JOBS_PER_WORKER = 4
-"""Enough for scans to go on while trials are waited for; more would keep our scheduler from answering."""
+"""Enough that scans continue while trials are waited for; more would keep our scheduler from answering."""
 _NAMED = 3
-"""Jobs that are named of those that failed for the same reason."""
+"""How many jobs are named among those that failed for the same reason."""
 
 
 @dataclass(slots=True)
 class _Row:
-    """A job of the suite and what has become of it."""
+    """A job of the suite and its outcome."""
 
     spec: JobSpec
     job: Job | None = None
@@ -47,13 +47,13 @@ class _Row:
 
     @property
     def status(self) -> Literal["done", "incomplete", "failed"]:
-        """What has become of the job; an incomplete one has a result, without some of its folds."""
+        """The outcome of the job; an incomplete one has a result, but lacks some folds."""
         if self.error is None:
             return "done"
         return "failed" if self.result is None else "incomplete"
 
     def read_result(self) -> None:
-        """Read what the job has written, unless it failed before."""
+        """Read the result that the job has written, unless it failed before."""
         if self.error is None:
             self.result = RunFolder(self.spec.run_folder, self.spec.output_access).read_json("result.json")
             self.error = failed_folds(self.result)
@@ -84,7 +84,7 @@ def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -
 
 
 def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: TextIO, err: TextIO) -> None:
-    """Run a suite in a folder that is its own."""
+    """Run a suite in a folder that it has locked."""
     started = time.monotonic()
     shown = Watcher(None if options.json else ProgressLines(err), err if options.json else None)
     rows: list[_Row] = []
@@ -153,7 +153,7 @@ def _opened(spec: JobSpec, options: Options, shown: Watcher) -> _Row:
 
 
 def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
-    """Run jobs, some at once, and note what each ended with; a lost cluster ends the suite."""
+    """Run jobs, some at once, and keep the error of each; a lost cluster ends the suite."""
     slots = threading.Semaphore(at_once)
     lost: list[ClusterError] = []
 
@@ -174,7 +174,7 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
             except Exception as error:
                 row.error = TaskError(f"unexpected {type(error).__name__}: {error}")
 
-    # Daemons: a signal ends the process without waiting for jobs whose cluster is gone.
+    # The threads are daemons, so that a signal ends the process without waiting for jobs whose cluster is gone.
     threads = [threading.Thread(target=run_one, args=(row,), name=row.spec.name, daemon=True) for row in rows]
     for thread in threads:
         thread.start()
@@ -195,7 +195,7 @@ def _record(row: _Row) -> dict[str, Any]:
 
 
 def _check_all(rows: list[_Row]) -> None:
-    """Raise what the exit code of the suite says: a lost cluster, or that some job has failed or misses something."""
+    """Raise the error that sets the suite's exit code: a lost cluster, or a job that failed or lacks some folds."""
     for row in rows:
         if isinstance(row.error, ClusterError):
             raise row.error

@@ -3,9 +3,9 @@
     kind = "suite"
     jobs = ["paper/colon.toml", {spec = "paper/covertype.toml", methods = ["ideal"]}]
 
-Keys that a suite gives besides its own hold for all its jobs; keys beside a job's spec hold for that job. With lists of
-profiles and seeds each job is run with every profile and every seed, under a name that tells them: `colon-best-2`.
-Forests, boosted trees and readable peers know nothing of profiles, and run with the last of them only.
+Keys that a suite sets besides its own apply to all its jobs; keys beside a job's spec apply to that job. With lists of
+profiles and seeds, each job is run with every profile and every seed, under a name that shows them: `colon-best-2`.
+Forests, boosted trees and readable peers do not depend on profiles, and run with the last one only.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FOR_ALL = tuple(
 )
 """Keys of a suite: for itself, for the cluster that all jobs share, and for every job."""
 CROSSED = {"profiles": "profile", "seeds": "seed"}
-"""Keys that list what each job is run with, and the key of a job that each gives values of."""
+"""Keys that list values with which each job is run, and the key of a job that takes these values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class SuiteSpec:
     values: Mapping[str, Any]
     jobs: tuple[JobSpec, ...]
     asked: Mapping[str, Any]
-    """What resolved() writes: keys of its own with their defaults, and those that it gives to all jobs."""
+    """What resolved() writes: the suite's own keys with their defaults, and those that it sets for all jobs."""
     listed: tuple[str | Mapping[str, Any], ...]
     """The jobs as they are listed, each by the absolute path of its spec."""
 
@@ -75,7 +75,7 @@ class SuiteSpec:
 
     @property
     def output_access(self) -> Access:
-        """How the store for the suite's files is reached."""
+        """How to reach the store for the suite's files."""
         return access_of(self.values, "output")
 
     @property
@@ -83,22 +83,22 @@ class SuiteSpec:
         return cluster_of(self.values)
 
     def located(self, error: DnfscaleError) -> DnfscaleError:
-        """Return the error with the file and the line of the key that it speaks of."""
+        """Return the error with the file and the line of the key that it is about."""
         return located_in(error, self.file, self.lines)
 
     def resolved(self) -> str:
-        """Return the suite as TOML that means the same wherever it lies; a job's defaults are in its own spec."""
+        """Return the suite as TOML that means the same wherever it is; the defaults of a job are in its own spec."""
         return resolved_toml({**self.asked, "kind": "suite", "jobs": self.listed})
 
 
 def is_suite(file: Path) -> bool:
-    """Tell a suite from a job."""
+    """Return whether a file is the spec of a suite, not of a job."""
     document, _ = read_toml(file)
     return document.get("kind") == "suite"
 
 
 def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteSpec:
-    """Read and check a suite and all its jobs; overrides go before everything."""
+    """Read and check a suite and all its jobs; overrides take precedence over everything."""
     document, lines = read_toml(file)
 
     def place(key: str) -> str:
@@ -178,7 +178,7 @@ def _several(field: Field) -> Check:
 def _variants(
     file: Path, settings: Mapping[str, Any], crossed: Mapping[str, tuple[Any, ...] | None]
 ) -> Iterator[JobSpec]:
-    """Yield a job with every combination of the values that are listed, or as it is where none are."""
+    """Yield a job with every combination of the listed values, or as it is if none are listed."""
     listed = {key: values for key, values in crossed.items() if values is not None}
     for chosen in itertools.product(*listed.values()):
         given = dict(zip(listed, chosen, strict=True))
@@ -190,7 +190,7 @@ def _variants(
 
 
 def _raw(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values as they stand in a file: lists, not tuples."""
+    """Return values as they are in a file: lists, not tuples."""
     return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 

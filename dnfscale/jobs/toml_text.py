@@ -1,4 +1,4 @@
-"""TOML beyond tomllib: the line on which a key stands, and writing a document."""
+"""What tomllib lacks: finding the line of a key, and writing a document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OPAQUE = re.compile(
     r"|#[^\n]*",
     re.DOTALL,
 )
-"""Strings and comments: whatever is in them, it is neither a key nor a bracket."""
+"""Strings and comments: nothing inside them is a key or a bracket."""
 _TABLE = re.compile(r"\s*\[\[?([\w\s.-]+)\]\]?\s*$")
 _KEY = re.compile(r"\s*([\w-]+(?:\s*\.\s*[\w-]+)*)\s*=")
 
@@ -22,7 +22,7 @@ _KEY = re.compile(r"\s*([\w-]+(?:\s*\.\s*[\w-]+)*)\s*=")
 def key_lines(text: str) -> dict[str, int]:
     """Return the line, from 1, on which each dotted key or table of a valid document begins.
 
-    A quoted key is not found: no key of ours needs quotes, and a fault in one is told without its line.
+    Quoted keys are not found: no key of ours needs quotes, and an error about one is reported without its line.
     """
     lines: dict[str, int] = {}
     table = ""
