@@ -127,7 +127,7 @@ FAULTS = (
     *(
         Fault(
             f"kill-{phase.replace(' ', '-')}",
-            f"a worker killed (-9) in «{phase}»",
+            f'a worker killed (-9) in "{phase}"',
             IDENTICAL,
             partial(_kill_in, phase=phase),
         )
