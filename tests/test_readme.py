@@ -17,7 +17,13 @@ from dnfscale.jobs.fields import FIELDS
 from tests.jobs.running import Desk, keeping_signals
 from tests.readme import README, blocks, commands
 
-QUICKSTART = README.parent / "jobs" / "quickstart.toml"
+ROOT = README.parent
+QUICKSTART = ROOT / "jobs" / "quickstart.toml"
+PAGES = [
+    ROOT / "README.md",
+    *(page for top in ("deploy", "jobs", "tests") for page in sorted((ROOT / top).rglob("*.md"))),
+]
+LONGEST_LINE = 125
 
 
 def run_examples(text: str) -> None:
@@ -88,3 +94,31 @@ def test_the_spec_that_is_shown_has_every_key_and_its_default():
         assert alike in optional or told_elsewhere, key
         if key in given and field.default is not None:
             assert field.check(given[key]) == field.default, key
+
+
+def prose_of(page: Path) -> list[str]:
+    """Return the lines of a page that are neither code nor a table."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return [line for line in text.splitlines() if not line.startswith("|")]
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the names by which GitHub reaches the headings of a page."""
+    titles = [line.lstrip("#").strip().lower() for line in prose_of(page) if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors_of(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_lines_of_a_page_can_be_read_in_an_editor(page):
+    assert [line for line in prose_of(page) if len(line) > LONGEST_LINE] == []
