@@ -13,7 +13,7 @@ import pyarrow as pa
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Column, Reading, Rows
 from dnfscale.core.counts import to_dense
-from dnfscale.core.model import NO_TERM, Model
+from dnfscale.core.model import NO_TERM, Model, relative_probabilities
 from dnfscale.core.parts import stored_column
 from dnfscale.data.outputs import new_folder, write_parquet
 from dnfscale.data.source import Source
@@ -63,7 +63,7 @@ def predict(
     """Write a prediction for every row, in the order of the rows, as Parquet files in a folder.
 
     The folder appears when all of it is written. One model answers yes or no; several, one for each label, answer with
-    the label whose formula finds the row most probable.
+    the label whose formula finds the row most probable, measured by its threshold.
     """
     check_columns([model.tau for model in models], source.types, source.path)
     with new_folder(os.fspath(output), access, force=force) as folder:
@@ -189,10 +189,10 @@ class _Answer:
 
 
 class _LabelAnswers:
-    """What the formulas of several labels say: the label whose formula finds a row most probable."""
+    """What the formulas of several labels say: the label whose formula finds a row most probable, by its threshold."""
 
     def __init__(self, models: Sequence[Model], n_rows: int) -> None:
-        self._probabilities = [model.probabilities() for model in models]
+        self._probabilities = relative_probabilities(models)
         self._terms = [model.first_terms().astype(np.int32) for model in models]
         self._unseen = [to_dense(model.counts)[0] == 0 for model in models]
         # NumPy finds a type for whole numbers of 64 bits, with or without a sign.

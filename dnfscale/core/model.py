@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -100,3 +100,16 @@ class Model:
     def probabilities(self) -> Floats:
         """Return the probability of every type over tau."""
         return np.asarray(self.probability(*to_dense(self.counts), self.accepted()))
+
+
+def relative_probabilities(models: Sequence[Model]) -> tuple[Floats, ...]:
+    """Return for each of several labels' formulas the table of all its types by which the labels are compared.
+
+    A row gets the label with the greatest value, the first of several. It is the probability over the formula's
+    threshold: above one exactly where the formula accepts, so that a label whose formula says yes goes before all that
+    say no. Where each threshold is the share of its label, this is the rule of the best balanced accuracy. Thresholds
+    that are all the same change no order, and the probabilities stay as they are.
+    """
+    if len({model.threshold for model in models}) == 1:
+        return tuple(model.probabilities() for model in models)
+    return tuple(model.probabilities() / float(model.threshold) for model in models)

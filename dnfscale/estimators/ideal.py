@@ -22,7 +22,7 @@ class IdealClassifier(Readable):
     """Learns the shortest formula for the best Boolean function of a few attributes.
 
     The formula is that of the larger of two labels; with more labels there is one for each, and a row gets the label
-    whose formula finds it most probable.
+    whose formula finds it most probable, measured by the formula's own threshold where these differ.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from dnfscale.core.arrays import Ints
 from dnfscale.core.counts import to_dense
 from dnfscale.core.formula import Dnf
 from dnfscale.core.lookalikes import lookalikes
-from dnfscale.core.model import Model
+from dnfscale.core.model import Model, relative_probabilities
 from dnfscale.core.parts import stored_column
 from dnfscale.data.frames import is_dask
 from dnfscale.data.models import classes_text, model_text
@@ -44,8 +44,10 @@ class Readable(TableClassifier):
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
         """Return the probability of each label, from (c_t + 1) / (n_t + 2) for the type t of each row.
 
-        Where smoothing would cross the threshold, it stops beside it, so that two labels get what `predict` says. The
-        probabilities of more labels are scaled to add up to one.
+        Where smoothing would cross the threshold, it stops beside it: of two labels, `predict` gives the larger one
+        exactly when its probability lies above. Those of more labels are divided by the thresholds of their formulas,
+        if these differ, and scaled to add up to one, so that the most probable label is the one that `predict` gives.
+        With `objective="balanced_accuracy"` this tells how probable each label were if all were equally frequent.
         """
         check_is_fitted(self)
         given = self._given(self._types(X))
@@ -168,7 +170,8 @@ class Readable(TableClassifier):
         return self._types_under(X, [model.tau for model in self.models_])
 
     def _given(self, types: Any) -> npt.NDArray[np.float64]:
-        given = [model.probabilities()[codes] for model, codes in zip(self.models_, types, strict=True)]
+        tables = relative_probabilities(self.models_)
+        given = [table[codes] for table, codes in zip(tables, types, strict=True)]
         return np.column_stack(given if len(given) > 1 else [1 - given[0], given[0]])
 
     def _html_repr(self) -> str:

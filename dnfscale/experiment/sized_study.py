@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dnfscale.core.arrays import Ints, Scalar
-from dnfscale.core.model import Model
+from dnfscale.core.model import Model, relative_probabilities
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.weights import as_weight
 from dnfscale.data.models import classes_record, model_record
@@ -184,9 +184,11 @@ def _joint_answers(whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine
         number: [
             Answering(
                 tuple(found.sized.types.attributes[place] for place in used_attributes(found.sized.final.formula)),
-                found.model.probabilities(),
+                probabilities,
             )
-            for found in of_fold
+            for found, probabilities in zip(
+                of_fold, relative_probabilities([found.model for found in of_fold]), strict=True
+            )
         ]
         for number, of_fold in whole.items()
     }

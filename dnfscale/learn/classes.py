@@ -1,7 +1,8 @@
 """More than two classes: a formula for each against the others, and what they say together.
 
-A row gets the class whose formula gives its type the highest probability, the first of several. A formula accepts a
-type exactly when it gives it more than the threshold, so a class whose formula says yes goes before all that say no.
+A row gets the class whose formula gives its type the highest probability, measured by the formula's own threshold, the
+first of several. A formula accepts a type exactly when it gives it more than the threshold, so a class whose formula
+says yes goes before all that say no; see `relative_probabilities`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
 from dnfscale.core.bins import Bins, Span
 from dnfscale.core.counts import binned_types
+from dnfscale.core.model import relative_probabilities
 from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
@@ -42,7 +44,7 @@ class Answering:
     attributes: tuple[int, ...]
     """Cut at the medians of W_0."""
     probabilities: Floats
-    """Of each type over the attributes."""
+    """Of each type over the attributes, relative to the formula's threshold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,11 +85,12 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     n_folds = learned.kept.table.splits.n_folds
     answering = {
         fold: [
-            Answering(
-                learned.chosen[place * n_folds + fold],
-                fold_model(of_class.folds[fold], of_class, spec).probabilities(),
+            Answering(learned.chosen[place * n_folds + fold], probabilities)
+            for place, probabilities in enumerate(
+                relative_probabilities(
+                    [fold_model(of_class.folds[fold], of_class, spec) for of_class in learned.targets]
+                )
             )
-            for place, of_class in enumerate(learned.targets)
         ]
         for fold in range(n_folds - 1)
     }

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from dnfscale import IdealClassifier
 from dnfscale.data.models import read_models
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
@@ -86,6 +88,27 @@ def test_the_confusions_are_those_that_were_judged_row_by_row(spread_desk):
     learned = learn_classes(open_source(str(spread_desk.path / "t.parquet")), spec, SerialEngine())
     folds = study(spread_desk)["methods"]["ideal"]["folds"]
     assert [fold["confusion"] for fold in folds] == learned.confusion.tolist()
+
+
+@pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])
+def test_job_library_verb_and_estimator_agree_where_thresholds_differ(desk, objective):
+    random = np.random.default_rng(11)
+    a, b = random.random(600) < 0.2, random.random(600) < 0.5
+    y = np.where(a & (random.random(600) < 0.35), "eel", np.where(b, "cat", "dog"))
+    path = str(desk.table({"a": a, "b": b, "y": y.tolist()}))
+    result = study(desk, select={"max_ell": 2}, formula={"objective": objective})
+    spec = LearnSpec(target="y", classes="all", max_ell=2, outer=6, seed=5, objective=objective)
+    learned = learn_classes(open_source(path), spec, SerialEngine())
+    confusions = [fold["confusion"] for fold in result["methods"]["ideal"]["folds"]]
+    assert confusions == learned.confusion.tolist()
+    assert np.sum(confusions, axis=0)[:, 2].sum() > 0
+    assert "measured by the share" in (desk.folder() / "report.html").read_text(encoding="utf-8")
+    ended = desk.here("predict", desk.folder() / "model.json", path, "--output", desk.path / "p")
+    assert ended.code == 0, ended.err
+    given = pq.read_table(desk.path / "p")["prediction"].to_pylist()
+    estimator = IdealClassifier(max_ell=2, objective=objective, random_state=5).fit(path, "y")
+    assert given == estimator.predict(path).tolist()
+    assert given.count("eel") > 0
 
 
 def test_the_majority_is_the_most_frequent_label_of_the_rows_learned_from(spread_desk):

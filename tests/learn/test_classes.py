@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dnfscale import IdealClassifier
-from dnfscale.core.model import Model
+from dnfscale.core.model import Model, relative_probabilities
 from dnfscale.core.splits import TEST
 from dnfscale.core.vocabulary import Above, IsMissing, Vocabulary
 from dnfscale.data.models import read_models
@@ -26,7 +26,9 @@ from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError
 from dnfscale.learn.classes import learn_classes
+from dnfscale.learn.line import fold_model
 from dnfscale.learn.spec import LearnSpec
+from dnfscale.predict import predict
 
 LABELS = ("high", "low", "middle")
 
@@ -288,3 +290,64 @@ def test_a_model_of_a_class_says_which_it_is(tmp_path):
     assert {m.target for m in model.models_} == {"y"}
     assert all(isinstance(m, Model) for m in model.models_)
     assert model.classes_.tolist() == list(LABELS)
+
+
+def uneven(n_rows: int = 600) -> pd.DataFrame:
+    """Rows of three classes, one of them rare: never more than half of any type, but far more than elsewhere."""
+    random = np.random.default_rng(11)
+    a, b = random.random(n_rows) < 0.2, random.random(n_rows) < 0.5
+    y = np.where(b, "low", "middle")
+    y = np.where(a & (random.random(n_rows) < 0.35), "high", y)
+    return pd.DataFrame({"a": a, "b": b, "y": y})
+
+
+@pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])
+def test_a_label_whose_formula_says_yes_goes_before_all_that_say_no_whatever_their_thresholds(tmp_path, objective):
+    frame = uneven()
+    features = frame[["a", "b"]]
+    model = IdealClassifier(max_ell=2, objective=objective).fit(features, frame["y"])
+    assert len({m.threshold for m in model.models_}) == 3
+    answers, decided = model.predict(features), model.decision(features)["accepted"]
+    places = np.searchsorted(LABELS, answers)
+    assert decided[np.arange(len(frame)), places].tolist() == decided.any(axis=1).tolist()
+    assert (answers == "high").any()
+    told = model.predict_proba(features)
+    assert told.sum(axis=1) == pytest.approx(np.ones(len(frame)))
+    assert told.argmax(axis=1).tolist() == places.tolist()
+    model.save(tmp_path / "m.json")
+    predict(read_models(tmp_path / "m.json"), open_source(written(tmp_path, frame)), SerialEngine(), tmp_path / "p")
+    given_to = pq.read_table(tmp_path / "p")
+    assert given_to["prediction"].to_pylist() == answers.tolist()
+    assert given_to["probability"].to_pylist() == pytest.approx(told.max(axis=1).tolist())
+    assert [row["accepted"] for row in model.explain(features)] == decided.any(axis=1).tolist()
+
+
+@pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])
+def test_the_confusion_of_a_fold_goes_by_the_thresholds_of_its_formulas(tmp_path, objective):
+    frame = uneven()
+    learned = learn_classes(open_source(written(tmp_path, frame)), spec(objective=objective), SerialEngine())
+    splits = learned.classes[0].table.splits
+    parts = splits.parts[:, splits.arcs(0, len(frame))]
+    for fold in range(5):
+        test = frame[parts[fold] == TEST]
+        scores = []
+        for of_class in learned.classes:
+            found = of_class.folds[fold]
+            model = fold_model(found, of_class, spec(objective=objective))
+            codes = types(found.tau, test)
+            exact = [Fraction(float(p)) / Fraction(float(found.threshold)) for p in model.probabilities()]
+            assert [score > 1 for score in exact] == model.accepted().tolist()
+            scores.append([exact[code] for code in codes])
+        judged = np.zeros((3, 3), dtype=int)
+        for label, answer in zip(test["y"], most_probable(scores), strict=True):
+            judged[LABELS.index(label), answer] += 1
+        assert learned.confusion[fold].tolist() == judged.tolist()
+    assert learned.confusion[:, :, LABELS.index("high")].sum() > 0
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.3, 0.1])
+def test_equal_thresholds_leave_probabilities_as_they_are(threshold):
+    frame = uneven(60)
+    models = IdealClassifier(max_ell=2, threshold=threshold).fit(frame[["a", "b"]], frame["y"]).models_
+    for model, table in zip(models, relative_probabilities(models), strict=True):
+        assert table.tolist() == model.probabilities().tolist()

@@ -46,7 +46,7 @@ def _labels_card(place: Place, view: RunView) -> Section:
     target = element("strong", name_of(view.target)) if view.target else "the label"
     rule = (
         " with one formula for each label. A row gets the label whose formula holds for it; if several hold, or none, "
-        "the one that was the most probable among rows like it."
+        f"the one that was the most probable among rows like it{_measured(view)}."
     )
     fold = len(view.formulas) > _SHOWN_LABELS
     shown = [_label_formula(place, formula, view, fold=fold) for formula in view.formulas]
@@ -63,6 +63,12 @@ def _labels_card(place: Place, view: RunView) -> Section:
         element("p", interval_words("the label", each="of one formula"), class_="note") if has_intervals else None,
         class_="card answer",
     )
+
+
+def _measured(view: RunView) -> str:
+    """Return by what probabilities are measured, where it is not the same for all labels."""
+    thresholds = {formula.model.threshold for formula in view.formulas if formula.model is not None}
+    return ", measured by the share from which its formula says yes" if len(thresholds) > 1 else ""
 
 
 def _refused(view: RunView) -> Html | None:
