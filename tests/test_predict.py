@@ -28,7 +28,7 @@ from dnfscale.data.models import model_record
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.errors import DataError, LimitError
+from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.predict import predict
 from tests.jobs.judging import holds, is_missing
 from tests.strategies import tables
@@ -318,7 +318,7 @@ def test_what_is_there_is_replaced_only_by_force_and_then_whole(tmp_path):
     folder, source = tmp_path / "out", table_source(rows(20), "X")
     (folder / "more").mkdir(parents=True)
     (folder / "part-00009.parquet").write_text("old")
-    with pytest.raises(DataError, match="already there; choose another --output, or pass --force"):
+    with pytest.raises(SpecError, match="already there; choose another --output, or pass --force"):
         predict([model_of()], source, SerialEngine(), folder)
     assert (folder / "part-00009.parquet").read_text() == "old"
     predict([model_of()], source, SerialEngine(), folder, force=True)
@@ -333,7 +333,7 @@ def test_a_link_to_a_folder_is_replaced_and_not_what_it_points_to(tmp_path):
     (tmp_path / "out").symlink_to(tmp_path / "kept")
     (tmp_path / "broken").symlink_to(tmp_path / "nothing")
     for name in ("out", "broken"):
-        with pytest.raises(DataError, match="already there"):
+        with pytest.raises(SpecError, match="already there"):
             predict([model_of()], table_source(rows(9), "X"), SerialEngine(), tmp_path / name)
         predict([model_of()], table_source(rows(9), "X"), SerialEngine(), tmp_path / name, force=True)
         assert len(written(tmp_path / name)) == 9
@@ -362,7 +362,7 @@ def test_a_task_that_fails_leaves_nothing_and_what_was_there_stays(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match=r"expected a folder that can be written, but (Not a directory|File exists)"):
+    with pytest.raises(SpecError, match=r"expected a folder that can be written, but (Not a directory|File exists)"):
         predict([model_of()], table_source(rows(3), "X"), SerialEngine(), tmp_path / "file" / "out")
 
 

@@ -18,7 +18,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from dnfscale.data.storage import Access, is_remote, joined, located, told
-from dnfscale.errors import DataError, LimitError
+from dnfscale.errors import LimitError, SpecError
 
 _COMPLETE = "_SUCCESS"
 
@@ -59,7 +59,7 @@ def _on_disk(output: Path, force: bool) -> Iterator[str]:
         output.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     except OSError as error:
-        raise DataError(f"{output}: expected a folder that can be written, but {error.strerror}") from error
+        raise SpecError(f"{output}: expected a folder that can be written, but {error.strerror}") from error
     try:
         yield str(draft)
         _move(draft, output)
@@ -100,7 +100,7 @@ def _in_store(output: str, access: Access, force: bool) -> Iterator[str]:
         # Shows at once whether the place can be written to, and holds it.
         _put(joined(output, "_STARTED"), access, b"")
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{output}: expected a folder that can be written, but {told(error, output)}") from error
+        raise SpecError(f"{output}: expected a folder that can be written, but {told(error, output)}") from error
     try:
         yield output
         _put(joined(output, _COMPLETE), access, b"")
@@ -125,5 +125,5 @@ def _put(path: str, access: Access, content: bytes | pa.Buffer) -> None:
     stream.close()
 
 
-def _is_there(output: str) -> DataError:
-    return DataError(f"{output} is already there; choose another --output, or pass --force to replace it")
+def _is_there(output: str) -> SpecError:
+    return SpecError(f"{output} is already there; choose another --output, or pass --force to replace it")

@@ -262,7 +262,7 @@ def test_predictions_go_from_the_store_to_the_store(far, store):
     written = pq.read_table(pa.BufferReader(store.read("runs/answers/part-00000.parquet")))
     assert written.equals(pq.read_table(far.path / "answers" / "part-00000.parquet"))
     again = far.here("predict", model, DATA, "--output", answers, *at)
-    assert again.code == 3
+    assert again.code == 2
     assert f"{answers} is already there" in again.message
     assert far.here("predict", model, DATA, "--output", answers, "--force", *at).code == 0
     assert far.here("explain", model, DATA, "--row", "3", *at).code == 0

@@ -149,7 +149,7 @@ def test_what_is_there_is_replaced_only_by_force(desk):
     desk.table(fresh(), "new.parquet")
     (desk.path / "out").mkdir()
     (desk.path / "out" / "old").write_text("old")
-    refused(desk.here("predict", "m.json", "new.parquet", "--output", "out"), 3, "out is already there", "--force")
+    refused(desk.here("predict", "m.json", "new.parquet", "--output", "out"), 2, "out is already there", "--force")
     assert tidy(desk.path / "out") == ["old"]
     assert desk.here("predict", "m.json", "new.parquet", "--output", "out", "--force").code == 0
     assert tidy(desk.path / "out") == ["part-00000.parquet"]
@@ -256,7 +256,7 @@ def test_what_cannot_be_done_is_refused(desk):
     (desk.path / "file").write_text("")
     refused(desk.here("predict", "none.json", "new.parquet", "--output", "out"), 3, "none.json: expected a model file")
     refused(desk.here("predict", "m.json", "none.parquet", "--output", "out"), 3, "nothing at this path")
-    refused(desk.here("predict", "m.json", "new.parquet", "--output", "file/out"), 3, "can be written")
+    refused(desk.here("predict", "m.json", "new.parquet", "--output", "file/out"), 2, "can be written")
     for workers in ("0", "-3"):
         ended = desk.here("predict", "m.json", "new.parquet", "--output", "out", "--workers", workers)
         refused(ended, 2, f"--workers must be at least 1, got {workers}")
