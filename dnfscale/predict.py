@@ -22,6 +22,8 @@ from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError, LimitError
 from dnfscale.evaluate import Evaluated, check_columns, columns_of, evaluate
 
+COLUMNS = ("prediction", "probability", "term")
+"""Of the files that are written."""
 _FILE_ROWS = 1_000_000
 """A file of predictions is closed when it has so many rows."""
 _FEW_ROWS, _MANY_FILES = 50_000, 32
@@ -62,11 +64,12 @@ def predict(
 ) -> Predicted:
     """Write a prediction for every row, in the order of the rows, as Parquet files in a folder.
 
-    The folder appears when all of it is written. One model answers yes or no; several, one for each label, answer with
-    the label whose formula finds the row most probable, measured by its threshold.
+    The folder appears when all of it is written; by force in the place of an earlier prediction, and of nothing else.
+    One model answers yes or no; several, one for each label, answer with the label whose formula finds the row most
+    probable, measured by its threshold.
     """
     check_columns([model.tau for model in models], source.types, source.path)
-    with new_folder(os.fspath(output), access, force=force) as folder:
+    with new_folder(os.fspath(output), access, columns=COLUMNS, force=force) as folder:
         write = WritePredictions(tuple(models), folder, access)
         parts = engine.map("predict", _runs(source.partitions), write) if source.partitions else []
         if not parts:
@@ -233,9 +236,9 @@ def _table(prediction: pa.Array, probability: Any, terms: Any, accepted: pa.Buff
     # What every row has is told so: a tenth of the write's time goes into saying of each value that it is there.
     schema = pa.schema(
         [
-            pa.field("prediction", prediction.type, nullable=False),
-            pa.field("probability", pa.float64(), nullable=False),
-            pa.field("term", pa.int32()),
+            pa.field(COLUMNS[0], prediction.type, nullable=False),
+            pa.field(COLUMNS[1], pa.float64(), nullable=False),
+            pa.field(COLUMNS[2], pa.int32()),
         ]
     )
     return pa.table([prediction, pa.array(probability), term], schema=schema)

@@ -316,15 +316,63 @@ def test_a_column_without_any_value_may_have_any_type(tmp_path):
 
 def test_what_is_there_is_replaced_only_by_force_and_then_whole(tmp_path):
     folder, source = tmp_path / "out", table_source(rows(20), "X")
-    (folder / "more").mkdir(parents=True)
-    (folder / "part-00009.parquet").write_text("old")
+    predict([model_of()], table_source(rows(7), "X"), SerialEngine(), folder)
+    os.replace(folder / "part-00000.parquet", folder / "part-00009.parquet")
+    (folder / "_SUCCESS").write_text("")
     with pytest.raises(SpecError, match="already there; choose another --output, or pass --force"):
         predict([model_of()], source, SerialEngine(), folder)
-    assert (folder / "part-00009.parquet").read_text() == "old"
+    assert len(written(folder)) == 7
     predict([model_of()], source, SerialEngine(), folder, force=True)
     assert os.listdir(folder) == ["part-00000.parquet"]
     assert os.listdir(tmp_path) == ["out"]
     assert written(folder) == without(judged([model_of()], rows(20)))
+
+
+OTHERS: dict[str, Any] = {
+    "notes.txt": "dear",
+    ".part-00000.parquet.crc": "dear",
+    "more/part-00000.parquet": None,
+    "part-00001.parquet": "dear",
+    "part-00002.parquet": pa.table({"x": [1]}),
+    "part-00003-cafe.snappy.parquet": None,
+}
+"""Files that are none of a prediction; None: its content is that of one, its name is not."""
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_force_replaces_nothing_but_an_earlier_prediction(tmp_path, name):
+    folder, content = tmp_path / "out", OTHERS[name]
+    source = table_source(rows(20), "X")
+    predict([model_of()], source, SerialEngine(), folder)
+    (folder / name).parent.mkdir(exist_ok=True)
+    if isinstance(content, str):
+        (folder / name).write_text(content)
+    else:
+        pq.write_table(content or pq.read_table(folder / "part-00000.parquet"), folder / name)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(SpecError, match=r"out: expected nothing but an earlier prediction for --force to replace, but"):
+        predict([model_of()], source, SerialEngine(), folder, force=True)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_force_does_not_replace_a_file_and_what_comes_meanwhile_stays(tmp_path, monkeypatch):
+    source = table_source(rows(20), "X")
+    (tmp_path / "file").write_text("dear")
+    with pytest.raises(SpecError, match="but there is a file; choose another --output"):
+        predict([model_of()], source, SerialEngine(), tmp_path / "file", force=True)
+    predict([model_of()], source, SerialEngine(), tmp_path / "out")
+    real = dnfscale.predict.write_parquet
+
+    def joined_by_another(*given: Any) -> None:
+        (tmp_path / "out" / "notes.txt").write_text("dear")
+        real(*given)
+
+    monkeypatch.setattr(dnfscale.predict, "write_parquet", joined_by_another)
+    with pytest.raises(SpecError, match=r"'notes\.txt'; choose another --output"):
+        predict([model_of()], source, SerialEngine(), tmp_path / "out", force=True)
+    assert (tmp_path / "file").read_text() == (tmp_path / "out" / "notes.txt").read_text() == "dear"
+    assert sorted(os.listdir(tmp_path)) == ["file", "out"]
 
 
 def test_a_link_to_a_folder_is_replaced_and_not_what_it_points_to(tmp_path):
@@ -342,8 +390,7 @@ def test_a_link_to_a_folder_is_replaced_and_not_what_it_points_to(tmp_path):
 
 
 def test_a_task_that_fails_leaves_nothing_and_what_was_there_stays(tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "old").write_text("old")
+    predict([model_of()], table_source(rows(7), "X"), SerialEngine(), tmp_path / "out")
     (tmp_path / "data").mkdir()
     for i in range(2):
         pq.write_table(rows(40_000, seed=i), tmp_path / "data" / f"{i}.parquet", compression="none")
@@ -357,7 +404,7 @@ def test_a_task_that_fails_leaves_nothing_and_what_was_there_stays(tmp_path):
     with pytest.raises(DataError, match=r"1\.parquet: expected to read its columns, but that failed"):
         predict([model_of()], source, SerialEngine(), tmp_path / "out", force=True)
     assert sorted(os.listdir(tmp_path)) == ["data", "out"]
-    assert os.listdir(tmp_path / "out") == ["old"]
+    assert len(written(tmp_path / "out")) == 7
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
@@ -378,8 +425,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_folder_that_cannot_be_moved_away_stays_as_it_was(tmp_path, monkeypatch, at):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "old").write_text("old")
+    predict([model_of()], table_source(rows(7), "X"), SerialEngine(), tmp_path / "out")
     calls = []
     real = os.replace
 
@@ -393,4 +439,4 @@ def test_a_folder_that_cannot_be_moved_away_stays_as_it_was(tmp_path, monkeypatc
     with pytest.raises(LimitError, match="busy"):
         predict([model_of()], table_source(rows(3), "X"), SerialEngine(), tmp_path / "out", force=True)
     assert os.listdir(tmp_path) == ["out"]
-    assert os.listdir(tmp_path / "out") == ["old"]
+    assert len(written(tmp_path / "out")) == 7

@@ -2,16 +2,24 @@
 
 On a file system the files are written beside the folder's place, which is then renamed. A store cannot rename: files,
 each whole, appear one by one, those of a run that failed are removed, and an object named _SUCCESS comes last.
+
+What is there is replaced by force only, and only if it is an earlier prediction and nothing else. In a store the new
+files are first written below _NEW; when all are there, _SUCCESS goes, they are copied to their places, old ones
+that none of them has replaced are removed, and _SUCCESS comes again.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -20,14 +28,20 @@ import pyarrow.parquet as pq
 from dnfscale.data.storage import Access, is_remote, joined, located, told
 from dnfscale.errors import LimitError, SpecError
 
-_COMPLETE = "_SUCCESS"
+_STARTED, _NEW, _COMPLETE = "_STARTED", "_NEW", "_SUCCESS"
+_PART = re.compile(rf"(?:{_NEW}/)?part-[0-9]{{5,}}\.parquet")
 
 
 @contextmanager
-def new_folder(output: str, access: Access, *, force: bool) -> Iterator[str]:
-    """Give a folder to write into; when the block ends its files are at the output, all of them or none."""
+def new_folder(output: str, access: Access, *, columns: Sequence[str], force: bool) -> Iterator[str]:
+    """Give a folder to write into; when the block ends its files are at the output, all of them or none.
+
+    By force they replace those that are there, if these are files of the same columns and nothing else.
+    """
+    earlier = _Earlier(output, tuple(columns))
+    place = _in_store(output, access, earlier, force) if is_remote(output) else _on_disk(Path(output), earlier, force)
     try:
-        with _in_store(output, access, force) if is_remote(output) else _on_disk(Path(output), force) as folder:
+        with place as folder:
             yield folder
     except (pa.ArrowException, OSError) as error:
         advice = "look after the store" if is_remote(output) else "make room"
@@ -49,12 +63,54 @@ def write_parquet(table: pa.Table, folder: str, name: str, access: Access) -> No
         raise LimitError(f"{path}: expected to write predictions, but {told(error, path)}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What may be replaced by force: a prediction that was written before, whole or not."""
+
+    output: str
+    columns: tuple[str, ...]
+
+    def check(self, name: str, opened: Callable[[], Any]) -> None:
+        """Raise SpecError if a file is none of a prediction; its name is that in the folder."""
+        if name in (_STARTED, _COMPLETE):
+            return
+        if not _PART.fullmatch(name):
+            raise self.refusal(repr(name))
+        try:
+            with opened() as handle:
+                found = pq.read_schema(handle).names
+        except (pa.ArrowException, OSError) as error:
+            raise self.refusal(f"{name!r}, which cannot be read as one") from error
+        if tuple(found) != self.columns:
+            raise self.refusal(f"{name!r} with the columns {', '.join(found[:5])}")
+
+    def check_folder(self, folder: Path) -> None:
+        """Raise SpecError if what is at a place of this machine is neither a link nor a folder of a prediction."""
+        if folder.is_symlink():
+            # Only the link is replaced; what it points to stays.
+            return
+        if not folder.is_dir():
+            raise self.refusal("a file")
+        for entry in sorted(folder.iterdir()):
+            if entry.is_symlink() or not entry.is_file():
+                raise self.refusal(repr(entry.name))
+            self.check(entry.name, partial(entry.open, "rb"))
+
+    def refusal(self, found: str) -> SpecError:
+        return SpecError(
+            f"{self.output}: expected nothing but an earlier prediction for --force to replace, but there is {found}; "
+            "choose another --output"
+        )
+
+
 @contextmanager
-def _on_disk(output: Path, force: bool) -> Iterator[str]:
+def _on_disk(output: Path, earlier: _Earlier, force: bool) -> Iterator[str]:
     # Workers may have another working directory.
     output = Path(os.path.abspath(output))
-    if os.path.lexists(output) and not force:
-        raise _is_there(str(output))
+    if os.path.lexists(output):
+        if not force:
+            raise _is_there(str(output))
+        earlier.check_folder(output)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
@@ -62,6 +118,9 @@ def _on_disk(output: Path, force: bool) -> Iterator[str]:
         raise SpecError(f"{output}: expected a folder that can be written, but {error.strerror}") from error
     try:
         yield str(draft)
+        if os.path.lexists(output):
+            # Somebody may have put something there meanwhile.
+            earlier.check_folder(output)
         _move(draft, output)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -89,33 +148,58 @@ def _move(draft: Path, output: Path) -> None:
 
 
 @contextmanager
-def _in_store(output: str, access: Access, force: bool) -> Iterator[str]:
+def _in_store(output: str, access: Access, earlier: _Earlier, force: bool) -> Iterator[str]:
     filesystem, inner = located(output, access)
+    if "/" not in inner:
+        raise SpecError(f"--output must be a folder in a bucket, got the bucket {output}; add the name of a folder")
     try:
-        earlier = _objects(filesystem, inner)
-        if earlier and not force:
+        there = _names(filesystem, inner)
+        if there and not force:
             raise _is_there(output)
-        for name in earlier:
-            filesystem.delete_file(name)
+        for name in there:
+            earlier.check(name, partial(filesystem.open_input_file, f"{inner}/{name}"))
+        # What a run left that was killed.
+        _remove(filesystem, inner, [name for name in there if name.startswith(f"{_NEW}/")])
         # Shows at once whether the place can be written to, and holds it.
-        _put(joined(output, "_STARTED"), access, b"")
+        _put(joined(output, _STARTED), access, b"")
     except (pa.ArrowException, OSError) as error:
         raise SpecError(f"{output}: expected a folder that can be written, but {told(error, output)}") from error
+    # Written apart while there are others, which stay as they are if this fails.
+    apart = f"{_NEW}/" if there else ""
     try:
-        yield output
+        yield joined(output, _NEW) if apart else output
+        if apart:
+            _replace(filesystem, inner)
         _put(joined(output, _COMPLETE), access, b"")
     except BaseException:
         with suppress(OSError):
-            for name in _objects(filesystem, inner):
-                filesystem.delete_file(name)
+            mine = [name for name in _names(filesystem, inner) if _PART.fullmatch(name) and name.startswith(apart)]
+            _remove(filesystem, inner, [*mine, _STARTED])
         raise
     with suppress(OSError):
-        filesystem.delete_file(f"{inner}/_STARTED")
+        _remove(filesystem, inner, [_STARTED])
 
 
-def _objects(filesystem: pafs.FileSystem, inner: str) -> list[str]:
+def _replace(filesystem: pafs.FileSystem, inner: str) -> None:
+    """Put the new files of a store in the places of the old ones."""
+    there = [name for name in _names(filesystem, inner) if _PART.fullmatch(name) or name == _COMPLETE]
+    new = [name for name in there if name.startswith(f"{_NEW}/")]
+    _remove(filesystem, inner, [name for name in there if name == _COMPLETE])
+    for name in new:
+        filesystem.copy_file(f"{inner}/{name}", f"{inner}/{name.removeprefix(f'{_NEW}/')}")
+    placed = {name.removeprefix(f"{_NEW}/") for name in new}
+    _remove(filesystem, inner, [name for name in there if name not in placed and name != _COMPLETE])
+
+
+def _names(filesystem: pafs.FileSystem, inner: str) -> list[str]:
+    """Return the objects of a folder and below, by their names in it."""
     found = filesystem.get_file_info(pafs.FileSelector(inner, recursive=True, allow_not_found=True))
-    return [entry.path for entry in found if entry.type == pafs.FileType.File]
+    return sorted(entry.path.removeprefix(f"{inner}/") for entry in found if entry.type == pafs.FileType.File)
+
+
+def _remove(filesystem: pafs.FileSystem, inner: str, names: Sequence[str]) -> None:
+    for name in names:
+        filesystem.delete_file(f"{inner}/{name}")
 
 
 def _put(path: str, access: Access, content: bytes | pa.Buffer) -> None:

@@ -38,7 +38,7 @@ def add_predict_verb(verbs: Any) -> None:
     verb.add_argument("--workers", metavar="N", type=int, help="processes (default: by the number of rows)")
     verb.add_argument("--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler")
     verb.add_argument("--insecure", action="store_true", help="let that be another machine's, without TLS")
-    verb.add_argument("--force", action="store_true", help="replace the folder if it is there")
+    verb.add_argument("--force", action="store_true", help="replace the folder if it holds an earlier prediction")
     verb.add_argument("--json", action="store_true", help="the summary as JSON")
     add_storage_options(verb)
     verb.set_defaults(verb=_predict)
@@ -48,7 +48,7 @@ def _predict(options: argparse.Namespace) -> None:
     access = access_from(options)
     output = place_from("--output", options.output)
     for given in (options.model, options.data):
-        # With --force the folder is removed, whatever it holds.
+        # With --force the folder is replaced, and an earlier prediction may well be read as data.
         if not is_named(given) and is_within(given, output):
             raise SpecError(f"--output must be a folder of its own, but {given} lies in {output}; change it")
     models = read_models(options.model, access)

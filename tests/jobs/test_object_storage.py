@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dnfscale.core.columns import Column, Reading, Role
+from dnfscale.data.outputs import new_folder, write_parquet
 from dnfscale.data.source import open_source
 from dnfscale.data.storage import Access
 from dnfscale.errors import DataError
@@ -270,6 +272,45 @@ def test_predictions_go_from_the_store_to_the_store(far, store):
     before = store.read("runs/job/report.html")
     assert far.here("report", f"{RUNS}/job", *at).code == 0
     assert store.read("runs/job/report.html") == before
+
+
+def test_force_in_the_store_replaces_an_earlier_prediction_and_nothing_else(far, store):
+    assert far.here("run", far.spec(**far_spec(store))).code == 0
+    at = ("--endpoint", store.endpoint, "--region", "us-east-1")
+    verb = ("predict", f"{RUNS}/job/model.json")
+    asked = (*verb, DATA, "--output", f"{RUNS}/mine", "--force", *at)
+    assert far.here(*asked).code == 0
+    first = store.read("runs/mine/part-00000.parquet")
+    store.put_table("runs/mine/part-00007.parquet", pq.read_table(pa.BufferReader(first)))
+    store.put_table("runs/mine/_NEW/part-00003.parquet", pq.read_table(pa.BufferReader(first)))
+    ended = far.here(*asked)
+    assert ended.code == 0, ended.err
+    assert store.names("runs/mine") == ["_SUCCESS", "part-00000.parquet"]
+    assert store.read("runs/mine/part-00000.parquet") == first
+    store.put_table("runs/mine/dear.parquet", pa.table({"x": [1]}))
+    before = store.names("runs")
+    ended = far.here(*asked)
+    assert ended.code == 2
+    assert "expected nothing but an earlier prediction for --force to replace" in ended.message
+    assert "'dear.parquet'" in ended.message
+    for output in (f"s3://{BUCKET}", f"s3://{BUCKET}/"):
+        ended = far.here(*verb, "t.parquet", "--output", output, "--force", *at)
+        assert ended.code == 2
+        assert "must be a folder" in ended.message
+    assert store.names("runs") == before
+
+
+@pytest.mark.usefixtures("far")
+def test_a_prediction_that_fails_in_the_store_leaves_the_earlier_one(store):
+    access = Access(store.endpoint, "us-east-1")
+    for name, failing in (("a", False), ("a", True), ("b", True)):
+        with suppress(RuntimeError), new_folder(f"{RUNS}/{name}", access, columns=("x",), force=True) as folder:
+            write_parquet(pa.table({"x": [int(failing)]}), folder, "part-00000.parquet", access)
+            if failing:
+                raise RuntimeError("a task")
+    assert store.names("runs/a") == ["_SUCCESS", "part-00000.parquet"]
+    assert pq.read_table(pa.BufferReader(store.read("runs/a/part-00000.parquet")))["x"].to_pylist() == [0]
+    assert store.names("runs/b") == []
 
 
 def test_a_spec_can_begin_in_the_store(far, store):

@@ -149,8 +149,12 @@ def test_what_is_there_is_replaced_only_by_force(desk):
     desk.table(fresh(), "new.parquet")
     (desk.path / "out").mkdir()
     (desk.path / "out" / "old").write_text("old")
-    refused(desk.here("predict", "m.json", "new.parquet", "--output", "out"), 2, "out is already there", "--force")
+    again = ("predict", "m.json", "new.parquet", "--output", "out")
+    refused(desk.here(*again), 2, "out is already there", "--force")
+    refused(desk.here(*again, "--force"), 2, "nothing but an earlier prediction for --force to replace", "'old'")
     assert tidy(desk.path / "out") == ["old"]
+    (desk.path / "out" / "old").unlink()
+    assert desk.here(*again, "--force").code == 0
     assert desk.here("predict", "m.json", "new.parquet", "--output", "out", "--force").code == 0
     assert tidy(desk.path / "out") == ["part-00000.parquet"]
 
