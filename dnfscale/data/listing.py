@@ -6,6 +6,7 @@ Files come in the order of their paths.
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import hashlib
 import os
@@ -85,6 +86,23 @@ def hive_keys(file: str, root: str) -> dict[str, str | None]:
     return {unquote(key): None if value == _HIVE_NULL else unquote(value) for key, value in pairs}
 
 
+def is_meant(path: str, pattern: str) -> bool:
+    """Say whether a glob means a file, as it would on this machine.
+
+    `**` by itself stands for any number of folders; `*`, `?`, `[abc]` and `[!abc]` stay within a name. Names that begin
+    with a dot are meant only where the pattern has the dot.
+    """
+    parts = pattern.split("/")
+    if parts[-1] == "**":
+        parts.append("*")
+    # How many parts of the pattern can have been used up by the names so far.
+    used = _skipping(parts, {0})
+    for name in path.split("/"):
+        stayed = {i for i in used if i < len(parts) and parts[i] == "**" and not name.startswith(".")}
+        used = _skipping(parts, stayed | {i + 1 for i in used if i < len(parts) and _is_named(name, parts[i])})
+    return len(parts) in used
+
+
 def stamp_of(path: str, access: Access) -> Stamp:
     """Return the stamp of a file; one that is not there, or cannot be asked for, is an error."""
     try:
@@ -142,8 +160,7 @@ def _list_remote(path: str, access: Access) -> list[str]:
     folder = inner[: re.search(r"[*?\[]", inner).start()].rpartition("/")[0]  # type: ignore[union-attr]
     if not folder:
         raise DataError(f"{path}: expected a bucket without * or ? in its name; name one bucket")
-    pattern = _glob_pattern(inner)
-    names = [entry.path for entry in _entries(filesystem, folder) if pattern.fullmatch(entry.path)]
+    names = [entry.path for entry in _entries(filesystem, folder) if is_meant(entry.path, inner)]
     return _some([spelled(name, path) for name in sorted(names)], path)
 
 
@@ -177,13 +194,18 @@ def _is_pattern(path: str) -> bool:
     return any(c in path for c in "*?[")
 
 
-def _glob_pattern(path: str) -> re.Pattern[str]:
-    """Return what matches the paths that a glob means: ** any folders, * and ? within a name."""
-    spelled_out = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/]+\])", path)
-    return re.compile(
-        "".join(spelled_out.get(part) or (part if part.startswith("[") else re.escape(part)) for part in parts)
-    )
+def _skipping(parts: list[str], used: set[int]) -> set[int]:
+    """Return the same where a ** may also stand for no folder at all."""
+    reached = set(used)
+    for i, part in enumerate(parts):
+        if i in reached and part == "**":
+            reached.add(i + 1)
+    return reached
+
+
+def _is_named(name: str, part: str) -> bool:
+    hidden = name.startswith(".") and not part.startswith(".")
+    return part != "**" and not hidden and fnmatch.fnmatchcase(name, part)
 
 
 def _is_data(file: str, root: str) -> bool:

@@ -234,7 +234,8 @@ def test_an_object_that_is_put_again_is_another(store):
 
 
 @pytest.mark.parametrize(
-    "path", ["tree", "tree/year=2024", "tree/*/a.parquet", "tree/**/*.parquet", "tree/year=202[35]"]
+    "path",
+    ["tree", "tree/year=2024", "tree/*/a.parquet", "tree/**/*.parquet", "tree/year=202[35]", "tree/year=202[!3]"],
 )
 def test_folders_keys_and_globs_are_those_of_this_machine(far, store, path):
     for name in ("year=2023/a.parquet", "year=2024/a.parquet", "year=2024/b/c.parquet", "year=2024/_not.parquet"):
