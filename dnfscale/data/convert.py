@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import itertools
 import os
 import re
 import zipfile
@@ -239,10 +240,12 @@ def convert_csv(
 ) -> Converted:
     """Turn a CSV of any size into a directory of Parquet files, a block at a time.
 
-    Columns are whole numbers, numbers, truth values or text, whichever the first block shows; whole numbers become
-    numbers, and columns that began empty find their type, when a later row asks for it. Any other change of type is an
-    error, because one slip of the pen would turn a million numbers into text. `names` are those of a file without a
-    header, `text` the columns to take as text whatever they look like. The directory must be new or empty.
+    Columns are whole numbers, numbers, truth values, dates, times or text, whichever the first block shows; whole
+    numbers become numbers, dates become timestamps or text, and columns that began empty find their type, when a later
+    row asks for it. Any other change of type is an error, because one slip of the pen would turn a million numbers into
+    text. Dates and times are those that ISO 8601 writes (2024-03-01, 2024-03-01 12:30:00, 12:30); with an offset from
+    UTC, a timestamp is the instant in UTC. `names` are those of a file without a header, `text` the columns to take as
+    text whatever they look like. The directory must be new or empty.
     """
     _check_arguments(csv_path, directory, separator)
     stream = _CsvStream(csv_path, separator, tuple(missing), tuple(names), encoding, block_bytes)
@@ -268,7 +271,18 @@ class _OtherTypeError(Exception):
         self.kind = kind
 
 
-_WIDER = {"null": pa.int64(), "int64": pa.float64()}
+_NUMBERS = (pa.null(), pa.int64(), pa.float64())
+_MOMENTS = (
+    pa.date32(),
+    pa.timestamp("s"),
+    pa.timestamp("ns"),
+    pa.timestamp("s", "UTC"),
+    pa.timestamp("ns", "UTC"),
+    pa.time32("s"),
+    pa.string(),
+)
+"""In this order they are tried. Any text may begin like a date, so a column that is not all of one kind is text."""
+_WIDER = {str(one): other for order in (_NUMBERS, _MOMENTS) for one, other in itertools.pairwise(order)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +297,11 @@ class _CsvStream:
     block_bytes: int
     began_empty: set[str] = field(default_factory=set)
     """Columns whose first block had no value: their type is still free."""
+    columns: list[str] = field(default_factory=list)
+    """Their names, once a first block has been read: another type may not suit even that."""
 
     def batches(self, types: dict[str, pa.DataType]) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         """Return the columns and the rows; the types of some columns are given."""
-        schema: pa.Schema | None = None
         try:
             reader = pacsv.open_csv(
                 str(self.path),
@@ -303,16 +318,17 @@ class _CsvStream:
                 ),
             )
             schema = reader.schema
+            self.columns[:] = schema.names
             self._check(schema, types)
         except (pa.ArrowException, OSError, LookupError, UnicodeDecodeError) as error:
-            self._explain(error, schema)
+            self._explain(error)
         return schema, self._batches(reader)
 
     def _batches(self, reader: pacsv.CSVStreamingReader) -> Iterator[pa.RecordBatch]:
         try:
             yield from reader
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            self._explain(error, reader.schema)
+            self._explain(error)
 
     def _check(self, schema: pa.Schema, types: dict[str, pa.DataType]) -> None:
         names = schema.names
@@ -333,24 +349,21 @@ class _CsvStream:
                     f"{self.path}: expected text in {self.encoding}, but column {column.name!r} holds other bytes; "
                     "pass --encoding, such as latin1"
                 )
-            if pa.types.is_temporal(column.type):
-                # Dates have no role here; as text they are categories, or dropped by the spec.
-                raise _OtherTypeError(column.name, pa.string())
             if pa.types.is_null(column.type):
                 self.began_empty.add(column.name)
 
-    def _explain(self, error: Exception, schema: pa.Schema | None) -> NoReturn:
+    def _explain(self, error: Exception) -> NoReturn:
         """Raise what to do about an error of pyarrow's: read again with another type, or tell the user."""
         said = _said(error)
-        match = re.match(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to ([\w\[\]]+): (.*)", said)
-        if match is None or schema is None:
+        match = re.match(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to ([^:]+): (.*)", said)
+        if match is None or not self.columns:
             hint = _parse_hint(said)
             raise DataError(
                 f"{self.path}: expected a table separated by {self.separator!r}, got {said}; {hint}"
             ) from error
-        name, kind = schema.names[int(match[1])], match[3]
+        name, kind = self.columns[int(match[1])], match[3]
         if name in self.began_empty and kind == "double":
-            raise _OtherTypeError(name, pa.string()) from error
+            raise _OtherTypeError(name, _MOMENTS[0]) from error
         if kind in _WIDER:
             raise _OtherTypeError(name, _WIDER[kind]) from error
         row = f"row {int(match[2]):,}: " if match[2] else ""
@@ -445,7 +458,14 @@ def _write_parts(
     if pending or not rows:
         drafts.write(pa.Table.from_batches(pending, schema).combine_chunks())
     counts = {name: n for name, n in zip(schema.names, missing.tolist(), strict=True) if n}
-    return Converted(rows, len(drafts.paths), {column.name: column.type for column in schema}, counts)
+    return Converted(rows, len(drafts.paths), {column.name: _stored(column.type) for column in schema}, counts)
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """Return a type as Parquet keeps it, which has no unit of a second."""
+    if pa.types.is_timestamp(kind) and kind.unit == "s":
+        return pa.timestamp("ms", kind.tz)
+    return pa.time32("ms") if kind == pa.time32("s") else kind
 
 
 def _check_arguments(csv_path: Path, directory: Path, separator: str) -> None:

@@ -53,7 +53,7 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
             f"# positive: labels seen are {', '.join(map(repr, labels))}"
             if labels
             else "# positive: no label was seen",
-            "# drop: identifiers, dates, and what would not be known when the formula is used",
+            "# drop: identifiers, and what would not be known when the formula is used",
             "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
             "categorical = []",
             "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
@@ -66,6 +66,7 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
             '# cuts = "auto"                 # or "median", a number of quantiles, "entropy"',
             "# intervals = true              # what lies between two cuts may be one attribute",
             "# at = {age = [18, 65]}         # cuts that mean something, for columns that have them",
+            '# parts = ["weekday", "hour", "month"]   # of dates and times, which will not come again themselves',
             "",
             "[select]",
             "max_ell = 10                    # attributes a formula may use",

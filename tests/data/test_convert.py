@@ -7,6 +7,7 @@ import io
 import random
 import re
 import zipfile
+from datetime import UTC, date, datetime, time
 
 import numpy as np
 import pyarrow as pa
@@ -258,15 +259,53 @@ def test_types_are_inferred_and_missing_values_become_null(csv, out):
         "x": [1.5, None, None],
         "b": [True, False, None],
         "s": ["a", None, "c d"],
-        "day": ["2020-01-01", "2020-01-02", "2020-01-03"],
+        "day": [date(2020, 1, 1), date(2020, 1, 2), date(2020, 1, 3)],
         "none": [None, None, None],
     }
     assert (converted.rows, converted.files) == (3, 1)
     assert converted.missing == {"n": 1, "x": 2, "b": 1, "s": 1, "none": 3}
     assert {name: str(kind) for name, kind in converted.types.items()} == {
-        "n": "int64", "x": "double", "b": "bool", "s": "string", "day": "string", "none": "null",
+        "n": "int64", "x": "double", "b": "bool", "s": "string", "day": "date32[day]", "none": "null",
     }  # fmt: skip
     assert list(open_source(str(out)).types) == ["n", "x", "b", "s", "day", "none"]
+
+
+MOMENTS = [
+    (["2024-03-01", "1850-12-31"], "date32[day]", date(2024, 3, 1)),
+    (["2024-03-01 12:30:00", "9999-03-02T00:00"], "timestamp[ms]", datetime(2024, 3, 1, 12, 30)),
+    (["2024-03-01 12:30:00.25", "2024-03-02"], "timestamp[ns]", datetime(2024, 3, 1, 12, 30, 0, 250_000)),
+    (
+        ["2024-03-01T12:30:00+02:00", "2024-03-02T00:00:00Z"],
+        "timestamp[ms, tz=UTC]",
+        datetime(2024, 3, 1, 10, 30, tzinfo=UTC),
+    ),
+    (["12:30", "23:59:59"], "time32[ms]", time(12, 30)),
+    (["2024-03-01", "2024-03-02 12:30:00"], "timestamp[ms]", datetime(2024, 3, 1)),
+    (["2024-03-01", "2024-03-02 12:30:00.5"], "timestamp[ns]", datetime(2024, 3, 1)),
+    (["2024-03-01", "in March"], "string", "2024-03-01"),
+    (["2024-03-01", "2024-03-02T00:00:00Z"], "string", "2024-03-01"),
+    (["2024-03-01 12:30:00", "2024-02-30"], "string", "2024-03-01 12:30:00"),
+    (["12:30", "24:30"], "string", "12:30"),
+    (["1200-03-01 12:30:00", "1200-03-02 12:30:00.5"], "string", "1200-03-01 12:30:00"),
+]
+
+
+@pytest.mark.parametrize("empty", [0, 40])
+@pytest.mark.parametrize("block", [1 << 20, 64])
+@pytest.mark.parametrize(("moments", "kind", "first"), MOMENTS)
+def test_dates_and_times_stay_what_they_are_and_anything_else_is_text(csv, out, moments, kind, first, block, empty):
+    """Wherever a block ends, and also if the column begins empty."""
+    cells = [""] * empty + [moments[0]] * 40 + [moments[1]]
+    converted = convert_csv(csv("i,a\n" + "".join(f"{i},{a}\n" for i, a in enumerate(cells))), out, block_bytes=block)
+    assert str(converted.types["a"]) == kind
+    assert open_source(str(out)).types["a"] == converted.types["a"]
+    assert rows_of(out)["a"][empty] == first
+    assert converted.rows == len(cells)
+
+
+def test_dates_are_text_where_the_user_says_so(csv, out):
+    convert_csv(csv("a,b\n2024-03-01,1\n"), out, text=("a",))
+    assert rows_of(out) == {"a": ["2024-03-01"], "b": [1]}
 
 
 def test_separator_markers_names_text_and_encoding_are_as_told(csv, out):
