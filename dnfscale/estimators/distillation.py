@@ -20,6 +20,7 @@ from dnfscale.data.scored import ANSWERED_YES
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
 from dnfscale.estimators.ideal import IdealClassifier
+from dnfscale.estimators.labelled import whole_number
 from dnfscale.learn.fidelity import READINGS, agreements
 from dnfscale.learn.line import learn
 
@@ -70,7 +71,7 @@ def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters:
             )
         codes += (truth == classes[1]).astype(np.int8)
     name = unused_name("answer", table.column_names)
-    spec = classifier.learn_spec(name, positive=ANSWERED_YES, others=READINGS, outer=folds)
+    spec = classifier.learn_spec(name, positive=ANSWERED_YES, others=READINGS, outer=whole_number(folds))
     answered = in_own_order(table.append_column(name, pa.array(codes)), without=spec.drop)
     learned = learn(table_source(answered, "X"), spec, SerialEngine())
     found = agreements(learned, known=y is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Self
 
+from dnfscale.estimators.labelled import whole_number
 from dnfscale.estimators.readable import Readable
 from dnfscale.estimators.weights import threshold_fraction
 from dnfscale.learn.distinct import MAX_TYPES, FoldTypes, count_distinct, type_table, weighed
@@ -123,7 +124,7 @@ class FormulaSizeClassifier(Readable):
             categorical=tuple(self.categorical),
             boolean=tuple(self.boolean),
             drop=tuple(self.drop),
-            max_categories=self.max_categories,
+            max_categories=whole_number(self.max_categories),
             missing=self.missing,
             validation=self.validation,
             threshold=threshold,
@@ -134,7 +135,7 @@ class FormulaSizeClassifier(Readable):
         try:
             spec = with_unit(labelled.source, spec, engine)
             kept = keep_rows(labelled.source, spec, engine)
-            types = count_distinct(kept, spec, engine, max_types=self.max_types)
+            types = count_distinct(kept, spec, engine, max_types=whole_number(self.max_types))
         finally:
             engine.close()
         found = [self._searched(of_label, threshold) for of_label in types]
@@ -160,7 +161,7 @@ class FormulaSizeClassifier(Readable):
         train, validation, whole = (
             type_table(weighed(part, threshold)) for part in (types.train, types.validation, types.whole)
         )
-        path = search(train, Limits(self.max_size, self.time_limit_s))
-        choice = choose(path, validation, patience=self.patience)
+        path = search(train, Limits(whole_number(self.max_size), self.time_limit_s))
+        choice = choose(path, validation, patience=whole_number(self.patience))
         *_, final = search(whole, Limits(choice.chosen.size, self.time_limit_s))
         return choice, final

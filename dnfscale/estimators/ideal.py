@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from dnfscale.errors import SpecError
+from dnfscale.estimators.labelled import whole_number
 from dnfscale.estimators.readable import Readable
 from dnfscale.estimators.weights import threshold_fraction
 from dnfscale.learn.line import fold_model, learn_targets
@@ -211,11 +212,11 @@ class IdealClassifier(Readable):
             raise SpecError(f"profile must be one of {', '.join(map(repr, PROFILES))}, got {self.profile!r}")
         rank = None if self.rank is None else tuple(self.rank)
         asked = {
-            "cuts": self.cuts,
+            "cuts": whole_number(self.cuts),
             "intervals": self.intervals,
             "parts": self.parts if self.parts is None or isinstance(self.parts, Mapping) else tuple(self.parts),
             "rank": rank,
-            "splits": self.validation_splits,
+            "splits": whole_number(self.validation_splits),
             "tolerance": self.tolerance,
             "rule": self.rule,
             "drop_duplicates": self.drop_duplicates,
@@ -230,13 +231,13 @@ class IdealClassifier(Readable):
             categorical=tuple(self.categorical),
             boolean=tuple(self.boolean),
             drop=tuple(self.drop),
-            max_categories=self.max_categories,
+            max_categories=whole_number(self.max_categories),
             missing=self.missing,
-            max_ell=int(self.max_ell) if isinstance(self.max_ell, np.integer) else self.max_ell,
+            max_ell=whole_number(self.max_ell),
             validation=self.validation,
             threshold=threshold_fraction(self.threshold),
             at=self._given_cuts(),
-            rare=self.rare,
+            rare=whole_number(self.rare),
             objective=self.objective,
             beta=Fraction(str(self.beta)),
             minimize=self.minimize,

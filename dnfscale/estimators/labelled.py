@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -210,6 +211,16 @@ def labels_in(X: Any, target: str) -> Labels:  # noqa: N803
 def is_path(X: Any) -> bool:  # noqa: N803
     """Tell the path of a dataset from a table."""
     return isinstance(X, str | os.PathLike)
+
+
+def whole_number(value: Any) -> Any:
+    """Return a whole number, such as one of NumPy's, as Python's own; anything else as it is, for others to check."""
+    if isinstance(value, bool):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        return value
 
 
 def _n_workers(n_jobs: Any) -> int:

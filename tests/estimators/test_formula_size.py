@@ -51,6 +51,15 @@ def test_scikit_learn_finds_no_fault(parameters: dict[str, Any]) -> None:
     assert_no_fault(FormulaSizeClassifier(**parameters))
 
 
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    features, target = frame()
+    given = {"max_size": 4, "patience": 5, "max_types": 300, "max_categories": 50}
+    theirs = FormulaSizeClassifier(**{name: np.int64(value) for name, value in given.items()}).fit(features, target)
+    ours = FormulaSizeClassifier(**given).fit(features, target)
+    assert (theirs.formula_, theirs.size_) == (ours.formula_, ours.size_)
+    assert json.dumps(theirs.path_) == json.dumps(ours.path_)
+
+
 def test_the_formula_of_a_planted_rule_is_found() -> None:
     features, target = frame(1000)
     model = FormulaSizeClassifier().fit(features, target)

@@ -360,6 +360,29 @@ def test_parameters_out_of_bounds_are_refused(frame, labels, parameters, message
         IdealClassifier(**parameters).fit(frame, labels)
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.array])
+@pytest.mark.parametrize(
+    "parameters", [{"cuts": 3}, {"rare": 2}, {"validation_splits": 2}, {"max_categories": 50}, {"max_ell": 3}]
+)
+def test_whole_numbers_of_numpy_are_whole_numbers(frame, labels, parameters, kind):
+    theirs = {name: kind(value) for name, value in parameters.items()}
+    found = IdealClassifier(**theirs).fit(frame, labels)
+    assert same(found, IdealClassifier(**parameters).fit(frame, labels))
+    assert found.get_params() == {**IdealClassifier().get_params(), **theirs}
+
+
+@pytest.mark.parametrize("parameters", [{"cuts": True}, {"validation_splits": True}, {"cuts": np.True_}, {"rare": 1.5}])
+def test_what_is_no_whole_number_is_refused_as_such(frame, labels, parameters):
+    with pytest.raises(SpecError, match=f"{next(iter(parameters))} must be "):
+        IdealClassifier(**parameters).fit(frame, labels)
+
+
+def test_a_search_goes_over_ranges_of_numpy(frame, labels):
+    grid = {"cuts": np.arange(1, 3), "rare": np.arange(2), "validation_splits": np.arange(1, 3)}
+    search = GridSearchCV(IdealClassifier(max_ell=2), grid, cv=2, error_score="raise").fit(frame, labels)
+    assert set(search.best_params_) == set(grid)
+
+
 def test_rows_that_are_elsewhere_are_scored_by_the_name_of_their_target(desk, frame, labels):
     whole = frame.assign(y=labels)
     path = parquet(desk, whole)
