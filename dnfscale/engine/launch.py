@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from dnfscale.engine.serial import SerialEngine
 if TYPE_CHECKING:
     from dnfscale.engine.cluster import ClusterEngine
 
-__all__ = ["ClusterSpec", "check_cluster", "check_performance_report", "launch"]
+__all__ = ["ClusterSpec", "check_cluster", "check_performance_report", "cores", "launch"]
 
 
 def launch(
@@ -45,6 +46,13 @@ def launch(
             engine.close()
             raise
     return engine
+
+
+def cores() -> int:
+    """Return how many processors this process may use; those of the machine where the system does not say."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _opened(spec: ClusterSpec, loaded: Sequence[str], watch: Watch, tell: Tell) -> ClusterEngine:

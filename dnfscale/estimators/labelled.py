@@ -33,7 +33,7 @@ from dnfscale.data.frames import (
 )
 from dnfscale.data.source import Source, feature_columns
 from dnfscale.engine.api import Engine
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.launch import ClusterSpec, cores, launch
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
 from dnfscale.estimators.weights import MOST_WEIGHT, class_factors, products, repeats, sample_weights, whole_weights
@@ -227,7 +227,7 @@ def _n_workers(n_jobs: Any) -> int:
     """Return how many processes n_jobs stands for; negative numbers count back from all processors, as elsewhere."""
     if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
         raise SpecError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
+    return int(n_jobs) if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
 
 
 def _labelled_path(path: Any, target: Any) -> Labelled:

@@ -5,13 +5,13 @@ another machine is watched: a count that does not grow in six of its beats belon
 gone. No two clocks are ever compared. A lock of the dead is taken over.
 
 On a file system two runners that come at once are told apart by the kernel. An object store as we use it has nothing
-like that: there each runner writes the lock, waits a second, and goes on if the lock is still its own. A runner that
+like that, nor has Windows as Python shows it: there each runner writes the lock, waits a second, and goes on if the
+lock is still its own. On Windows a process cannot be asked for either, and every holder is watched. A runner that
 finds its lock taken, because it was suspended for long, stops before it writes anything more.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
@@ -26,6 +26,11 @@ from typing import Any
 
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import Folder, StoreFolder
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 LOCK = "lock.json"
 _BEAT_S = 10.0
@@ -52,8 +57,8 @@ class Holder:
 
     @property
     def is_neighbour(self) -> bool:
-        """Whether it can be asked for here."""
-        return self.space == _space()
+        """Whether it can be asked for here; on Windows the question, a signal, would end it."""
+        return fcntl is not None and self.space == _space()
 
     @property
     def is_alive(self) -> bool:
@@ -88,7 +93,7 @@ class FolderLock:
             if now is not None and now != found:
                 raise self._refusal(now[0])
             self._write()
-        if isinstance(self._files, StoreFolder):
+        if isinstance(self._files, StoreFolder) or fcntl is None:
             time.sleep(self._settle_s)
             now = self._read()
             if now is None or now[0] != self._me:
@@ -170,7 +175,7 @@ class FolderLock:
 @contextmanager
 def _alone(files: Folder) -> Iterator[None]:
     """Keep other runners of the same file system from deciding at the same time."""
-    if isinstance(files, StoreFolder):
+    if isinstance(files, StoreFolder) or fcntl is None:
         yield
         return
     handle = os.open(files.path, os.O_RDONLY)

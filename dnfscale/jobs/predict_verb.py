@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from typing import Any
@@ -15,7 +14,7 @@ from dnfscale.data.models import read_models
 from dnfscale.data.source import Source
 from dnfscale.data.storage import is_within
 from dnfscale.engine.api import Engine
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.launch import ClusterSpec, cores, launch
 from dnfscale.errors import SpecError
 from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
@@ -84,7 +83,7 @@ def _launched(options: argparse.Namespace, source: Source) -> Engine:
         )
     workers = options.workers
     if workers is None:
-        workers = 1 if source.n_rows <= _SERIAL_ROWS else len(os.sched_getaffinity(0))
+        workers = 1 if source.n_rows <= _SERIAL_ROWS else cores()
     cluster = ClusterSpec(kind="serial") if workers == 1 else ClusterSpec(kind="local", workers=workers)
     return launch(cluster, loaded=[predict.__module__])
 

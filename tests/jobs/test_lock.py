@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import dnfscale.jobs.lock
 from dnfscale.data.storage import Access
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import Folder, LocalFolder, open_folder
@@ -66,6 +68,25 @@ def test_a_lock_that_is_held_is_refused_with_its_holder(folder):
         lock(folder).take()
     with taken(folder):
         pass
+
+
+def test_without_locks_of_the_kernel_a_holder_is_watched(folder, monkeypatch):
+    """As on Windows, where a process that is asked for would end."""
+    monkeypatch.setattr(dnfscale.jobs.lock, "fcntl", None)
+    monkeypatch.setattr(os, "kill", None)
+    with taken(folder), pytest.raises(SpecError, match="to be free"):
+        lock(folder).take()
+    leave(folder, replace(Holder.me(), token="of one that is gone"))
+    told: list[str] = []
+    late = lock(folder, told.append)
+    late.take()
+    late.release()
+    assert "looking for 1 s whether it is alive" in told[0]
+
+
+def test_the_command_line_is_found_where_there_is_no_fcntl():
+    code = "import sys; sys.modules['fcntl'] = None; import dnfscale.jobs.cli, dnfscale.jobs.lock"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_lock_of_a_process_that_has_ended_is_taken_over_at_once(folder):
