@@ -3,7 +3,7 @@
 A keyed permutation sends the N row numbers to N positions on a circle. Everything else is arcs of that circle:
 
     fold f's test part        the f-th of K arcs whose lengths differ by at most one
-    fold f's validation part  the int(validation * |W_0|) positions that follow its test part
+    fold f's validation part  the int(validation * |W_0|) positions that follow its test part, of the exact decimal
     fold f's W_train          the rest
 
 Each fold's three parts are thus a uniformly random partition of the rows with exact sizes, no list of row numbers is
@@ -22,6 +22,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,7 @@ class Splits:
             test = (fold * self.n_rows // self.outer, (fold + 1) * self.n_rows // self.outer)
         n_learned = self.n_rows - (test[1] - test[0])
         first = split * n_learned // self.inner
-        last = first + int(self.validation * n_learned)
+        last = first + int(Fraction(str(self.validation)) * n_learned)
         pieces = [(first, min(last, n_learned)), (0, max(0, last - n_learned))]
         return test, [(test[1] + start, test[1] + stop) for start, stop in pieces if stop > start or not start]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def plain_parts(n_rows: int, outer: int, validation: float, seed: int) -> np.nda
     parts = np.full((outer + 1, n_rows), TRAIN)
     for fold in range(outer + 1):
         start, stop = (0, 0) if fold == outer else (fold * n_rows // outer, (fold + 1) * n_rows // outer)
-        n_validation = int(validation * (n_rows - (stop - start)))
+        n_validation = int(Fraction(str(validation)) * (n_rows - (stop - start)))
         held_out = {(stop + i) % n_rows for i in range(n_validation)}
         for row in range(n_rows):
             if start <= place[row] < stop:
@@ -43,7 +44,7 @@ def plain_parts(n_rows: int, outer: int, validation: float, seed: int) -> np.nda
 def splits_of(draw: st.DrawFn) -> Splits:
     n_rows = draw(st.integers(2, 300))
     outer = draw(st.one_of(st.just(0), st.just(n_rows), st.integers(2, min(n_rows, 12))))
-    validation = draw(st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5, 0.7]))
+    validation = draw(st.sampled_from([0.0, 0.1, 0.25, 0.29, 0.3, 0.5, 0.57, 0.7]))
     return Splits(n_rows, outer, validation, draw(st.integers(0, 2**32)))
 
 
@@ -106,7 +107,19 @@ def test_the_validation_part_has_exactly_its_share_of_the_rows_that_are_not_test
     parts = row_parts(splits)
     for fold in range(splits.n_folds):
         whole = (parts[fold] != TEST).sum()
-        assert (parts[fold] == VALIDATION).sum() == int(splits.validation * whole)
+        assert (parts[fold] == VALIDATION).sum() == int(Fraction(str(splits.validation)) * int(whole))
+
+
+@pytest.mark.parametrize(
+    ("validation", "rows"), [(0.29, 29), (0.57, 57), (0.58, 58), (0.3, 30), (np.float64(0.29), 29)]
+)
+def test_a_share_is_the_decimal_that_was_written(validation, rows):
+    assert Splits(100, 0, validation, 0).rows_of(0, [VALIDATION]) == rows
+
+
+@given(st.integers(1, 1_999_999))
+def test_the_share_of_the_paper_is_what_floats_say(n_rows):
+    assert int(Fraction("0.3") * n_rows) == int(0.3 * n_rows)
 
 
 @given(st.integers(2, 400), st.integers(0, 5))
