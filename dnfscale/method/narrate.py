@@ -214,7 +214,8 @@ def _coverage_words(model: Model, facts: ModelFacts) -> str:
 
 def _type_words(model: Model, facts: ModelFacts) -> str:
     ell = len(model.tau)
-    words = f"Its {ell} attribute{'s' * (ell != 1)} tell {facts.n_possible:,} possible types of rows apart"
+    several = f"{ell} attribute tells" if ell == 1 else f"{ell} attributes tell"
+    words = f"Its {several} {facts.n_possible:,} possible type{'s' * (facts.n_possible != 1)} of rows apart"
     if not facts.n_unseen:
         return f"{words}; all of them were seen."
     return f"{words}; {facts.n_unseen:,} were never seen, and of these the formula accepts {facts.n_unseen_accepted:,}."

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.counts import TypeCounts
+from dnfscale.core.counts import TypeCounts, project
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, Unit
@@ -174,6 +174,14 @@ def test_a_model_is_told_line_by_line_with_what_the_rows_say():
         "Its 4 attributes tell 8 possible types of rows apart; 4 were never seen, and of these the formula accepts "
         "2.\n"
     )
+
+
+def test_one_attribute_tells_types_apart_and_several_tell():
+    model = replace(
+        MODEL, tau=Vocabulary(MODEL.tau.attributes[:1]), dnf=Dnf((Term(1, 1),)), counts=project(MODEL.counts, [0])
+    )
+    assert "Its 1 attribute tells 2 possible types of rows apart;" in write_model(model, explain_model(model))
+    assert "Its 4 attributes tell 8 possible types of rows apart;" in write_model(MODEL, explain_model(MODEL))
 
 
 def test_rows_with_weights_are_counted_by_their_weight():
