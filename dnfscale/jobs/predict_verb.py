@@ -91,7 +91,10 @@ def _launched(options: argparse.Namespace, source: Source) -> Engine:
 def _labels(models: tuple[Model, ...]) -> list[str]:
     if len(models) > 1:
         return [str(model.positive[0]) for model in models]
-    positive = ", ".join(map(str, models[0].positive))
+    labels = models[0].positive
+    if len(labels) == 1 and isinstance(labels[0], bool):
+        return [str(not labels[0]), str(labels[0])]
+    positive = ", ".join(map(str, labels))
     return [f"not {positive}", positive]
 
 

@@ -115,7 +115,7 @@ def test_the_summary_is_json_if_that_is_wanted(desk):
     record = json.loads(ended.out)
     yes = sum(accepts(model, row) for row in table.to_pylist())
     assert record["rows"] == 90
-    assert record["answers"] == {"not True": 90 - yes, "True": yes}
+    assert record["answers"] == {"False": 90 - yes, "True": yes}
     assert set(record) == {"rows", "answers", "rows_with_missing_values", "rows_of_unseen_types", "elapsed_s"}
 
 
@@ -133,6 +133,18 @@ def test_several_classes_are_answered_by_the_most_probable(desk):
     assert json.loads(ended.out)["answers"] == {
         label: int((found["prediction"] == label).sum()) for label in ("blue", "green", "red")
     }
+
+
+@pytest.mark.parametrize(
+    ("positive", "said"),
+    [([True], ["False", "True"]), ([False], ["True", "False"]), (["a", "b"], ["not a, b", "a, b"])],
+)
+def test_answers_are_told_by_the_labels_of_the_target(desk, positive, said):
+    (desk.path / "m.json").write_text(json.dumps({**learned(desk), "positive": positive}))
+    desk.table(fresh(), "new.parquet")
+    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out")
+    assert ended.code == 0, ended.err
+    assert [line[2:22].rstrip() for line in ended.out.splitlines()[1:3]] == said
 
 
 def test_an_empty_dataset_gives_an_empty_answer(desk):
