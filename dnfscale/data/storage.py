@@ -40,7 +40,14 @@ _SECRETS = (
     "AZURE_CLIENT_SECRET",
 )
 """Variables whose values are never repeated, not even where a store's own message does."""
-_PLACES = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_PROFILE", "AWS_REGION", "GOOGLE_APPLICATION_CREDENTIALS")
+_PLACES = (
+    "AWS_ENDPOINT_URL",
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "AZURE_STORAGE_ACCOUNT",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+)
 """Other variables that a store is opened by."""
 
 

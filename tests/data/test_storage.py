@@ -109,6 +109,15 @@ def test_an_azure_url_without_an_account_says_what_is_missing(monkeypatch):
         located("abfs://container/x", Access())
 
 
+def test_another_account_in_the_environment_is_another_store(monkeypatch):
+    monkeypatch.setenv("AZURE_STORAGE_KEY", "aGVsbG8=")
+    found = []
+    for account in ("ours", "theirs", "ours"):
+        monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", account)
+        found.append(located("abfs://container/x", Access())[0])
+    assert found[0] == found[2] != found[1]
+
+
 def test_a_message_of_a_store_is_told_without_its_secrets(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     assert told(OSError(f"odd: {SECRET} is odd"), "s3://b") == "odd: *** is odd"
