@@ -323,7 +323,10 @@ def _sizes(
                 null_counts.pop(name, None)
             elif name in null_counts:
                 null_counts[name] += chunk.nulls
-    of_keys = {name: sum(value is None for value in values) for name, (_, values) in keys.items()}
+    of_keys = {
+        name: sum(sum(footer.group_rows) for footer, value in zip(footers, values, strict=True) if value is None)
+        for name, (_, values) in keys.items()
+    }
     return column_bytes, {**null_counts, **of_keys}
 
 

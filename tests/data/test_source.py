@@ -174,6 +174,20 @@ def test_rows_of_a_null_hive_key_are_dropped_like_any_row_with_a_missing_value(t
     assert rows["key"] == [5, 5, 5]
 
 
+def test_the_nulls_of_a_hive_key_are_counted_by_their_rows(tmp_path):
+    write(tmp_path / "key=5" / "part.parquet", xy(0, 2))
+    nothing = {"x": pa.array([], pa.int64()), "y": pa.array([], pa.string())}
+    for name in "ab":
+        write(tmp_path / "key=__HIVE_DEFAULT_PARTITION__" / f"{name}.parquet", nothing)
+    source = open_source(str(tmp_path))
+    assert source.null_counts["key"] == 0
+    assert not source.is_empty("key")
+    write(tmp_path / "key=__HIVE_DEFAULT_PARTITION__" / "a.parquet", xy(2, 5))
+    assert open_source(str(tmp_path)).null_counts["key"] == 3
+    (tmp_path / "key=5" / "part.parquet").unlink()
+    assert open_source(str(tmp_path)).is_empty("key")
+
+
 def test_a_hive_key_may_be_the_target_and_all_that_is_read(tmp_path):
     for number, label in ((1, "no"), (2, "yes")):
         write(tmp_path / f"label={label}" / f"n={number}" / "part.parquet", xy(0, 3))
