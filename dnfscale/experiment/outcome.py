@@ -106,7 +106,7 @@ class LearnedFormula:
     terms: int
     literals: int
     status: str | None
-    """How short it is known to be: proven, bounded, heuristic, as_is."""
+    """How short it is known to be: proven, bounded, heuristic, simplified, as_is."""
     gap_literals: int | None
     sweep: tuple[Step, ...]
     supports: tuple[Support, ...]

@@ -36,6 +36,8 @@ class Status(StrEnum):
     """The search was stopped; the gap says how many literals fewer it might have."""
     HEURISTIC = "heuristic"
     """No term or literal can be left out, but nothing else is known."""
+    SIMPLIFIED = "simplified"
+    """What SymPy made of it, which says nothing of how short that is."""
     AS_IS = "as_is"
     """Written as it came, without a search for a shorter one."""
 

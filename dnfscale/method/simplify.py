@@ -24,7 +24,7 @@ def simplify(truth: Truth) -> Minimized:
         # Above eight variables simplify_logic returns its input unless it is forced.
         formula = simplify_logic(Or(*types), form="dnf", force=True)
     place = {symbol: i for i, symbol in enumerate(symbols)}
-    return Minimized(Dnf(tuple(sorted(_terms(formula, place)))), Status.AS_IS, None)
+    return Minimized(Dnf(tuple(sorted(_terms(formula, place)))), Status.SIMPLIFIED, None)
 
 
 def _terms(formula: Boolean, place: dict[sympy.Symbol, int]) -> list[Term]:

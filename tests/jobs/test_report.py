@@ -504,6 +504,7 @@ def test_a_constant_formula_is_said_plainly(terms, formula, words):
         ("bounded", 3, "at most 3 literals longer than the shortest"),
         ("bounded", 1, "at most 1 literal longer than the shortest"),
         ("heuristic", None, "not proven shortest"),
+        ("simplified", None, "simplified by SymPy, not proven shortest"),
         ("as_is", None, "as it came, not shortened"),
         ("of a later version", None, "of a later version"),
         (None, None, None),

@@ -84,6 +84,7 @@ def length_words(formula: LearnedFormula | None) -> str | None:
     return {
         "proven": "proven shortest",
         "heuristic": "not proven shortest",
+        "simplified": "simplified by SymPy, not proven shortest",
         "as_is": "as it came, not shortened",
     }.get(formula.status, formula.status)
 
