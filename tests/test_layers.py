@@ -35,6 +35,7 @@ INNER_LEVELS = {
         {"spec"},
         {"dealing", "scans", "table"},
         {"reading", "selecting", "weighing"},
+        {"keeping"},
         {"line"},
         {"classes", "distinct", "fidelity", "frontier", "loading"},
         {"sized"},

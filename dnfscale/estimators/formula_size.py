@@ -9,7 +9,7 @@ from dnfscale.estimators.labelled import whole_number
 from dnfscale.estimators.readable import Readable
 from dnfscale.estimators.weights import threshold_fraction
 from dnfscale.learn.distinct import MAX_TYPES, FoldTypes, count_distinct, type_table, weighed
-from dnfscale.learn.line import keep_rows
+from dnfscale.learn.keeping import keep_rows
 from dnfscale.learn.sized import sized_model
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.weighing import with_unit

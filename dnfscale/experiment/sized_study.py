@@ -19,7 +19,7 @@ from dnfscale.experiment.sizes import SizeBudget, Sized, Unsized, size_folds
 from dnfscale.experiment.tuning import Notes
 from dnfscale.learn.classes import Answering, count_answers
 from dnfscale.learn.distinct import count_distinct, type_table
-from dnfscale.learn.line import KeptRows
+from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.sized import counts_over, sized_model, used_attributes
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table

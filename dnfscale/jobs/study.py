@@ -47,7 +47,8 @@ from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.store import SIZED_MODEL
 from dnfscale.learn.classes import learn_classes
 from dnfscale.learn.frontier import grow_formulas
-from dnfscale.learn.line import KeptRows, Learned, keep_rows, learn_targets
+from dnfscale.learn.keeping import KeptRows, keep_rows
+from dnfscale.learn.line import Learned, learn_targets
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, reading_of
 from dnfscale.learn.weighing import with_unit

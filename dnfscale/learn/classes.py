@@ -19,7 +19,8 @@ from dnfscale.core.model import relative_probabilities
 from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
-from dnfscale.learn.line import KeptRows, Learned, fold_model, learn_targets
+from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.line import Learned, fold_model, learn_targets
 from dnfscale.learn.scans import Read
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.booleanize import Booleanization

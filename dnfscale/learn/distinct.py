@@ -19,7 +19,8 @@ from dnfscale.core.bins import Bins
 from dnfscale.core.distinct import DROPPED, Distinct, DistinctRequest, PackedTypes, distinct_rows, group, merge_distinct
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
-from dnfscale.learn.line import KeptRows, rank_attributes
+from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.line import rank_attributes
 from dnfscale.learn.scans import Read
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.formula_size import TypeTable

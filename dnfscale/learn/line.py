@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dnfscale.core import associations, counts
+from dnfscale.core import counts
 from dnfscale.core.arrays import Codes, Scalar
 from dnfscale.core.associations import Associations
 from dnfscale.core.bins import Spans
@@ -31,13 +31,12 @@ from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
-from dnfscale.errors import DataError
-from dnfscale.learn.reading import read_table
-from dnfscale.learn.scans import Associate, CountTypes
-from dnfscale.learn.selecting import Ranked, n_units, rank_units, unit_members
+from dnfscale.learn.keeping import KeptRows, keep_rows
+from dnfscale.learn.scans import CountTypes
+from dnfscale.learn.selecting import Ranked, rank_units
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
-from dnfscale.method.booleanize import Booleanization, booleanize
+from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.freedom import truth_of
 from dnfscale.method.minimize import EFFORT, Effort, Minimized, as_types, minimize
 from dnfscale.method.one_rule import best_single
@@ -112,18 +111,6 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeptRows:
-    """The rows that a read leaves on the workers, and what is needed to ask more of them."""
-
-    table: Table
-    rows: Sequence[object]
-    booleans: Booleanization
-    """Without intervals, which are found when attributes are ranked."""
-    associations: tuple[Associations, ...]
-    """Of the attributes with each target, in every unit: first W_train of every fold."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class LearnedTargets:
     """What was learned from a source."""
 
@@ -193,28 +180,6 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
     return LearnedTargets(targets, kept, booleans, tuple(chosen))
 
 
-def keep_rows(source: Source, spec: LearnSpec, engine: Engine) -> KeptRows:
-    """Read a source, lay out its attributes, and associate them with every target."""
-    read = read_table(source, spec, engine)
-    table = read.table
-    booleans = booleanize(
-        table.columns,
-        table.summary.columns,
-        read.cuts,
-        n_folds=table.splits.n_folds,
-        keep_missing=table.reading.keep_missing,
-        # With weights a category of few rows may still weigh enough: that shows when they are ranked.
-        rare=spec.rare if spec.weight is None else 0,
-    )
-    if not booleans.attributes:
-        raise DataError(
-            f"expected at least one attribute, but every category has fewer than {spec.rare:,} rows; lower "
-            "booleanize.rare",
-            "booleanize.rare",
-        )
-    return KeptRows(table, read.rows, booleans, _associate(read.rows, table, booleans, engine))
-
-
 def rank_attributes(tables: Associations, rank: str, length: int) -> list[tuple[int, ...]]:
     """Return the best attributes of each fold by a ranking, best first."""
     return [tuple(order.tolist()) for order in rankings(SCORES[rank](tables), length)]
@@ -235,23 +200,6 @@ def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
         weighted=spec.weight is not None,
         lookalikes=lookalikes(fold.tau, learned.table.alike),
     )
-
-
-def _associate(
-    rows: Sequence[object], table: Table, booleans: Booleanization, engine: Engine
-) -> tuple[Associations, ...]:
-    """Associate the attributes with every target in each fold."""
-    n_tables = len(table.targets) * n_units(table.splits)
-    check_merge(
-        f"2 x 2 tables of {len(booleans.attributes):,} attributes in {n_tables:,} folds",
-        16 * len(booleans.attributes) * n_tables,
-        fan_in=engine.fan_in,
-        worker_bytes=engine.worker_bytes,
-        advice="lower folds.outer or data.max_categories, or raise cluster.memory_limit",
-        key="folds.outer",
-    )
-    scan = Associate(booleans.bins, table.classes, booleans.train, unit_members(table.splits), table.targets)
-    return engine.reduce("associate attributes", rows, scan, associations.merge)
 
 
 def _sweep(

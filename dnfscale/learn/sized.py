@@ -13,7 +13,7 @@ from dnfscale.core.lookalikes import lookalikes
 from dnfscale.core.model import Model
 from dnfscale.core.tree import Formula, renumbered, symbols, to_dnf
 from dnfscale.learn.distinct import FoldTypes
-from dnfscale.learn.line import KeptRows
+from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.spec import LearnSpec
 
 

@@ -18,7 +18,7 @@ from dnfscale.experiment.sizes import SearchSizes, SizeBudget
 from dnfscale.jobs.folders import LocalFolder
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.runner import failed_folds
-from dnfscale.learn.line import keep_rows
+from dnfscale.learn.keeping import keep_rows
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.formula_size import SizeResult
 from tests.jobs.running import small_table

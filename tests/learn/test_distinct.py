@@ -13,7 +13,7 @@ from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.distinct import FoldTypes, count_distinct, type_table
-from dnfscale.learn.line import keep_rows
+from dnfscale.learn.keeping import keep_rows
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.formula_size import tabulate
 from tests.jobs.running import small_table
