@@ -32,10 +32,13 @@ STRANGERS = ({"method", "data", "engine"}, {"estimators", "experiment"})
 """Parts of one level that do not know each other."""
 INNER_LEVELS = {
     "learn": (
-        {"spec"},
+        {"places", "spec"},
         {"dealing", "scans", "table"},
-        {"reading", "selecting", "weighing"},
+        {"reading", "weighing"},
         {"keeping"},
+        {"selecting"},
+        {"counting"},
+        {"choosing"},
         {"line"},
         {"classes", "distinct", "fidelity", "frontier", "loading"},
         {"sized"},

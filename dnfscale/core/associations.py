@@ -48,35 +48,40 @@ class Associations:
 
 
 def associate(
-    table: BinnedTable, *, bins: Sequence[Bins], spans: Spans, members: Bools, targets: Bools = TWO_CLASSES
+    table: BinnedTable,
+    *,
+    bins: Sequence[Bins],
+    spans: Spans,
+    members: Bools,
+    folds: Sequence[int] | None = None,
+    targets: Bools = TWO_CLASSES,
 ) -> tuple[Associations, ...]:
-    """Return, for each target, the associations of every attribute over members[unit, arc].
+    """Return, for each target, the associations of every attribute over members[part, arc].
 
-    targets[target, class] says for which classes a target is true. Units are the folds that the spans belong to, or
-    several rounds of these folds one after another.
+    targets[target, class] says for which classes a target is true. folds[part] is the fold whose spans a part is cut by; by default there is a part for each fold, in order.
     """
-    in_fold = members.astype(np.int64)
-    n_units, n_arcs = members.shape
+    in_part = members.astype(np.int64)
+    n_parts, n_arcs = members.shape
     n_classes = targets.shape[1]
     n_labels = n_classes * n_arcs
-    totals = in_fold @ tally_cells(table.labels, table.weights, n_labels).reshape(n_arcs, n_classes)
-    holds = np.zeros((n_classes, n_units, spans.first.shape[1]), dtype=np.int64)
+    totals = in_part @ tally_cells(table.labels, table.weights, n_labels).reshape(n_arcs, n_classes)
+    holds = np.zeros((n_classes, n_parts, spans.first.shape[1]), dtype=np.int64)
     by_column = np.argsort(spans.column, kind="stable")
     starts = np.searchsorted(spans.column[by_column], np.arange(len(bins) + 1))
-    units = np.arange(n_units)[:, None]
-    folds = np.arange(n_units) % spans.n_folds
+    parts = np.arange(n_parts)[:, None]
+    fold_of = np.arange(n_parts) if folds is None else np.array(folds)
     for column, codes in table.columns.items():
         column_bins = bins[column]
         attributes = by_column[starts[column] : starts[column + 1]]
         if not attributes.size:
             continue
         cells = _histogram(codes, table, n_codes=column_bins.n_codes, n_labels=n_labels)
-        # below[unit, code, class]: rows of the unit whose code is less than this one.
-        per_fold = np.tensordot(in_fold, cells.reshape(-1, n_arcs, n_classes), axes=(1, 1))
-        below = np.zeros((n_units, column_bins.n_codes + 1, n_classes), dtype=np.int64)
-        np.cumsum(per_fold, axis=1, out=below[:, 1:])
-        first, last = (ends[:, attributes][folds] for ends in (spans.first, spans.last))
-        inside = below[units, last + 1] - below[units, first]
+        # below[part, code, class]: rows of the part whose code is less than this one.
+        per_part = np.tensordot(in_part, cells.reshape(-1, n_arcs, n_classes), axes=(1, 1))
+        below = np.zeros((n_parts, column_bins.n_codes + 1, n_classes), dtype=np.int64)
+        np.cumsum(per_part, axis=1, out=below[:, 1:])
+        first, last = (ends[:, attributes][fold_of] for ends in (spans.first, spans.last))
+        inside = below[parts, last + 1] - below[parts, first]
         holds[:, :, attributes] = np.moveaxis(inside, 2, 0)
     n, holds_at_all = totals.sum(axis=1), holds.sum(axis=0)
     return tuple(

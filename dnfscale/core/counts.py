@@ -89,6 +89,7 @@ class TypeRequest:
     """Which types to count in one fold, as spans of binned columns."""
 
     fold: int
+    """Or one of its inner splits: where it stands among the groups."""
     spans: tuple[Span, ...]
     attributes: tuple[int, ...]
     """The numbers of the attributes: an attribute's span has the same column in all folds, and perhaps another cut."""

@@ -20,6 +20,7 @@ from dnfscale.experiment.tuning import Notes
 from dnfscale.learn.classes import Answering, count_answers
 from dnfscale.learn.distinct import count_distinct, type_table
 from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.places import Place
 from dnfscale.learn.sized import counts_over, sized_model, used_attributes
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
@@ -64,14 +65,15 @@ def size_study(
     counting_s = clock() - started
     ends = size_folds(types, budget, engine, notes, threshold=spec.threshold)
     positives = kept.table.positives
-    found = [
-        end
+    found = {
+        end.types.place: end
         if isinstance(end, Unsized)
         else _Found(end, sized_model(end.final.formula, end.types, kept, spec, positive=positives[end.types.target]))
         for end in ends
-    ]
-    n_folds = kept.table.splits.n_folds
-    *folds, last = ([found[k * n_folds + fold] for k in range(len(positives))] for fold in range(n_folds))
+    }
+    *folds, last = (
+        [found[Place(target, fold)] for target in range(len(positives))] for fold in range(kept.table.splits.n_folds)
+    )
     several = len(positives) > 1
     file = None
     if all(isinstance(of_class, _Found) for of_class in last):

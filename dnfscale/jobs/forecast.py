@@ -36,7 +36,7 @@ _FURTHER_CUT_NS = 3.0
 """Each further cut of a value: finding its side of one more bracket, and counting one more attribute."""
 _TOGETHER_NS = 3.0
 """One attribute in one sampled row, at one step of the rankings that look at attributes together."""
-_UNIT_NS = 60_000_000.0
+_RANKING_PART_NS = 60_000_000.0
 """A fixed cost per part of the rows in which these rankings are made and judged, however few rows it has."""
 _TASK_S = 0.003
 """One task with its messages, on the core that the scheduler shares."""
@@ -73,7 +73,7 @@ class Work:
     ell: int
     cuts: int
     """Cuts of each column of numbers."""
-    units: int
+    ranking_parts: int
     """Parts of the rows in which attributes are ranked together, each on `sampled` rows."""
     sampled: int
     candidates: int
@@ -96,7 +96,7 @@ def seconds(work: Work) -> float:
     chunks = work.partitions * columns * (1 + work.reads)
     begun_ns = chunks * _CHUNK_NS + work.files * (1 + work.reads) * _FILE_NS
     shared_ns = work.rows * row_ns + cells * _CELL_NS + begun_ns
-    ranked_ns = work.units * (work.sampled * work.candidates * work.ell * _TOGETHER_NS + _UNIT_NS)
+    ranked_ns = work.ranking_parts * (work.sampled * work.candidates * work.ell * _TOGETHER_NS + _RANKING_PART_NS)
     # Fewer partitions than workers leave workers idle; scores and cuts are found in one place.
     alone_ns = work.folds * columns * work.rankings * _SCORE_NS + work.numbers * work.cuts * _CUT_NS
     busy_ns = shared_ns / max(1, min(work.workers, work.partitions)) + ranked_ns / max(1, work.workers) + alone_ns

@@ -18,8 +18,9 @@ from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.spec import JobSpec
 from dnfscale.learn.dealing import asked_folds, n_inner
+from dnfscale.learn.places import n_ranking_parts
 from dnfscale.learn.reading import Foreseen, collected_rows, foresee, sampled_pieces, sampled_share
-from dnfscale.learn.selecting import most_candidates, sampled_rows, units_of_fold
+from dnfscale.learn.selecting import most_candidates, sampled_rows
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, reading_of
 from dnfscale.learn.weighing import is_looked_at
@@ -113,9 +114,9 @@ class _Layout:
         return [stored_column(column.name) for column in self.columns if column.role is Role.NUMBER]
 
     @property
-    def units(self) -> int:
+    def ranking_parts(self) -> int:
         """Parts of the rows in which attributes are ranked."""
-        return self.folds * units_of_fold(self.splits)
+        return self.folds * n_ranking_parts(self.splits)
 
     def read_bytes(self, source: Source, to_learn: LearnSpec) -> int:
         """Return the bytes of all columns that the job reads."""
@@ -162,7 +163,7 @@ def _learning_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout:
     yield scan("associate attributes")
     if to_learn.looks_together:
         yield scan("draw rows")
-        yield Phase("rank attributes", Reads.DRAWN_ROWS, layout.units)
+        yield Phase("rank attributes", Reads.DRAWN_ROWS, layout.ranking_parts)
     yield scan("count types")
     if to_learn.shrink != "none":
         yield Phase("try prefixes", Reads.COUNTS, layout.folds)
@@ -202,7 +203,7 @@ def _work(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout, p
         rankings=len(to_learn.rank),
         ell=to_learn.max_ell,
         cuts=cuts,
-        units=layout.units if to_learn.looks_together else 0,
+        ranking_parts=layout.ranking_parts if to_learn.looks_together else 0,
         sampled=sampled,
         candidates=min(most_candidates(sampled), attributes),
         reads=sum(phase.read_bytes for phase in learning) / max(1, layout.read_bytes(source, to_learn)),

@@ -21,6 +21,7 @@ from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.line import Learned, fold_model, learn_targets
+from dnfscale.learn.places import Place
 from dnfscale.learn.scans import Read
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.booleanize import Booleanization
@@ -83,17 +84,16 @@ class CountAnswers:
 def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedClasses:
     """Learn a formula for every class, and count what they answer together."""
     learned = learn_targets(source, spec, engine)
-    n_folds = learned.kept.table.splits.n_folds
     answering = {
         fold: [
-            Answering(learned.chosen[place * n_folds + fold], probabilities)
-            for place, probabilities in enumerate(
+            Answering(learned.chosen[Place(target, fold)], probabilities)
+            for target, probabilities in enumerate(
                 relative_probabilities(
                     [fold_model(of_class.folds[fold], of_class, spec) for of_class in learned.targets]
                 )
             )
         ]
-        for fold in range(n_folds - 1)
+        for fold in range(learned.kept.table.splits.outer)
     }
     confusion = count_answers(learned.kept, learned.booleans, answering, engine)
     labels = tuple(labels[0] for labels in learned.kept.table.classes)

@@ -20,11 +20,12 @@ from dnfscale.core.distinct import DROPPED, Distinct, DistinctRequest, PackedTyp
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.learn.keeping import KeptRows
-from dnfscale.learn.line import rank_attributes
+from dnfscale.learn.places import JUDGED, LEARNED, LearningPart, Place, first_part, whole_parts
 from dnfscale.learn.scans import Read
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.formula_size import TypeTable
 from dnfscale.method.ideal import weighed_rows
+from dnfscale.method.select import SCORES, rankings
 
 MAX_TYPES = 20_000
 """Distinct rows of a fold, unless the spec says otherwise. The search takes time in proportion: size 10 over 50
@@ -48,6 +49,10 @@ class FoldTypes:
     test: PackedTypes
     """Cut at the medians of W_0."""
 
+    @property
+    def place(self) -> Place:
+        return Place(self.target, self.fold)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountDistinct:
@@ -69,13 +74,12 @@ class CountDistinct:
 
 
 def count_distinct(kept: KeptRows, spec: LearnSpec, engine: Engine, *, max_types: int = MAX_TYPES) -> list[FoldTypes]:
-    """Count the distinct rows of every target and fold; folds come round in order, the fold of all rows last."""
-    n_targets, n_folds = len(kept.table.targets), kept.table.splits.n_folds
+    """Count the distinct rows of every place, in their order."""
     n_attributes = len(kept.booleans.attributes)
-    waiting = {(target, fold): n_attributes for target in range(n_targets) for fold in range(n_folds)}
-    found: dict[tuple[int, int], FoldTypes] = {}
+    waiting = dict.fromkeys(kept.places, n_attributes)
+    found: dict[Place, FoldTypes] = {}
     while waiting:
-        chosen = {place: _best(kept, spec, *place, n=n) for place, n in waiting.items()}
+        chosen = {place: _best(kept, spec, place, n=n) for place, n in waiting.items()}
         counted = _count(kept, chosen, engine, max_types)
         for (place, attributes), (inner, outer) in zip(
             chosen.items(), zip(counted[::2], counted[1::2], strict=True), strict=True
@@ -88,12 +92,12 @@ def count_distinct(kept: KeptRows, spec: LearnSpec, engine: Engine, *, max_types
                 *place,
                 attributes,
                 len(attributes) == n_attributes,
-                train=group(inner, 0),
-                validation=group(inner, 1),
-                whole=group(outer, 0),
-                test=group(outer, 1),
+                train=group(inner, LEARNED),
+                validation=group(inner, JUDGED),
+                whole=group(outer, LEARNED),
+                test=group(outer, JUDGED),
             )
-    return [found[place] for place in sorted(found)]
+    return [found[place] for place in kept.places]
 
 
 def type_table(types: PackedTypes) -> TypeTable:
@@ -110,14 +114,16 @@ def weighed(types: PackedTypes, threshold: Fraction) -> PackedTypes:
     return replace(types, n=n, c=c)
 
 
-def _best(kept: KeptRows, spec: LearnSpec, target: int, fold: int, *, n: int) -> tuple[int, ...]:
-    """Return the n best attributes of a fold, in the order of all attributes."""
+def _best(kept: KeptRows, spec: LearnSpec, place: Place, *, n: int) -> tuple[int, ...]:
+    """Return the n best attributes of a place, by its W_train, in the order of all attributes."""
     if n == len(kept.booleans.attributes):
         return tuple(range(n))
-    return tuple(sorted(rank_attributes(kept.associations[target], spec.rank[0], n)[fold]))
+    orders = rankings(SCORES[spec.rank[0]](kept.associations[place.target]), n)
+    order = dict(zip(kept.parts, orders, strict=True))[first_part(place.fold)]
+    return tuple(sorted(order.tolist()))
 
 
-def _count(kept: KeptRows, chosen: dict[tuple[int, int], tuple[int, ...]], engine: Engine, max_types: int) -> Distinct:
+def _count(kept: KeptRows, chosen: dict[Place, tuple[int, ...]], engine: Engine, max_types: int) -> Distinct:
     """Count the distinct rows of some folds: of each, cut at the medians of W_train, and at those of W_0."""
     most = min(max_types, kept.table.splits.n_rows)
     check_merge(
@@ -129,13 +135,14 @@ def _count(kept: KeptRows, chosen: dict[tuple[int, int], tuple[int, ...]], engin
         key="baselines.formula_size.max_types",
     )
     table, booleans = kept.table, kept.booleans
-    # Groups 0 and 1 are W_train and W_val, or W_0 and the test part; group 2 is not counted.
-    inner = table.splits.parts
-    outer = np.array([0, 0, 1], dtype=np.uint8)[table.splits.parts]
+    whole = whole_parts(table.splits)
     requests = [
-        DistinctRequest(spans.of(fold, attributes), _cells(groups[fold], table.targets[target]))
-        for (target, fold), attributes in chosen.items()
-        for spans, groups in ((booleans.train, inner), (booleans.whole, outer))
+        DistinctRequest(spans.of(place.fold, attributes), _cells(groups, table.targets[place.target]))
+        for place, attributes in chosen.items()
+        for spans, groups in (
+            (booleans.train, kept.parts[first_part(place.fold)]),
+            (booleans.whole, whole[LearningPart(place.fold, None)]),
+        )
     ]
     scan = CountDistinct(booleans.bins, table.classes, tuple(requests), table.splits.n_arcs, max_types)
     return engine.reduce("count distinct rows", kept.rows, scan, scan.merge)

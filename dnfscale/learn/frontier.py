@@ -6,14 +6,21 @@ is: counted on W_0, written as a short formula, and tested. The test rows choose
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf
 from dnfscale.engine.api import Engine
-from dnfscale.learn.line import LearnedTargets, count_chosen, write_formulas
+from dnfscale.learn.counting import Chosen, count_chosen
+from dnfscale.learn.line import LearnedTargets, form_classifier, write_formulas
+from dnfscale.learn.places import Place
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.minimize import Effort
+from dnfscale.method.sweep import Step
 
 _EFFORT = Effort(nodes=1)
 """Formulas that are not chosen need not be proven the shortest: without a search those of nine and ten attributes on
@@ -30,48 +37,53 @@ class Grown:
     terms: Fraction
 
 
+class _Tested(NamedTuple):
+    """A formula and the test rows of its fold."""
+
+    dnf: Dnf
+    test: TypeCounts
+
+    @property
+    def accuracy(self) -> Fraction:
+        return Fraction(correct_rows(self.dnf.accepts(self.test.codes), self.test), self.test.n_rows)
+
+
 def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> list[Grown]:
     """Return what the formulas of the only target come to, for each ell that every fold has tried."""
     [target] = learned.targets
-    folds = (*target.folds, target.model)
-    longest = min(len(fold.sweep.steps) for fold in folds)
-    steps = [fold.sweep.steps[ell] for ell in range(longest) for fold in folds]
-    attributes = [step.attributes for step in steps]
-    shrinks = [step.shrink for step in steps]
-    kept = learned.kept
-    wholes, tests, _ = count_chosen(kept.rows, attributes, kept.table, learned.booleans, engine)
-    taus = [learned.booleans.vocabulary(place % len(folds), own) for place, own in enumerate(attributes)]
-    thresholds = [spec.judging.objective.threshold_of(whole) for whole in wholes]
+    longest = min(len(fold.sweep.steps) for fold in (*target.folds, target.model))
+    ells = range(1, longest + 1)
     # The chosen formulas have been written, and that of all rows has no test part.
-    formulas = [fold.dnf for fold in folds] * longest
-    others = [
-        place
-        for place, step in enumerate(steps)
-        if folds[place % len(folds)] is not target.model and step.ell != folds[place % len(folds)].sweep.chosen.ell
-    ]
-    written = write_formulas(
-        [wholes[place] for place in others],
-        [taus[place] for place in others],
-        [thresholds[place] for place in others],
-        [shrinks[place] for place in others],
-        spec,
-        engine,
-        _EFFORT,
+    tested = {(fold.fold, fold.sweep.chosen.ell): _Tested(fold.dnf, fold.test) for fold in target.folds}
+    others = {
+        (fold.fold, step.ell): step
+        for fold in target.folds
+        for step in fold.sweep.steps[:longest]
+        if step.ell != fold.sweep.chosen.ell
+    }
+    tested |= _carry_out(others, learned, spec, engine)
+    return [_grown(ell, [tested[fold.fold, ell] for fold in target.folds]) for ell in ells]
+
+
+def _carry_out(
+    steps: Mapping[tuple[int, int], Step], learned: LearnedTargets, spec: LearnSpec, engine: Engine
+) -> dict[tuple[int, int], _Tested]:
+    """Count the attributes of some steps by (fold, ell) on W_0 and the test part, and write their formulas."""
+    chosen = {key: Chosen(Place(0, key[0]), step.attributes) for key, step in steps.items()}
+    counted = count_chosen(chosen.values(), learned.kept, learned.booleans, engine)
+    classifiers = {
+        (fold, ell): form_classifier(fold, step, counted[chosen[fold, ell]], learned.booleans, spec)
+        for (fold, ell), step in steps.items()
+    }
+    written = write_formulas(classifiers, spec, engine, _EFFORT)
+    return {key: _Tested(written[key].dnf, classifier.counted.test) for key, classifier in classifiers.items()}
+
+
+def _grown(ell: int, tested: Sequence[_Tested]) -> Grown:
+    n = max(1, len(tested))
+    return Grown(
+        ell,
+        sum((each.accuracy for each in tested), start=Fraction()) / n,
+        Fraction(sum(each.dnf.n_literals for each in tested), n),
+        Fraction(sum(len(each.dnf.terms) for each in tested), n),
     )
-    for place, found in zip(others, written, strict=True):
-        formulas[place] = found.dnf
-    grown = []
-    for ell in range(longest):
-        # The last fold is that of all rows: it has no test part.
-        own = range(ell * len(folds), (ell + 1) * len(folds) - 1)
-        n = max(1, len(own))
-        right = [Fraction(correct_rows(formulas[i].accepts(tests[i].codes), tests[i]), tests[i].n_rows) for i in own]
-        grown.append(
-            Grown(
-                ell + 1,
-                sum(right, start=Fraction()) / n,
-                Fraction(sum(formulas[i].n_literals for i in own), n),
-                Fraction(sum(len(formulas[i].terms) for i in own), n),
-            )
-        )
-    return grown

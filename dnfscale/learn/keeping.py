@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dnfscale.core import associations
 from dnfscale.core.associations import Associations
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.errors import DataError
-from dnfscale.learn.reading import read_table
+from dnfscale.learn.places import LEARNED, Groups, Place, places_of, ranking_parts
+from dnfscale.learn.reading import ReadTable, read_table
 from dnfscale.learn.scans import Associate
-from dnfscale.learn.selecting import n_units, unit_members
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization, booleanize
@@ -30,13 +32,27 @@ class KeptRows:
     rows: Sequence[object]
     booleans: Booleanization
     """Without intervals, which are found when attributes are ranked."""
+    parts: Groups
+    """The learning parts that rank attributes."""
     associations: tuple[Associations, ...]
-    """Of the attributes with each target, in every unit: first W_train of every fold."""
+    """Of the attributes with each target, in every such part."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every target in every fold."""
+        return places_of(len(self.table.targets), self.table.splits)
 
 
 def keep_rows(source: Source, spec: LearnSpec, engine: Engine) -> KeptRows:
     """Read a source, lay out its attributes, and associate them with every target."""
     read = read_table(source, spec, engine)
+    booleans = _lay_out(read, spec)
+    parts = ranking_parts(read.table.splits)
+    return KeptRows(read.table, read.rows, booleans, parts, _associate(read, booleans, parts, engine))
+
+
+def _lay_out(read: ReadTable, spec: LearnSpec) -> Booleanization:
+    """Lay out the attributes of a table that has been read."""
     table = read.table
     booleans = booleanize(
         table.columns,
@@ -53,14 +69,13 @@ def keep_rows(source: Source, spec: LearnSpec, engine: Engine) -> KeptRows:
             "booleanize.rare",
             "booleanize.rare",
         )
-    return KeptRows(table, read.rows, booleans, _associate(read.rows, table, booleans, engine))
+    return booleans
 
 
-def _associate(
-    rows: Sequence[object], table: Table, booleans: Booleanization, engine: Engine
-) -> tuple[Associations, ...]:
-    """Associate the attributes with every target in each fold."""
-    n_tables = len(table.targets) * n_units(table.splits)
+def _associate(read: ReadTable, booleans: Booleanization, parts: Groups, engine: Engine) -> tuple[Associations, ...]:
+    """Associate the attributes with every target in each part that ranks them."""
+    table = read.table
+    n_tables = len(table.targets) * len(parts)
     check_merge(
         f"2 x 2 tables of {len(booleans.attributes):,} attributes in {n_tables:,} folds",
         16 * len(booleans.attributes) * n_tables,
@@ -69,5 +84,7 @@ def _associate(
         advice="lower folds.outer or data.max_categories, or raise cluster.memory_limit",
         key="folds.outer",
     )
-    scan = Associate(booleans.bins, table.classes, booleans.train, unit_members(table.splits), table.targets)
-    return engine.reduce("associate attributes", rows, scan, associations.merge)
+    members = np.array(list(parts.values())) == LEARNED
+    folds = tuple(part.fold for part in parts)
+    scan = Associate(booleans.bins, table.classes, booleans.train, members, folds, table.targets)
+    return engine.reduce("associate attributes", read.rows, scan, associations.merge)

@@ -175,18 +175,19 @@ def merge_located(parts: Sequence[tuple[Located, ...]]) -> tuple[Located, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Associate:
-    """The 2 x 2 tables of every attribute on every fold's W_train."""
+    """The 2 x 2 tables of every attribute in some parts of the rows, each cut as a fold is."""
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
     spans: Spans
     members: Bools
+    folds: tuple[int, ...]
     targets: Bools
 
     def __call__(self, read: Read) -> tuple[Associations, ...]:
         table = read.binned(self.bins, self.classes, n_arcs=self.members.shape[1])
         return associations.associate(
-            table, bins=self.bins, spans=self.spans, members=self.members, targets=self.targets
+            table, bins=self.bins, spans=self.spans, members=self.members, folds=self.folds, targets=self.targets
         )
 
 

@@ -1,8 +1,4 @@
-"""Which attributes go first, in every part that formulas are learned from.
-
-A *unit* is a part of the rows that ranks attributes for itself: W_train of each inner split of each fold and, where
-there are several inner splits, all of W_0, on which what was chosen over the splits is then carried out. Units are
-numbered split by split, each with all folds in order; W_0 comes last.
+"""Which attributes go first, in every learning part that ranks them.
 
 Rankings of attributes one by one follow from 2 x 2 tables of all rows. Rankings that look at them together are found on
 a sample of the rows, at most 32,767 of them, drawn by row number: which attributes go together shows on so many. What a
@@ -21,10 +17,11 @@ from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, narrowest
 from dnfscale.core.associations import Associations
 from dnfscale.core.bins import Bins, Span, Spans
 from dnfscale.core.sample import SampledRows
-from dnfscale.core.splits import TEST, TRAIN, Splits
 from dnfscale.core.vocabulary import Above, Equals
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
+from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.places import LEARNED, Groups, LearningPart
 from dnfscale.learn.scans import Read
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
@@ -60,52 +57,34 @@ def most_candidates(n_sampled: int) -> int:
     return min(_CANDIDATES, _CANDIDATE_CELLS // max(1, n_sampled))
 
 
-def n_units(splits: Splits) -> int:
-    """Return how many parts rank attributes for themselves."""
-    return splits.n_folds * units_of_fold(splits.inner)
+def rank_attributes(kept: KeptRows, spec: LearnSpec, engine: Engine) -> Rankings:
+    """Rank the attributes for every target in every learning part that does, and find intervals between cuts."""
+    allowed = [_allowed(of_target, kept, spec) for of_target in kept.associations]
+    if spec.looks_together:
+        return _rank_together(kept, allowed, spec, engine)
+    pairs = zip(kept.associations, allowed, strict=True)
+    by_target = tuple(_by_scores(of_target, kept.parts, own, spec, spec.max_ell) for of_target, own in pairs)
+    return Rankings(by_target, kept.booleans)
 
 
-def units_of_fold(n_inner: int) -> int:
-    """Return how many parts of a fold do: W_train of every inner split and, where there are several, W_0."""
-    return 1 if n_inner == 1 else n_inner + 1
+@dataclass(frozen=True, slots=True, eq=False)
+class Rankings:
+    """The best attributes for every target in every learning part that ranks them."""
+
+    by_target: tuple[Mapping[LearningPart, Ranked], ...]
+    booleans: Booleanization
+    """What is ranked: the attributes and, after them, the intervals that were found."""
 
 
-def unit_members(splits: Splits) -> Bools:
-    """Return members[unit, arc]: of which arcs each unit consists."""
-    parts = [splits.inner_parts(split) == TRAIN for split in range(splits.inner)]
-    if splits.inner > 1:
-        parts.append(splits.parts != TEST)
-    return np.concatenate(parts)
-
-
-def rank_units(
-    rows: Sequence[object],
-    tables: Sequence[Associations],
-    table: Table,
-    booleans: Booleanization,
-    spec: LearnSpec,
-    engine: Engine,
-) -> tuple[list[list[Ranked]], Booleanization]:
-    """Return the rankings of every target and unit, given the 2 x 2 tables of each.
-
-    What is ranked are the attributes and, after them, the intervals that were found: both are returned as well.
-    """
-    allowed = [_allowed(of_target, booleans, spec) for of_target in tables]
-    if not spec.looks_together:
-        pairs = zip(tables, allowed, strict=True)
-        return [_by_scores(of_target, kept, spec, spec.max_ell) for of_target, kept in pairs], booleans
-    drawn = _sample(rows, table, booleans, spec, engine)
-    jobs = []
-    for target, (of_target, kept) in enumerate(zip(tables, allowed, strict=True)):
-        most = most_candidates(len(drawn.numbers))
-        telling = _orders(np.where(kept, mutual_info_scores(of_target), -1.0), kept, most)
-        scored = _by_scores(of_target, kept, spec, _SPARE * spec.max_ell if spec.drop_duplicates else spec.max_ell)
-        jobs += [RankJob(target, unit, telling[unit], scored[unit]) for unit in range(len(of_target.n))]
+def _rank_together(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, engine: Engine) -> Rankings:
+    """Rank attributes by what they tell together, on a sample of the rows."""
+    table, booleans = kept.table, kept.booleans
+    drawn = _sample(kept.rows, table, booleans, spec, engine)
     scan = RankTogether(
         rows=drawn,
         bins=booleans.bins,
         spans=booleans.train,
-        members=unit_members(table.splits),
+        parts=kept.parts,
         targets=table.targets,
         ranks=spec.rank,
         max_ell=spec.max_ell,
@@ -114,23 +93,43 @@ def rank_units(
         intervals=spec.intervals,
         unit=spec.unit,
     )
-    picked = engine.map("rank attributes", jobs, scan)
+    jobs = _rank_jobs(kept, allowed, spec, most=most_candidates(len(drawn.numbers)))
+    return _numbered(jobs, engine.map("rank attributes", jobs, scan), booleans)
+
+
+def _rank_jobs(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, *, most: int) -> list[RankJob]:
+    """Return what is to be ranked for every target in every part: the most telling attributes, at most so many."""
+    length = _SPARE * spec.max_ell if spec.drop_duplicates else spec.max_ell
+    jobs = []
+    for target, (tables, own) in enumerate(zip(kept.associations, allowed, strict=True)):
+        telling = _orders(np.where(own, mutual_info_scores(tables), -1.0), own, most)
+        scored = _by_scores(tables, kept.parts, own, spec, length)
+        jobs += [
+            RankJob(target, part, candidates, scored[part])
+            for part, candidates in zip(kept.parts, telling, strict=True)
+        ]
+    return jobs
+
+
+def _numbered(jobs: Sequence[RankJob], picked: Sequence[Picked], booleans: Booleanization) -> Rankings:
+    """Return what was picked as rankings: pairs of cuts become intervals, numbered after all attributes."""
     ends = sorted({pick for ranking in picked for order in ranking.values() for pick in order if len(pick) == 2})
     numbers = {pair: len(booleans.attributes) + place for place, pair in enumerate(ends)}
-    ranked = [
-        {rank: tuple(numbers[pick] if len(pick) == 2 else pick[0] for pick in order) for rank, order in ranking.items()}
-        for ranking in picked
-    ]
-    n = len(ranked) // len(tables)
-    return [ranked[target * n : (target + 1) * n] for target in range(len(tables))], booleans.with_intervals(ends)
+    by_target: dict[int, dict[LearningPart, Ranked]] = {}
+    for job, ranking in zip(jobs, picked, strict=True):
+        by_target.setdefault(job.target, {})[job.part] = {
+            rank: tuple(numbers[pick] if len(pick) == 2 else pick[0] for pick in order)
+            for rank, order in ranking.items()
+        }
+    return Rankings(tuple(by_target.values()), booleans.with_intervals(ends))
 
 
 @dataclass(frozen=True, slots=True)
 class RankJob:
-    """A unit to rank attributes in."""
+    """A target and a learning part to rank attributes for."""
 
     target: int
-    unit: int
+    part: LearningPart
     candidates: tuple[int, ...]
     scored: Mapping[str, tuple[int, ...]]
     """The rankings of attributes one by one."""
@@ -138,12 +137,12 @@ class RankJob:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RankTogether:
-    """Ranks the attributes of a unit on the sampled rows."""
+    """Ranks the attributes of a learning part on the sampled rows."""
 
     rows: SampledRows
     bins: tuple[Bins, ...]
     spans: Spans
-    members: Bools
+    parts: Groups
     targets: Bools
     ranks: tuple[str, ...]
     max_ell: int
@@ -157,13 +156,13 @@ class RankTogether:
 
     def __call__(self, job: RankJob) -> Picked:
         arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
-        own = np.flatnonzero(self.members[job.unit][arcs])
+        own = np.flatnonzero(self.parts[job.part][arcs] == LEARNED)
         # Candidates first: of equals, none must give way to an attribute that is none.
         others = {a for order in job.scored.values() for a in order}.difference(job.candidates)
         attributes = [*sorted(job.candidates), *sorted(others)]
         weights = None if self.rows.weights is None else self.rows.weights[own]
         target = self.targets[job.target][classes[own]]
-        found = self._candidates(job.unit, attributes, own, target, weights)
+        found = self._candidates(job.part.fold, attributes, own, target, weights)
         place_of = {attribute: place for place, attribute in enumerate(attributes)}
         first = first_of_equals(found) if self.drop_duplicates else np.arange(len(attributes))
         telling = [a for a in job.candidates if first[place_of[a]] == place_of[a]] or list(job.candidates)
@@ -182,10 +181,10 @@ class RankTogether:
         return ranked
 
     def _candidates(
-        self, unit: int, attributes: Sequence[int], own: Ints, target: Bools, weights: Ints | None
+        self, fold: int, attributes: Sequence[int], own: Ints, target: Bools, weights: Ints | None
     ) -> Candidates:
         """Return some rows by the attributes that hold in them."""
-        spans = self.spans.of(unit % self.spans.n_folds, attributes)
+        spans = self.spans.of(fold, attributes)
         place, column, flag = (np.full(len(spans), -1) for _ in range(3))
         cuts: dict[int, list[int]] = {}
         for i, (attribute, span) in enumerate(zip(attributes, spans, strict=True)):
@@ -260,38 +259,41 @@ def _sample(
     return engine.reduce("draw rows", rows, scan, sample.merge)
 
 
-def _allowed(tables: Associations, booleans: Booleanization, spec: LearnSpec) -> Bools:
-    """Say which attributes may be ranked in each unit.
+def _allowed(tables: Associations, kept: KeptRows, spec: LearnSpec) -> Bools:
+    """Say which attributes may be ranked in each part.
 
     None is a cut that repeats another of its column there, or a category of too few rows there: what may be ranked in
     one fold must not depend on rows of another.
     """
+    booleans = kept.booleans
     cuts = booleans.cuts_by_column()
     allowed = np.ones(tables.holds.shape, dtype=np.bool_)
     if spec.cuts == "entropy":
         allowed &= keep_telling(tables, cuts)
-    fold_of = np.arange(len(allowed)) % booleans.train.n_folds
+    folds = [part.fold for part in kept.parts]
     for own in (column for column in cuts if len(column) > 1):
         first = booleans.train.first[:, own]
         repeats = (first[:, :, None] == first[:, None, :]) & np.tri(len(own), k=-1, dtype=np.bool_)
-        allowed[:, own] &= ~repeats.any(axis=2)[fold_of]
+        allowed[:, own] &= ~repeats.any(axis=2)[folds]
     is_category = np.array([isinstance(attribute, Equals) for attribute in booleans.attributes])
     allowed &= ~is_category | (tables.holds >= spec.rare * spec.unit)
     return allowed
 
 
-def _by_scores(tables: Associations, allowed: Bools, spec: LearnSpec, length: int) -> list[Ranked]:
-    """Return the best attributes of each unit by each ranking of attributes one by one."""
+def _by_scores(
+    tables: Associations, parts: Groups, allowed: Bools, spec: LearnSpec, length: int
+) -> dict[LearningPart, Ranked]:
+    """Return the best attributes of each part by each ranking of attributes one by one."""
     orders = {
         rank: _orders(np.where(allowed, SCORES[rank](tables), np.nan), allowed, length)
         for rank in spec.rank
         if rank in SCORES
     }
-    return [{rank: order[unit] for rank, order in orders.items()} for unit in range(len(tables.n))]
+    return {part: {rank: order[row] for rank, order in orders.items()} for row, part in enumerate(parts)}
 
 
 def _orders(scores: Floats, allowed: Bools, length: int) -> list[tuple[int, ...]]:
-    """Return the best allowed attributes of each unit; the best of all where none is allowed."""
+    """Return the best allowed attributes of each part; the best of all where none is allowed."""
     found = []
     for order, own in zip(rankings(scores, scores.shape[1]).tolist(), allowed, strict=True):
         found.append(tuple(a for a in order if own[a])[:length] or tuple(order[:length]))

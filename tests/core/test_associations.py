@@ -78,7 +78,8 @@ def test_tables_equal_a_naive_recount_in_every_fold(case, parts):
 def test_rounds_of_folds_are_each_counted_with_the_spans_of_their_fold(case):
     splits, table, bins, spans = made(case)
     rounds = [splits.members([TRAIN]), splits.members([TEST]), splits.members([TRAIN, VALIDATION])]
-    [together] = associate(table, bins=bins, spans=spans, members=np.concatenate(rounds))
+    folds = [*range(splits.n_folds)] * len(rounds)
+    [together] = associate(table, bins=bins, spans=spans, members=np.concatenate(rounds), folds=folds)
     alone = [associate(table, bins=bins, spans=spans, members=members)[0] for members in rounds]
     assert np.array_equal(together.holds, np.concatenate([part.holds for part in alone]))
     assert np.array_equal(together.holds_positive, np.concatenate([part.holds_positive for part in alone]))

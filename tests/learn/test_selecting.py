@@ -15,10 +15,12 @@ from dnfscale.data.frames import table_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.dealing import splits_of
 from dnfscale.learn.line import LearnedFold, learn
+from dnfscale.learn.places import JUDGED, LEARNED, LearningPart
 from dnfscale.learn.selecting import RankJob, RankTogether
 from dnfscale.learn.spec import PROFILES, LearnSpec
 
 N_ROWS = 90
+PART = LearningPart(0, 0)
 PLAIN = LearnSpec("y", outer=3, max_ell=3)
 SPECS = {
     "median": PLAIN,
@@ -66,7 +68,7 @@ def ranking(columns: list[np.ndarray], target: np.ndarray) -> RankTogether:
         ),
         bins=tuple(CategoryBins((False, True)) for _ in columns),
         spans=Spans(np.arange(n), np.ones((1, n), dtype=np.int64), np.ones((1, n), dtype=np.int64)),
-        members=np.ones((1, 1), dtype=np.bool_),
+        parts={PART: np.array([LEARNED], dtype=np.uint8)},
         targets=TWO_CLASSES,
         ranks=("forward", "chi2"),
         max_ell=3,
@@ -86,16 +88,18 @@ def told_by_the_first_two() -> RankTogether:
 
 
 def test_of_equals_the_best_ranked_stays_where_it_is(told):
-    ranked = told(RankJob(0, 0, (0, 1, 2, 3, 4), {"chi2": (0, 2, 3, 1)}))
+    ranked = told(RankJob(0, PART, (0, 1, 2, 3, 4), {"chi2": (0, 2, 3, 1)}))
     assert ranked["chi2"] == ((0,), (2,), (3,))
 
 
 def test_a_candidate_does_not_give_way_to_an_equal_that_is_none(told):
-    ranked = told(RankJob(0, 0, (1, 2, 3, 4), {"chi2": (0, 2, 3)}))
+    ranked = told(RankJob(0, PART, (1, 2, 3, 4), {"chi2": (0, 2, 3)}))
     assert ranked["forward"][0] == (1,)
     assert ranked["chi2"] == ((0,), (2,), (3,))
 
 
 def test_a_part_of_which_no_row_was_drawn_ranks_all_the_same(told):
-    ranked = replace(told, members=np.zeros((1, 1), dtype=np.bool_))(RankJob(0, 0, (3, 1, 2), {"chi2": (0, 2, 3)}))
+    ranked = replace(told, parts={PART: np.array([JUDGED], dtype=np.uint8)})(
+        RankJob(0, PART, (3, 1, 2), {"chi2": (0, 2, 3)})
+    )
     assert all(len(order) for order in ranked.values())

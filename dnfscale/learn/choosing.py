@@ -1,0 +1,70 @@
+"""Choosing a ranking and ell in every place, by what prefixes of rankings are worth on W_val."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core.splits import Splits
+from dnfscale.engine.api import Engine
+from dnfscale.learn.counting import Wanted, count_rankings
+from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.places import JUDGED, Groups, Place, final_part, inner_parts
+from dnfscale.learn.selecting import Ranked, Rankings
+from dnfscale.learn.spec import LearnSpec
+from dnfscale.method.sweep import Judging, RankedCounts, Sweep, sweep
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tried:
+    """What the rankings of a place are worth in each inner split."""
+
+    ranked: Mapping[str, tuple[RankedCounts, ...]]
+    final: Ranked
+    """The rankings to choose from."""
+    distinct_rows: int
+    """How many different rows validate."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseEll:
+    """Chooses a ranking and ell."""
+
+    judging: Judging
+
+    def __call__(self, tried: Tried) -> Sweep:
+        return sweep(tried.ranked, self.judging, final=tried.final, distinct_rows=tried.distinct_rows)
+
+
+def choose_ells(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) -> dict[Place, Sweep]:
+    """Count the rankings of every place on W_train and W_val of its inner splits, and choose a ranking and ell."""
+    tried = _tried(kept, rankings, spec, engine)
+    choose = ChooseEll(spec.judging)
+    if spec.shrink == "none":
+        # Rules that only compare counts are done before they could be sent.
+        return {place: choose(each) for place, each in tried.items()}
+    return dict(zip(tried, engine.map("try prefixes", list(tried.values()), choose), strict=True))
+
+
+def _tried(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) -> dict[Place, Tried]:
+    """Return what there is to choose from in every place."""
+    splits = kept.table.splits
+    counted = count_rankings(kept, rankings, engine)
+    validated = [_validated_rows(fold, kept.parts, splits) for fold in range(splits.n_folds)]
+    tried = {}
+    for place in kept.places:
+        ranked = rankings.by_target[place.target]
+        parts = inner_parts(place.fold, splits)
+        by_rank = {
+            rank: tuple(counted[Wanted(place.target, part, ranked[part][rank])] for part in parts) for rank in spec.rank
+        }
+        tried[place] = Tried(by_rank, ranked[final_part(place.fold, splits)], validated[place.fold])
+    return tried
+
+
+def _validated_rows(fold: int, parts: Groups, splits: Splits) -> int:
+    """Return how many different rows of a fold validate in some inner split."""
+    validate = np.any([parts[part] == JUDGED for part in inner_parts(fold, splits)], axis=0)
+    return int(splits.arc_rows[validate].sum())
