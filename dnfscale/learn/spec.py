@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN
@@ -119,84 +119,11 @@ class LearnSpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        choices = {
-            "missing": MISSING,
-            "unseen": UNSEEN,
-            "minimize": MINIMIZE,
-            "classes": CLASSES,
-            "shrink": SHRINK,
-            "rule": RULES,
-            "objective": OBJECTIVES,
-        }
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise SpecError(f"{name} must be one of {listed(known)}, got {getattr(self, name)!r}")
         if isinstance(self.parts, Mapping):
-            named = tuple((name, tuple(units)) for name, units in self.parts.items())
-            object.__setattr__(self, "parts", named)
-        asked = [unit for part in self.parts for unit in ([part] if isinstance(part, str) else part[1])]
-        if not set(asked) <= set(Unit):
-            raise SpecError(f"parts must be out of {listed(tuple(map(str, Unit)))}, got {listed(asked)}")
-        if not self.rank or len(set(self.rank)) < len(self.rank) or not set(self.rank) <= set(RANKS):
-            raise SpecError(f"rank must list different rankings out of {listed(RANKS)}, got {self.rank!r}")
-        if self.intervals and _LOOKS_FOR_INTERVALS not in self.rank:
-            raise SpecError(
-                f"intervals are looked for by the ranking {_LOOKS_FOR_INTERVALS!r} alone, but rank lists "
-                f"{listed(self.rank)}; add it to select.rank, or leave out booleanize.intervals",
-                "booleanize.intervals",
-            )
-        if not isinstance(self.max_categories, int) or not 1 <= self.max_categories <= MOST_CATEGORIES:
-            raise SpecError(
-                f"max_categories must be a whole number between 1 and {MOST_CATEGORIES}, got {self.max_categories!r}"
-            )
-        if not isinstance(self.rare, int) or self.rare < 0:
-            raise SpecError(f"rare must be a whole number of rows, got {self.rare!r}")
-        if not isinstance(self.max_ell, int) or not 1 <= self.max_ell <= MOST_ELL:
-            raise SpecError(f"max_ell must be a whole number between 1 and {MOST_ELL}, got {self.max_ell!r}")
-        quantiles = isinstance(self.cuts, int) and not isinstance(self.cuts, bool) and 1 <= self.cuts <= MOST_CUTS
-        if self.cuts not in CUTS and not quantiles:
-            raise SpecError(
-                f"cuts must be one of {listed(CUTS)} or a number of quantiles between 1 and {MOST_CUTS}, "
-                f"got {self.cuts!r}"
-            )
-        whole = isinstance(self.splits, int) and not isinstance(self.splits, bool) and 1 <= self.splits <= 100
-        if self.splits != "auto" and not whole:
-            raise SpecError(
-                f"validation_splits must be 'auto' or a whole number between 1 and 100, got {self.splits!r}"
-            )
-        least, most = VALIDATION
-        if not least <= self.validation <= most:
-            raise SpecError(f"validation must be a number between {least} and {most}, got {self.validation!r}")
-        if not 0 <= self.tolerance <= 1:
-            raise SpecError(f"tolerance must be a number between 0 and 1, got {self.tolerance!r}")
-        if not self.shrink_rows or not all(0 < rows < math.inf for rows in self.shrink_rows):
-            raise SpecError(f"shrink_rows must be numbers above 0, got {listed(self.shrink_rows)}")
-        if not 0 <= self.freedom <= 1:
-            raise SpecError(f"freedom must be a number between 0 and 1, got {self.freedom!r}")
-        if self.beta <= 0:
-            raise SpecError(f"beta must be a number above 0, got {self.beta!s}")
-        if self.unseen == "follow" and self.shrink == "none":
-            raise SpecError(
-                'unseen = "follow" goes by the rule for types of few rows, but shrink is "none"; set formula.shrink, '
-                "or formula.unseen to another",
-                "formula.unseen",
-            )
-        if self.objective != "accuracy" and self.threshold != HALF:
-            raise SpecError(
-                f"threshold is for the objective accuracy, but objective is {self.objective!r}; leave out one of them",
-                "formula.threshold",
-            )
-        # Counts are multiplied by the denominator, and must then still fit in 64 bits.
-        threshold = self.threshold.limit_denominator(1_000_000)
-        if not 0 < threshold < 1:
-            raise SpecError(f"threshold must be a number above 0 and below 1, got {self.threshold!s}")
-        object.__setattr__(self, "threshold", threshold)
-        if self.classes == "all" and self.positive is not None:
-            raise SpecError(
-                f'classes = "all" learns a formula for every label, but positive lists {listed(self.positive)}; '
-                "leave out one of the two",
-                "data.classes",
-            )
+            object.__setattr__(self, "parts", tuple((name, tuple(units)) for name, units in self.parts.items()))
+        for check in (_check_choices, _check_parts, _check_rank, _check_numbers, _check_formula, _check_classes):
+            check(self)
+        object.__setattr__(self, "threshold", _short(self.threshold))
 
     @property
     def looks_together(self) -> bool:
@@ -225,3 +152,130 @@ def listed(values: Sequence[Scalar] | Mapping[str, object]) -> str:
     """Write out some values, the first ten of them."""
     written = [repr(value) for value in values]
     return ", ".join(written[:10]) + (f" and {len(written) - 10:,} more" if len(written) > 10 else "")
+
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "missing": MISSING,
+    "unseen": UNSEEN,
+    "minimize": MINIMIZE,
+    "classes": CLASSES,
+    "shrink": SHRINK,
+    "rule": RULES,
+    "objective": OBJECTIVES,
+}
+
+
+class _Bounds(NamedTuple):
+    """What a value must be."""
+
+    field: str
+    holds: Callable[[Any], bool]
+    must: str
+    """In the words of a user, with the name that the value has there."""
+    shown: Callable[[Any], str] = repr
+
+
+def _is_whole(value: Any, low: int, high: float = math.inf) -> bool:
+    return isinstance(value, int) and low <= value <= high
+
+
+def _is_number(value: Any, most: int) -> bool:
+    return _is_whole(value, 1, most) and not isinstance(value, bool)
+
+
+def _are_above_0(values: Sequence[float]) -> bool:
+    return bool(values) and all(0 < value < math.inf for value in values)
+
+
+_NUMBERS = (
+    _Bounds(
+        "max_categories",
+        lambda value: _is_whole(value, 1, MOST_CATEGORIES),
+        f"max_categories must be a whole number between 1 and {MOST_CATEGORIES}",
+    ),
+    _Bounds("rare", lambda value: _is_whole(value, 0), "rare must be a whole number of rows"),
+    _Bounds(
+        "max_ell",
+        lambda value: _is_whole(value, 1, MOST_ELL),
+        f"max_ell must be a whole number between 1 and {MOST_ELL}",
+    ),
+    _Bounds(
+        "cuts",
+        lambda value: value in CUTS or _is_number(value, MOST_CUTS),
+        f"cuts must be one of {listed(CUTS)} or a number of quantiles between 1 and {MOST_CUTS}",
+    ),
+    _Bounds(
+        "splits",
+        lambda value: value == "auto" or _is_number(value, 100),
+        "validation_splits must be 'auto' or a whole number between 1 and 100",
+    ),
+    _Bounds(
+        "validation",
+        lambda value: VALIDATION[0] <= value <= VALIDATION[1],
+        f"validation must be a number between {VALIDATION[0]} and {VALIDATION[1]}",
+    ),
+    _Bounds("tolerance", lambda value: 0 <= value <= 1, "tolerance must be a number between 0 and 1"),
+    _Bounds("shrink_rows", _are_above_0, "shrink_rows must be numbers above 0", shown=listed),
+    _Bounds("freedom", lambda value: 0 <= value <= 1, "freedom must be a number between 0 and 1"),
+    _Bounds("beta", lambda value: value > 0, "beta must be a number above 0", shown=str),
+)
+
+
+def _check_choices(spec: LearnSpec) -> None:
+    for name, known in _CHOICES.items():
+        if getattr(spec, name) not in known:
+            raise SpecError(f"{name} must be one of {listed(known)}, got {getattr(spec, name)!r}")
+
+
+def _check_parts(spec: LearnSpec) -> None:
+    asked = [unit for part in spec.parts for unit in ([part] if isinstance(part, str) else part[1])]
+    if not set(asked) <= set(Unit):
+        raise SpecError(f"parts must be out of {listed(tuple(map(str, Unit)))}, got {listed(asked)}")
+
+
+def _check_rank(spec: LearnSpec) -> None:
+    if not spec.rank or len(set(spec.rank)) < len(spec.rank) or not set(spec.rank) <= set(RANKS):
+        raise SpecError(f"rank must list different rankings out of {listed(RANKS)}, got {spec.rank!r}")
+    if spec.intervals and _LOOKS_FOR_INTERVALS not in spec.rank:
+        raise SpecError(
+            f"intervals are looked for by the ranking {_LOOKS_FOR_INTERVALS!r} alone, but rank lists "
+            f"{listed(spec.rank)}; add it to select.rank, or leave out booleanize.intervals",
+            "booleanize.intervals",
+        )
+
+
+def _check_numbers(spec: LearnSpec) -> None:
+    for bounds in _NUMBERS:
+        value = getattr(spec, bounds.field)
+        if not bounds.holds(value):
+            raise SpecError(f"{bounds.must}, got {bounds.shown(value)}")
+
+
+def _check_formula(spec: LearnSpec) -> None:
+    if spec.unseen == "follow" and spec.shrink == "none":
+        raise SpecError(
+            'unseen = "follow" goes by the rule for types of few rows, but shrink is "none"; set formula.shrink, '
+            "or formula.unseen to another",
+            "formula.unseen",
+        )
+    if spec.objective != "accuracy" and spec.threshold != HALF:
+        raise SpecError(
+            f"threshold is for the objective accuracy, but objective is {spec.objective!r}; leave out one of them",
+            "formula.threshold",
+        )
+    if not 0 < _short(spec.threshold) < 1:
+        raise SpecError(f"threshold must be a number above 0 and below 1, got {spec.threshold!s}")
+
+
+def _check_classes(spec: LearnSpec) -> None:
+    if spec.classes == "all" and spec.positive is not None:
+        raise SpecError(
+            f'classes = "all" learns a formula for every label, but positive lists {listed(spec.positive)}; '
+            "leave out one of the two",
+            "data.classes",
+        )
+
+
+def _short(threshold: Fraction) -> Fraction:
+    """Return a threshold as a fraction that counts can be multiplied by the denominator of, within 64 bits."""
+    return threshold.limit_denominator(1_000_000)
