@@ -26,7 +26,7 @@ from dnfscale.jobs.checks import texts as _texts
 from dnfscale.jobs.checks import whole as _whole
 from dnfscale.jobs.checks import yes_no as _yes_no
 from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS
-from dnfscale.learn.spec import MINIMIZE, MOST_CATEGORIES, PROFILES, RANKS, VALIDATION
+from dnfscale.learn.spec import MINIMIZE, MOST_CATEGORIES, PROFILES, RANKS, VALIDATION, LearnSpec
 from dnfscale.method.cuts import CUTS, MOST_CUTS, written_cuts
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 from dnfscale.method.objective import OBJECTIVES
@@ -38,6 +38,7 @@ METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula
 TUNED = ("random_forest", "xgboost")
 SIZED = "formula_size"
 STORAGE_KEYS = ("endpoint", "region", "anonymous")
+_DEFAULTS = LearnSpec(target="")
 
 
 def _share(low: float, high: float) -> Check:
@@ -180,7 +181,7 @@ FIELDS: Mapping[str, Field] = {
     "schema_version": Field(_whole(1, 1), required=True),
     "name": Field(_name),
     "kind": Field(_one_of("fit", "study", "distill"), "study"),
-    "seed": Field(_whole(0), 0),
+    "seed": Field(_whole(0), _DEFAULTS.seed),
     "profile": Field(_one_of(*PROFILES), "paper"),
     "methods": Field(_methods),
     "data.path": Field(_path, required=True),
@@ -189,35 +190,35 @@ FIELDS: Mapping[str, Field] = {
     "data.storage.anonymous": Field(_yes_no),
     "data.target": Field(_column),
     "data.positive": Field(_labels),
-    "data.classes": Field(_one_of("two", "all"), "two"),
+    "data.classes": Field(_one_of("two", "all"), _DEFAULTS.classes),
     "data.weight": Field(_column),
     "data.drop": Field(_texts),
     "data.categorical": Field(_texts),
     "data.boolean": Field(_texts),
-    "data.missing": Field(_one_of(*MISSING), "drop"),
-    "data.max_categories": Field(_whole(1, MOST_CATEGORIES), 10_000),
-    "booleanize.cuts": Field(_cuts, "median"),
+    "data.missing": Field(_one_of(*MISSING), _DEFAULTS.missing),
+    "data.max_categories": Field(_whole(1, MOST_CATEGORIES), _DEFAULTS.max_categories),
+    "booleanize.cuts": Field(_cuts, _DEFAULTS.cuts),
     "booleanize.at": Field(_given_cuts),
-    "booleanize.intervals": Field(_yes_no, False),
-    "booleanize.parts": Field(_parts, ()),
-    "booleanize.rare": Field(_whole(0), 0),
-    "select.rank": Field(_ranks, ("f", "mutual_info", "chi2")),
-    "select.max_ell": Field(_whole(1, MOST_ELL), 10),
-    "select.validation": Field(_share(*VALIDATION), 0.3),
-    "select.validation_splits": Field(_splits, 1),
-    "select.tolerance": Field(_share(0.0, 1.0), 0.01),
-    "select.rule": Field(_one_of(*RULES), "tolerance"),
-    "select.drop_duplicates": Field(_yes_no, False),
-    "formula.objective": Field(_one_of(*OBJECTIVES), "accuracy"),
-    "formula.beta": Field(_positive, 1.0),
-    "formula.threshold": Field(_threshold, 0.5),
-    "formula.shrink": Field(_one_of(*SHRINK), "none"),
-    "formula.shrink_rows": Field(_positives, (8.0,)),
-    "formula.freedom": Field(_share(0.0, 1.0), 0.0),
-    "formula.unseen": Field(_one_of(*UNSEEN), "negative"),
-    "formula.minimize": Field(_one_of(*MINIMIZE), "exact"),
+    "booleanize.intervals": Field(_yes_no, _DEFAULTS.intervals),
+    "booleanize.parts": Field(_parts, _DEFAULTS.parts),
+    "booleanize.rare": Field(_whole(0), _DEFAULTS.rare),
+    "select.rank": Field(_ranks, _DEFAULTS.rank),
+    "select.max_ell": Field(_whole(1, MOST_ELL), _DEFAULTS.max_ell),
+    "select.validation": Field(_share(*VALIDATION), _DEFAULTS.validation),
+    "select.validation_splits": Field(_splits, _DEFAULTS.splits),
+    "select.tolerance": Field(_share(0.0, 1.0), _DEFAULTS.tolerance),
+    "select.rule": Field(_one_of(*RULES), _DEFAULTS.rule),
+    "select.drop_duplicates": Field(_yes_no, _DEFAULTS.drop_duplicates),
+    "formula.objective": Field(_one_of(*OBJECTIVES), _DEFAULTS.objective),
+    "formula.beta": Field(_positive, float(_DEFAULTS.beta)),
+    "formula.threshold": Field(_threshold, float(_DEFAULTS.threshold)),
+    "formula.shrink": Field(_one_of(*SHRINK), _DEFAULTS.shrink),
+    "formula.shrink_rows": Field(_positives, _DEFAULTS.shrink_rows),
+    "formula.freedom": Field(_share(0.0, 1.0), _DEFAULTS.freedom),
+    "formula.unseen": Field(_one_of(*UNSEEN), _DEFAULTS.unseen),
+    "formula.minimize": Field(_one_of(*MINIMIZE), _DEFAULTS.minimize),
     "folds.outer": Field(_folds),
-    "folds.frontier": Field(_yes_no, False),
+    "folds.frontier": Field(_yes_no, _DEFAULTS.frontier),
     "distill.model": Field(_local_path),
     "distill.threshold": Field(_threshold, 0.5),
     "baselines.random_forest.trials": Field(_whole(1)),

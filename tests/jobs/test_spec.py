@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.errors import SpecError
-from dnfscale.jobs.fields import FIELDS
+from dnfscale.jobs.fields import FIELDS, LEARNED
 from dnfscale.jobs.spec import learn_spec, parse_override, read_spec
 from dnfscale.jobs.toml_text import write_toml
+from dnfscale.learn.spec import LearnSpec
 from tests.jobs.running import ROOT, Desk
 
 DESIGN = """\
@@ -523,6 +524,11 @@ def test_a_resolved_spec_writes_out_every_default(desk):
         "name",
         "data.target",
     }
+
+
+@pytest.mark.parametrize("key", LEARNED)
+def test_what_is_not_given_is_what_the_method_does_by_itself(key):
+    assert FIELDS[key].default == getattr(LearnSpec("y"), LEARNED[key])
 
 
 def test_a_fault_is_located_at_the_line_of_its_key_or_of_its_table(desk):
