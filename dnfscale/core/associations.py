@@ -58,7 +58,8 @@ def associate(
 ) -> tuple[Associations, ...]:
     """Return, for each target, the associations of every attribute over members[part, arc].
 
-    targets[target, class] says for which classes a target is true. folds[part] is the fold whose spans a part is cut by; by default there is a part for each fold, in order.
+    targets[target, class] says for which classes a target is true. folds[part] is the fold whose spans cut the
+    attributes of a part; by default there is one part for each fold, in order.
     """
     in_part = members.astype(np.int64)
     n_parts, n_arcs = members.shape
