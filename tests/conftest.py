@@ -14,6 +14,7 @@ from hypothesis import settings
 from dnfscale.data.datasets import FOLDER_VARIABLE
 from dnfscale.engine.cluster import ClusterEngine
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.local_cluster import start_local
 from dnfscale.learn.loading import LOADED
 
 settings.register_profile("here", deadline=None, max_examples=30)
@@ -27,7 +28,7 @@ os.environ.pop("COLUMNS", None)
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[ClusterEngine]:
     """One local cluster for all tests that need one; a test that harms its workers starts its own."""
-    engine = ClusterEngine.local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3), loaded=LOADED)
+    engine = start_local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3), loaded=LOADED)
     yield engine
     engine.close()
 

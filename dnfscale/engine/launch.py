@@ -59,9 +59,9 @@ def _opened(spec: ClusterSpec, loaded: Sequence[str], watch: Watch, tell: Tell) 
     """Start or join a cluster of Dask."""
     if spec.kind == "local":
         prepare_workers(loaded)
-        from dnfscale.engine.cluster import ClusterEngine
+        from dnfscale.engine.local_cluster import start_local
 
-        return ClusterEngine.local(spec, loaded=loaded, watch=watch, tell=tell)
+        return start_local(spec, loaded=loaded, watch=watch, tell=tell)
     if spec.kind in ("address", "scheduler_file"):
         from dnfscale.engine.joining import join
 

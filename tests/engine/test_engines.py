@@ -22,6 +22,7 @@ from dnfscale.engine.api import Engine, Failure, Progress
 from dnfscale.engine.budget import check_merge
 from dnfscale.engine.cluster import ClusterEngine
 from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.local_cluster import start_local
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.engine.settings import ALLOWED_FAILURES
 from dnfscale.errors import ClusterError, DataError, LimitError
@@ -358,7 +359,7 @@ def test_a_local_cluster_listens_to_its_own_machine_alone(cluster):
 
 
 def test_a_worker_of_this_machine_begins_with_the_modules_that_it_is_told_to_load(cluster):
-    engine = ClusterEngine.local(ClusterSpec(workers=1, memory_limit="1GiB"), loaded=[UNUSED_MODULE])
+    engine = start_local(ClusterSpec(workers=1, memory_limit="1GiB"), loaded=[UNUSED_MODULE])
     with closing(engine):
         assert engine.map("look", [UNUSED_MODULE], is_loaded) == [True]
     assert cluster.map("look", [UNUSED_MODULE], is_loaded) == [False]
@@ -368,7 +369,7 @@ def test_a_worker_of_this_machine_begins_with_the_modules_that_it_is_told_to_loa
 def mortal_cluster(**settings: object) -> Iterator[ClusterEngine]:
     """A cluster of its own, with these settings of Dask, for a test that kills its workers."""
     chosen = dask.config.set({f"distributed.{name.replace('__', '.')}": value for name, value in settings.items()})
-    with chosen, closing(ClusterEngine.local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3))) as engine:
+    with chosen, closing(start_local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3))) as engine:
         yield engine
 
 

@@ -1,0 +1,79 @@
+"""A cluster of worker processes on this machine, forked from one that has loaded what they need."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import dask
+import distributed
+from dask.utils import parse_bytes
+from distributed import LocalCluster
+from distributed.utils import TimeoutError as DaskTimeoutError
+
+from dnfscale.engine.api import Tell, Watch, untold, unwatched
+from dnfscale.engine.client import OneConnectionClient
+from dnfscale.engine.cluster import ClusterEngine, take_down
+from dnfscale.engine.credentials import security_of
+from dnfscale.engine.forking import APPLYING, prepare_workers
+from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.settings import LOCAL
+from dnfscale.engine.spilling import steady_buffer
+from dnfscale.errors import ClusterError
+
+
+def start_local(
+    spec: ClusterSpec, *, loaded: Sequence[str] = (), watch: Watch = unwatched, tell: Tell = untold
+) -> ClusterEngine:
+    """Start worker processes on this machine, which load these modules, and run on them; close() ends them."""
+    started = ExitStack()
+    try:
+        _configure(started, loaded)
+        cluster = started.enter_context(_cluster(spec))
+        if spec.adaptive is not None:
+            cluster.adapt(minimum=spec.adaptive.minimum, maximum=spec.adaptive.maximum)
+        client = started.enter_context(OneConnectionClient(cluster, set_as_default=False))
+        return ClusterEngine.opened(client, started, spec, watch=watch, tell=tell)
+    except (OSError, RuntimeError, DaskTimeoutError) as error:
+        take_down(started, tell)
+        raise ClusterError(
+            f"expected to start {spec.workers} worker processes, but that failed: {error}; a script that starts "
+            'some needs its own lines under if __name__ == "__main__"'
+        ) from error
+    except BaseException:
+        take_down(started, tell)
+        raise
+
+
+def _configure(started: ExitStack, loaded: Sequence[str]) -> None:
+    """Tell Dask how to start workers, for as long as the cluster lives: some settings are read when one is lost."""
+    started.enter_context(dask.config.set(LOCAL.as_config()))
+    method = "forkserver" if prepare_workers(loaded) else "spawn"
+    start = {"multiprocessing-method": method, "preload": ["dnfscale.engine.quiet_worker", APPLYING, *loaded]}
+    started.enter_context(dask.config.set({f"distributed.worker.{name}": value for name, value in start.items()}))
+    # Dask would load pandas here, only to have it loaded where workers are forked.
+    distributed.utils._forkserver_preload_set = True
+
+
+def _cluster(spec: ClusterSpec) -> LocalCluster:
+    security = security_of(spec.tls)
+    return LocalCluster(
+        n_workers=spec.adaptive.minimum if spec.adaptive else spec.workers,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit=spec.memory_limit,
+        data=(steady_buffer, {"memory_bytes": parse_bytes(spec.memory_limit)}),
+        # As it is now: the process that workers are forked from may have been started long ago.
+        env=dict(os.environ),
+        local_directory=spec.local_directory,
+        host="127.0.0.1",
+        protocol=None if security is None else "tls://",
+        security=security,
+        # Any free port of this machine alone. Without the dashboard's pages, and those that Dask would give every
+        # worker, the start is a second shorter.
+        dashboard_address=spec.dashboard or "127.0.0.1:0",
+        scheduler_kwargs={"dashboard": spec.dashboard is not None},
+        silence_logs=logging.CRITICAL,
+    )
