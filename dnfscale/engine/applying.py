@@ -1,4 +1,9 @@
-"""What a worker does with an item: it applies a function, says so, and gives up what does not end."""
+"""The tasks of our graphs, as a worker runs them: apply a function to an item, merge parts, hand a function on.
+
+Before its first task a worker is prepared (see `settle`): it waits by a steady clock, and tells its scheduler the
+bandwidth that we want. Local workers load this module when they start, and are prepared then; workers of a cluster
+that somebody else started load it with the first task that they are sent. Importing it changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 from distributed import Worker, get_worker
 
 from dnfscale.engine.moving import keep_told
 from dnfscale.engine.steady import keep_steady
 
-# Runners and workers, wherever they come from, all load this module.
-keep_steady()
-keep_told()
-
 _TELLING_S = 0.5
 """How long it takes at most, on a machine with some room, to tell the scheduler that a task has failed."""
+
+
+_settled: WeakSet[Worker] = WeakSet()
+"""The workers of this process that are prepared."""
 
 
 class TaskTimeoutError(Exception):
@@ -38,12 +44,39 @@ class SummarizeRun:
         return self.merge(parts) if len(parts) > 1 else parts[0]
 
 
+def settle(worker: Worker) -> None:
+    """Prepare a worker for our tasks, unless it is prepared; it stays so until it ends."""
+    if worker not in _settled:
+        keep_steady()
+        keep_told(worker)
+        _settled.add(worker)
+
+
+def dask_setup(worker: Worker) -> None:
+    """Prepare a worker that loads this module when it starts."""
+    settle(worker)
+
+
 def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items: int) -> Any:
     """Apply the function, and tell who follows the topic how many items are done with it."""
+    worker = get_worker()
+    settle(worker)
     result = function(item)
     if topic is not None:
-        get_worker().log_event(topic, n_items)
+        worker.log_event(topic, n_items)
     return result
+
+
+def merge_parts(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:
+    """Merge what other tasks have made."""
+    settle(get_worker())
+    return merge(parts)
+
+
+def same(value: Any) -> Any:
+    """Return what is given: data as a task, which Dask can make again."""
+    settle(get_worker())
+    return value
 
 
 def apply_within(function: Callable[[Any], Any], item: Any, name: str, limit_s: float | None) -> Any:
@@ -52,6 +85,8 @@ def apply_within(function: Callable[[Any], Any], item: Any, name: str, limit_s: 
     Nothing ends a thread that is at work, so it is left alone, and its worker makes room for a new one: it hands over
     what it keeps, and its nanny starts another. A worker without a nanny stays, with one thread that works in vain.
     """
+    worker = get_worker()
+    settle(worker)
     if limit_s is None:
         return function(item)
     answer: Future[Any] = Future()
@@ -63,7 +98,6 @@ def apply_within(function: Callable[[Any], Any], item: Any, name: str, limit_s: 
             answer.set_exception(error)
 
     threading.Thread(target=work, name=name, daemon=True).start()
-    worker = get_worker()
     try:
         return answer.result(timeout=limit_s)
     except TimeoutError:

@@ -20,7 +20,7 @@ from distributed import Client, Future, as_completed
 from distributed.scheduler import KilledWorker
 
 from dnfscale.engine.api import Failure, Limit, Result
-from dnfscale.engine.applying import apply_within
+from dnfscale.engine.applying import apply_within, same
 from dnfscale.errors import DnfscaleError
 
 _PRIORITY = -1
@@ -54,7 +54,7 @@ class Chains(Generic[Result]):
         self._name = name
         self._limit = limit
         # A task that returns the function, rather than scattered data: it can be made again when a worker dies.
-        self._function = client.submit(_same, function, key=f"function-{name}")
+        self._function = client.submit(same, function, key=f"function-{name}")
         self._asked: dict[Any, _Asked] = {}
         """What is on the cluster, by the key of its task."""
         self._finished = as_completed(loop=client.loop)
@@ -112,10 +112,6 @@ class Chains(Generic[Result]):
         self._asked[future.key] = asked
         # This holds the future until its result is read; Dask forgets a task whose last future is gone.
         self._finished.add(future)
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _answer(future: Future) -> Any:

@@ -16,7 +16,7 @@ from dask.tokenize import normalize_token
 from distributed import Future
 from distributed.protocol import pickle
 
-from dnfscale.engine.applying import apply
+from dnfscale.engine.applying import apply, merge_parts
 
 _SMALL_BYTES = 4 << 10
 """What goes with every task: a node of its own takes one worker a turn to make and the others one more to fetch, some
@@ -86,7 +86,7 @@ def add_merges(
         groups = [level[i : i + fan_in] for i in range(0, len(level), fan_in)]
         level = [(f"merge-{name}", depth, number) for number in range(len(groups))]
         for key, group in zip(level, groups, strict=True):
-            graph[key] = Task(key, _merge, merger, *map(TaskRef, group))
+            graph[key] = Task(key, merge_parts, merger, *map(TaskRef, group))
         depth += 1
     return level[0]
 
@@ -97,7 +97,3 @@ def _put(graph: Graph, key: Any, function: Callable[..., Any]) -> Any:
         return function
     graph[key] = DataNode(key, function)
     return TaskRef(key)
-
-
-def _merge(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:
-    return merge(parts)

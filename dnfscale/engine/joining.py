@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from distributed import Client
@@ -25,6 +26,7 @@ from dnfscale.engine.credentials import context_of, security_of
 from dnfscale.engine.kinds import ClusterSpec, TlsFiles
 from dnfscale.engine.preflight import found_address
 from dnfscale.engine.probe import probe
+from dnfscale.engine.steady import keep_scheduler_steady, let_scheduler_go, steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError
 
@@ -38,6 +40,7 @@ def join(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) ->
     """Run on a cluster that somebody else started; closing the engine leaves it as it was."""
     address = found_address(spec)
     stack = ExitStack()
+    stack.enter_context(steady_clock())
     # What happens is told in our words; Dask's would be tracebacks in the middle of them.
     stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
     try:
@@ -45,10 +48,12 @@ def join(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) ->
         wait_for_workers(client, spec, tell, f"the scheduler {address}", advice="start one")
         for difference in check_versions(client):
             tell(Notice.warning(difference))
+        keep_scheduler_steady(client)
         engine = ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
     except BaseException:
         take_down(stack, tell)
         raise
+    engine.at_close(partial(let_scheduler_go, client))
     engine.at_close(engine.forget_phases)
     return engine
 

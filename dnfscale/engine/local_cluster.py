@@ -21,6 +21,7 @@ from dnfscale.engine.forking import APPLYING, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import LOCAL
 from dnfscale.engine.spilling import steady_buffer
+from dnfscale.engine.steady import steady_clock
 from dnfscale.errors import ClusterError
 
 
@@ -30,6 +31,7 @@ def start_local(
     """Start worker processes on this machine, which load these modules, and run on them; close() ends them."""
     started = ExitStack()
     try:
+        started.enter_context(steady_clock())
         _configure(started, loaded)
         cluster = started.enter_context(_cluster(spec))
         if spec.adaptive is not None:

@@ -13,16 +13,14 @@ from distributed import Worker
 
 from dnfscale.engine.settings import BANDWIDTH
 
-_measure = Worker._update_metrics_received_data
 
+def keep_told(worker: Worker) -> None:
+    """Have a worker tell its scheduler that bandwidth, whatever transfers take; other workers are left alone."""
+    measure = type(worker)._update_metrics_received_data
 
-def keep_told() -> None:
-    """Have the workers of this process tell their scheduler that bandwidth, whatever transfers take."""
-    Worker._update_metrics_received_data = _measured_in_vain
-    for worker in Worker._instances:
+    def measure_in_vain(*arguments: Any, **named: Any) -> None:
+        measure(worker, *arguments, **named)
         worker.bandwidth = parse_bytes(BANDWIDTH)
 
-
-def _measured_in_vain(self: Worker, *arguments: Any, **named: Any) -> None:
-    _measure(self, *arguments, **named)
-    self.bandwidth = parse_bytes(BANDWIDTH)
+    worker._update_metrics_received_data = measure_in_vain
+    worker.bandwidth = parse_bytes(BANDWIDTH)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import dask
@@ -22,6 +23,7 @@ from dnfscale.engine.credentials import by_role, security_of
 from dnfscale.engine.joining import connected, wait_for_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import ELSEWHERE
+from dnfscale.engine.steady import keep_scheduler_steady, let_scheduler_go, steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, DnfscaleError
 
@@ -39,6 +41,7 @@ class Started:
 def start(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
     """Start a cluster and run on it; closing the engine takes it down."""
     stack = ExitStack()
+    stack.enter_context(steady_clock())
     stack.enter_context(dask.config.set(ELSEWHERE.as_config()))
     stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
     try:
@@ -47,13 +50,17 @@ def start(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -
         wait_for_workers(client, spec, tell, started.where, advice=started.advice, look=started.look)
         for difference in check_versions(client):
             tell(Notice.warning(difference))
-        return ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
+        keep_scheduler_steady(client)
+        engine = ClusterEngine.opened(client, stack, spec, watch=watch, tell=tell)
     except BaseException as error:
         take_down(stack, tell)
         if isinstance(error, DnfscaleError) or not isinstance(error, Exception):
             raise
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ClusterError(f"expected to start a cluster of kind {spec.kind}, but that failed: {reason}") from error
+    # Of a batch system's cluster the scheduler is in this process, which goes on.
+    engine.at_close(partial(let_scheduler_go, client))
+    return engine
 
 
 def _start_ssh(spec: ClusterSpec, stack: ExitStack) -> Started:

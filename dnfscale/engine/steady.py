@@ -2,35 +2,96 @@
 
 Dask sends its messages, and Tornado calls what is periodic, once the wall clock has reached a certain time. A clock
 that is set back by an hour would stop a job for an hour, without a word; one that is set forward would have the
-scheduler take its workers for lost. Every process that runs our tasks keeps steady time; a scheduler that was started
-by its command does with `dask scheduler --preload dnfscale.engine.steady`.
+scheduler take its workers for lost.
+
+The clock is a matter of a whole process, so nothing happens on import; it is replaced where a job needs it:
+
+    this process      while an engine, or a client of detached jobs, is open
+    workers           from their start (local ones) or from the first task of ours, until they end
+    other schedulers  while an engine is open on them; with `dask scheduler --preload dnfscale.engine.steady` always
+
+A job that is killed cannot give a scheduler that somebody else started its clock back; it stays steady then, which
+differs from the wall clock only once that is set.
 """
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import distributed.batched
 import distributed.scheduler
+from distributed import Client
 from tornado.ioloop import IOLoop
 
-# What waits already goes by the wall clock of before, so both must agree now.
-_AHEAD_S = time.time() - time.monotonic()
+
+class _SteadyClock:
+    """The clock of this process, and how many want it steady; the last to leave puts the old one back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_holders = 0
+        self._ahead_s = 0.0
+
+    def time(self) -> float:
+        return time.monotonic() + self._ahead_s
+
+    def hold(self) -> None:
+        with self._lock:
+            self._n_holders += 1
+            if self._n_holders == 1:
+                # What waits already goes by the wall clock, so both must agree now.
+                self._ahead_s = time.time() - time.monotonic()
+                self._replaced = distributed.batched.time, distributed.scheduler.time, IOLoop.time
+                distributed.batched.time = self.time
+                distributed.scheduler.time = self.time
+                IOLoop.time = lambda _loop: self.time()  # type: ignore[assignment, method-assign]
+
+    def release(self) -> None:
+        with self._lock:
+            self._n_holders -= 1
+            if self._n_holders == 0:
+                distributed.batched.time, distributed.scheduler.time, IOLoop.time = self._replaced  # type: ignore[method-assign]
 
 
-def steady_time() -> float:
-    """Return the wall clock's time as if nobody had set it since this module was loaded."""
-    return time.monotonic() + _AHEAD_S
+_CLOCK = _SteadyClock()
 
 
 def keep_steady() -> None:
-    """Have this process wait by the steady clock."""
-    distributed.batched.time = steady_time
-    distributed.scheduler.time = steady_time
-    IOLoop.time = lambda _loop: steady_time()  # type: ignore[assignment, method-assign]
+    """Have this process wait by the steady clock until let_go() is called as often as this."""
+    _CLOCK.hold()
+
+
+def let_go() -> None:
+    """Want the steady clock no longer."""
+    _CLOCK.release()
+
+
+@contextmanager
+def steady_clock() -> Iterator[None]:
+    """Have this process wait by the steady clock while the block runs."""
+    keep_steady()
+    try:
+        yield
+    finally:
+        let_go()
+
+
+def keep_scheduler_steady(client: Client) -> None:
+    """Have the scheduler of a client wait by the steady clock."""
+    client.run_on_scheduler(keep_steady)
+
+
+def let_scheduler_go(client: Client) -> None:
+    """Want the steady clock no longer at the scheduler of a client; one that is gone has none."""
+    if client.status == "running":
+        with suppress(OSError):
+            client.run_on_scheduler(let_go)
 
 
 def dask_setup(_server: Any) -> None:
-    """Keep steady time in a scheduler or worker that loads this module first."""
+    """Keep steady time for good in a scheduler or worker that loads this module first."""
     keep_steady()

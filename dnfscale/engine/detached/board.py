@@ -20,6 +20,7 @@ from dnfscale.engine.detached.supervisor import supervise
 from dnfscale.engine.joining import connected
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.preflight import found_address
+from dnfscale.engine.steady import steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, SpecError
 
@@ -45,6 +46,7 @@ class JobBoard:
     def __init__(self, cluster: ClusterSpec) -> None:
         self.place = found_address(cluster)
         self._open = ExitStack()
+        self._open.enter_context(steady_clock())
         # What happens is told in our words; Dask's would be tracebacks in the middle of them.
         self._open.enter_context(silence_logging_cmgr(logging.CRITICAL))
         try:
