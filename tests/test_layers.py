@@ -46,7 +46,7 @@ INNER_LEVELS = {
     "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"formula_size", "ideal"}, {"distillation"}),
 }
 """The modules of some parts, from the lowest level up; those of one level do not know each other."""
-OWN_TO_ENGINE = ("cluster", "chains", "graphs", "local_cluster")
+OWN_TO_ENGINE = ("cluster", "chains", "dask_internals", "graphs", "local_cluster")
 """What the engine on Dask is made of: the other parts ask engine/launch.py for an engine, whatever it runs on."""
 
 

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakSet
 
+from dask.utils import parse_bytes
 from distributed import Worker, get_worker
 
-from dnfscale.engine.moving import keep_told
+from dnfscale.engine.dask_internals import hold_bandwidth
+from dnfscale.engine.settings import BANDWIDTH
 from dnfscale.engine.steady import keep_steady
 
 _TELLING_S = 0.5
@@ -48,7 +50,7 @@ def settle(worker: Worker) -> None:
     """Prepare a worker for our tasks, unless it is prepared; it stays so until it ends."""
     if worker not in _settled:
         keep_steady()
-        keep_told(worker)
+        hold_bandwidth(worker, parse_bytes(BANDWIDTH))
         _settled.add(worker)
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +36,7 @@ from dnfscale.engine.applying import SummarizeRun
 from dnfscale.engine.attendance import Attendance
 from dnfscale.engine.chains import Chains
 from dnfscale.engine.client import workers_of
+from dnfscale.engine.dask_internals import forget_topics
 from dnfscale.engine.graphs import Graph, add_merges, applied, phase_key
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.runs import run_edges
@@ -66,6 +68,7 @@ class ClusterEngine:
         started: ExitStack | None = None,
         foreseen: int = 1,
         tell: Tell = untold,
+        topics: list[str] | None = None,
     ) -> None:
         self.fan_in = fan_in
         self._foreseen = foreseen
@@ -78,7 +81,7 @@ class ClusterEngine:
         """What close() takes down, once the client has gone."""
         self._leaving = ExitStack()
         """What close() does while the client is still there."""
-        self._topics: list[str] = []
+        self._topics: list[str] = [] if topics is None else topics
         """Under what the scheduler has told us of progress."""
 
     @classmethod
@@ -102,7 +105,7 @@ class ClusterEngine:
     def forget_phases(self) -> None:
         """Have the scheduler forget what it remembers of our phases; results go with the client."""
         if self.client.status == "running" and self._topics:
-            self.client.run_on_scheduler(_forget_topics, self._topics)
+            self.client.run_on_scheduler(forget_topics, self._topics)
 
     def at_close(self, leave: Callable[[], Any]) -> None:
         """Have something done when the engine is closed, while the cluster is still there."""
@@ -175,11 +178,15 @@ class ClusterEngine:
 
     def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
         guest = _Guest(
-            self.client, fan_in=self.fan_in, watch=watch, attendance=self._attendance, foreseen=self._foreseen
+            self.client,
+            fan_in=self.fan_in,
+            watch=watch,
+            attendance=self._attendance,
+            foreseen=self._foreseen,
+            topics=self._topics,
         )
-        guest._topics = self._topics
         self._attendance.listen(tell)
-        guest._leaving.callback(self._attendance.forget, tell)
+        guest.at_close(partial(self._attendance.forget, tell))
         return guest
 
     def close(self) -> None:
@@ -285,8 +292,3 @@ class _Guest(ClusterEngine):
 
     def close(self) -> None:
         self._leaving.close()
-
-
-def _forget_topics(topics: list[str], dask_scheduler: Any) -> None:
-    for topic in topics:
-        dask_scheduler._broker._topics.pop(topic, None)

@@ -17,6 +17,7 @@ from distributed import Future
 from distributed.protocol import pickle
 
 from dnfscale.engine.applying import apply, merge_parts
+from dnfscale.engine.dask_internals import dealt_task
 
 _SMALL_BYTES = 4 << 10
 """What goes with every task: a node of its own takes one worker a turn to make and the others one more to fetch, some
@@ -61,15 +62,8 @@ def applied(
     keys = [(name, number) for number in range(len(items))]
     for key, item, size in zip(keys, items, sizes or [1] * len(items), strict=True):
         kept = isinstance(item, Future)
-        graph[key] = Task(
-            key,
-            apply,
-            shared,
-            TaskRef(item.key) if kept else item,
-            topic,
-            size,
-            _data_producer=several and not kept,
-        )
+        argument = TaskRef(item.key) if kept else item
+        graph[key] = dealt_task(key, apply, shared, argument, topic, size, evenly=several and not kept)
     return graph, keys
 
 

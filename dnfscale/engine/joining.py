@@ -20,9 +20,9 @@ from distributed.utils import silence_logging_cmgr
 from distributed.versions import VersionMismatchWarning
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
-from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import context_of, security_of
+from dnfscale.engine.dask_internals import OneConnectionClient
 from dnfscale.engine.kinds import ClusterSpec, TlsFiles
 from dnfscale.engine.preflight import found_address
 from dnfscale.engine.probe import probe

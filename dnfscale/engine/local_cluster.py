@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 import dask
-import distributed
 from dask.utils import parse_bytes
 from distributed import LocalCluster
 from distributed.utils import TimeoutError as DaskTimeoutError
 
 from dnfscale.engine.api import Tell, Watch, untold, unwatched
-from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import security_of
+from dnfscale.engine.dask_internals import OneConnectionClient, keep_own_preloads
 from dnfscale.engine.forking import APPLYING, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import LOCAL
@@ -55,8 +54,7 @@ def _configure(started: ExitStack, loaded: Sequence[str]) -> None:
     method = "forkserver" if prepare_workers(loaded) else "spawn"
     start = {"multiprocessing-method": method, "preload": ["dnfscale.engine.quiet_worker", APPLYING, *loaded]}
     started.enter_context(dask.config.set({f"distributed.worker.{name}": value for name, value in start.items()}))
-    # Dask would load pandas here, only to have it loaded where workers are forked.
-    distributed.utils._forkserver_preload_set = True
+    keep_own_preloads()
 
 
 def _cluster(spec: ClusterSpec) -> LocalCluster:

@@ -20,6 +20,7 @@ from dask_jobqueue import PBSCluster, SLURMCluster
 from distributed.core import Status
 
 from dnfscale.engine.credentials import security_of, temporary_files
+from dnfscale.engine.dask_internals import jobs_made, submit_jobs
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import ELSEWHERE
 from dnfscale.errors import ClusterError
@@ -94,9 +95,9 @@ class QueueJobs:
         """Submit jobs, and raise what submitting says; scale alone would only log it."""
         self.cluster.scale(workers)
         try:
-            await self.cluster._correct_state()
+            await submit_jobs(self.cluster)
         except RuntimeError:
-            for job in self.cluster._created:
+            for job in jobs_made(self.cluster):
                 if job.job_id is None:
                     # Otherwise closing the cluster fails too, over a job that never was.
                     job.status = Status.closed

@@ -14,6 +14,7 @@ from typing import Any
 
 from distributed.spill import AnyKeyFile, SpillBuffer
 
+from dnfscale.engine.dask_internals import replace_spill_file
 from dnfscale.engine.settings import LOCAL_KEPT_SHARE
 
 
@@ -37,6 +38,5 @@ def steady_buffer(worker_local_directory: str, memory_bytes: int) -> SteadyBuffe
     """Return the place for the results of a worker with so much memory."""
     folder = os.path.join(worker_local_directory, "storage")
     buffer = SteadyBuffer(folder, target=int(LOCAL_KEPT_SHARE * memory_bytes))
-    # Dask's buffer has no argument for it.
-    buffer.slow.data.d = MappedFile(folder)
+    replace_spill_file(buffer, MappedFile(folder))
     return buffer

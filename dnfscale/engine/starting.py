@@ -17,9 +17,9 @@ from distributed import Client, SSHCluster
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
-from dnfscale.engine.client import OneConnectionClient
 from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import by_role, security_of
+from dnfscale.engine.dask_internals import OneConnectionClient
 from dnfscale.engine.joining import connected, wait_for_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import ELSEWHERE

@@ -22,10 +22,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-import distributed.batched
-import distributed.scheduler
 from distributed import Client
-from tornado.ioloop import IOLoop
+
+from dnfscale.engine.dask_internals import replace_clock
 
 
 class _SteadyClock:
@@ -45,16 +44,13 @@ class _SteadyClock:
             if self._n_holders == 1:
                 # What waits already goes by the wall clock, so both must agree now.
                 self._ahead_s = time.time() - time.monotonic()
-                self._replaced = distributed.batched.time, distributed.scheduler.time, IOLoop.time
-                distributed.batched.time = self.time
-                distributed.scheduler.time = self.time
-                IOLoop.time = lambda _loop: self.time()  # type: ignore[assignment, method-assign]
+                self._put_back = replace_clock(self.time)
 
     def release(self) -> None:
         with self._lock:
             self._n_holders -= 1
             if self._n_holders == 0:
-                distributed.batched.time, distributed.scheduler.time, IOLoop.time = self._replaced  # type: ignore[method-assign]
+                self._put_back()
 
 
 _CLOCK = _SteadyClock()
