@@ -211,9 +211,9 @@ def test_a_bad_name_in_a_string_is_told(module, text, complaint):
     [
         (
             "dnfscale.jobs.cli",
-            'DRIVER, LOADED = "dnfscale.jobs.driver", ["dnfscale.learn.line", "dnfscale.engine.applying"]',
+            'DRIVER, LOADED = "dnfscale.jobs.driver", ["dnfscale.learn.line", "dnfscale.engine.tasks"]',
         ),
-        ("dnfscale.engine.forking", 'LOADED = ["dnfscale.engine.applying", "dnfscale", "scipy.optimize"]'),
+        ("dnfscale.engine.forking", 'LOADED = ["dnfscale.engine.tasks", "dnfscale", "scipy.optimize"]'),
         ("dnfscale.data.models", 'FORMAT = "dnfscale.classes/1"'),
         ("dnfscale.jobs.cli", "from dnfscale import __version__\nfrom dnfscale.engine.launch import launch"),
         ("dnfscale", "from dnfscale.estimators.ideal import IdealClassifier"),

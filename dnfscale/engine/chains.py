@@ -20,7 +20,7 @@ from distributed import Client, Future, as_completed
 from distributed.scheduler import KilledWorker
 
 from dnfscale.engine.api import Failure, Limit, Result
-from dnfscale.engine.applying import apply_within, same
+from dnfscale.engine.tasks import apply_within, same
 from dnfscale.errors import DnfscaleError
 
 _PRIORITY = -1

@@ -32,14 +32,14 @@ from dnfscale.engine.api import (
     untold,
     unwatched,
 )
-from dnfscale.engine.applying import SummarizeRun
 from dnfscale.engine.attendance import Attendance
+from dnfscale.engine.batches import batch_edges
 from dnfscale.engine.chains import Chains
 from dnfscale.engine.client import workers_of
 from dnfscale.engine.dask_internals import forget_topics
 from dnfscale.engine.graphs import Graph, add_merges, applied, phase_key
 from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.runs import run_edges
+from dnfscale.engine.tasks import SummarizeBatch
 from dnfscale.errors import ClusterError, DnfscaleError
 
 _SCAN_PRIORITY = 1
@@ -123,10 +123,10 @@ class ClusterEngine:
         merge: Callable[[Sequence[Result]], Result],
     ) -> Result:
         name = phase_key(phase)
-        runs = self._runs(items)
-        if len(runs) < len(items):
-            sizes = [len(run) for run in runs]
-            graph, level = self._leaves(name, runs, SummarizeRun(summarize, merge), sizes=sizes)
+        batches = self._batches(items)
+        if len(batches) < len(items):
+            sizes = [len(batch) for batch in batches]
+            graph, level = self._leaves(name, batches, SummarizeBatch(summarize, merge), sizes=sizes)
         else:
             graph, level = self._leaves(name, items, summarize)
         end = add_merges(graph, level, merge, name=name, fan_in=self.fan_in)
@@ -200,15 +200,15 @@ class ClusterEngine:
     def _workers(self) -> list[dict[str, Any]]:
         return list(workers_of(self.client).values())
 
-    def _runs(self, items: Sequence[Any]) -> list[Sequence[Any]]:
-        """Return items as runs for one task each.
+    def _batches(self, items: Sequence[Any]) -> list[Sequence[Any]]:
+        """Return items as batches for one task each.
 
-        Results that were kept are not joined: those of a run may be on different workers.
+        Results that were kept are not joined: those of a batch may be on different workers.
         """
         if any(isinstance(item, Future) for item in items):
             return [[item] for item in items]
         workers = max(self._foreseen, self._attendance.n_threads)
-        edges = run_edges(len(items), workers=workers, fan_in=self.fan_in)
+        edges = batch_edges(len(items), workers=workers, fan_in=self.fan_in)
         return [items[start:end] for start, end in pairwise(edges)]
 
     def _leaves(

@@ -12,7 +12,7 @@ from multiprocessing import forkserver
 
 from dnfscale.engine.settings import LOCAL
 
-APPLYING = "dnfscale.engine.applying"
+TASKS = "dnfscale.engine.tasks"
 """What every task uses, whatever it does."""
 
 
@@ -22,7 +22,7 @@ def prepare_workers(loaded: Sequence[str]) -> bool:
     It loads these modules, or those of an earlier call. There is none where the path of the folder for temporary files
     is too long for a socket.
     """
-    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed.nanny", APPLYING, *loaded])
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed.nanny", TASKS, *loaded])
     added = LOCAL.libraries.keys() - os.environ.keys()
     os.environ.update({name: LOCAL.libraries[name] for name in added})
     try:

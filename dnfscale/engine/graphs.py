@@ -16,8 +16,8 @@ from dask.tokenize import normalize_token
 from distributed import Future
 from distributed.protocol import pickle
 
-from dnfscale.engine.applying import apply, merge_parts
 from dnfscale.engine.dask_internals import dealt_task
+from dnfscale.engine.tasks import apply, merge_parts
 
 _SMALL_BYTES = 4 << 10
 """What goes with every task: a node of its own takes one worker a turn to make and the others one more to fetch, some

@@ -63,9 +63,9 @@ def _opened(spec: ClusterSpec, loaded: Sequence[str], watch: Watch, tell: Tell) 
 
         return start_local(spec, loaded=loaded, watch=watch, tell=tell)
     if spec.kind in ("address", "scheduler_file"):
-        from dnfscale.engine.joining import join
+        from dnfscale.engine.joined_cluster import join
 
         return join(spec, watch=watch, tell=tell)
-    from dnfscale.engine.starting import start
+    from dnfscale.engine.remote_cluster import start_remote
 
-    return start(spec, watch=watch, tell=tell)
+    return start_remote(spec, watch=watch, tell=tell)

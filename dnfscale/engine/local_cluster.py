@@ -16,11 +16,11 @@ from dnfscale.engine.api import Tell, Watch, untold, unwatched
 from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import security_of
 from dnfscale.engine.dask_internals import OneConnectionClient, keep_own_preloads
-from dnfscale.engine.forking import APPLYING, prepare_workers
+from dnfscale.engine.forking import TASKS, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import LOCAL
 from dnfscale.engine.spilling import steady_buffer
-from dnfscale.engine.steady import steady_clock
+from dnfscale.engine.steady_clock import steady_clock
 from dnfscale.errors import ClusterError
 
 
@@ -52,7 +52,7 @@ def _configure(started: ExitStack, loaded: Sequence[str]) -> None:
     """Tell Dask how to start workers, for as long as the cluster lives: some settings are read when one is lost."""
     started.enter_context(dask.config.set(LOCAL.as_config()))
     method = "forkserver" if prepare_workers(loaded) else "spawn"
-    start = {"multiprocessing-method": method, "preload": ["dnfscale.engine.quiet_worker", APPLYING, *loaded]}
+    start = {"multiprocessing-method": method, "preload": ["dnfscale.engine.quiet_worker", TASKS, *loaded]}
     started.enter_context(dask.config.set({f"distributed.worker.{name}": value for name, value in start.items()}))
     keep_own_preloads()
 

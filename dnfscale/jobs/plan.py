@@ -9,8 +9,8 @@ from enum import StrEnum
 from dnfscale.core.columns import Column, Role
 from dnfscale.core.parts import stored_column
 from dnfscale.data.source import Source
+from dnfscale.engine.batches import batch_edges
 from dnfscale.engine.kinds import KINDS
-from dnfscale.engine.runs import run_edges
 from dnfscale.engine.settings import KEPT_SHARE, LOCAL_KEPT_SHARE
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
@@ -138,10 +138,10 @@ def _reading_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: 
         )
     foreseen = foresee(source, reading_of(layout.columns, to_learn))
     if foreseen is Foreseen.COUNT:
-        runs = partitions
+        batches = partitions
         if spec["cluster.kind"] != "serial":
-            runs = len(run_edges(partitions, workers=spec["cluster.workers"], fan_in=spec["cluster.fan_in"])) - 1
-        yield Phase("summarize columns", Reads.FILES, runs + _merges(runs, spec["cluster.fan_in"]), read_bytes)
+            batches = len(batch_edges(partitions, workers=spec["cluster.workers"], fan_in=spec["cluster.fan_in"])) - 1
+        yield Phase("summarize columns", Reads.FILES, batches + _merges(batches, spec["cluster.fan_in"]), read_bytes)
     elif foreseen is Foreseen.SAMPLE:
         numbers = layout.numbers
         number_bytes = sum(source.column_bytes.get(name, 0) for name in set(numbers))

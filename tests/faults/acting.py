@@ -26,7 +26,7 @@ PLAN = "DNFSCALE_FAULT_PLAN"
 """Names the file of the plan, and by the way marks every process that belongs to a fault."""
 CLOCK_S = "DNFSCALE_FAULT_CLOCK_S"
 """By how much the clock of a process jumps once there is a mark."""
-_WRAPPED = "dnfscale.engine.applying"
+_WRAPPED = "dnfscale.engine.tasks"
 
 
 def arrange() -> None:

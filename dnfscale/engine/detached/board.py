@@ -13,14 +13,13 @@ from typing import Any
 
 from distributed.utils import silence_logging_cmgr
 
-from dnfscale.engine.client import workers_of
+from dnfscale.engine.client import connected, workers_of
 from dnfscale.engine.detached.record import JobRecord, job_beginning
 from dnfscale.engine.detached.registry import REGISTRY, Registry, task_key
 from dnfscale.engine.detached.supervisor import supervise
-from dnfscale.engine.joining import connected
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.preflight import found_address
-from dnfscale.engine.steady import steady_clock
+from dnfscale.engine.steady_clock import steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, SpecError
 

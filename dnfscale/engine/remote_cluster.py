@@ -17,13 +17,13 @@ from distributed import Client, SSHCluster
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
+from dnfscale.engine.client import connected, wait_for_workers
 from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import by_role, security_of
 from dnfscale.engine.dask_internals import OneConnectionClient
-from dnfscale.engine.joining import connected, wait_for_workers
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import ELSEWHERE
-from dnfscale.engine.steady import keep_scheduler_steady, let_scheduler_go, steady_clock
+from dnfscale.engine.steady_clock import keep_scheduler_steady, let_scheduler_go, steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, DnfscaleError
 
@@ -38,7 +38,7 @@ class Started:
     look: Callable[[], Any] = lambda: None
 
 
-def start(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
+def start_remote(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
     """Start a cluster and run on it; closing the engine takes it down."""
     stack = ExitStack()
     stack.enter_context(steady_clock())

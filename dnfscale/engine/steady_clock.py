@@ -8,7 +8,8 @@ The clock is a matter of a whole process, so nothing happens on import; it is re
 
     this process      while an engine, or a client of detached jobs, is open
     workers           from their start (local ones) or from the first task of ours, until they end
-    other schedulers  while an engine is open on them; with `dask scheduler --preload dnfscale.engine.steady` always
+    other schedulers  while an engine is open on them; always, if they were started with
+                      `dask scheduler --preload dnfscale.engine.steady_clock`
 
 A job that is killed cannot give a scheduler that somebody else started its clock back; it stays steady then, which
 differs from the wall clock only once that is set.

@@ -14,7 +14,7 @@ from distributed import Client
 from tornado.ioloop import IOLoop
 
 from dnfscale.engine.launch import ClusterSpec, launch
-from dnfscale.engine.steady import steady_clock
+from dnfscale.engine.steady_clock import steady_clock
 from tests.deploy.processes import Processes, start_scheduler, start_worker
 
 SNAPSHOT = """\
@@ -49,7 +49,7 @@ print(len(before) > 5000, changed(before))
 """
 
 HOLD_TWICE = """
-from dnfscale.engine.steady import steady_clock
+from dnfscale.engine.steady_clock import steady_clock
 with steady_clock():
     with steady_clock():
         pass

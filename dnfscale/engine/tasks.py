@@ -20,7 +20,7 @@ from distributed import Worker, get_worker
 
 from dnfscale.engine.dask_internals import hold_bandwidth
 from dnfscale.engine.settings import BANDWIDTH
-from dnfscale.engine.steady import keep_steady
+from dnfscale.engine.steady_clock import keep_steady
 
 _TELLING_S = 0.5
 """How long it takes at most, on a machine with some room, to tell the scheduler that a task has failed."""
@@ -35,7 +35,7 @@ class TaskTimeoutError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class SummarizeRun:
+class SummarizeBatch:
     """Summarizes items that follow each other, and merges the summaries where they were made."""
 
     summarize: Callable[[Any], Any]
