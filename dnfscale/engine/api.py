@@ -33,7 +33,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What happened to the cluster itself: workers that come and go, waiting, a warning."""
+    """An event of the cluster itself: a worker that came or went, waiting, a warning."""
 
     event: str
     """waiting, worker_joined, worker_lost or warning."""
@@ -44,7 +44,7 @@ class Notice:
 
     @classmethod
     def warning(cls, text: str) -> Notice:
-        """Return the notice of what a person should know, though the job goes on."""
+        """Return a notice that something is wrong, though the job goes on."""
         return cls("warning", f"warning: {text}", {"message": text})
 
 
@@ -52,15 +52,15 @@ Watch = Callable[[Progress], None]
 """Called with a phase's progress: at its start, after each task, and at its end."""
 
 Tell = Callable[[Notice], None]
-"""Called with what happens to the cluster, from any thread."""
+"""Called with each notice, from any thread."""
 
 
 Limit = Callable[[Any], float | None]
-"""Says after how many seconds a task on an item is given up; None if never."""
+"""Returns the time limit, in seconds, of the task on an item; None for no limit."""
 
 
 def unlimited(_item: Any) -> None:
-    """Wait for every task."""
+    """Set no time limit."""
 
 
 def unwatched(progress: Progress) -> None:
@@ -117,17 +117,17 @@ class Engine(Protocol):
         """Run chains of tasks side by side, each task of a chain depending on the one before.
 
         A chain yields an item and is sent the function's result for it, or a Failure, until it returns. About
-        `expected` tasks are foreseen in all. A task that is still at work after its limit, or that ends its process,
-        is tried again and has then failed, where there are processes that can be done without.
+        `expected` tasks are foreseen in all. On a cluster, a task that is still running after its limit, or that ends
+        its process, is tried once more, and has then failed.
         """
         ...
 
     def describe(self) -> dict[str, Any]:
-        """Say what the work runs on, for the record."""
+        """Describe what the work runs on, for result.json."""
         ...
 
     def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
-        """Return an engine on the same workers that tells others; closing it closes nothing."""
+        """Return an engine on the same workers that reports to others; closing it leaves this one open."""
         ...
 
     def close(self) -> None:

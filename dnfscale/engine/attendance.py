@@ -1,7 +1,7 @@
-"""Who is at work: tells of workers that come and go, and gives a cluster up that has had none for too long.
+"""Keeps track of the workers: reports those that come and go, and gives up on a cluster that has none for too long.
 
-Dask waits for ever for a worker. A job does not: when the last one is lost, a clock starts, and unless another comes in
-time the client is closed, so that whoever waits for a result hears of it.
+Dask waits for ever for a worker. A job does not: when the last worker is lost, a timer starts, and unless another comes
+in time the client is closed, so that every call that waits for a result fails with a reason.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dnfscale.engine.api import Notice, Tell
 from dnfscale.engine.client import workers_of
 
 _EVERYTHING = "all"
-"""The topic under which a scheduler tells of its workers."""
+"""The topic under which a scheduler publishes events about its workers."""
 
 
 class Attendance:
-    """Listens to the scheduler for as long as an engine is open."""
+    """The workers that are present, kept up to date by the scheduler's events while an engine is open."""
 
     def __init__(self, client: Client, *, lost_timeout_s: float) -> None:
         self._client = client
@@ -31,7 +31,7 @@ class Attendance:
         self._lost: str | None = None
         self._present: set[str] = set()
         self._gone: set[str] = set()
-        """Who left before we knew who is there."""
+        """Workers that left between our subscription and the first list of workers; they must not be added from it."""
         self._threads = 1
         client.subscribe_topic(_EVERYTHING, self._heard)
         there = workers_of(client)
@@ -43,7 +43,7 @@ class Attendance:
 
     @property
     def n_threads(self) -> int:
-        """How many threads the workers have that are there, if all have as many as the largest had at first."""
+        """Estimated threads: present workers x the largest thread count at start."""
         return self._threads * len(self._present)
 
     @property
@@ -53,20 +53,20 @@ class Attendance:
 
     @property
     def workers(self) -> int:
-        """How many workers there are."""
+        """The number of workers that are present."""
         return len(self._present)
 
     def listen(self, tell: Tell) -> None:
-        """From now on, tell somebody else too."""
+        """Add a listener, which is called with every notice from now on."""
         self._listeners.append(tell)
 
     def forget(self, tell: Tell) -> None:
-        """Tell somebody no longer."""
+        """Remove a listener."""
         with suppress(ValueError):
             self._listeners.remove(tell)
 
     def stop(self) -> None:
-        """Listen no longer."""
+        """Stop the timer and the subscription, and remove all listeners."""
         with self._lock:
             self._listeners.clear()
             self._stop_clock()
@@ -80,7 +80,7 @@ class Attendance:
             return
         worker = message["worker"]
         with self._lock:
-            # A worker that came before we knew who is there is told of again.
+            # The event of a worker that came just before our first list arrives after it; it is not news.
             known = worker in self._present
             if known == (action == "add-worker"):
                 self._gone |= set() if known else {worker}
@@ -100,7 +100,7 @@ class Attendance:
             again = len(message["processing-tasks"]) + len(message["lost-computed-tasks"])
             fate = f"; {again} tasks are done again" if again else ""
             wait = "" if here else f"; waiting up to {self._limit_s:.0f} s for another"
-            # A worker that an adaptive cluster has no work for is sent away; its results are moved first.
+            # An adaptive cluster retires workers that it has no work for, after moving their results.
             how = "sent away" if message["expected"] else "lost"
             facts |= {"retries": again, "expected": bool(message["expected"])}
             notice = Notice("worker_lost", f"worker {worker} {how}; {here} at work{fate}{wait}", facts)

@@ -1,16 +1,17 @@
-"""Which items of a reduction one task takes.
+"""How the items of a reduction are split into batches, one per task.
 
-A task costs some four milliseconds of everybody's time, as much as counting a hundred thousand rows; a worker with few
-tasks cannot be helped by others when it is slower than they are.
+A task costs about four milliseconds in all (client, scheduler and worker), as much as counting a hundred thousand rows:
+that is for large batches. But only tasks that have not started can be moved from a slow worker to an idle one: that is
+for several batches per worker.
 """
 
 from __future__ import annotations
 
 _PER_WORKER = 4
-"""How many batches a worker gets at least, where there are as many items."""
+"""Batches per worker, at least, if there are enough items."""
 
 
 def batch_edges(n_items: int, *, workers: int, fan_in: int) -> list[int]:
-    """Return where batches of items begin, and where the last ends: none is longer than what is merged at once."""
+    """Return the start of each batch and the end of the last; no batch has more than fan_in items."""
     n_batches = min(n_items, max(_PER_WORKER * workers, -(-n_items // fan_in)))
     return [n_items * number // n_batches for number in range(n_batches + 1)]

@@ -19,18 +19,18 @@ from dnfscale.engine.probe import probe
 from dnfscale.errors import ClusterError
 
 CONNECT_S = 15.0
-"""How long a scheduler may take to answer."""
+"""Time limit for the connection to a scheduler."""
 _TELL_S = 5.0
-"""How often waiting is told of."""
+"""Interval of the notices while we wait for workers."""
 
 
 def connected(address: str, tls: TlsFiles | None) -> Client:
-    """Return a client of the scheduler at an address with its scheme, or say why there is none."""
+    """Connect to the scheduler at an address (with its scheme); raise ClusterError, saying why, where none answers."""
     security = security_of(tls)
     probe(address, context_of(security) if address.startswith("tls://") else None, timeout_s=CONNECT_S)
     try:
         with warnings.catch_warnings():
-            # check_versions says it in words that help.
+            # check_versions reports it, with what to do.
             warnings.simplefilter("ignore", VersionMismatchWarning)
             return OneConnectionClient(address=address, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError, DaskTimeoutError) as error:
@@ -46,7 +46,7 @@ def wait_for_workers(
     advice: str,
     look: Callable[[], Any] = lambda: None,
 ) -> None:
-    """Wait until there is a worker, telling of it; look may raise what makes waiting futile."""
+    """Wait for the first worker, with a notice every few seconds; `look` may raise what makes waiting futile."""
     started = time.monotonic()
     while True:
         left_s = spec.start_limit_s - (time.monotonic() - started)
@@ -71,10 +71,10 @@ def wait_for_workers(
 
 
 def workers_of(client: Client, *, most: int = -1) -> dict[str, dict[str, Any]]:
-    """Return what the scheduler knows of its workers now, by address; nothing where it does not answer.
+    """Ask the scheduler for its workers, by address; an empty dict if it does not answer.
 
-    The client's own `scheduler_info` returns what it has last heard of the scheduler, and every two seconds that is an
-    answer without workers: with several threads it sometimes tells of none.
+    The client's own `scheduler_info` returns the last answer that the client got, for whatever question. Every two
+    seconds the client itself asks without workers, so that with several threads there sometimes seem to be none.
     """
     if client.scheduler is None:
         return {}

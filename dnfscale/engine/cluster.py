@@ -1,4 +1,4 @@
-"""The engine on a Dask cluster: one task per item, a tree of merges, nothing but descriptions sent out.
+"""The engine on a Dask cluster: one task per item or batch, and a tree of merges; only descriptions are sent out.
 
 Each call is one static graph (graphs.py), except for chains of tasks (chains.py). Results that are kept stay on the
 workers as Dask futures: Dask spills them to disk, and makes them again when their worker dies.
@@ -43,11 +43,11 @@ from dnfscale.engine.tasks import SummarizeBatch
 from dnfscale.errors import ClusterError, DnfscaleError
 
 _SCAN_PRIORITY = 1
-"""What is asked of kept results goes before keeping more: they are still in memory."""
+"""Scans of kept results run before tasks that keep more: what they read is then still in memory."""
 
 
 def take_down(started: ExitStack, tell: Tell) -> None:
-    """Close all that was started; what cannot be closed is told of, and does not hide how the job itself ended."""
+    """Close everything that was started; a failure becomes a warning, so that it does not hide how the job ended."""
     try:
         started.close()
     except Exception as error:
@@ -72,23 +72,23 @@ class ClusterEngine:
     ) -> None:
         self.fan_in = fan_in
         self._foreseen = foreseen
-        """How many workers there may be, whoever is there already."""
+        """The number of workers that the spec asks for; fewer may be present yet."""
         self.client = client
         self._watch = watch
         self._tell = tell
         self._attendance = attendance or Attendance(client, lost_timeout_s=ClusterSpec().lost_timeout_s)
         self._started = started or ExitStack()
-        """What close() takes down, once the client has gone."""
+        """What close() takes down after the client is closed."""
         self._leaving = ExitStack()
-        """What close() does while the client is still there."""
+        """What close() does before the client is closed."""
         self._topics: list[str] = [] if topics is None else topics
-        """Under what the scheduler has told us of progress."""
+        """The topics under which workers reported progress; shared with guests, and forgotten by forget_phases()."""
 
     @classmethod
     def opened(
         cls, client: Client, started: ExitStack, spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold
     ) -> ClusterEngine:
-        """Run on a client; close() takes down what was started for it, and nothing else."""
+        """Return an engine on a client; close() takes down what is on the stack, and nothing else."""
         attendance = Attendance(client, lost_timeout_s=spec.lost_timeout_s)
         attendance.listen(tell)
         foreseen = spec.adaptive.maximum if spec.adaptive else spec.workers
@@ -103,12 +103,12 @@ class ClusterEngine:
         )
 
     def forget_phases(self) -> None:
-        """Have the scheduler forget what it remembers of our phases; results go with the client."""
+        """Remove the progress events of our phases from the scheduler; Dask itself drops results with their client."""
         if self.client.status == "running" and self._topics:
             self.client.run_on_scheduler(forget_topics, self._topics)
 
     def at_close(self, leave: Callable[[], Any]) -> None:
-        """Have something done when the engine is closed, while the cluster is still there."""
+        """Register what to do when the engine is closed, before its client is."""
         self._leaving.callback(leave)
 
     @property
@@ -201,9 +201,9 @@ class ClusterEngine:
         return list(workers_of(self.client).values())
 
     def _batches(self, items: Sequence[Any]) -> list[Sequence[Any]]:
-        """Return items as batches for one task each.
+        """Return the items as batches, one per task.
 
-        Results that were kept are not joined: those of a batch may be on different workers.
+        Kept results are not batched: those of one batch may be on different workers, and would have to move.
         """
         if any(isinstance(item, Future) for item in items):
             return [[item] for item in items]
@@ -216,7 +216,7 @@ class ClusterEngine:
     ) -> tuple[Graph, list[Any]]:
         """Return a graph that applies the function to each item, and the keys of its results.
 
-        Whoever watches is told of each result; the sizes say for how many items each stands, one if not said.
+        If somebody watches, each task reports when it is done; `sizes` says how many items it counts for (default 1).
         """
         topic = None if self._watch is unwatched else name
         if topic is not None:
@@ -236,7 +236,7 @@ class ClusterEngine:
 
     @contextmanager
     def _told_as_ours(self) -> Iterator[None]:
-        """Raise the cluster's own failures as ours, saying what happened."""
+        """Raise failures of the cluster as ClusterError, with what happened and what to do."""
         try:
             yield
         except DnfscaleError:
@@ -249,7 +249,7 @@ class ClusterEngine:
         except Exception as error:
             if self._attendance.lost is not None:
                 raise ClusterError(self._attendance.lost) from error
-            # What is asked of a client that has closed fails in many ways.
+            # Calls on a closed client fail with many kinds of errors.
             is_closed = self.client.status != "running"
             if is_closed or isinstance(error, CommClosedError | DaskTimeoutError | CancelledError):
                 raise ClusterError(
@@ -260,7 +260,7 @@ class ClusterEngine:
 
     @contextmanager
     def _watched(self, phase: str, key: Any, total: int) -> Iterator[None]:
-        """Pass on, while the block runs, what workers say of finished leaves."""
+        """Pass the workers' reports of finished items on to the watcher while the block runs."""
         if self._watch is unwatched:
             yield
             return
@@ -270,7 +270,7 @@ class ClusterEngine:
         def heard(event: tuple[float, int]) -> None:
             nonlocal done
             with lock:
-                # A task that ran twice is told of twice, perhaps after the end; the phase still has as many.
+                # A task that ran twice reports twice, perhaps after the end; progress must not exceed the total.
                 if done + event[1] < total:
                     done += event[1]
                     self._watch(Progress(phase, done, total))
@@ -288,7 +288,7 @@ class ClusterEngine:
 
 
 class _Guest(ClusterEngine):
-    """An engine on a client that belongs to another one."""
+    """An engine on the client of another engine, which closing it leaves open."""
 
     def close(self) -> None:
         self._leaving.close()

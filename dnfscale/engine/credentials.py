@@ -13,11 +13,11 @@ from dnfscale.engine.kinds import TlsFiles
 from dnfscale.errors import ClusterError, SpecError
 
 ROLES = ("client", "scheduler", "worker")
-"""Who shows a certificate; Dask takes one for each."""
+"""The roles for which Dask takes a certificate each."""
 
 
 def security_of(tls: TlsFiles | None) -> Security | None:
-    """Return what Dask needs to talk TLS with these files; without, Dask's own configuration holds."""
+    """Return Dask's Security for these files; None, where there are none, leaves it to Dask's own configuration."""
     return None if tls is None else Security(**by_role(tls))
 
 
@@ -29,7 +29,7 @@ def by_role(tls: TlsFiles) -> dict[str, Any]:
 
 
 def context_of(security: Security | None) -> ssl.SSLContext:
-    """Return how a client meets a scheduler with TLS."""
+    """Return the SSL context with which a client connects to a scheduler."""
     try:
         context = (security or Security()).get_connection_args("client")["ssl_context"]
     except (OSError, ssl.SSLError) as error:

@@ -1,6 +1,7 @@
-"""The process that workers of this machine are forked from: what all of them need is loaded once, and loaded early.
+"""The forkserver: the process that local workers are forked from, with the libraries that all of them need.
 
-While it loads libraries, the runner loads its own. A worker that has died is back without loading anything.
+It loads them once, and early: at the same time as the runner loads its own. A worker that replaces a dead one is forked
+from it too, and has nothing to load.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from multiprocessing import forkserver
 from dnfscale.engine.settings import LOCAL
 
 TASKS = "dnfscale.engine.tasks"
-"""What every task uses, whatever it does."""
+"""The module of our task functions, which every worker needs."""
 
 
 def prepare_workers(loaded: Sequence[str]) -> bool:
-    """Start the process, unless it is there, and say whether there is one; this does not wait for what it loads.
+    """Start the forkserver, unless it runs, and say whether it does; this does not wait until it has loaded anything.
 
-    It loads these modules, or those of an earlier call. There is none where the path of the folder for temporary files
-    is too long for a socket.
+    It loads these modules; one that runs already has those of the call that started it. It cannot be started where the
+    path of the folder for temporary files is too long for a socket.
     """
     multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed.nanny", TASKS, *loaded])
     added = LOCAL.libraries.keys() - os.environ.keys()

@@ -1,8 +1,8 @@
-"""The graphs that a phase becomes: one task per item, and a tree of merges.
+"""Builds the Dask graph of a phase: one task per item, and a tree of merges.
 
-A function that is large is a node of the graph, so that however many tasks use it, it travels to a worker once; a small
-one goes with every task, which then need not wait for it. Keys carry the phase's name, so that the dashboard reads like
-the plan.
+A large function is a node of the graph, so that it travels to each worker once, however many tasks use it; a small one
+is part of every task, which then need not wait for another. Keys carry the phase's name, so that the dashboard reads
+like the plan.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from dnfscale.engine.dask_internals import dealt_task
 from dnfscale.engine.tasks import apply, merge_parts
 
 _SMALL_BYTES = 4 << 10
-"""What goes with every task: a node of its own takes one worker a turn to make and the others one more to fetch, some
-7 ms of a reduction."""
+"""Pickled functions up to this size are part of every task.
+
+A node of its own has to be made by one worker and fetched by the others, which takes about 7 ms of a reduction.
+"""
 
 
 class Graph(dict[Any, GraphNode]):
-    """A graph whose keys are its own, which Dask need not find out: hashing it took two thirds of a call's time."""
+    """A graph with unique keys, identified by the first: hashing all of it took two thirds of a call's time."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
@@ -37,7 +39,7 @@ def _by_its_keys(graph: Graph) -> str:
 
 
 def phase_key(phase: str) -> str:
-    """Return a key that the dashboard shows as the phase, and that no other call has."""
+    """Return a unique key that the dashboard shows as the phase's name."""
     return f"{phase.replace(' ', '-')}-{uuid.uuid4().hex}"
 
 
@@ -52,10 +54,11 @@ def applied(
 ) -> tuple[Graph, list[Any]]:
     """Return a graph that applies the function to each item, and the keys of its results.
 
-    The sizes are told of under the topic, if there is one: what each item stands for, one if it is not said.
+    Each finished task publishes its size, the number of items that it counts for (default 1), under the topic, if any.
     """
-    # In a group of its own, and for tasks that are marked, Dask deals the tasks out evenly; otherwise it would send
-    # all of them where the function is. Fewer tasks than workers are dealt out only if nothing ties them together.
+    # Dask deals tasks out evenly if they are marked and their function is a node in a group of its own; otherwise it
+    # sends all of them to the worker that has the function. Fewer tasks than workers are dealt out evenly only if they
+    # share no node at all, so that each then carries the function itself.
     several = len(items) >= workers
     graph = Graph()
     shared = _put(graph, (f"function-{name}", 0), function) if several else function
@@ -86,7 +89,7 @@ def add_merges(
 
 
 def _put(graph: Graph, key: Any, function: Callable[..., Any]) -> Any:
-    """Return what tasks of a graph know a function by: itself if it is small, else a node of the graph."""
+    """Return the argument by which tasks get a function: itself if it is small, else a reference to a new node."""
     if len(pickle.dumps(function)) <= _SMALL_BYTES:
         return function
     graph[key] = DataNode(key, function)

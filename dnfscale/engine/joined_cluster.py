@@ -25,7 +25,7 @@ def join(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) ->
     address = found_address(spec)
     stack = ExitStack()
     stack.enter_context(steady_clock())
-    # What happens is told in our words; Dask's would be tracebacks in the middle of them.
+    # We report what happens ourselves; Dask's log would put tracebacks between our lines.
     stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
     try:
         client = stack.enter_context(connected(address, spec.tls))

@@ -1,4 +1,4 @@
-"""A cluster of worker processes on this machine, forked from one that has loaded what they need."""
+"""Starts a cluster of worker processes on this machine, forked from one that has loaded what they need."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def start_local(
 
 
 def _configure(started: ExitStack, loaded: Sequence[str]) -> None:
-    """Tell Dask how to start workers, for as long as the cluster lives: some settings are read when one is lost."""
+    """Configure Dask until the stack is closed: some settings are read only when a lost worker is replaced."""
     started.enter_context(dask.config.set(LOCAL.as_config()))
     method = "forkserver" if prepare_workers(loaded) else "spawn"
     start = {"multiprocessing-method": method, "preload": ["dnfscale.engine.quiet_worker", TASKS, *loaded]}
@@ -65,7 +65,7 @@ def _cluster(spec: ClusterSpec) -> LocalCluster:
         processes=True,
         memory_limit=spec.memory_limit,
         data=(steady_buffer, {"memory_bytes": parse_bytes(spec.memory_limit)}),
-        # As it is now: the process that workers are forked from may have been started long ago.
+        # The environment of now: the forkserver may have been started long ago, with another.
         env=dict(os.environ),
         local_directory=spec.local_directory,
         host="127.0.0.1",

@@ -13,7 +13,7 @@ _PLUGIN = "task-stream"
 
 
 def record_performance(engine: ClusterEngine, file: Path, tell: Tell) -> None:
-    """Record from now on; the report is written when the engine is closed, and the scheduler is left as it was."""
+    """Record from now on; closing the engine writes the report, and removes what was added to the scheduler."""
     started = time.time()
     client = engine.client
     count, had_plugin = client.run_on_scheduler(_state)
@@ -27,7 +27,7 @@ def record_performance(engine: ClusterEngine, file: Path, tell: Tell) -> None:
             if not had_plugin:
                 client.run_on_scheduler(_remove_plugin)
         except Exception as error:
-            # The run is over; a report of it that fails must not hide how it ended.
+            # The run is over; a failure to report on it must not hide how it ended.
             tell(Notice.warning(f"the performance report is not written: {type(error).__name__}: {error}"))
 
     engine.at_close(write)

@@ -1,7 +1,7 @@
-"""Who answers at an address: a quick look, before Dask tries again and again without saying why.
+"""Checks who answers at an address, because Dask retries in silence until its timeout.
 
-A scheduler speaks first. So one connection tells within a round trip whether somebody listens, whether they speak Dask,
-with or without TLS, and whether they take our certificate.
+A scheduler speaks first. So one connection shows within a round trip whether anything listens, whether it speaks Dask,
+with or without TLS, and whether it accepts our certificate.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dnfscale.errors import ClusterError
 
 _PAUSE_S = 0.25
 _REFUSALS = 5
-"""A scheduler that is just starting refuses at first; one that is not there always does."""
+"""Attempts: a scheduler that is just starting refuses connections at first."""
 _SPEAK_S = 15.0
-"""How long a scheduler may take for its first words, besides the way."""
+"""Time limit for the first bytes of a scheduler, once connected."""
 
 
 def probe(address: str, context: ssl.SSLContext | None, *, timeout_s: float) -> None:
@@ -67,7 +67,7 @@ def _hear_plain(address: str, stream: socket.socket) -> None:
 def _hear_encrypted(address: str, stream: socket.socket, context: ssl.SSLContext) -> None:
     try:
         with context.wrap_socket(stream) as encrypted:
-            # With TLS 1.3 a certificate that the other side does not like is told with its first words.
+            # With TLS 1.3 the other side rejects our certificate only after the handshake, instead of its first bytes.
             if encrypted.recv(1):
                 return
     except ssl.SSLCertVerificationError as error:

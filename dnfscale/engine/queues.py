@@ -30,7 +30,7 @@ _SUBMIT = {"slurm": "sbatch", "pbs": "qsub"}
 
 
 class QueueJobs:
-    """The jobs of one cluster; they go with the stack that they are put on."""
+    """The jobs of one cluster; closing the stack that they are put on cancels them."""
 
     def __init__(self, spec: ClusterSpec, stack: ExitStack) -> None:
         self._kind = spec.kind
@@ -75,7 +75,7 @@ class QueueJobs:
 
     @property
     def advice(self) -> str:
-        """What to do when no worker comes."""
+        """What to look at when no worker comes."""
         said = self._last_words()
         return f"the last of its logs says: {said}" if said else "look at the queue"
 
@@ -83,7 +83,7 @@ class QueueJobs:
         """Raise ClusterError when none of the jobs is waiting or running any more."""
         ids = [job.job_id for job in self.cluster.workers.values() if job.job_id]
         ask = ["squeue", "--noheader", f"--jobs={','.join(ids)}"] if self._kind == "slurm" else ["qstat", *ids]
-        # Both write a line for each job that is still in the queue, and nothing but errors for others.
+        # Both print a line to stdout for each job that is still in the queue, and only errors for others.
         answer = subprocess.run(ask, capture_output=True, text=True, check=False)
         if ids and not answer.stdout.strip():
             raise ClusterError(
@@ -92,7 +92,7 @@ class QueueJobs:
             )
 
     async def _grow(self, workers: int) -> None:
-        """Submit jobs, and raise what submitting says; scale alone would only log it."""
+        """Submit jobs, and raise the error of submitting, which scale alone would only log."""
         self.cluster.scale(workers)
         try:
             await submit_jobs(self.cluster)

@@ -1,4 +1,7 @@
-"""Loaded by every worker of a local cluster: Ctrl-C reaches all processes of a terminal, but ending is the runner's."""
+"""Makes local workers, which load this first, ignore Ctrl-C.
+
+A terminal sends it to all of its processes, but only the runner may decide how the job ends.
+"""
 
 import signal
 import threading

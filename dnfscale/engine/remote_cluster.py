@@ -1,6 +1,6 @@
 """Clusters that a job starts elsewhere: on hosts by ssh, in the queue of a batch system, as pods.
 
-Whatever is started goes on one stack, so that an error, a signal and the end of the job take down the same things.
+Everything that is started goes on one stack, so that an error, a signal and the end of the job take down the same.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dnfscale.errors import ClusterError, DnfscaleError
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A cluster that has been asked for: how to connect, what it is called, and how to see that waiting is futile."""
+    """A cluster that was requested: how to connect, its name in messages, and how to see that waiting is futile."""
 
     connect: Callable[[], Client]
     where: str
@@ -58,7 +58,7 @@ def start_remote(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = un
             raise
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ClusterError(f"expected to start a cluster of kind {spec.kind}, but that failed: {reason}") from error
-    # Of a batch system's cluster the scheduler is in this process, which goes on.
+    # The scheduler of a batch system's cluster is in this process, which goes on after the job.
     engine.at_close(partial(let_scheduler_go, client))
     return engine
 

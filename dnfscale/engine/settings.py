@@ -14,26 +14,26 @@ from dataclasses import dataclass
 from typing import Any
 
 BANDWIDTH = "100kB"
-"""What can be moved in a second from worker to worker.
+"""The bandwidth between workers, per second, that Dask is to assume: so low that it does not move rows.
 
-With Dask's own guess, 100 MB, the rows of a partition go to any worker that has less to do than theirs, which costs
-both of them more than the scan that they were sent for: a study of 10 million rows took a third longer. With 1 MB it is
-still so where one worker has a dozen partitions more than another, of which every one is taken for half a second.
+With Dask's own guess, 100 MB, the rows of a partition are sent to any worker that has less to do than theirs, which
+costs both workers more than the scan itself: a study of 10 million rows took a third longer. With 1 MB it still happens
+where one worker has a dozen partitions more than another, because Dask takes the scan of each for half a second.
 """
 
 ALLOWED_FAILURES = 9
 """How many deaths of its worker a task survives.
 
-A task that kills its workers has to be given up, one whose workers are killed by others must not be: a trial would
-count as failed, and the result would be another. Nothing but the number of deaths tells them apart. If every second
+A task that kills its workers has to be given up. One whose workers are killed by something else must not be: a trial
+would count as failed, and the result would differ. Only the number of deaths tells the two apart. If every second
 death of a busy cluster met the same task, Dask's own 3 would err once in 16 times, 9 once in 1,024; and a deadly task
 costs ten starts of a worker.
 """
 
 KEPT_SHARE = 0.1
-"""The share of a worker's memory beyond which rows wait on disk, so that the peak does not grow with the rows."""
+"""The share of a worker's memory that kept rows may fill; the rest is on disk, so that the peak stays bounded."""
 LOCAL_KEPT_SHARE = 0.03
-"""The same for workers of this machine, which use rows where they lie on disk, see spilling.py.
+"""The same for local workers, which use rows on disk without reading them back into memory, see spilling.py.
 
 10 million rows on two workers of 1 GiB took as long with this share as with 0.1, or with none, and the peak of a worker
 was 214 instead of 279 MiB.
@@ -70,7 +70,7 @@ def _variable(name: str) -> str:
 
 
 _MEMBERS = {
-    # Workers tell the scheduler what they think of it, so that all have to know.
+    # Workers report their own estimate to the scheduler, so all of them need the setting.
     "distributed.scheduler.bandwidth": BANDWIDTH,
     "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
     # By default a scan's tasks wait at the scheduler until a worker has hardly anything left to do, which is never
@@ -82,7 +82,7 @@ _MEMBERS = {
 }
 
 _STARTER = {
-    # A worker that is slow to come back is waited for; how long, attendance says. Dask would give it up for good.
+    # Wait for a worker that is slow to come back (attendance.py limits how long); Dask would give it up for good.
     "distributed.deploy.lost-worker-timeout": "1 hour",
 }
 
@@ -99,15 +99,14 @@ _LIBRARIES = {
 LOCAL = Settings(
     members={
         **_MEMBERS,
-        # On one machine silence means that somebody is busy: who is gone hangs up.
+        # On one machine silence means a busy process: when a process dies, its connections are closed at once.
         "distributed.comm.timeouts.tcp": "1 hour",
         "distributed.worker.profile.enabled": False,
-        # Every process looks at its event loop 50 times a second to tell of a slow one, which nobody would see here;
-        # with this and fewer looks at the machine, a cluster that waits takes a third of the time from those who work
-        # on it.
+        # Every process checks its event loop 50 times a second to log a slow one, which nobody would see here. With
+        # this and fewer measurements of the machine, an idle cluster takes a third of the CPU time that it took.
         "distributed.admin.tick.interval": "1s",
         "distributed.admin.system-monitor.interval": "2s",
-        # What is compressed cannot be used where it lies on disk.
+        # Compressed results could not be memory-mapped.
         "distributed.worker.memory.spill-compression": False,
         # Rows of a task that another worker takes over travel a few partitions at a time.
         "distributed.worker.memory.transfer": 0.02,
@@ -122,7 +121,7 @@ LOCAL = Settings(
         "PYTHONHASHSEED": "6640",
     },
 )
-"""Without a target of Dask's: its workers keep rows in a buffer of ours, which goes by LOCAL_KEPT_SHARE."""
+"""It sets no memory target for Dask: local workers keep rows in our own buffer, which goes by LOCAL_KEPT_SHARE."""
 
 ELSEWHERE = Settings(
     members={**_MEMBERS, "distributed.worker.memory.target": KEPT_SHARE}, starter=_STARTER, libraries=_LIBRARIES

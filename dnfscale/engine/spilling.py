@@ -1,9 +1,9 @@
-"""Where a worker of this machine keeps results: in memory up to a share of its own, beyond that on disk for good.
+"""Where a local worker keeps results: in memory up to a share of its limit, beyond that on disk for good.
 
-Dask brings what it takes from disk back to memory, and writes something else out for it. A scan takes all rows, one
-partition after the other; so every one of them would be read and written in every scan, even if nearly all had room.
-Here what lies on disk stays there, and is mapped when it is used: nothing is copied, nothing is allocated, and while
-the machine has memory to spare, its disk is not touched.
+Dask moves a result that is used from disk back to memory, and writes another out to make room. A scan uses all rows,
+one partition after the other; so every scan would read and write every partition, even if nearly all fit in memory.
+Here a result on disk stays there and is memory-mapped when it is used: nothing is copied or allocated, and as long as
+the machine has memory to spare for its page cache, the disk itself is not touched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dnfscale.engine.settings import LOCAL_KEPT_SHARE
 
 
 class SteadyBuffer(SpillBuffer):  # type: ignore[misc]
-    """Results in memory, and those on disk, which stay there when they are used."""
+    """Dask's buffer of results, except that results on disk stay there when they are used."""
 
     def slow_to_fast(self, key: Any) -> Any:
         with self.unlock():
@@ -27,7 +27,7 @@ class SteadyBuffer(SpillBuffer):  # type: ignore[misc]
 
 
 class MappedFile(AnyKeyFile):  # type: ignore[misc]
-    """Results on disk as memory that is read when it is used; what is written into it is never on disk."""
+    """Results on disk, returned as mapped memory; writes into that memory do not reach the disk."""
 
     def __getitem__(self, key: Any) -> memoryview:
         with self.lock, open(os.path.join(self.directory, self.filenames[key]), "rb") as file:
@@ -35,7 +35,7 @@ class MappedFile(AnyKeyFile):  # type: ignore[misc]
 
 
 def steady_buffer(worker_local_directory: str, memory_bytes: int) -> SteadyBuffer:
-    """Return the place for the results of a worker with so much memory."""
+    """Return the buffer for the results of a worker with this memory limit."""
     folder = os.path.join(worker_local_directory, "storage")
     buffer = SteadyBuffer(folder, target=int(LOCAL_KEPT_SHARE * memory_bytes))
     replace_spill_file(buffer, MappedFile(folder))

@@ -23,7 +23,7 @@ from dnfscale.engine.settings import BANDWIDTH
 from dnfscale.engine.steady_clock import keep_steady
 
 _TELLING_S = 0.5
-"""How long it takes at most, on a machine with some room, to tell the scheduler that a task has failed."""
+"""Upper estimate of the time that a worker needs to tell the scheduler of a failed task, if its machine is not full."""
 
 
 _settled: WeakSet[Worker] = WeakSet()
@@ -31,12 +31,12 @@ _settled: WeakSet[Worker] = WeakSet()
 
 
 class TaskTimeoutError(Exception):
-    """A task was still at work after its limit."""
+    """A task was still running after its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummarizeBatch:
-    """Summarizes items that follow each other, and merges the summaries where they were made."""
+    """Summarizes a batch of items, and merges the summaries on the same worker."""
 
     summarize: Callable[[Any], Any]
     merge: Callable[[Sequence[Any]], Any]
@@ -60,7 +60,7 @@ def dask_setup(worker: Worker) -> None:
 
 
 def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items: int) -> Any:
-    """Apply the function, and tell who follows the topic how many items are done with it."""
+    """Apply the function, and publish the number of finished items under the topic, if there is one."""
     worker = get_worker()
     settle(worker)
     result = function(item)
@@ -70,13 +70,13 @@ def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items:
 
 
 def merge_parts(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:
-    """Merge what other tasks have made."""
+    """Merge the results of other tasks."""
     settle(get_worker())
     return merge(parts)
 
 
 def same(value: Any) -> Any:
-    """Return what is given: data as a task, which Dask can make again."""
+    """Return the argument: data that is the result of a task can be made again when its worker dies."""
     settle(get_worker())
     return value
 
@@ -84,8 +84,9 @@ def same(value: Any) -> Any:
 def apply_within(function: Callable[[Any], Any], item: Any, name: str, limit_s: float | None) -> Any:
     """Apply the function, but not for longer than the limit.
 
-    Nothing ends a thread that is at work, so it is left alone, and its worker makes room for a new one: it hands over
-    what it keeps, and its nanny starts another. A worker without a nanny stays, with one thread that works in vain.
+    A running thread cannot be ended from outside. So the function runs in a thread of its own, and when the limit has
+    passed the whole worker is replaced: it hands its results over and closes, and its nanny starts another. A worker
+    without a nanny stays, and the thread goes on in the background.
     """
     worker = get_worker()
     settle(worker)
@@ -111,7 +112,8 @@ def apply_within(function: Callable[[Any], Any], item: Any, name: str, limit_s: 
 
 
 async def _replace(worker: Worker, key: str) -> None:
-    # A worker that leaves before its task has failed would have it done again elsewhere, and so on without an end.
+    # If the worker left before the scheduler knows that the task has failed, the task would be run again elsewhere,
+    # reach its limit there, and so on without end.
     while any(task.key == key for task in worker.state.executing):
         await asyncio.sleep(_TELLING_S)
     await asyncio.sleep(_TELLING_S)

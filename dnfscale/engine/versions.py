@@ -1,4 +1,4 @@
-"""Whether client, scheduler and workers have the same software; what differs is explained before it breaks a job."""
+"""Compares the software of client, scheduler and workers, so that a difference is explained before it breaks a job."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def differences(
 
 
 def _own_version() -> str:
-    # The package is loaded wherever this is, but a part of it does not import the whole.
+    # Looked up, not imported: a layer must not import the package above it, which is loaded wherever this module is.
     return str(sys.modules[__name__.partition(".")[0]].__version__)
 
 

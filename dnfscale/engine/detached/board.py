@@ -46,7 +46,7 @@ class JobBoard:
         self.place = found_address(cluster)
         self._open = ExitStack()
         self._open.enter_context(steady_clock())
-        # What happens is told in our words; Dask's would be tracebacks in the middle of them.
+        # We report what happens ourselves; Dask's log would put tracebacks between our lines.
         self._open.enter_context(silence_logging_cmgr(logging.CRITICAL))
         try:
             self._client = self._open.enter_context(connected(self.place, cluster.tls))
@@ -75,7 +75,7 @@ class JobBoard:
             while not self._ask("add", job={**about, "id": job}, order=order, client=self._client.id):
                 job = secrets.token_hex(_ID_BYTES)
             task = self._client.submit(supervise, job, module, key=task_key(job), pure=False, priority=_FIRST)
-            # The task travels on another connection than the question whether it has arrived.
+            # The task goes over another connection than our questions, and may arrive later: ask until it is there.
             for _ in range(round(_LAUNCH_S / _STEP_S)):
                 if self._ask("launch", job=job):
                     return job
