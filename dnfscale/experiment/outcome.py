@@ -284,6 +284,8 @@ class Outcome:
     """0 in a study of several labels."""
     label_rows: tuple[LabelRows, ...]
     """Of each of several labels; empty in a study of two classes."""
+    silent_columns: tuple[str, ...]
+    """Columns that tell no rows apart, once they are made into attributes."""
     weight: Weight | None
     """None where every row counts once."""
     methods: tuple[Method, ...]
@@ -379,6 +381,7 @@ def read_outcome(result: Mapping[str, Any]) -> Outcome:
             LabelRows(label_text(entry["label"]), entry.get("rows", 0), entry.get("weight"))
             for entry in data.get("classes") or ()
         ),
+        silent_columns=tuple(map(str, data.get("silent_columns") or ())),
         weight=_weight(data.get("weight")),
         methods=tuple(methods[name] for name in method_order(methods)),
         comparisons=_comparisons(result.get("comparisons") or ()),

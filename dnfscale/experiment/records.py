@@ -36,6 +36,7 @@ def data_record(learned: Learned) -> dict[str, Any]:
         "columns": len({stored_column(column.name) for column in learned.columns}),
         "attributes": learned.n_attributes,
         "positive_rows": learned.positive_rows,
+        **({"silent_columns": list(learned.silent_columns)} if learned.silent_columns else {}),
         **_weight_record(learned),
     }
 

@@ -17,6 +17,8 @@ from dnfscale.method.conditions import WRITTEN, conditions_of
 from dnfscale.method.export.text import predicted
 
 _WIDEST = 100
+_MOST_NAMED = 10
+"""Columns that are named one by one."""
 _UNASKED = ("majority", "one_rule", FORMULA_SIZE)
 """What every study compares with, and what has lines of its own."""
 
@@ -47,6 +49,8 @@ def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: T
         _write_comparisons(outcome, out)
     elif ideal.training_accuracy is not None:
         print(f"\naccuracy   {100 * ideal.training_accuracy:.1f} % on the rows it was learned from", file=out)
+    if outcome.silent_columns:
+        _write_silent(outcome.silent_columns, out)
     print(f"\nfiles      {visible(folder)}", file=out)
 
 
@@ -77,6 +81,17 @@ def explain(formula: LearnedFormula, outcome: Outcome) -> str:
         return f"{same}{frequent} ({outcome.positive_rows:,} of {outcome.rows:,} rows are positive{by_weight})"
     sizes = [count(formula.terms, "term"), count(formula.literals, "literal"), length_words(formula)]
     return f"{', '.join(filter(None, sizes))}; ranking {formula.rank}, {count(formula.ell, 'attribute')}"
+
+
+def _write_silent(columns: Sequence[str], out: TextIO) -> None:
+    """Write which columns tell no rows apart, and what to do if they should."""
+    named = ", ".join(visible(name) for name in columns[:_MOST_NAMED])
+    more = f" and {len(columns) - _MOST_NAMED:,} more" if len(columns) > _MOST_NAMED else ""
+    words = (
+        f"{named}{more}: the same in every row once cut; list columns of two values in data.boolean, or set other "
+        "booleanize.cuts"
+    )
+    print(textwrap.fill(words, _width(), initial_indent="unused     ", subsequent_indent=" " * 13), file=out)
 
 
 def _write_sized(method: Method | None, out: TextIO) -> None:

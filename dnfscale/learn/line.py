@@ -17,6 +17,8 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeVar
 
+import numpy as np
+
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Column
 from dnfscale.core.counts import TypeCounts
@@ -30,7 +32,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.learn.choosing import choose_ells
 from dnfscale.learn.counting import Chosen, Counted, count_chosen
 from dnfscale.learn.keeping import KeptRows, keep_rows
-from dnfscale.learn.places import Place, first_part
+from dnfscale.learn.places import Place, final_part, first_part
 from dnfscale.learn.selecting import Rankings, rank_attributes
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
@@ -92,6 +94,8 @@ class Learned:
     """With the intervals that were found."""
     positive: tuple[Scalar, ...]
     positive_rows: int
+    silent_columns: tuple[str, ...]
+    """Columns whose attributes are the same in all rows of the fold of all rows that rank them."""
     folds: tuple[LearnedFold, ...]
     model: LearnedFold
     """The fold of all rows."""
@@ -205,6 +209,15 @@ def write_formulas(
     return {key: by_truth[truth] for key, truth in truths.items()}
 
 
+def _silent_columns(kept: KeptRows) -> tuple[str, ...]:
+    """Return the columns of which no attribute tells rows apart, such as numbers whose median nothing exceeds."""
+    tables, last = kept.associations[0], kept.table.splits.n_folds - 1
+    part = list(kept.parts).index(final_part(last, kept.table.splits))
+    varies = (tables.holds[part] > 0) & (tables.holds[part] < tables.n[part])
+    telling = {str(kept.booleans.attributes[place].column) for place in np.flatnonzero(varies).tolist()}
+    return tuple(name for column in kept.table.columns if (name := str(column.name)) not in telling)
+
+
 def _best_singles(kept: KeptRows) -> dict[Place, Chosen]:
     """Return the best single attribute of every place, by its W_train."""
     by_part = [dict(zip(kept.parts, best_single(tables).tolist(), strict=True)) for tables in kept.associations]
@@ -249,6 +262,7 @@ def _learned(target: int, folds: Mapping[Place, LearnedFold], kept: KeptRows, ra
         attribute_names=tuple(attribute.name for attribute in rankings.booleans.attributes),
         positive=positive,
         positive_rows=sum(table.summary.target.counts.get(label, 0) for label in positive),
+        silent_columns=_silent_columns(kept),
         folds=tuple(tested),
         model=model,
         table=table,

@@ -149,6 +149,7 @@ def data_card(place: Place, view: RunView) -> Section:
         **_row_facts(view),
         "columns": outcome.columns,
         "Boolean attributes made of them": outcome.attributes,
+        **_silent_facts(outcome),
         "seed": "not recorded" if outcome.seed is None else str(outcome.seed),
     }
     return card(place, "data", "Data", facts("What was learned from", record))
@@ -184,6 +185,12 @@ def _dropped_facts(outcome: Outcome) -> dict[str, object]:
         "rows are counted by their weight in": weight.column,
         "weight of all rows": amount(weight.total),
     }
+
+
+def _silent_facts(outcome: Outcome) -> dict[str, object]:
+    """Return the columns that tell no rows apart, if there are any."""
+    silent = outcome.silent_columns
+    return {"columns that are the same in every row once cut": ", ".join(map(shortened, silent))} if silent else {}
 
 
 def _row_facts(view: RunView) -> dict[str, object]:
