@@ -43,7 +43,7 @@ def test_pods_that_cannot_be_deleted_are_told_of_and_lose_no_result(
         (name,) = kubernetes.clusters
     said = (tmp_path / "job.log").read_text(encoding="utf-8")
     assert f"kubectl delete daskcluster {name} --namespace space" in said
-    assert "formula" in said.rpartition("kubectl")[2], "the summary comes after it"
+    assert "diagnosis is malignant if" in said.rpartition("kubectl")[2], "the summary comes after it"
 
 
 def test_a_forwarded_port_is_closed_in_the_loop_that_it_belongs_to():
