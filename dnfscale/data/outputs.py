@@ -44,7 +44,7 @@ def new_folder(output: str, access: Access, *, columns: Sequence[str], force: bo
         with place as folder:
             yield folder
     except (pa.ArrowException, OSError) as error:
-        advice = "look after the store" if is_remote(output) else "make room"
+        advice = "check the object store" if is_remote(output) else "make room"
         raise LimitError(f"{output}: expected to write predictions, but {told(error, output)}; {advice}") from error
 
 

@@ -220,7 +220,7 @@ def _told_with(file: KnownFile) -> Iterator[None]:
         file.check()
         raise DataError(
             f"{file.path}: expected to read its columns, but that failed ({told(error, file.path)}); "
-            + ("try again, or look after the store" if is_remote(file.path) else "write the file again")
+            + ("try again, or check the object store" if is_remote(file.path) else "write the file again")
         ) from error
 
 

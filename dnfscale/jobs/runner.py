@@ -304,7 +304,7 @@ class Job:
 
     def _unwritten(self, error: OSError) -> LimitError:
         """Return the error for a file of the run that could not be written; earlier files stay for --resume."""
-        advice = "look after the store" if is_remote(self.folder.path) else "make room"
+        advice = "check the object store" if is_remote(self.folder.path) else "make room"
         return LimitError(
             f"{self.spec.place('output.dir')}: expected to write the run's files to {self.folder.path}, but "
             f"{error.strerror or error}; {advice}, then run with --resume, or pass another --output"

@@ -251,9 +251,9 @@ def sentences(certificate: Certificate) -> list[str]:
     ]
     if certificate.chosen_on_these_rows:
         said.append(
-            "BUT THEY HAD A SAY: the attributes were chosen by looking at these same rows, and choosing favours what "
-            "looks better than it is. So read the numbers as a description of these rows, not as a promise; a promise "
-            "takes rows that were put aside before choosing."
+            "HOWEVER, the attributes were chosen on these same rows, and choosing favours what looks better than it "
+            "is. So the numbers describe these rows and promise nothing; a promise needs rows that were put aside "
+            "before choosing."
         )
     said += [_said_of_labels(certificate), _said_of_errors(certificate)]
     if certificate.threshold != HALF:

@@ -154,10 +154,10 @@ def _seen_words(model: Model, n: int, c: int) -> str:
         share = f"{count_words(model, c)} of them ({_percent(c, n)})"
         return f"{count_words(model, n)} {of}; {share} had {answer_words(model, True)}"
     if model.unseen == "negative":
-        return f"none {of}; of types that it has not seen the formula says no"
+        return f"none {of}; for types without rows the formula says no"
     if model.unseen == "follow":
-        return f"none {of}; of types that it has not seen the formula says what it does of those like them"
-    return f"none {of}; of types that it has not seen the formula says what makes it shortest"
+        return f"none {of}; for types without rows the formula follows similar ones"
+    return f"none {of}; for types without rows the formula says whatever makes it shortest"
 
 
 def _missing_words(model: Model, values: Values) -> str:
@@ -169,9 +169,9 @@ def _missing_words(model: Model, values: Values) -> str:
 
 def _formula_words(facts: ModelFacts) -> str:
     if not facts.terms:
-        return "never: the formula says no of every row."
+        return "never: the formula says no for every row."
     if any(not term.literals for term in facts.terms):
-        return "always: the formula says yes of every row."
+        return "always: the formula says yes for every row."
     return "this line holds:" if len(facts.terms) == 1 else f"at least one of these {len(facts.terms):,} lines holds:"
 
 

@@ -375,7 +375,7 @@ def test_each_line_has_the_interval_of_terms_picked_by_the_same_rows():
     text = Document(PAGES["study"]()).text
     for low, high in expected:
         assert f"interval {math.floor(100 * low)} to {math.ceil(100 * high)} %" in text
-    assert "with probability at least 95 % all of them hold" in text
+    assert "With probability at least 95 % all of them hold." in text
     run = plain_run()
     run.result["methods"]["ideal"]["folds"][0]["term_counts"] = [{"n": 77, "c": 7}, {"n": 3, "c": 3}]
     [(low, high), _] = term_intervals([(77, 7), (3, 3)], delta=0.05, candidates=27)

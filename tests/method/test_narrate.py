@@ -48,7 +48,7 @@ def test_an_accepted_row_is_told_its_line_its_like_and_the_way_out():
         "The smallest change that turns the answer to no:\n"
         "  age ≤ 38, instead of age = 52\n"
         "Its type would then be that of\n"
-        "  none of the 100 rows learned from; of types that it has not seen the formula says no\n"
+        "  none of the 100 rows learned from; for types without rows the formula says no\n"
     )
 
 
@@ -65,7 +65,7 @@ def test_a_row_is_told_what_settles_the_answer_of_a_formula_of_bounded_size():
         "     here: not smoker, colour = green\n"
         "\n"
         "Its type: age > 38, not smoker, colour ≠ red, colour ≠ blue\n"
-        "  none of the 100 rows learned from; of types that it has not seen the formula says what makes it shortest\n"
+        "  none of the 100 rows learned from; for types without rows the formula says whatever makes it shortest\n"
         "\n"
         "The smallest change that turns the answer to yes:\n"
         "  smoker, instead of not smoker\n"
@@ -93,7 +93,7 @@ def test_a_rejected_row_is_told_where_each_line_fails_and_the_way_out():
         "  2. asks for colour = blue, but colour = red\n"
         "\n"
         "Its type: age ≤ 38, not smoker, colour = red\n"
-        "  none of the 100 rows learned from; of types that it has not seen the formula says no\n"
+        "  none of the 100 rows learned from; for types without rows the formula says no\n"
         "\n"
         "The smallest change that turns the answer to yes:\n"
         "  colour = blue, instead of colour = red\n"
@@ -133,14 +133,13 @@ def test_a_constant_formula_has_no_reasons_and_no_way_out(terms, word):
     assert f"The formula says {word}" in text
     assert "It says so of every row." in text
     assert f"No change would turn the answer to {'yes' if word == 'no' else 'no'}." in text
-    assert f"the formula says {word} of every row" in write_model(model, explain_model(model))
+    assert f"the formula says {word} for every row" in write_model(model, explain_model(model))
 
 
 def test_types_not_seen_under_dont_care_are_said_to_be_free():
     text = write(replace(MODEL, unseen="dont_care"), explain_type(MODEL, 0b0100))
-    assert (
-        "none of the 100 rows learned from; of types that it has not seen the formula says what makes it shortest"
-        in (text)
+    assert "none of the 100 rows learned from; for types without rows the formula says whatever makes it shortest" in (
+        text
     )
 
 

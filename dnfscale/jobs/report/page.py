@@ -124,7 +124,7 @@ def _contents(sections: Sequence[Section]) -> Html:
 def _page(title: str, header: Html, sections: Sequence[Section]) -> str:
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    footer = f"Made by dnfscale. «The paper» is {CITATION}; its figures are marked as the paper's wherever they stand."
+    footer = f'Made by dnfscale. "The paper" is {CITATION}; its figures are marked as the paper\'s wherever they stand.'
     head: list[Child] = [
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),

@@ -34,8 +34,8 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
         return None
     folds = max(len(formula.folds) for formula, _ in curves)
     caption = (
-        f"Mean over {count(folds, 'fold')}; the bands are one standard deviation wide on either side. The row «folds» "
-        "says how many folds chose each ℓ."
+        f"Mean over {count(folds, 'fold')}; the bands are one standard deviation wide on either side. The row below "
+        "the chart says how many folds chose each ℓ."
         if folds
         else "On the validation rows that were set aside from the rows learned from."
     )

@@ -31,7 +31,7 @@ def size_figure(place: Place, outcome: Outcome) -> Html | None:
         return None
     drawing = sweep_chart(place.id("sizes-chart"), curve, "One line. The table below holds the figures.")
     caption = (
-        "The best formula of each size: symbols, «not», «and» and «or» count one each. Mean over the folds that "
+        'The best formula of each size: symbols, "not", "and" and "or" count one each. Mean over the folds that '
         "searched a size; a search ends when sizes bring nothing for long enough. Chosen is the size with the best "
         f"validation accuracy. {_proof(method)}"
     )

@@ -92,9 +92,9 @@ def length_words(formula: LearnedFormula | None) -> str | None:
 def interval_words(what: str, each: str = "of them") -> str:
     """Say what the intervals beside the lines promise, and what not: those of what is counted, each formula's."""
     return (
-        f"Rows are those learned from. An interval is for the share of {what} among new cases that meet its line: "
-        f"with probability at least {100 * (1 - DELTA):g} % all {each} hold, allowing for lines that were picked by "
-        "these rows, but not for attributes that were."
+        f"Rows are those learned from. An interval is for the share of {what} among new cases that meet its line. With "
+        f"probability at least {100 * (1 - DELTA):g} % all {each} hold. This accounts for choosing the lines on these "
+        "rows, but not for choosing the attributes on them."
     )
 
 
@@ -204,7 +204,7 @@ def _training_words(outcome: Outcome, ideal: Method) -> list[str]:
         return []
     return [
         f"The formula is right for {share(ideal.training_accuracy)} of the {outcome.rows:,} rows it was learned from.",
-        "How it does on other rows was not measured; a job of the kind «study» measures it.",
+        'How it does on other rows was not measured; a job with kind = "study" measures it.',
     ]
 
 
