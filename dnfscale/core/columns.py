@@ -267,9 +267,15 @@ def summarize_block(
             columns.append(CategorySummary(missing, _value_counts(data, str(column.name), max_values)))
     labels = _value_counts(block.target, str(reading.target), max_values, advice=_OTHER_TARGET)
     target = CategorySummary(block.missing_targets, labels)
-    weight = 0 if block.weights is None else int(block.weights.sum())
+    weight = 0 if block.weights is None else total_weight(block.weights)
     kept = ((ordinal, block.n_rows),)
     return TableSummary(block.n_read, kept, tuple(columns), target, weight, block.weightless)
+
+
+def total_weight(weights: Ints) -> int:
+    """Return what rows weigh together: exactly, or about, where 64 bits do not hold it."""
+    about = float(weights.sum(dtype=np.float64))
+    return int(weights.sum()) if about < 1 << 62 else int(about)
 
 
 def draw(n_rows: int, share: float, random: np.random.Generator) -> Ints:

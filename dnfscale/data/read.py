@@ -139,15 +139,18 @@ def to_block(batch: Batch, reading: Reading) -> Block:
         columns = _WhenAsked(len(reading.columns), lambda place: convert(reading.columns[place]))
         missing_values = _WhenAsked(len(columns), lambda place: _n_missing(columns[place]))
         return Block(batch.num_rows, batch.num_rows, columns, _target(batch, None), missing_values)
+    n_read = batch.num_rows
+    weights = None if reading.weight is None else _weights(batch, reading.weight, reading.unit)
+    weightless = 0 if weights is None else n_read - int(np.count_nonzero(weights))
+    if weights is not None and weightless:
+        assert not isinstance(batch, LateBatch), "columns wait only where no row is dropped"
+        # Not even that a value of theirs is missing says anything of the table.
+        batch, weights = batch.filter(pa.array(weights > 0)), weights[weights > 0]
+        convert = _Converter(batch)
     delivered = [convert(column) for column in reading.columns]
     target = _target(batch, reading.target)
     keep = np.ones(batch.num_rows, dtype=np.bool_) if reading.target is None else target.codes >= 0
     missing_targets = len(keep) - int(keep.sum())
-    weights = None if reading.weight is None else _weights(batch, reading.weight, reading.unit)
-    weightless = 0
-    if weights is not None:
-        keep &= weights > 0
-        weightless = len(weights) - int(np.count_nonzero(weights))
     if not reading.keep_missing:
         for data in delivered:
             present = _present(data)
@@ -155,9 +158,10 @@ def to_block(batch: Batch, reading: Reading) -> Block:
                 keep &= present
     missing = tuple(_n_missing(data) for data in delivered)
     if keep.all():
-        return Block(batch.num_rows, batch.num_rows, tuple(delivered), target, missing, missing_targets, weights)
+        n_rows = batch.num_rows
+        return Block(n_read, n_rows, tuple(delivered), target, missing, missing_targets, weights, weightless)
     return Block(
-        batch.num_rows,
+        n_read,
         int(keep.sum()),
         tuple(_select(data, keep) for data in delivered),
         target if reading.target is None else Categories(target.codes[keep], target.values),

@@ -85,8 +85,8 @@ class FitAndScore:
         held_out = rows.part(splits, fit.fold, (TEST,) if fit.final else (VALIDATION,))
         # Learners want the classes that occur to be numbered without gaps.
         classes, codes = np.unique(learned.target, return_inverse=True)
-        if len(classes) == 1:
-            # One class to learn from: every learner answers with it.
+        if len(classes) == 1 or not len(held_out.target):
+            # One class to learn from: every learner answers with it. No row to answer for: nothing to learn.
             answers = np.full(len(held_out.target), classes[0])
         else:
             deadline = None if fit.timeout_s is None else time.monotonic() + fit.timeout_s

@@ -35,7 +35,7 @@ Cell = str | int | Figure | None
 
 def amount(number: float) -> str:
     """Write a number of rows, or what rows weigh."""
-    return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}" if abs(number) >= 10 else f"{number:.3g}"
 
 
 def amount_cell(number: float) -> Cell:

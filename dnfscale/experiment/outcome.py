@@ -60,6 +60,8 @@ class Support:
 
     n: int | float
     c: int | float
+    weighted: bool = False
+    """Whether these are weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,13 @@ class Objective:
     threshold: float | None
     mean: float | None
     std: float | None
+    constant_mean: float | None
+    """How good the better constant answer is at it."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return "expected cost" if self.name == "cost" else self.words
 
     @property
     def words(self) -> str:
@@ -476,6 +485,7 @@ def _objective(record: Mapping[str, Any]) -> Objective | None:
         found.get("threshold"),
         record.get("objective_mean"),
         record.get("objective_std"),
+        record.get("objective_constant_mean"),
     )
 
 

@@ -122,9 +122,12 @@ def _decision_tree(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix
 
     tree = grown(rows.part(splits, fit.fold, (TRAIN,)), fit.max_leaves)
     held_out = rows.part(splits, fit.fold, (VALIDATION,))
-    answered = answers_by_leaves(tree, held_out.features)
-    scores = [held_out.counted(answers == held_out.target) for answers in answered]
-    tree = grown(rows.part(splits, fit.fold, (TRAIN, VALIDATION)), 2 + scores.index(max(scores)))
+    leaves = fit.max_leaves
+    if len(held_out.target):
+        answered = answers_by_leaves(tree, held_out.features)
+        scores = [held_out.counted(answers == held_out.target) for answers in answered]
+        leaves = 2 + scores.index(max(scores))
+    tree = grown(rows.part(splits, fit.fold, (TRAIN, VALIDATION)), leaves)
     return tree.predict(tested) == 1, _yes_literals(tree)
 
 

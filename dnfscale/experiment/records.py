@@ -6,12 +6,15 @@ or on the time it took; what does goes into `timing` and `environment`, which th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from dnfscale.core.arrays import Bools
 from dnfscale.core.model import HALF, Model
 from dnfscale.core.parts import stored_column
 from dnfscale.core.weights import as_weight
@@ -24,6 +27,7 @@ from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.certificate import certificate_of
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.intervals import term_supports
+from dnfscale.method.objective import Objective
 
 RESULT_SCHEMA = "dnfscale.result/1"
 
@@ -106,16 +110,18 @@ def objective_record(targets: Sequence[Learned], spec: LearnSpec) -> dict[str, A
     """Return how good the formulas are at what they were learned for, on test rows; nothing where that is accuracy.
 
     Of several targets it is the mean over their formulas, each by itself. Where errors do not all cost the same, it is
-    the share of the cost that is not incurred.
+    the share of the cost that is not incurred. Beside it stands how good the better constant answer is.
     """
     objective = spec.judging.objective
     if spec.objective == "accuracy" and spec.threshold == HALF:
         return {}
-    values = [
-        sum((objective.score(fold.dnf.accepts(fold.test.codes), fold.test) for fold in of_fold), start=Fraction())
-        / len(targets)
-        for of_fold in zip(*(learned.folds for learned in targets), strict=True)
-    ]
+
+    def mean_score(folds: Sequence[LearnedFold], accepted: Callable[[LearnedFold], Bools]) -> Fraction:
+        return sum((objective.score(accepted(fold), fold.test) for fold in folds), start=Fraction()) / len(folds)
+
+    by_fold = list(zip(*(learned.folds for learned in targets), strict=True))
+    values = [mean_score(folds, lambda fold: fold.dnf.accepts(fold.test.codes)) for folds in by_fold]
+    constant = [mean_score(folds, partial(_better_constant, objective=objective)) for folds in by_fold]
     details = {"f_beta": {"beta": float(spec.beta)}, "accuracy": {"threshold": float(spec.threshold)}}
     return {
         "objective": {
@@ -125,7 +131,15 @@ def objective_record(targets: Sequence[Learned], spec: LearnSpec) -> dict[str, A
         },
         "objective_mean": mean(values),
         "objective_std": deviation(values),
+        "objective_constant_mean": mean(constant),
     }
+
+
+def _better_constant(fold: LearnedFold, *, objective: Objective) -> Bools:
+    """Return the same answer for every type of the test rows: the one that is better on the rows learned from."""
+    always = np.ones(len(fold.whole.codes), dtype=np.bool_)
+    says_yes = objective.score(always, fold.whole) > objective.score(~always, fold.whole)
+    return np.full(len(fold.test.codes), says_yes)
 
 
 def _training_accuracy(fold: LearnedFold) -> float:

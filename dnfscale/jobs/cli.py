@@ -21,6 +21,7 @@ from dnfscale.jobs.explain_verb import add_explain_verb
 from dnfscale.jobs.export_verb import add_export_verb
 from dnfscale.jobs.plan import check_fits, plan, write_plan
 from dnfscale.jobs.predict_verb import add_predict_verb
+from dnfscale.jobs.report.wording import count
 from dnfscale.jobs.reporting import report_again
 from dnfscale.jobs.runner import Options, check_place, open_data, run
 from dnfscale.jobs.spec import JobSpec, parse_overrides, read_spec
@@ -83,7 +84,8 @@ def _validate(options: argparse.Namespace) -> None:
     check_place(read, Options())
     for spec in _jobs(read):
         source, _ = open_data(spec)
-        size = f"{source.n_rows:,} rows, {len(source.types):,} columns, {len(source.partitions):,} partitions"
+        sizes = ((source.n_rows, "row"), (len(source.types), "column"), (len(source.partitions), "partition"))
+        size = ", ".join(count(number, noun) for number, noun in sizes)
         print(f"{visible(str(spec.file))}: valid; {size}")
 
 

@@ -40,6 +40,8 @@ def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: T
         print(f"\naccuracy   {_spread(ideal.accuracy_mean, ideal.accuracy_std)} {tested}", file=out)
         if ideal.objective is not None and ideal.objective.mean is not None:
             words = f"{_spread(ideal.objective.mean, ideal.objective.std)} {ideal.objective.words}: learned for this"
+            if ideal.objective.constant_mean is not None:
+                words += f"; always the same answer gives {share(ideal.objective.constant_mean)}"
             print(textwrap.fill(words, _width(), initial_indent="objective  ", subsequent_indent=" " * 13), file=out)
         frequent = "most" if outcome.label_rows else "more"
         majority = 100 * (outcome.majority_share or 0.0)
@@ -107,8 +109,11 @@ def _write_sized(method: Method | None, out: TextIO) -> None:
 
 def _write_comparisons(outcome: Outcome, out: TextIO) -> None:
     """Write what the baselines of a spec came to in the same folds."""
-    asked = tuple(method for method in outcome.methods if method.name not in _UNASKED)
-    for place, words in enumerate(comparison_words(replace(outcome, methods=asked))):
+    asked = replace(outcome, methods=tuple(method for method in outcome.methods if method.name not in _UNASKED))
+    words_of = comparison_words(asked)
+    if words_of and outcome.ideal is not None and outcome.ideal.objective is not None:
+        words_of.insert(0, "by accuracy, which the formula was not learned for:")
+    for place, words in enumerate(words_of):
         opening = f"{'compared' if not place else '':<11}"
         print(textwrap.fill(words, _width(), initial_indent=opening, subsequent_indent=" " * 13), file=out)
 

@@ -3,7 +3,8 @@
     kept rows -> distinct rows on W_train and W_val, on W_0 and the test part, per fold
 
 A fold with more distinct rows than the limit keeps the better half of its attributes, by the first ranking of the spec
-on its W_train, and is counted again, until its rows fit. What is then found is exact over those attributes only.
+that scores each by itself, on its W_train. It is counted again, until its rows fit. What is then found is exact over
+those attributes only.
 """
 
 from __future__ import annotations
@@ -118,7 +119,9 @@ def _best(kept: KeptRows, spec: LearnSpec, place: Place, *, n: int) -> tuple[int
     """Return the n best attributes of a place, by its W_train, in the order of all attributes."""
     if n == len(kept.booleans.attributes):
         return tuple(range(n))
-    orders = rankings(SCORES[spec.rank[0]](kept.associations[place.target]), n)
+    # Rankings that look at attributes together have no score of each by itself.
+    by_itself = next((rank for rank in spec.rank if rank in SCORES), "mutual_info")
+    orders = rankings(SCORES[by_itself](kept.associations[place.target]), n)
     order = dict(zip(kept.parts, orders, strict=True))[first_part(place.fold)]
     return tuple(sorted(order.tolist()))
 

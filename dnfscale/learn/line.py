@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.columns import Column
+from dnfscale.core.columns import CategorySummary, Column
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf
 from dnfscale.core.lookalikes import lookalikes
@@ -32,7 +32,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.learn.choosing import choose_ells
 from dnfscale.learn.counting import Chosen, Counted, count_chosen
 from dnfscale.learn.keeping import KeptRows, keep_rows
-from dnfscale.learn.places import Place, final_part, first_part
+from dnfscale.learn.places import Place, first_part
 from dnfscale.learn.selecting import Rankings, rank_attributes
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
@@ -95,7 +95,7 @@ class Learned:
     positive: tuple[Scalar, ...]
     positive_rows: int
     silent_columns: tuple[str, ...]
-    """Columns whose attributes are the same in all rows of the fold of all rows that rank them."""
+    """Columns that tell no rows apart, and which the formula of all rows does not use."""
     folds: tuple[LearnedFold, ...]
     model: LearnedFold
     """The fold of all rows."""
@@ -209,13 +209,20 @@ def write_formulas(
     return {key: by_truth[truth] for key, truth in truths.items()}
 
 
-def _silent_columns(kept: KeptRows) -> tuple[str, ...]:
-    """Return the columns of which no attribute tells rows apart, such as numbers whose median nothing exceeds."""
-    tables, last = kept.associations[0], kept.table.splits.n_folds - 1
-    part = list(kept.parts).index(final_part(last, kept.table.splits))
-    varies = (tables.holds[part] > 0) & (tables.holds[part] < tables.n[part])
+def _silent_columns(kept: KeptRows, used: Vocabulary) -> tuple[str, ...]:
+    """Return the columns of which no attribute tells rows apart: of one value, or whose cuts nothing exceeds.
+
+    The latter is known of the rows that rank attributes in any fold; an attribute that is used all the same is none.
+    """
+    tables = kept.associations[0]
+    varies = ((tables.holds > 0) & (tables.holds < tables.n[:, None])).any(axis=0)
     telling = {str(kept.booleans.attributes[place].column) for place in np.flatnonzero(varies).tolist()}
-    return tuple(name for column in kept.table.columns if (name := str(column.name)) not in telling)
+    telling |= {str(attribute.column) for attribute in used.attributes}
+    return tuple(
+        str(column.name)
+        for column, found in zip(kept.table.columns, kept.table.summary.columns, strict=True)
+        if str(column.name) not in telling and not (isinstance(found, CategorySummary) and len(found.counts) > 1)
+    )
 
 
 def _best_singles(kept: KeptRows) -> dict[Place, Chosen]:
@@ -262,7 +269,7 @@ def _learned(target: int, folds: Mapping[Place, LearnedFold], kept: KeptRows, ra
         attribute_names=tuple(attribute.name for attribute in rankings.booleans.attributes),
         positive=positive,
         positive_rows=sum(table.summary.target.counts.get(label, 0) for label in positive),
-        silent_columns=_silent_columns(kept),
+        silent_columns=_silent_columns(kept, model.tau),
         folds=tuple(tested),
         model=model,
         table=table,

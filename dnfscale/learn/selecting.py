@@ -269,7 +269,7 @@ def _allowed(tables: Associations, kept: KeptRows, spec: LearnSpec) -> Bools:
     cuts = booleans.cuts_by_column()
     allowed = np.ones(tables.holds.shape, dtype=np.bool_)
     if spec.cuts == "entropy":
-        allowed &= keep_telling(tables, cuts)
+        allowed &= keep_telling(tables, cuts, unit=spec.unit)
     folds = [part.fold for part in kept.parts]
     for own in (column for column in cuts if len(column) > 1):
         first = booleans.train.first[:, own]

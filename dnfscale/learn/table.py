@@ -6,6 +6,7 @@ fold follows from its number. What cannot be learned from ends here, with what t
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -62,8 +63,10 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
     ):
         for name in names:
             if name not in source.types:
+                near = difflib.get_close_matches(name, source.types, n=1)
+                meant = f"; did you mean {near[0]!r}? " if near else "; "
                 raise SpecError(
-                    f"data.{key} must name columns of {source.path}, got {name!r}; it has "
+                    f"data.{key} must name columns of {source.path}, got {name!r}{meant}it has "
                     f"{listed([known for known in source.types if known != spec.target])}",
                     f"data.{key}",
                 )

@@ -68,4 +68,10 @@ def with_unit(source: Source, spec: LearnSpec, engine: Engine) -> LearnSpec:
             f"weigh up to {found.heaviest:g} each; divide them by some number",
             "data.weight",
         )
-    return replace(spec, unit=1 << min(exponent, _LARGEST_UNIT))
+    if exponent > _LARGEST_UNIT:
+        raise DataError(
+            f"expected weights of which some are not far below 1, but the heaviest in {spec.weight!r} is "
+            f"{found.heaviest:g}; multiply them by some number",
+            "data.weight",
+        )
+    return replace(spec, unit=1 << exponent)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Ints
+from dnfscale.core.arrays import Bools, Floats
 from dnfscale.core.associations import Associations
 from dnfscale.core.medians import MEDIAN, Bracket, Cut
 from dnfscale.core.parts import ColumnName
@@ -178,10 +178,11 @@ def check_given(at: Mapping[str, Sequence[int | float | str]], numbers: Sequence
             )
 
 
-def keep_telling(tables: Associations, columns: Sequence[Sequence[int]]) -> Bools:
+def keep_telling(tables: Associations, columns: Sequence[Sequence[int]], *, unit: int = 1) -> Bools:
     """Return which attributes remain, kept[fold, attribute], when entropy chooses among the cuts of each column.
 
-    `columns` lists the attributes of each column of numbers, by increasing cut; all other attributes remain.
+    `columns` lists the attributes of each column of numbers, by increasing cut; all other attributes remain. `unit` is
+    what a row of weight one counts: whether a cut pays depends on the number of rows, not on how they are counted.
     """
     kept = np.ones(tables.holds.shape, dtype=np.bool_)
     for fold in range(len(tables.n)):
@@ -191,18 +192,18 @@ def keep_telling(tables: Associations, columns: Sequence[Sequence[int]]) -> Bool
             above = np.concatenate([[tables.n[fold]], tables.holds[fold, own], [0]])
             positive = np.concatenate([[tables.positive[fold]], tables.holds_positive[fold, own], [0]])
             kept[fold, own] = False
-            for cut in _split(-np.diff(above), -np.diff(positive), 0):
+            for cut in _split(-np.diff(above) / unit, -np.diff(positive) / unit, 0):
                 kept[fold, own[cut]] = True
     return kept
 
 
-def _split(n: Ints, c: Ints, first: int) -> list[int]:
+def _split(n: Floats, c: Floats, first: int) -> list[int]:
     """Return the cuts that split neighbouring bins by information gain, recursively, until they no longer pay."""
-    total = int(n.sum())
+    total = float(n.sum())
     if total < 2 or len(n) < 2:
         return []
     n_low, c_low = np.cumsum(n)[:-1], np.cumsum(c)[:-1]
-    n_high, c_high = total - n_low, int(c.sum()) - c_low
+    n_high, c_high = total - n_low, float(c.sum()) - c_low
     whole = float(_entropy(np.array([total]), np.array([c.sum()]))[0])
     low, high = _entropy(n_low, c_low), _entropy(n_high, c_high)
     left = (n_low * low + n_high * high) / total
@@ -213,9 +214,9 @@ def _split(n: Ints, c: Ints, first: int) -> list[int]:
     k, k_low, k_high = (
         1 + (0 < positive < rows)
         for rows, positive in (
-            (total, int(c.sum())),
-            (int(n_low[best]), int(c_low[best])),
-            (int(n_high[best]), int(c_high[best])),
+            (total, float(c.sum())),
+            (float(n_low[best]), float(c_low[best])),
+            (float(n_high[best]), float(c_high[best])),
         )
     )
     cost = math.log2(3**k - 2) - (k * whole - k_low * float(low[best]) - k_high * float(high[best]))
@@ -225,7 +226,7 @@ def _split(n: Ints, c: Ints, first: int) -> list[int]:
     return [*_split(n[:cut], c[:cut], first), first + best, *_split(n[cut:], c[cut:], first + cut)]
 
 
-def _entropy(n: Ints, c: Ints) -> Any:
+def _entropy(n: Floats, c: Floats) -> Any:
     """Return the entropy of a target in bits, with c of n rows positive."""
     entropy = np.zeros(len(n))
     for part in (c, n - c):

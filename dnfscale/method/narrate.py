@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
@@ -79,7 +80,10 @@ def flip_words(model: Model, flip: Flip) -> dict[ColumnName, str]:
 
 def count_words(model: Model, number: int) -> str:
     """Write a number of rows, or the weight of as many."""
-    return f"{number:,}" if model.unit == 1 else f"{number / model.unit:,.6g}"
+    if model.unit == 1:
+        return f"{number:,}"
+    weight = number / model.unit
+    return f"{weight:,.1f}" if weight >= 10 else f"{weight:.3g}"
 
 
 def _reasons(model: Model, explanation: Explanation, values: Values | None) -> str:
@@ -131,8 +135,17 @@ def _rows_alike(model: Model, explanation: Explanation) -> str:
         [
             f"Its type: {type_words(model, explanation.code)}",
             f"  {_seen_words(model, explanation.n, explanation.c)}",
+            *([f"  {_AGAINST}"] if _is_against(model, explanation) else []),
         ]
     )
+
+
+_AGAINST = "the formula answers against them, to be shorter or because similar types with more rows say otherwise"
+
+
+def _is_against(model: Model, explanation: Explanation) -> bool:
+    """Say whether the rows of a type, as far as there are any, ask for the other answer."""
+    return bool(explanation.n) and (Fraction(explanation.c, explanation.n) >= model.threshold) != explanation.accepted
 
 
 def _way_out(model: Model, explanation: Explanation, values: Values | None) -> str:
@@ -232,7 +245,9 @@ def _equal(column: ColumnName, value: Scalar, holds: bool) -> str:
 
 
 def _rows(model: Model, number: int) -> str:
-    return f"{count_words(model, number)} row{'s' * (number != model.unit)}"
+    if model.weighted:
+        return f"weight {count_words(model, number)}"
+    return f"{number:,} row{'s' * (number != 1)}"
 
 
 def _percent(part: int, whole: int) -> str:

@@ -76,7 +76,7 @@ def test_validate_and_plan_write_nothing(laid_desk, verb):
 
 def test_validate_says_how_large_the_data_are(laid_desk):
     ended = laid_desk.here("validate", laid_desk.spec())
-    assert ended.out == f"{laid_desk.path / 'job.toml'}: valid; 240 rows, 5 columns, 1 partitions\n"
+    assert ended.out == f"{laid_desk.path / 'job.toml'}: valid; 240 rows, 5 columns, 1 partition\n"
 
 
 @pytest.mark.parametrize("verb", ["validate", "plan", "run"])

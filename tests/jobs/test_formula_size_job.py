@@ -400,3 +400,18 @@ def test_a_distillation_compares_nothing(laid_desk: Desk) -> None:
     ended = laid_desk.here("validate", spec)
     assert ended.code == 2
     assert "leave out baselines.formula_size.max_size" in ended.message
+
+
+def test_rankings_of_attributes_together_leave_the_choice_of_the_best_ones_to_a_score(desk):
+    random = np.random.default_rng(4)
+    desk.table({**{f"x{i}": random.normal(size=120) for i in range(8)}, "y": random.random(120) < 0.5})
+    ended = desk.run(
+        kind="study",
+        profile="best",
+        folds={"outer": 2},
+        select={"max_ell": 2},
+        **{"baselines.formula_size": {"max_size": 2, "max_types": 20}},
+    )
+    assert ended.code == 0, ended.err
+    folds = desk.result()["methods"]["formula_size"]["folds"]
+    assert [fold["exact_over_all_attributes"] for fold in folds] == [False, False]

@@ -455,3 +455,10 @@ def test_columns_that_tell_no_rows_apart_are_named_with_what_to_do(desk):
     listed = desk.run(name="listed", data={"boolean": ["smoker"], "drop": ["clinic", "year"]})
     assert "unused" not in listed.out
     assert "silent_columns" not in desk.result("listed")["data"]
+
+
+def test_a_flag_of_few_rows_is_not_called_silent(desk):
+    for place in range(8):
+        desk.table({"flag": [row == place for row in range(60)], "y": [row % 3 == 0 for row in range(60)]})
+        assert desk.run(name=f"job{place}").code == 0
+        assert "silent_columns" not in desk.result(f"job{place}")["data"]

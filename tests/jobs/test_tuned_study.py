@@ -106,3 +106,13 @@ def test_a_fit_cannot_be_compared(laid_desk: Desk) -> None:
     ended = laid_desk.here("run", laid_desk.spec(kind="fit", **_TRIALS))
     assert ended.code == 2
     assert 'use kind = "study"' in ended.message
+
+
+def test_without_validation_rows_every_method_still_answers(desk):
+    desk.table({"x": [1.0, 2.0, 3.0, 4.0], "y": [False, True, False, True]})
+    tables = {"baselines.random_forest": {"trials": 1}, "baselines.decision_tree": {}}
+    ended = desk.run(kind="study", folds={"outer": 2}, select={"validation": 0.1}, **tables)
+    assert ended.code == 0, ended.err
+    methods = desk.result()["methods"]
+    assert methods["ideal"]["folds"][0]["validation_rows"] == 0
+    assert all("error" not in fold for method in methods.values() for fold in method["folds"])

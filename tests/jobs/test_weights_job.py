@@ -144,7 +144,7 @@ def test_a_weighted_run_tells_what_it_counts_by_and_certifies_nothing(desk):
     assert desk.model()["certificate"] == {}
     summary = desk.here("run", desk.path / "job.toml", "--resume").out
     without = int((columns["w"] == 0).sum())
-    assert f"{240 - without} rows, 6 attributes, counted by w, {columns['w'].sum():,.6g} in all" in summary
+    assert f"{240 - without} rows, 6 attributes, counted by w, {columns['w'].sum():,.1f} in all" in summary
     assert f"{without} of weight 0 left out" in summary
     page = (desk.folder() / "report.html").read_text(encoding="utf-8")
     assert "rows are counted by their weight in" in page
@@ -174,6 +174,13 @@ REFUSED = {
     "all zero": (refused([0] * 240), {}, 3, "expected some row to weigh more than 0, but 'w' is 0 in every row"),
     "all 0.0": (refused([0.0] * 240), {}, 3, "expected some row to weigh more than 0, but 'w' is 0 in every row"),
     "too heavy": (refused([1 << 52] * 240), {}, 3, "expected the weights in 'w' to add up to at most"),
+    "too light": (refused([1e-20, *[5e-20] * 239]), {}, 3, "the heaviest in 'w' is 5e-20; multiply them"),
+    "too heavy for 64 bits": (
+        {name: np.resize(values, 1200) for name, values in refused([(1 << 53) - 1] * 240).items()},
+        {},
+        3,
+        "expected the weights in 'w' to add up to at most",
+    ),
     "too heavy floats": (refused([2.0**49 + 0.25] * 240), {}, 3, "expected the weights in 'w' to add up to less than"),
     "the target": (small_table(), {"data": {"weight": "b", "target": "b"}}, 3, "must name a column of numbers"),
     "a category too": (refused([1] * 240), {"data": {"weight": "w", "categorical": ["w"]}}, 2, "a column has one role"),
@@ -225,3 +232,23 @@ def test_weights_of_a_dataset_that_are_no_name_are_refused(desk):
         IdealClassifier().fit(str(path), "y", sample_weight=np.ones(240))
     with pytest.raises(SpecError, match=r"data\.weight must name columns of"):
         IdealClassifier().fit(str(path), "y", sample_weight="w")
+
+
+@pytest.mark.parametrize("written", ["1.00", "1.5"])
+def test_which_cuts_pay_does_not_depend_on_the_unit_of_weights(desk, written):
+    columns, cuts = small_table(), {"booleanize": {"cuts": "entropy"}}
+    one = study(desk, {**columns, "w": [1] * 240}, name="one", **cuts)
+    last = decimal.Decimal(written)
+    other = pa.array([decimal.Decimal("1.00")] * 239 + [last], pa.decimal128(5, 2))
+    sweeps = [
+        [len(fold["sweep"]) for fold in result["methods"]["ideal"]["folds"]]
+        for result in (one, study(desk, {**columns, "w": other}, name="other", **cuts))
+    ]
+    assert sweeps[0] == sweeps[1]
+
+
+def test_what_is_missing_in_a_row_of_weight_zero_says_nothing_of_the_table(desk):
+    columns = {**small_table(), "w": [0, *[1] * 239]}
+    columns["x"] = pa.array([None, *columns["x"][1:]])
+    result = study(desk, columns, data={"missing": "indicator"})
+    assert result["data"]["attributes"] == 6

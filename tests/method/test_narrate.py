@@ -186,10 +186,10 @@ def test_one_attribute_tells_types_apart_and_several_tell():
 def test_rows_with_weights_are_counted_by_their_weight():
     weighed = replace(MODEL, unit=8, weighted=True)
     text = write_model(weighed, explain_model(weighed))
-    assert "2.5 rows, 2.25 positive (90.0 %)\n" in text
+    assert "weight 2.5, 2.25 positive (90.0 %)\n" in text
     assert "Rows are counted by their weight." in text
     assert "interval" not in text
-    assert "2.5 of the 12.5 rows learned from; 2.25 of them (90.0 %)" in write(weighed, explain_type(weighed, 0b0011))
+    assert "2.5 of the weight 12.5 learned from; 2.25 of them (90.0 %)" in write(weighed, explain_type(weighed, 0b0011))
 
 
 @pytest.mark.parametrize(

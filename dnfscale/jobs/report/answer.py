@@ -35,6 +35,7 @@ def answer_card(place: Place, view: RunView) -> Section:
         "answer",
         "The formula",
         _refused(view),
+        _weighted(view),
         *pieces,
         _definitions(formula),
         _truth_table(formula),
@@ -56,6 +57,7 @@ def _labels_card(place: Place, view: RunView) -> Section:
         "answer",
         "The formulas",
         _refused(view),
+        _weighted(view),
         element("p", "Predict ", target, rule, class_="predict"),
         _key_figures(view),
         *_said(view),
@@ -69,6 +71,18 @@ def _measured(view: RunView) -> str:
     """Return by what probabilities are measured, where it is not the same for all labels."""
     thresholds = {formula.model.threshold for formula in view.formulas if formula.model is not None}
     return ", measured by the share from which its formula says yes" if len(thresholds) > 1 else ""
+
+
+def _weighted(view: RunView) -> Html | None:
+    """Say that shares are shares of weight, if rows have weights."""
+    weight = view.outcome.weight
+    if weight is None:
+        return None
+    words = (
+        ": accuracies and all other shares are shares of weight, and numbers beside conditions are weights. Weighted "
+        "rows give neither intervals nor a certificate."
+    )
+    return element("p", "Rows are counted by their weight in ", name_of(weight.column), words, class_="note")
 
 
 def _refused(view: RunView) -> Html | None:
@@ -106,7 +120,9 @@ def _said(view: RunView) -> list[Html]:
     compared = comparison_words(view.outcome)
     said = [element("p", " ".join(accuracy_words(view.outcome)), class_="say")]
     if compared:
-        said.append(element("p", "In the same folds:", class_="before"))
+        ideal = view.outcome.ideal
+        measured = ", by accuracy, which the formula was not learned for" if ideal and ideal.objective else ""
+        said.append(element("p", f"In the same folds{measured}:", class_="before"))
         said.append(element("ul", *(element("li", sentence) for sentence in compared), class_="words"))
     return said
 

@@ -12,7 +12,7 @@ from dnfscale.jobs.report.markup import Html, element
 from dnfscale.jobs.report.parts import Place, Section, card, folded, table
 from dnfscale.jobs.report.run import FormulaView, RunView
 from dnfscale.jobs.report.shaded import shortened
-from dnfscale.jobs.report.wording import count, extent, share
+from dnfscale.jobs.report.wording import count, extent
 
 
 def certificate_card(place: Place, view: RunView) -> Section | None:
@@ -50,7 +50,7 @@ def certified_words(certified: Certified) -> list[str]:
         words.append(
             f"Of the {count(certified.types, 'combination')} of attribute values {certified.types_seen:,} occur. The "
             f"answer is certified for {certified.types_certified or 0:,} of these, which hold "
-            f"{share(certified.certified_share)} of the rows{_of_population(certified)}."
+            f"{_down(certified.certified_share):.1f} % of the rows{_of_population(certified)}."
         )
     if certified.types_refuted:
         words.append(f"For {certified.types_refuted:,} the opposite answer is certified to be better.")

@@ -106,6 +106,11 @@ class _Example:
 
     def _rows(self, n: int, c: int, alike: str) -> str:
         model = self._model
+        if model.weighted:
+            held = (
+                f"Rows {alike} weigh {count_words(model, n)} of {count_words(model, model.counts.n_rows)} learned from"
+            )
+            return f"{held}; {share(c / n)} {self._formula.counted}." if n else f"{held}."
         of = f"of the {count_words(model, model.counts.n_rows)} rows learned from"
         if not n:
             return f"None {of} is {alike}."

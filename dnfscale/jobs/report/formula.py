@@ -77,7 +77,7 @@ def shown_formula(model: Model) -> ShownFormula:
 
 def support_of(model: Model, n: int, c: int) -> Support:
     """Return counts of a model as the rows that they are, or as what these weigh."""
-    return Support(as_weight(n, model.unit), as_weight(c, model.unit))
+    return Support(as_weight(n, model.unit), as_weight(c, model.unit), model.weighted)
 
 
 def text_reading(formula: LearnedFormula) -> ShownFormula | None:
@@ -190,7 +190,8 @@ def evidence(support: Support | None, counted: str, interval: tuple[float, float
     if support is None:
         return None
     share = support.c / support.n if support.n else 0.0
-    text = f"{amount(support.n)} row{'s' * (support.n != 1)}"
+    rows = f"{amount(support.n)} row{'s' * (support.n != 1)}"
+    text = f"weight {amount(support.n)}" if support.weighted else rows
     words = f"{text}, {100 * share:.0f} % {counted}" if support.n else f"{text} here"
     bar = element(
         "svg",

@@ -15,7 +15,7 @@ from dnfscale.jobs.report.run import RunView
 
 _LEFT, _RIGHT = 8.0, 96.0
 """Where the axis of lengths begins and ends, in percent of the width."""
-_TOP, _BOTTOM, _AXIS = 12.0, 232.0, 26.0
+_TOP, _BOTTOM, _AXIS = 26.0, 246.0, 40.0
 """Heights in pixels."""
 
 
@@ -26,8 +26,12 @@ def frontier_card(place: Place, view: RunView) -> Section | None:
         return None
     caption = (
         "Each point is an average over test folds: formulas of 1, 2, … attributes, what was chosen without looking at "
-        "test rows, and other readable methods. The line joins the points that no other beats in both."
+        "test rows (the larger dot), and other readable methods. Lengths are on a square-root scale."
     )
+    if len(unbeaten(points)) > 1:
+        caption += " The line joins the points that no other beats in both."
+    if view.outcome.ideal is not None and view.outcome.ideal.objective is not None:
+        caption += " Accuracy is not what the formulas were learned for."
     return card(
         place,
         "frontier",
@@ -69,7 +73,7 @@ def _chart(key: str, points: list[Point]) -> Html:
     def y(accuracy: float) -> float:
         return _BOTTOM - (_BOTTOM - _TOP) * (accuracy - low) / (high - low)
 
-    drawn: list[Html] = []
+    drawn: list[Html] = [text("accuracy, %", 0, 12, class_="tick")]
     for number in range(round((high - low) / step) + 1):
         at = low + number * step
         drawn += [
@@ -78,7 +82,7 @@ def _chart(key: str, points: list[Point]) -> Html:
         ]
     ticks = [tick for tick in (0, 1, 3, 10, 30, 100, 300, 1000) if tick <= longest]
     drawn += [text(str(tick), x(tick), _BOTTOM + 18, anchor="middle", class_="tick") for tick in ticks]
-    drawn.append(text("literals", _RIGHT, _BOTTOM + 18, anchor="end", class_="tick"))
+    drawn.append(text("literals", _RIGHT, _BOTTOM + 34, anchor="end", class_="tick"))
     drawn += [
         line(x(a.literals), y(a.accuracy), x(b.literals), y(b.accuracy), class_="reference") for a, b in pairwise(best)
     ]

@@ -10,6 +10,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
+from dnfscale.experiment.formats import visible
 from dnfscale.experiment.paper import CITATION
 from dnfscale.jobs.report.answer import answer_card
 from dnfscale.jobs.report.certificate import certificate_card
@@ -100,7 +101,8 @@ def _article(view: RunView, number: int) -> Section:
 def _run_header(view: RunView, *, level: int, key: str | None = None) -> Html:
     outcome = view.outcome
     folds = "leave-one-out" if outcome.leaves_one_out else f"{count(outcome.n_folds, 'fold')}"
-    facts = [f"{outcome.rows:,} rows", f"{outcome.columns:,} columns", *([folds] if outcome.n_folds else [])]
+    weighted = [] if outcome.weight is None else [f"weighted by {visible(outcome.weight.column)}"]
+    facts = [f"{outcome.rows:,} rows", *weighted, f"{outcome.columns:,} columns", *([folds] if outcome.n_folds else [])]
     name = [" · run ", name_of(outcome.name)] if view.label != outcome.name else []
     return join(
         element("p", f"dnfscale {_KINDS.get(outcome.kind, outcome.kind).lower()}", *name, class_="kind"),

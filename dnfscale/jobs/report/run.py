@@ -65,7 +65,7 @@ class FormulaView:
             return None
         counts, rejected = self.model.counts, self.reading.otherwise
         whole = support_of(self.model, counts.n_rows, int(counts.c.sum()))
-        return Support(whole.n - rejected.n, whole.c - rejected.c), rejected
+        return Support(whole.n - rejected.n, whole.c - rejected.c, whole.weighted), rejected
 
     @property
     def positive(self) -> str | None:

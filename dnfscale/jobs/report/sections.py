@@ -44,8 +44,8 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     caption += (
         f" Chosen is the smallest ℓ whose validation {measure} is close enough to the best by the rule of the spec."
         if objective is None
-        else " Chosen is the smallest ℓ that is close enough to the best at what the formula is learned for, which is "
-        f"not the {measure} drawn here: {objective.words}."
+        else f" Drawn is {measure}, but the smallest ℓ was chosen that is close enough to the best by "
+        f"{objective.title}, which the formula is learned for."
     )
     if view.has_labels:
         caption = f"One label against all others: how often its formula alone is right. {caption}"
@@ -197,8 +197,10 @@ def _row_facts(view: RunView) -> dict[str, object]:
     """Return how many rows there are of what is predicted."""
     outcome = view.outcome
 
+    of_weight = "" if outcome.weight is None else " of the weight"
+
     def part(rows: int, of_all: float | None) -> str:
-        return f"{rows:,}" if of_all is None else f"{rows:,} ({share(of_all)})"
+        return f"{rows:,}" if of_all is None else f"{rows:,} ({share(of_all)}{of_weight})"
 
     if view.has_labels:
         return {

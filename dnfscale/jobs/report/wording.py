@@ -36,6 +36,8 @@ def accuracy_words(outcome: Outcome) -> list[str]:
             f"But the formula was not learned for accuracy; on the same test rows it comes to {share(objective.mean)} "
             f"{objective.words}."
         )
+        if objective.constant_mean is not None:
+            words.append(f"Always giving the same answer comes to {share(objective.constant_mean)}.")
     paper = outcome.paper
     if paper:
         told = paper.accuracies["ideal"]
