@@ -1,4 +1,4 @@
-"""Imports point one way: jobs, {experiment | estimators}, learn, {method | data | engine}, core, errors."""
+"""Imports point one way: jobs, {experiment | estimators}, {learn | apply}, {method | data | engine}, core, errors."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ LEVELS = {
     "method": 2,
     "data": 2,
     "engine": 2,
-    "evaluate": 3,
-    "predict": 3,
     "learn": 3,
+    "apply": 3,
     "estimators": 4,
     "": 4,
     "experiment": 4,
     "jobs": 5,
 }
 """The level of each part; the empty name is what the package itself offers to its users."""
-STRANGERS = ({"method", "data", "engine"}, {"estimators", "experiment"})
+STRANGERS = ({"method", "data", "engine"}, {"learn", "apply"}, {"estimators", "experiment"})
 """Parts of one level that do not know each other."""
 INNER_LEVELS = {
     "learn": (
@@ -43,6 +42,7 @@ INNER_LEVELS = {
         {"classes", "distinct", "fidelity", "frontier", "loading"},
         {"sized"},
     ),
+    "apply": ({"evaluate"}, {"found_types", "predict"}),
     "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"formula_size", "ideal"}, {"distillation"}),
 }
 """The modules of some parts, from the lowest level up; those of one level do not know each other."""
@@ -177,6 +177,8 @@ def test_the_walk_sees_the_whole_package():
         ("dnfscale.learn.scans", "from dnfscale.learn.table import Table", "points up inside learn"),
         ("dnfscale.learn.helpers", "from dnfscale.learn.table import Table", "helpers has no place in learn"),
         ("dnfscale.experiment.peers", "from dnfscale.estimators.ideal import X", "do not know each other"),
+        ("dnfscale.apply.predict", "from dnfscale.learn.line import learn", "do not know each other"),
+        ("dnfscale.apply.evaluate", "from dnfscale.apply.predict import predict", "points up inside apply"),
         ("dnfscale.helpers", "import os", "no place in the order"),
         ("dnfscale.learn.line", "from dnfscale.helpers import thing", "no place in the order"),
     ],

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dnfscale.apply.evaluate import check_columns, columns_of, evaluate
 from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Reading, unused_name
 from dnfscale.core.lookalikes import alike_names
@@ -37,7 +38,6 @@ from dnfscale.engine.launch import ClusterSpec, cores, launch
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
 from dnfscale.estimators.weights import MOST_WEIGHT, class_factors, products, repeats, sample_weights, whole_weights
-from dnfscale.evaluate import check_columns, columns_of, evaluate
 from dnfscale.learn.loading import LOADED
 
 Labels = npt.NDArray[Any]

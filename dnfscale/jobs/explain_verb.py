@@ -7,13 +7,14 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dnfscale.core.arrays import Ints, frozen
-from dnfscale.core.columns import Categories, Numbers, Reading, Rows
+from dnfscale.apply.evaluate import check_columns, types_of
+from dnfscale.apply.found_types import FindTypes, merge_found
+from dnfscale.core.columns import Categories, Numbers
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
@@ -25,7 +26,6 @@ from dnfscale.data.storage import Access
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
-from dnfscale.evaluate import check_columns, columns_of, types_of
 from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.storage_options import access_from, add_storage_options
@@ -61,43 +61,6 @@ def add_explain_verb(subparsers: Subparsers) -> None:
     verb.add_argument("--json", action="store_true", help="as JSON")
     add_storage_options(verb)
     verb.set_defaults(verb=_explain)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FoundTypes:
-    """How many rows have each type that occurs, in increasing order of code."""
-
-    codes: Ints
-    rows: Ints
-
-    def __post_init__(self) -> None:
-        frozen(self.codes)
-        frozen(self.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class FindTypes:
-    """The scan: the types of a partition's rows, including rows with missing values."""
-
-    tau: Vocabulary
-
-    @property
-    def reading(self) -> Reading:
-        return Reading(columns_of(self.tau), None, keep_missing=True)
-
-    def __call__(self, rows: Rows) -> FoundTypes:
-        reading = self.reading
-        blocks = (types_of(block, reading.columns, self.tau) for block in rows.blocks(reading))
-        return merge_found([FoundTypes(*np.unique(codes, return_counts=True)) for codes in blocks])
-
-
-def merge_found(parts: Sequence[FoundTypes]) -> FoundTypes:
-    """Merge the types of disjoint rows."""
-    none = np.empty(0, dtype=np.int64)
-    codes, places = np.unique(np.concatenate([none, *(part.codes for part in parts)]), return_inverse=True)
-    rows = np.zeros(len(codes), dtype=np.int64)
-    np.add.at(rows, places, np.concatenate([none, *(part.rows for part in parts)]))
-    return FoundTypes(codes, rows)
 
 
 def _explain(options: argparse.Namespace) -> None:

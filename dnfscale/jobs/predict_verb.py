@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Any
 
+from dnfscale.apply.predict import Predicted, predict
 from dnfscale.core.model import Model
 from dnfscale.data.datasets import is_named, open_dataset
 from dnfscale.data.models import read_models
@@ -20,7 +21,6 @@ from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
-from dnfscale.predict import Predicted, predict
 
 _SERIAL_ROWS = 20_000_000
 """Up to here one process is done before several have started."""

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
+from dnfscale.apply.evaluate import columns_of, evaluate
 from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Reading, Rows
 from dnfscale.core.vocabulary import Above, IsTrue, Vocabulary
 from dnfscale.data.source import open_source
 from dnfscale.engine.launch import ClusterSpec, launch
-from dnfscale.evaluate import columns_of, evaluate
 from dnfscale.learn.loading import LOADED
 from tests.bench.case import Case, Contender, Figure, Measured, Outcome, wall_ratio
 from tests.bench.datasets import NUMBERS, TARGET, make_synthetic, synthetic_folder

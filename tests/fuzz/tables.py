@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dnfscale.apply.evaluate import check_columns, columns_of, types_of
 from dnfscale.core.columns import Reading
 from dnfscale.data.models import model_record, parse_model
 from dnfscale.data.source import Source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.evaluate import check_columns, columns_of, types_of
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.spec import read_spec
 from dnfscale.jobs.toml_text import write_toml

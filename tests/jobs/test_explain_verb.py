@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +15,6 @@ import pytest
 
 from dnfscale.core.formula import Dnf
 from dnfscale.data.models import classes_record, read_model
-from dnfscale.data.source import open_source
-from dnfscale.jobs.explain_verb import FindTypes, merge_found
 from tests.jobs.judging import accepts, holds
 from tests.jobs.running import Desk, small_table
 
@@ -311,15 +308,3 @@ def test_a_column_that_is_missing_throughout_is_explained_as_missing(learned):
     assert set(record["values"].values()) == {None}
     model = learned.model()
     assert tuple(record["type"]) == truth(model, {"x": None, "colour": None, "smoker": None})
-
-
-def test_the_scan_travels_and_its_parts_merge_in_any_grouping(learned):
-    scan = pickle.loads(pickle.dumps(FindTypes(read_model(model_file(learned)).tau)))
-    learned.table(mixed_table(), "groups.parquet", row_group_size=10)
-    [rows] = open_source(str(learned.path / "groups.parquet")).partitions
-    whole = scan(rows)
-    assert whole.rows.sum() == 120
-    parts = [merge_found([]), whole, whole]
-    for grouped in (merge_found(parts), merge_found([merge_found(parts[1:]), parts[0]])):
-        assert grouped.codes.tolist() == whole.codes.tolist()
-        assert grouped.rows.tolist() == (2 * whole.rows).tolist()

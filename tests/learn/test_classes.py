@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dnfscale import IdealClassifier
+from dnfscale.apply.predict import predict
 from dnfscale.core.model import Model, relative_probabilities
 from dnfscale.core.splits import TEST
 from dnfscale.core.vocabulary import Above, IsMissing, Vocabulary
@@ -28,7 +29,6 @@ from dnfscale.errors import DataError, LimitError
 from dnfscale.learn.classes import learn_classes
 from dnfscale.learn.line import fold_model
 from dnfscale.learn.spec import LearnSpec
-from dnfscale.predict import predict
 
 LABELS = ("high", "low", "middle")
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from dnfscale.apply.evaluate import holds
 from dnfscale.core.columns import Categories, Numbers
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
@@ -20,7 +21,6 @@ from dnfscale.core.parts import ColumnName, Part, Unit, stored_column
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
-from dnfscale.evaluate import holds
 from tests.strategies import trees
 
 CUTS = (-np.inf, -1, 0, 0.5, 2, np.inf)

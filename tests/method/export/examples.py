@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
+from dnfscale.apply.evaluate import columns_of, types_of
 from dnfscale.core.columns import Reading
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
@@ -22,7 +23,6 @@ from dnfscale.data.frames import table_source
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.evaluate import columns_of, types_of
 from dnfscale.learn.line import fold_model, learn
 from dnfscale.learn.spec import LearnSpec
 from tests.examples import adult_like

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dnfscale.apply.evaluate import check_columns
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals
 from dnfscale.data.models import model_record, parse_model
 from dnfscale.errors import DataError
-from dnfscale.evaluate import check_columns
 from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
 from tests.method.export.examples import expected, formula
 from tests.method.export.postgres import Postgres

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dnfscale.apply.evaluate import columns_of, holds, types_of
 from dnfscale.core.columns import Categories, Column, Numbers, Reading, Role
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.read import to_block
-from dnfscale.evaluate import columns_of, holds, types_of
 
 CUTS = (-np.inf, -(2**63), -1000, -1, -0.5, 0, 0.1, 1.5, 127, 2**53, 2**53 + 1, 2**63, 2**64 - 1, 1e300, np.inf)
 

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dnfscale.apply.predict
 import dnfscale.data.outputs
-import dnfscale.predict
+from dnfscale.apply.predict import predict
 from dnfscale.core.columns import Block, Reading
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
@@ -29,7 +30,6 @@ from dnfscale.data.read import TablePartition
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
-from dnfscale.predict import predict
 from tests.jobs.judging import holds, is_missing
 from tests.strategies import tables
 
@@ -212,8 +212,8 @@ def test_cuts_that_are_infinite_or_not_known_are_never_passed(tmp_path):
 
 
 def test_files_are_closed_at_their_size_and_keep_the_order_of_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(dnfscale.predict, "_FILE_ROWS", 100)
-    monkeypatch.setattr(dnfscale.predict, "_FEW_ROWS", 0)
+    monkeypatch.setattr(dnfscale.apply.predict, "_FILE_ROWS", 100)
+    monkeypatch.setattr(dnfscale.apply.predict, "_FEW_ROWS", 0)
     table = rows(450)
     cuts = [0, 1, 130, 131, 400, 450]
     parts = tuple(TablePartition(i, table[start:stop]) for i, (start, stop) in enumerate(itertools.pairwise(cuts)))
@@ -362,13 +362,13 @@ def test_force_does_not_replace_a_file_and_what_comes_meanwhile_stays(tmp_path, 
     with pytest.raises(SpecError, match="but there is a file; choose another --output"):
         predict([model_of()], source, SerialEngine(), tmp_path / "file", force=True)
     predict([model_of()], source, SerialEngine(), tmp_path / "out")
-    real = dnfscale.predict.write_parquet
+    real = dnfscale.apply.predict.write_parquet
 
     def joined_by_another(*given: Any) -> None:
         (tmp_path / "out" / "notes.txt").write_text("dear")
         real(*given)
 
-    monkeypatch.setattr(dnfscale.predict, "write_parquet", joined_by_another)
+    monkeypatch.setattr(dnfscale.apply.predict, "write_parquet", joined_by_another)
     with pytest.raises(SpecError, match=r"'notes\.txt'; choose another --output"):
         predict([model_of()], source, SerialEngine(), tmp_path / "out", force=True)
     assert (tmp_path / "file").read_text() == (tmp_path / "out" / "notes.txt").read_text() == "dear"
@@ -435,7 +435,7 @@ def test_a_folder_that_cannot_be_moved_away_stays_as_it_was(tmp_path, monkeypatc
             raise OSError(16, "Device or resource busy")
         real(*given)
 
-    monkeypatch.setattr(dnfscale.predict.os, "replace", failing)
+    monkeypatch.setattr(dnfscale.apply.predict.os, "replace", failing)
     with pytest.raises(LimitError, match="busy"):
         predict([model_of()], table_source(rows(3), "X"), SerialEngine(), tmp_path / "out", force=True)
     assert os.listdir(tmp_path) == ["out"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dnfscale.apply.evaluate import Evaluated, check_columns, columns_of, evaluate
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Column, Reading, Rows
 from dnfscale.core.counts import to_dense
@@ -20,7 +21,6 @@ from dnfscale.data.source import Source
 from dnfscale.data.storage import DEFAULT_ACCESS, Access
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError, LimitError
-from dnfscale.evaluate import Evaluated, check_columns, columns_of, evaluate
 
 COLUMNS = ("prediction", "probability", "term")
 """Of the files that are written."""
