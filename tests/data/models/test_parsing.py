@@ -1,97 +1,19 @@
-"""Model files: what is written comes back; what is damaged, newer or hostile is an error that says where."""
+"""Model files that are damaged, of an earlier writer or hostile: an error says where."""
 
 from __future__ import annotations
 
 import copy
 import json
-import math
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dnfscale.core.counts import TypeCounts
-from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.model import Model
-from dnfscale.core.quantities import Kind, Measure, Quantity
-from dnfscale.core.tree import And, Not, Or, Symbol, to_dnf
-from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
-from dnfscale.data.models import classes_text, model_record, model_text, parse_model, read_model, read_models
+from dnfscale.core.tree import to_dnf
+from dnfscale.data.models import model_record, model_text, parse_model, read_model
 from dnfscale.errors import DataError
-from tests.method.export import examples
-
-ATTRIBUTES = (
-    Above("age_above_median", "age", 38.5),
-    Equals("colour_dark red", "colour", "dark red"),
-    IsTrue("smoker", "smoker", True),
-    IsMissing("age_missing", "age"),
-)
-
-
-def small(**more: Any) -> Model:
-    counts = TypeCounts(4, np.array([0, 5]), np.array([7, 3]), np.array([1, 3]))
-    dnf = Dnf((Term(0b101, 0b101), Term(0b1010, 0b0010)))
-    return Model(
-        **{"target": "y", "positive": ("yes",), "tau": Vocabulary(ATTRIBUTES), "dnf": dnf, "counts": counts, **more}
-    )
-
-
-def written(tmp_path: Path, record: Any) -> Path:
-    file = tmp_path / "model.json"
-    file.write_text(record if isinstance(record, str) else json.dumps(record), encoding="utf-8")
-    return file
-
-
-def same(one: Model, other: Model) -> bool:
-    fields = ("target", "positive", "tau", "dnf", "counts", "missing", "unseen", "threshold", "unit", "tree")
-    return all(getattr(one, name) == getattr(other, name) for name in fields) and model_text(one) == model_text(other)
-
-
-# What is written comes back
-
-
-def test_a_model_comes_back_from_its_file(tmp_path):
-    model = small(
-        threshold=Fraction(2, 7),
-        missing="indicator",
-        unseen="dont_care",
-        certificate={"delta": 0.05, "types": [1, None, "ä"]},
-        provenance={"name": "job"},
-    )
-    again = read_model(written(tmp_path, model_text(model)))
-    assert same(again, model)
-    assert again.certificate == {"delta": 0.05, "types": [1, None, "ä"]}
-
-
-def test_columns_that_may_be_taken_for_others_come_back(tmp_path):
-    model = small(lookalikes={"age": ("Age", "AGE"), "smoker": ("Smoker",)})
-    record = json.loads(model_text(model))
-    assert record["lookalikes"] == {"age": ["Age", "AGE"], "smoker": ["Smoker"]}
-    again = read_model(written(tmp_path, record))
-    assert same(again, model)
-    assert again.lookalikes == model.lookalikes
-
-
-def test_a_file_without_columns_that_may_be_taken_for_others_does_not_speak_of_any():
-    assert "lookalikes" not in model_record(small())
-    assert parse_model(model_record(small())).lookalikes == {}
-
-
-TREE = Or(And(Symbol(0), Not(Symbol(1))), Not(And(Symbol(2), Symbol(3))))
-
-
-def test_a_formula_of_bounded_size_comes_back_as_its_tree(tmp_path):
-    model = small(dnf=to_dnf(TREE), tree=TREE)
-    record = json.loads(model_text(model))
-    assert record["schema"] == "dnfscale.model/1"
-    assert record["tree"] == ["or", ["and", 0, ["not", 1]], ["not", ["and", 2, 3]]]
-    assert record["formula"] == '(age_above_median and not "colour_dark red") or not (smoker and age_missing)'
-    assert len(record["terms"]) == 3
-    assert same(read_model(written(tmp_path, record)), model)
+from tests.data.models.small import TREE, same, small, written
 
 
 @pytest.mark.parametrize(
@@ -111,129 +33,11 @@ def test_a_damaged_tree_is_refused(tmp_path, tree, message):
         read_model(written(tmp_path, record))
 
 
-@pytest.mark.parametrize("depth", [60, 5_000])
-def test_a_tree_that_is_too_deep_is_refused(tmp_path, depth):
-    record = model_record(small(dnf=to_dnf(TREE), tree=TREE))
-    deep = '["not", ' * depth + "0" + "]" * depth
-    text = json.dumps({**record, "tree": "here"}).replace('"here"', deep)
-    with pytest.raises(DataError, match=r"tree must have a size of at most 47, got 61|expected a model file in JSON"):
-        read_model(written(tmp_path, text))
-
-
-@given(made=examples.cases())
-def test_any_model_comes_back(made):
-    again = parse_model(json.loads(model_text(made.model)))
-    assert same(again, made.model)
-    assert list(map(repr, again.tau.attributes)) == list(map(repr, made.model.tau.attributes))
-
-
-@pytest.mark.parametrize("value", [math.inf, -math.inf, 1e300, 5e-324, -0.0, 2**64 - 1, -(2**63), 38, 38.0, None])
-def test_a_cut_keeps_its_value_and_its_type(value):
-    model = examples.single(Above("a", "x", value))
-    [attribute] = parse_model(json.loads(model_text(model))).tau.attributes
-    assert isinstance(attribute, Above)
-    assert (attribute.value, type(attribute.value)) == (value, type(value))
-
-
-@pytest.mark.parametrize(
-    "ends", [(-math.inf, math.inf), (1, 2.0), (-0.0, 5e-324), (-(2**63), 2**64 - 1), (2**53, 2**53 + 1), (None, None)]
-)
-def test_an_interval_keeps_its_ends_and_their_types(ends):
-    interval = Between("a", "x", *ends)
-    [attribute] = parse_model(json.loads(model_text(examples.single(interval)))).tau.attributes
-    assert repr(attribute) == repr(interval)
-
-
-def test_an_interval_is_written_as_the_list_of_its_ends():
-    day = Measure(Kind.DATE, 1)
-    attributes = [Between("a", "x", -math.inf, 2.5), Between("b", "when", Quantity(day, 0), Quantity(day, 366))]
-    number, date = model_record(examples.formula(attributes, []))["attributes"]
-    assert number == {"name": "a", "column": "x", "test": "between", "value": ["-inf", 2.5]}
-    written = {"value": ["1970-01-01", "1971-01-02"], "measure": "date"}
-    assert date == {"name": "b", "column": "when", "test": "between", **written}
-
-
-@pytest.mark.parametrize("value", [math.inf, "inf", True, 1, 1.0, "1", "", "ä\n\0😀"])
-def test_a_category_keeps_its_value_and_its_type(value):
-    model = examples.formula([Equals("a", "x", value)], [[(0, True)]], positive=(value,))
-    again = parse_model(json.loads(model_text(model)))
-    [attribute] = again.tau.attributes
-    assert isinstance(attribute, Equals)
-    assert (attribute.value, type(attribute.value)) == (value, type(value))
-    assert (again.positive, type(again.positive[0])) == ((value,), type(value))
-
-
-def test_a_model_without_counts_or_terms_comes_back():
-    model = small(dnf=Dnf(()), counts=TypeCounts(4, *(np.empty(0, dtype=np.int64) for _ in range(3))))
-    assert same(parse_model(model_record(model)), model)
-
-
 def test_files_of_an_earlier_writer_get_what_was_meant_then():
     record = model_record(small())
     for key in ("missing", "unseen", "threshold", "unit"):
         del record[key]
     assert same(parse_model(record), small())
-
-
-def test_several_classes_come_back(tmp_path):
-    models = [small(positive=(label,)) for label in ("a", "b", "3")]
-    file = written(tmp_path, classes_text(models))
-    assert [same(one, other) for one, other in zip(read_models(file), models, strict=True)] == [True] * 3
-    assert same(read_model(file, "3"), models[2])
-    with pytest.raises(DataError, match=r"expected one of its labels, 'a', 'b', '3', but got 'c'; pass --label"):
-        read_model(file, "c")
-
-
-# What is no model
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "expected a model file in JSON, but Expecting value"),
-        (b"\xff\xfe{}", "expected JSON in UTF-8, but byte 0 is not"),
-        (b"{", "expected a model file in JSON, but Expecting property name"),
-        (b"\xef\xbb\xbf{}", "expected a model file in JSON, but Unexpected UTF-8 BOM"),
-        (b"[1, 2]", "a model file must be an object, got [1, 2]"),
-        (b"null", "a model file must be an object, got None"),
-        (b"{}", "schema must be text, but it is not there"),
-        (b'{"schema": 1}', "schema must be text, got 1"),
-        (b'{"schema": "dnfscale.result/1"}', "schema must be 'dnfscale.model/1', got 'dnfscale.result/1'"),
-        (b'{"schema": "dnfscale.model/2"}', "got 'dnfscale.model/2': a later version of dnfscale wrote it"),
-        (b'{"a": NaN}', "it holds NaN, which JSON does not know"),
-        (b'{"a": -Infinity}', "it holds -Infinity, which JSON does not know"),
-        (b'{"a": 1e999}', "it holds '1e999', which is too large for a number"),
-        (b'{"a": 1, "a": 2}', "an object has the same key twice"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "expected a model file in JSON, but Exceeds the limit"),
-        (b"[" * 200_000, "expected a model file in JSON, but "),
-        (b"import os", "expected a model file in JSON, but Expecting value"),
-        (b"\x80\x04\x95", "expected JSON in UTF-8, but byte 0 is not"),
-        (b"PAR1", "expected a model file in JSON"),
-    ],
-)
-def test_what_is_no_model_file_is_refused_in_one_line(tmp_path, content, message):
-    file = tmp_path / "model.json"
-    file.write_bytes(content)
-    with pytest.raises(DataError) as caught:
-        read_model(file)
-    assert str(caught.value).startswith(f"{file}: ")
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 400
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"expected a model file, but No such file or directory; give the model.json"):
-        read_model(tmp_path / "nothing.json")
-    with pytest.raises(DataError, match=r"expected a model file, but Is a directory"):
-        read_model(tmp_path)
-
-
-def test_a_file_that_ends_too_early_is_refused(tmp_path):
-    text = model_text(small())
-    for end in range(0, len(text) - 1, 37):
-        with pytest.raises(DataError, match=r"model\.json: "):
-            read_model(written(tmp_path, text[:end]))
 
 
 def between(value: Any, **more: Any) -> dict[str, Any]:

@@ -1,0 +1,125 @@
+"""The attributes of a model file: what each asks of its column, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.parts import NAMES, ColumnName, Part, Unit, is_zone
+from dnfscale.core.quantities import Measure, Quantity, parse_measure, parse_quantity
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue
+from dnfscale.data.models.checked import entry, scalar, short, typed
+from dnfscale.data.models.writing import TESTS, measure_name
+from dnfscale.errors import DataError
+
+
+def parse_attribute(value: Any, place: str) -> Attribute:
+    """Return the attribute of an entry of a model file."""
+    table = typed(value, dict, place, "an object")
+    name, column = entry(table, "name", str, "text", place), _column(table, place)
+    test = entry(table, "test", str, "text", place)
+    given = table.get("value")
+    if isinstance(column, Part):
+        _check_part(column, test, given, place)
+    if test in ("above", "between"):
+        measure = _measure(table, place) if "measure" in table and not isinstance(column, Part) else None
+        if test == "between":
+            return Between(name, column, *_interval(given, measure, f"{place}.value"))
+        return Above(name, column, None if given is None else _cut(given, measure, f"{place}.value", test))
+    if test == "missing":
+        if given is not None:
+            raise DataError(f"{place}.value must be null for the test 'missing', got {short(given)}")
+        return IsMissing(name, column)
+    if test == "equals":
+        return Equals(name, column, scalar(given, f"{place}.value"))
+    if test == "true":
+        return IsTrue(name, column, scalar(given, f"{place}.value"))
+    raise DataError(f"{place}.test must be one of {', '.join(TESTS.values())}, got {short(test)}")
+
+
+def check_columns(attributes: list[Attribute]) -> None:
+    """Raise DataError if a column is tested in two ways: each has either cuts or categories of one kind."""
+    known: dict[ColumnName, str] = {}
+    for attribute in attributes:
+        if isinstance(attribute, IsMissing):
+            continue
+        if isinstance(attribute, Above | Between):
+            kind = measure_name(attribute) or "numbers"
+        else:
+            kind = kind_of(attribute.value)
+        before = known.setdefault(attribute.column, kind)
+        if kind != before:
+            raise DataError(
+                f"attributes must test a column in one way, but {str(attribute.column)!r} is tested for {before} "
+                f"and {kind}"
+            )
+
+
+def kind_of(value: Scalar) -> str:
+    """Return what a label or category is, in the plural."""
+    if isinstance(value, bool):
+        return "truth values"
+    return "texts" if isinstance(value, str) else "categories that are numbers"
+
+
+def _column(table: Mapping[str, Any], place: str) -> ColumnName:
+    """Return the column of an attribute, or the part of one."""
+    column: str = entry(table, "column", str, "text", place)
+    if "part" not in table:
+        return column
+    unit, zone = entry(table, "part", str, "text", place), table.get("zone")
+    if unit not in set(Unit):
+        raise DataError(f"{place}.part must be one of {', '.join(Unit)}, got {short(unit)}")
+    if zone is not None and not is_zone(typed(zone, str, f"{place}.zone", "text")):
+        raise DataError(f"{place}.zone must be the name of a time zone, or an offset such as +02:00, got {short(zone)}")
+    return Part(column, Unit(unit), zone)
+
+
+def _check_part(part: Part, test: str, given: Any, place: str) -> None:
+    """Raise DataError unless an hour is cut, and a weekday or month is compared with one that exists."""
+    names = NAMES.get(part.unit)
+    expected = ("above", "between") if names is None else ("equals",)
+    if test not in expected:
+        listed = " or ".join(map(repr, expected))
+        raise DataError(f"{place}.test must be {listed} for the part {str(part.unit)!r}, got {short(test)}")
+    if names is not None and given not in names:
+        raise DataError(f"{place}.value must be one of {', '.join(names)}, got {short(given)}")
+
+
+def _measure(table: Mapping[str, Any], place: str) -> Measure:
+    named = entry(table, "measure", str, "text", place)
+    measure = parse_measure(named)
+    if measure is None:
+        raise DataError(
+            f"{place}.measure must be date, time[us], timestamp[us], instant[us], duration[us] or such, or decimal[2], "
+            f"got {short(named)}"
+        )
+    return measure
+
+
+def _cut(given: Any, measure: Measure | None, place: str, test: str) -> int | float | Quantity:
+    if measure is not None:
+        quantity = parse_quantity(given, measure) if isinstance(given, str) else None
+        if quantity is None:
+            raise DataError(f"{place} must be the text of a value of {measure}, got {short(given)}")
+        return quantity
+    if given in ("inf", "-inf"):
+        return float(given)
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise DataError(f"{place} must be a number for the test {test!r}, got {short(given)}")
+    scalar(given, place)
+    return given
+
+
+def _interval(given: Any, measure: Measure | None, place: str) -> tuple[Any, Any]:
+    """Return the ends of an interval; both are None if there was no row to take a quantile of."""
+    if given is None:
+        return None, None
+    if not (isinstance(given, list) and len(given) == 2):
+        raise DataError(f"{place} must be a list of two ends for the test 'between', got {short(given)}")
+    # Both are numbers, or of the same measure.
+    ends: list[Any] = [_cut(end, measure, f"{place}[{i}]", "between") for i, end in enumerate(given)]
+    if not ends[0] < ends[1]:
+        raise DataError(f"{place} must be a lower and a higher end, got {short(given)}")
+    return ends[0], ends[1]

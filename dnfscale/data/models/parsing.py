@@ -1,0 +1,197 @@
+"""Models out of parsed JSON, checked whole before anything is used."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN, Model
+from dnfscale.core.parts import stored_column
+from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_dnf
+from dnfscale.core.vocabulary import Attribute, Vocabulary
+from dnfscale.data.models.attributes import check_columns, kind_of, parse_attribute
+from dnfscale.data.models.checked import choice, entry, listed, scalar, short, typed, whole
+from dnfscale.data.models.writing import CLASSES_SCHEMA, MODEL_SCHEMA
+from dnfscale.errors import DataError
+
+
+def parse_models(record: Any) -> tuple[Model, ...]:
+    """Check a parsed model file, of one model or of several classes."""
+    if not (isinstance(record, dict) and record.get("schema") == CLASSES_SCHEMA):
+        return (parse_model(record),)
+    models = []
+    for i, written in enumerate(entry(record, "classes", list, "a list")):
+        try:
+            models.append(parse_model(written))
+        except DataError as error:
+            raise DataError(f"classes[{i}]: {error.message}") from error
+    labels = [model.positive for model in models]
+    if len(labels) < 2 or len(set(labels)) < len(labels) or any(len(label) != 1 for label in labels):
+        raise DataError("classes must be at least two, each with one label of its own in positive")
+    if len({kind_of(label) for (label,) in labels}) > 1:
+        raise DataError("classes must have labels of one kind: all texts, all numbers, or all truth values")
+    if len({model.target for model in models} | {entry(record, "target", str, "text")}) > 1:
+        raise DataError("classes must have the same target")
+    return tuple(models)
+
+
+def parse_model(record: Any) -> Model:
+    """Check a parsed model file and return its model."""
+    table = typed(record, dict, "a model file", "an object")
+    _check_schema(table)
+    attributes = _attributes(table)
+    ell = len(attributes)
+    positive = listed(table, "positive", scalar)
+    if not positive:
+        raise DataError("positive must list at least one label, got none")
+    model = Model(
+        target=entry(table, "target", str, "text"),
+        positive=tuple(positive),
+        tau=Vocabulary(tuple(attributes)),
+        dnf=Dnf(tuple(listed(table, "terms", lambda value, place: _term(value, place, ell)))),
+        counts=_counts(table, ell),
+        missing=choice(table, "missing", MISSING),
+        unseen=choice(table, "unseen", UNSEEN),
+        threshold=_threshold(table),
+        unit=_unit(table),
+        weighted=bool(typed(table.get("weighted", False), bool, "weighted", "true or false")),
+        certificate=_notes(table, "certificate"),
+        provenance=_notes(table, "provenance"),
+        lookalikes=_lookalikes(table, attributes),
+        tree=_tree(table, ell),
+    )
+    _check_formula(table, model)
+    return model
+
+
+def _check_schema(table: Mapping[str, Any]) -> None:
+    schema = entry(table, "schema", str, "text")
+    if schema == MODEL_SCHEMA:
+        return
+    kind, _, version = schema.partition("/")
+    is_later = kind == MODEL_SCHEMA.partition("/")[0] and version.isdigit()
+    why = ": a later version of dnfscale wrote it" if is_later else ""
+    raise DataError(f"schema must be {MODEL_SCHEMA!r}, got {short(schema)}{why}")
+
+
+def _check_formula(table: Mapping[str, Any], model: Model) -> None:
+    """Raise DataError unless the terms, the tree and the text of a formula say the same."""
+    if model.tree is not None and model.dnf != to_dnf(model.tree):
+        raise DataError("terms must say what tree says, multiplied out, but they do not")
+    written = entry(table, "formula", str, "text")
+    if written != model.formula:
+        said = "terms say" if model.tree is None else "tree says"
+        raise DataError(f"formula must say what {said}, {short(model.formula)}, got {short(written)}")
+
+
+def _attributes(table: Mapping[str, Any]) -> list[Attribute]:
+    attributes = listed(table, "attributes", parse_attribute)
+    if not 1 <= len(attributes) <= MOST_ELL:
+        raise DataError(f"attributes must be 1 to {MOST_ELL}, got {len(attributes):,}")
+    names = [attribute.name for attribute in attributes]
+    if len(set(names)) < len(names):
+        raise DataError("attributes must have different names, but one occurs twice")
+    check_columns(attributes)
+    return attributes
+
+
+def _lookalikes(table: Mapping[str, Any], attributes: list[Attribute]) -> dict[str, tuple[str, ...]]:
+    """Return the columns that may be taken for others, and these; only columns of attributes may have any."""
+    known = {stored_column(attribute.column) for attribute in attributes}
+    found = {}
+    for column, others in typed(table.get("lookalikes", {}), dict, "lookalikes", "an object").items():
+        place = f"lookalikes[{short(column)}]"
+        if column not in known:
+            raise DataError(f"lookalikes must be of columns that attributes test, got {short(column)}")
+        names = typed(others, list, place, "a list")
+        found[column] = tuple(typed(name, str, f"{place}[{i}]", "text") for i, name in enumerate(names))
+        if not names or len({column, *names}) <= len(names):
+            raise DataError(f"{place} must list other columns, each once, got {short(names)}")
+    return found
+
+
+def _term(value: Any, place: str, ell: int) -> Term:
+    care = holds = 0
+    for i, literal in enumerate(typed(value, list, place, "a list")):
+        table = typed(literal, dict, f"{place}[{i}]", "an object")
+        index = whole(table.get("attribute"), f"{place}[{i}].attribute")
+        if index >= ell:
+            raise DataError(f"{place}[{i}].attribute must be below {ell}, got {index}")
+        if care >> index & 1:
+            raise DataError(f"{place} must name an attribute once, got {index} twice")
+        care |= 1 << index
+        holds |= entry(table, "value", bool, "true or false", f"{place}[{i}]") << index
+    return Term(care, holds)
+
+
+def _tree(table: Mapping[str, Any], ell: int) -> Formula | None:
+    """Return the formula as a tree, if it is one of bounded size."""
+    if "tree" not in table:
+        return None
+    try:
+        tree = from_json(table["tree"])
+        n_nodes, used = size(tree), sorted(set(symbols(tree)))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"tree must be a formula, but {error}") from error
+    if n_nodes > MOST_SIZE:
+        raise DataError(f"tree must have a size of at most {MOST_SIZE}, got {n_nodes:,}")
+    if used != list(range(ell)):
+        raise DataError(f"tree must speak of all attributes, 0 to {ell - 1}, and no other, got {short(used)}")
+    return tree
+
+
+def _counts(table: Mapping[str, Any], ell: int) -> TypeCounts:
+    codes, ns, cs = [], [], []
+    for i, value in enumerate(entry(table, "counts", list, "a list")):
+        place = f"counts[{i}]"
+        cell = typed(value, dict, place, "an object")
+        bits = entry(cell, "type", list, "a list", place)
+        if len(bits) != ell or not all(isinstance(bit, bool) for bit in bits):
+            raise DataError(f"{place}.type must list {ell} truth values, got {short(bits)}")
+        n, c = whole(cell.get("n"), f"{place}.n"), whole(cell.get("c"), f"{place}.c")
+        if not c <= n < 1 << 62:
+            raise DataError(f"{place} must have c <= n < 2**62, got c = {c} and n = {n}")
+        codes.append(sum(1 << j for j, bit in enumerate(bits) if bit))
+        ns.append(n)
+        cs.append(c)
+    if any(a >= b for a, b in itertools.pairwise(codes)):
+        raise DataError("counts must list each type once, in increasing order")
+    if sum(ns) >= 1 << 62:
+        raise DataError("counts must add up to fewer than 2**62 rows")
+    return TypeCounts(ell, *(np.array(column, dtype=np.int64) for column in (codes, ns, cs)))
+
+
+def _threshold(table: Mapping[str, Any]) -> Fraction:
+    text = typed(table.get("threshold", str(HALF)), str, "threshold", "text")
+    # Fraction would also read 1e999999999, and compute that power of ten.
+    if not re.fullmatch(r"[0-9]{1,100}/0*[1-9][0-9]{0,99}", text):
+        raise DataError(f"threshold must be a fraction such as '1/2', got {short(text)}")
+    threshold = Fraction(text)
+    if not 0 < threshold < 1:
+        raise DataError(f"threshold must lie between 0 and 1, got {short(text)}")
+    return threshold
+
+
+def _unit(table: Mapping[str, Any]) -> int:
+    unit = whole(table.get("unit", 1), "unit")
+    if not 1 <= unit < 1 << 62:
+        raise DataError(f"unit must be a whole number from 1 to 2**62, got {unit}")
+    return unit
+
+
+def _notes(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return an object that is kept as it is, after checking that it can be written again."""
+    notes: dict[str, Any] = entry(table, key, dict, "an object")
+    try:
+        json.dumps(notes, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DataError(f"{key} must be what JSON can hold, but {error}") from error
+    return notes

@@ -1,0 +1,123 @@
+"""Models as the JSON of their files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.model import Model
+from dnfscale.core.parts import ColumnName, Part, stored_column
+from dnfscale.core.quantities import Quantity
+from dnfscale.core.tree import to_json
+from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, cuts_of
+
+MODEL_SCHEMA = "dnfscale.model/1"
+CLASSES_SCHEMA = "dnfscale.classes/1"
+TESTS: Mapping[type[Attribute], str] = {
+    Above: "above",
+    Between: "between",
+    Equals: "equals",
+    IsTrue: "true",
+    IsMissing: "missing",
+}
+"""What each kind of attribute is called in a file."""
+
+
+def model_record(model: Model) -> dict[str, Any]:
+    """Return a model as the JSON object of its file."""
+    ell = len(model.tau)
+    counts = model.counts
+    return {
+        "schema": MODEL_SCHEMA,
+        "target": model.target,
+        "positive": [_written(label) for label in model.positive],
+        "missing": model.missing,
+        "unseen": model.unseen,
+        "threshold": str(model.threshold),
+        "unit": model.unit,
+        "weighted": model.weighted,
+        "attributes": [_attribute_record(attribute) for attribute in model.tau.attributes],
+        **_written_lookalikes(model),
+        "terms": [[{"attribute": index, "value": holds} for index, holds in term.literals] for term in model.dnf.terms],
+        "counts": [
+            {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c}
+            for code, n, c in zip(counts.codes.tolist(), counts.n.tolist(), counts.c.tolist(), strict=True)
+        ],
+        "formula": model.formula,
+        **({} if model.tree is None else {"tree": to_json(model.tree)}),
+        "certificate": dict(model.certificate),
+        "provenance": dict(model.provenance),
+    }
+
+
+def model_text(model: Model) -> str:
+    """Return the text of a model's file, without the line break at its end."""
+    return json.dumps(model_record(model), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def classes_record(models: Sequence[Model]) -> dict[str, Any]:
+    """Return the models of several classes of one target as the JSON object of their file."""
+    return {
+        "schema": CLASSES_SCHEMA,
+        "target": models[0].target,
+        "classes": [model_record(model) for model in models],
+    }
+
+
+def classes_text(models: Sequence[Model]) -> str:
+    """Return the text of the file of several classes, without the line break at its end."""
+    return json.dumps(classes_record(models), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def measure_name(attribute: Attribute) -> str | None:
+    """Return the measure of an attribute's cuts, if they are dates, times, durations or decimals."""
+    cuts = cuts_of(attribute) if isinstance(attribute, Above | Between) else ()
+    return next((str(cut.measure) for cut in cuts if isinstance(cut, Quantity)), None)
+
+
+def _attribute_record(attribute: Attribute) -> dict[str, Any]:
+    measure = measure_name(attribute)
+    return {
+        "name": attribute.name,
+        "column": stored_column(attribute.column),
+        **_written_part(attribute.column),
+        "test": TESTS[type(attribute)],
+        "value": _written_value(attribute),
+        **({} if measure is None else {"measure": measure}),
+    }
+
+
+def _written_lookalikes(model: Model) -> dict[str, Any]:
+    """Return the columns that may be taken for others, if there are any."""
+    noted = {column: list(others) for column, others in model.lookalikes.items()}
+    return {"lookalikes": noted} if noted else {}
+
+
+def _written_part(column: ColumnName) -> dict[str, str]:
+    """Return which part of its column an attribute tests, if not the column itself."""
+    if not isinstance(column, Part):
+        return {}
+    return {"part": str(column.unit), **({} if column.zone is None else {"zone": column.zone})}
+
+
+def _written_value(attribute: Attribute) -> Any:
+    """Return the value of an attribute in JSON; for an interval, the list of its ends."""
+    if isinstance(attribute, IsMissing):
+        return None
+    if isinstance(attribute, Equals | IsTrue):
+        return _written(attribute.value)
+    ends = [_written_cut(cut) for cut in cuts_of(attribute)]
+    return None if not ends else ends if isinstance(attribute, Between) else ends[0]
+
+
+def _written_cut(cut: int | float | Quantity) -> int | float | str:
+    """Return a cut in JSON; a quantity, -inf or inf is written as text."""
+    return str(cut) if isinstance(cut, Quantity) or (isinstance(cut, float) and math.isinf(cut)) else cut
+
+
+def _written(value: Scalar) -> Any:
+    """Return a label or category in JSON: «inf» may be a text, so the number is written as an object."""
+    return {"float": str(value)} if isinstance(value, float) and math.isinf(value) else value
