@@ -32,7 +32,8 @@ from dnfscale.data.frames import (
     table_source,
     to_table,
 )
-from dnfscale.data.source import Source, feature_columns
+from dnfscale.data.roles import feature_columns
+from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import ClusterSpec, cores, launch
 from dnfscale.engine.serial import SerialEngine

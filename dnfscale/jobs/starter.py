@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Block, Column, Numbers, Reading, Role
-from dnfscale.data.source import Source, holds_labels, open_source, role_of
+from dnfscale.data.roles import holds_labels, role_of
+from dnfscale.data.source import Source, open_source
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
 from dnfscale.errors import SpecError
 from dnfscale.jobs.toml_text import write_toml

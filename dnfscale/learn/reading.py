@@ -23,7 +23,8 @@ from dnfscale.core.medians import Bracket, Brackets, Cut, Located
 from dnfscale.core.narrowing import Stepped, narrowed, narrowed_rows, steps
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.splits import TRAIN, VALIDATION, Splits
-from dnfscale.data.source import Source, number_dtype
+from dnfscale.data.roles import number_dtype
+from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
 from dnfscale.learn.dealing import n_test_folds, splits_of

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN
 from dnfscale.core.parts import Unit
-from dnfscale.data.source import Parts
+from dnfscale.data.roles import Parts
 from dnfscale.errors import SpecError
 from dnfscale.method.cuts import CUTS, MOST_CUTS
 from dnfscale.method.freedom import Freedom

@@ -19,7 +19,8 @@ from dnfscale.core.lookalikes import alike_names
 from dnfscale.core.parts import stored_column
 from dnfscale.core.splits import Splits
 from dnfscale.core.weights import MOST_WEIGHT
-from dnfscale.data.source import Source, feature_columns, holds_labels, holds_weights, stored_label
+from dnfscale.data.roles import feature_columns, holds_labels, holds_weights, stored_label
+from dnfscale.data.source import Source
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.learn.spec import LearnSpec, listed
 
