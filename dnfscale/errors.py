@@ -55,3 +55,8 @@ class LimitError(DnfscaleError):
     """A job that would need more than it may use."""
 
     exit_code = 5
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says; its kind where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

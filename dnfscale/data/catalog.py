@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dnfscale.data.convert import Arff, Csv, Mat, Parquet, Reader, Recode, Step
 from dnfscale.data.published import Dataset, OpenmlArff, Origin, WebFile
+from dnfscale.data.publishers import Arff, Csv, Mat, Parquet, Reader, Recode, Step
 from dnfscale.errors import DataError
 
 

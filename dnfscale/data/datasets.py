@@ -23,10 +23,10 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.data.catalog import PAPER
-from dnfscale.data.convert import Parquet, write_table
 from dnfscale.data.download import Progress
 from dnfscale.data.frames import table_source
 from dnfscale.data.published import Dataset, check_table
+from dnfscale.data.publishers import Parquet, write_table
 from dnfscale.data.source import Source, open_source
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
 from dnfscale.errors import DataError

@@ -21,7 +21,7 @@ from dnfscale.core.arrays import Bools, Scalar
 from dnfscale.core.columns import Block, Column, Reading, Role
 from dnfscale.data.read import ParquetPartition, TablePartition, to_block, wanted
 from dnfscale.data.source import Source
-from dnfscale.errors import DataError, SpecError
+from dnfscale.errors import DataError, SpecError, first_line
 
 ANSWERED_YES = (2, 3)
 TRULY_YES = (1, 3)
@@ -117,9 +117,8 @@ def open_xgboost(path: str, threshold: float = 0.5) -> XgboostFile:
     try:
         booster = _booster(str(file.resolve()), stamp)
     except Exception as error:  # XGBoost has no narrower kind for a file it cannot use
-        first_line = (str(error).strip() or type(error).__name__).splitlines()[0][:120]
         raise DataError(
-            f"{path}: expected a model of XGBoost, but it cannot be loaded: {first_line}", "distill.model"
+            f"{path}: expected a model of XGBoost, but it cannot be loaded: {first_line(error)[:120]}", "distill.model"
         ) from error
     objective = learner.get("objective", {}).get("name", "")
     if objective != "binary:logistic":

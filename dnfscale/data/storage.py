@@ -20,6 +20,8 @@ from urllib.parse import urlsplit
 
 import pyarrow.fs as pafs
 
+from dnfscale.errors import first_line
+
 _ATTEMPTS = 5
 _CONNECT_S = 5
 _REQUEST_S = 20
@@ -157,7 +159,7 @@ def read_bytes(path: str, access: Access, *, most: int) -> tuple[int, bytes | No
 
 def told(error: BaseException, path: str = "") -> str:
     """Say in one line why a file or a store could not be used, and never who asked."""
-    text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+    text = first_line(error)
     if is_remote(path):
         scheme = _split(path)[0][:4]
         known = _CREDENTIALS.get(scheme, "the environment")

@@ -18,9 +18,9 @@ import pytest
 from scipy.io import savemat
 
 from dnfscale.data.catalog import PAPER, benchmark_covertype, kaggle_heart
-from dnfscale.data.convert import Arff, Csv, Mat, Parquet, Recode
 from dnfscale.data.datasets import download
 from dnfscale.data.published import OpenmlArff, WebFile, check_table
+from dnfscale.data.publishers import Arff, Csv, Mat, Parquet, Recode
 from dnfscale.errors import DataError
 from tests.data.served import left_in, plain, serving, whole, zipped
 

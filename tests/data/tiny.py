@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from dnfscale.data.convert import Csv, Parquet
 from dnfscale.data.published import Dataset, Origin, WebFile
+from dnfscale.data.publishers import Csv, Parquet
 from tests.data.served import zipped
 
 COLUMNS = ("id", "size", "kind", "round", "label")
