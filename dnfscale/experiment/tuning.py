@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -71,69 +71,147 @@ class Untuned:
     error: str
 
 
+@dataclass(frozen=True, slots=True)
+class FitNote:
+    """A finished fit of a chain, as it is recorded."""
+
+    step: str
+    """Which trial it belongs to, and which share of its trees; or that it is the final one."""
+    params: dict[str, Any]
+    correct: int
+    rows: int
+    seconds: float
+    error: str | None
+    """Why the fit failed; None where it did not."""
+
+    @property
+    def accuracy(self) -> float:
+        return self.correct / max(1, self.rows)
+
+    @staticmethod
+    def of(step: str, fit: Fit, answer: Scored | Failure) -> FitNote:
+        """Return the note of an answer."""
+        if isinstance(answer, Failure):
+            return FitNote(step, dict(fit.params), 0, 0, 0.0, answer.message)
+        return FitNote(step, dict(fit.params), answer.correct, answer.rows, answer.seconds, None)
+
+
 def tune(
     method: str, fold: int, budget: Budget, *, seed: int, notes: Notes
 ) -> Generator[Fit, Scored | Failure, Tuned | Untuned]:
     """Draw trials, keep the best on W_val (the first in a tie), fit it on W_0 and test it."""
+    chain = _Chain.begin(method, fold, seed, notes)
+    study = _study(chain.seed, budget.pruner)
+    trials = []
+    for number in range(budget.trials):
+        asked = study.ask()
+        trial = yield from _run_trial(chain, asked, number, budget)
+        _tell(study, asked, trial)
+        trials.append(trial)
+    whole = [trial for trial in trials if not (trial.failed or trial.pruned)]
+    if not whole:
+        error = next((trial.last.error for trial in reversed(trials) if trial.failed), "")
+        return Untuned(method, fold, f"no trial succeeded; the last said: {error}")
+    best = max(whole, key=lambda trial: trial.last.correct).last
+    final = yield from chain.fit("final", Fit(method, fold, best.params, chain.seed, final=True))
+    if final.error is not None:
+        return Untuned(method, fold, final.error)
+    return Tuned(
+        method=method,
+        fold=fold,
+        params=best.params,
+        validation_correct=best.correct,
+        validation_rows=best.rows,
+        test_correct=final.correct,
+        test_rows=final.rows,
+        trials=budget.trials,
+        failed_trials=sum(trial.failed for trial in trials),
+        pruned_trials=sum(trial.pruned for trial in trials),
+        seconds=sum(note.seconds for trial in trials for note in trial.fits) + final.seconds,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """What the fits of a chain share."""
+
+    name: str
+    method: str
+    fold: int
+    seed: int
+    notes: Notes
+    noted: list[FitNote]
+    """The records of an earlier run that the chain has not come to yet."""
+
+    @staticmethod
+    def begin(method: str, fold: int, seed: int, notes: Notes) -> _Chain:
+        name = f"{method}-fold{fold}"
+        noted = [FitNote(**entry) for entry in notes.recall(name)]
+        return _Chain(name, method, fold, zlib.crc32(f"{seed} {name}".encode()), notes, noted)
+
+    def fit(self, step: str, fit: Fit) -> Generator[Fit, Scored | Failure, FitNote]:
+        """Return the result of a fit: from the records if it is there, else by having it done and recording it."""
+        if self.noted and self.noted[0].step == step and self.noted[0].params == dict(fit.params):
+            return self.noted.pop(0)
+        self.noted.clear()
+        note = FitNote.of(step, fit, (yield fit))
+        self.notes.note(self.name, asdict(note))
+        return note
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """How a trial ended."""
+
+    fits: tuple[FitNote, ...]
+    """Those of its first trees, if there were any, then that of all of them, unless it was stopped."""
+    pruned: bool = False
+
+    @property
+    def last(self) -> FitNote:
+        return self.fits[-1]
+
+    @property
+    def failed(self) -> bool:
+        return self.last.error is not None
+
+
+def _run_trial(chain: _Chain, asked: Any, number: int, budget: Budget) -> Generator[Fit, Scored | Failure, _Trial]:
+    """Fit a trial; if it may be stopped, its first trees come first, and it continues only if they are worth it."""
+    params = SPACES[chain.method](asked)
+    whole = Fit(chain.method, chain.fold, params, chain.seed, final=False, timeout_s=budget.timeout_s)
+    fits: list[FitNote] = []
+    for rung, share in enumerate(_RUNGS if budget.pruner != "none" else ()):
+        note = yield from chain.fit(f"trial {number} rung {rung}", replace(whole, share=share))
+        fits.append(note)
+        if note.error is not None:
+            return _Trial(tuple(fits))
+        asked.report(note.accuracy, rung)
+        if asked.should_prune():
+            return _Trial(tuple(fits), pruned=True)
+    note = yield from chain.fit(f"trial {number}", whole)
+    return _Trial((*fits, note))
+
+
+def _study(seed: int, pruner: str) -> Any:
     # Optuna takes half a second to import, which a job without tuning is spared.
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    name = f"{method}-fold{fold}"
-    chain_seed = zlib.crc32(f"{seed} {name}".encode())
-    noted = notes.recall(name)
-    study = optuna.create_study(
-        direction="maximize", sampler=optuna.samplers.TPESampler(seed=chain_seed), pruner=_pruner(budget.pruner)
-    )
-    best: tuple[int, dict[str, Any], int] | None = None
-    failed = pruned = 0
-    seconds = 0.0
-    error = ""
-    for number in range(budget.trials):
-        trial = study.ask()
-        params = SPACES[method](trial)
-        fit = Fit(method, fold, params, chain_seed, final=False, timeout_s=budget.timeout_s)
-        parts = [*(replace(fit, share=share) for share in _RUNGS if budget.pruner != "none"), fit]
-        for rung, part in enumerate(parts):
-            step = f"trial {number}" if part is fit else f"trial {number} rung {rung}"
-            entry = yield from _entry(name, step, part, noted, notes)
-            seconds += entry["seconds"]
-            if entry["error"] is not None or part is fit:
-                break
-            trial.report(entry["correct"] / max(1, entry["rows"]), rung)
-            if trial.should_prune():
-                break
-        if entry["error"] is None and part is not fit:
-            pruned += 1
-            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-            continue
-        if entry["error"] is not None:
-            failed += 1
-            error = entry["error"]
-            study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            continue
-        study.tell(trial, entry["correct"] / max(1, entry["rows"]))
-        if best is None or entry["correct"] > best[0]:
-            best = entry["correct"], params, entry["rows"]
-    if best is None:
-        return Untuned(method, fold, f"no trial succeeded; the last said: {error}")
-    validation_correct, params, validation_rows = best
-    entry = yield from _entry(name, "final", Fit(method, fold, params, chain_seed, final=True), noted, notes)
-    if entry["error"] is not None:
-        return Untuned(method, fold, entry["error"])
-    return Tuned(
-        method=method,
-        fold=fold,
-        params=params,
-        validation_correct=validation_correct,
-        validation_rows=validation_rows,
-        test_correct=entry["correct"],
-        test_rows=entry["rows"],
-        trials=budget.trials,
-        failed_trials=failed,
-        pruned_trials=pruned,
-        seconds=seconds + entry["seconds"],
-    )
+    sampler = optuna.samplers.TPESampler(seed=seed)
+    return optuna.create_study(direction="maximize", sampler=sampler, pruner=_pruner(pruner))
+
+
+def _tell(study: Any, asked: Any, trial: _Trial) -> None:
+    """Tell Optuna how a trial ended."""
+    from optuna.trial import TrialState
+
+    if trial.failed:
+        study.tell(asked, state=TrialState.FAIL)
+    elif trial.pruned:
+        study.tell(asked, state=TrialState.PRUNED)
+    else:
+        study.tell(asked, trial.last.accuracy)
 
 
 def _pruner(name: str) -> Any:
@@ -144,20 +222,3 @@ def _pruner(name: str) -> Any:
     if name == "halving":
         return optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3)
     return optuna.pruners.NopPruner()
-
-
-def _entry(
-    chain: str, step: str, fit: Fit, noted: list[dict[str, Any]], notes: Notes
-) -> Generator[Fit, Scored | Failure, dict[str, Any]]:
-    """Return the result of a fit: from the records if it is there, else by having it done and recording it."""
-    if noted and noted[0]["step"] == step and noted[0]["params"] == dict(fit.params):
-        return noted.pop(0)
-    noted.clear()
-    answer = yield fit
-    entry: dict[str, Any] = {"step": step, "params": dict(fit.params)}
-    if isinstance(answer, Failure):
-        entry |= {"correct": 0, "rows": 0, "seconds": 0.0, "error": answer.message}
-    else:
-        entry |= {"correct": answer.correct, "rows": answer.rows, "seconds": answer.seconds, "error": None}
-    notes.note(chain, entry)
-    return entry

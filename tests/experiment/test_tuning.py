@@ -73,6 +73,18 @@ def test_a_finished_chain_asks_for_nothing() -> None:
     assert drive(notes, deep_is_good) == (whole, [])
 
 
+def test_the_notes_of_a_chain_say_what_each_fit_was_and_how_it_ended() -> None:
+    notes = KeptNotes()
+    answers = iter([Failure("out of luck"), Scored(7, 10, 0.5), Scored(6, 9, 0.25)])
+    _, asked = drive(notes, lambda _fit: next(answers), trials=2)
+    params = [dict(fit.params) for fit in asked]
+    assert notes.entries["xgboost-fold3"] == [
+        {"step": "trial 0", "params": params[0], "correct": 0, "rows": 0, "seconds": 0.0, "error": "out of luck"},
+        {"step": "trial 1", "params": params[1], "correct": 7, "rows": 10, "seconds": 0.5, "error": None},
+        {"step": "final", "params": params[1], "correct": 6, "rows": 9, "seconds": 0.25, "error": None},
+    ]
+
+
 def test_a_failed_trial_is_counted_and_the_others_go_on() -> None:
     def every_second(fit: Fit) -> Scored | Failure:
         return Failure("out of luck") if fit.params["max_depth"] % 2 and not fit.final else deep_is_good(fit)
