@@ -20,71 +20,84 @@ from dnfscale.jobs.toml_text import write_toml
 _LOOKED_AT = 5
 """Partitions whose target is read, evenly spaced: files are often sorted by class."""
 _MOST_LABELS = 50
+_CHOICES = """
+# profile: "best" is recommended and sets what is commented out here, "paper" is the method as published
+[booleanize]
+# cuts = "auto"                 # or "median", a number of quantiles, "entropy"
+# intervals = true              # what lies between two cuts may be one attribute
+# at = {age = [18, 65]}         # cuts that mean something, for columns that have them
+# parts = ["weekday", "hour", "month"]   # of dates and times, which will not come again themselves
+
+[select]
+max_ell = 10                    # attributes a formula may use
+
+[formula]
+# freedom = 0.005               # share of the rows that a shorter formula may get wrong besides
+
+[cluster]
+kind = "local"
+workers = 2
+memory_limit = "2GiB"
+
+[output]
+dir = "runs"
+"""
+"""The end of every starter spec."""
 
 
 def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_ACCESS) -> str:
     """Return a spec for a dataset; its path is written relative to the folder the spec will lie in."""
     source = open_source(data, access)
+    _check_target(source, target)
+    labels = _few_labels(source, target)
+    place = PurePosixPath(data) if is_remote(data) else Path(data).resolve()
+    path = _relative(place, folder.resolve()) if isinstance(place, Path) else data
+    head = write_toml({"schema_version": 1, "name": _name(place), "kind": "study", "seed": 0, "profile": "best"})
+    lines = [head, *_data_lines(source, path, target, labels), *_storage(access)]
+    return "\n".join(lines) + "\n" + _CHOICES
+
+
+def _check_target(source: Source, target: str) -> None:
+    """Raise SpecError unless the target is a column that can hold labels."""
     if target not in source.types:
         raise SpecError(
-            f"--target must name a column of {data}, got {target!r}; it has {', '.join(map(repr, source.types))}"
+            f"--target must name a column of {source.path}, got {target!r}; it has {', '.join(map(repr, source.types))}"
         )
     if not holds_labels(source.types[target]):
         raise SpecError(
             f"--target must name a column of labels (numbers, booleans or strings), but {target!r} has the type "
             f"{source.types[target]}; convert it, or choose another"
         )
-    # Where rows with missing values are dropped, a column without any value would leave none.
-    unusable = [n for n, kind in source.types.items() if (role_of(kind) is None or source.is_empty(n)) and n != target]
-    features = [name for name in source.types if name not in (*unusable, target)]
+
+
+def _few_labels(source: Source, target: str) -> list[Scalar]:
+    """Return the labels that were seen, in order; too many are an error."""
     labels = sorted(_labels(source, target))
     if len(labels) > _MOST_LABELS:
         raise SpecError(
             f"--target must name a column of few values, but {target!r} has more than {_MOST_LABELS}; choose another"
         )
-    place = PurePosixPath(data) if is_remote(data) else Path(data).resolve()
-    path = _relative(place, folder.resolve()) if isinstance(place, Path) else data
-    head = write_toml({"schema_version": 1, "name": _name(place), "kind": "study", "seed": 0, "profile": "best"})
-    table = write_toml({"path": path, "target": target, "positive": labels[-1:] or None, "drop": unusable})
-    return "\n".join(
-        [
-            head,
-            "[data]",
-            table.rstrip(),
-            f"# positive: labels seen are {', '.join(map(repr, labels))}"
-            if labels
-            else "# positive: no label was seen",
-            "# drop: identifiers, and what would not be known when the formula is used",
-            "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
-            "categorical = []",
-            "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
-            write_toml({"boolean": _two_valued(source, features)}).rstrip(),
-            f'missing = "drop"                # or "error", "indicator"; {_found(source, features)}',
-            *_storage(access),
-            "",
-            '# profile: "best" is recommended and sets what is commented out here, "paper" is the method as published',
-            "[booleanize]",
-            '# cuts = "auto"                 # or "median", a number of quantiles, "entropy"',
-            "# intervals = true              # what lies between two cuts may be one attribute",
-            "# at = {age = [18, 65]}         # cuts that mean something, for columns that have them",
-            '# parts = ["weekday", "hour", "month"]   # of dates and times, which will not come again themselves',
-            "",
-            "[select]",
-            "max_ell = 10                    # attributes a formula may use",
-            "",
-            "[formula]",
-            "# freedom = 0.005               # share of the rows that a shorter formula may get wrong besides",
-            "",
-            "[cluster]",
-            'kind = "local"',
-            "workers = 2",
-            'memory_limit = "2GiB"',
-            "",
-            "[output]",
-            'dir = "runs"',
-            "",
-        ]
-    )
+    return labels
+
+
+def _data_lines(source: Source, path: str, target: str, labels: Sequence[Scalar]) -> list[str]:
+    """Return the table of the data, with what was found in it."""
+    # Where rows with missing values are dropped, a column without any value would leave none.
+    unusable = [n for n, kind in source.types.items() if (role_of(kind) is None or source.is_empty(n)) and n != target]
+    features = [name for name in source.types if name not in (*unusable, target)]
+    table = write_toml({"path": path, "target": target, "positive": list(labels[-1:]) or None, "drop": unusable})
+    seen = f"labels seen are {', '.join(map(repr, labels))}" if labels else "no label was seen"
+    return [
+        "[data]",
+        table.rstrip(),
+        f"# positive: {seen}",
+        "# drop: identifiers, and what would not be known when the formula is used",
+        "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
+        "categorical = []",
+        "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
+        write_toml({"boolean": _two_valued(source, features)}).rstrip(),
+        f'missing = "drop"                # or "error", "indicator"; {_found(source, features)}',
+    ]
 
 
 def _relative(path: Path, folder: Path) -> str:
