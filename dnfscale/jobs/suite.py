@@ -11,13 +11,14 @@ import json
 import threading
 import time
 import tomllib
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO
 
 from dnfscale.engine.api import Engine, Notice
 from dnfscale.errors import ClusterError, DnfscaleError, TaskError
-from dnfscale.experiment.formats import to_csv, to_latex, to_markdown, visible
+from dnfscale.experiment.formats import Table, to_csv, to_latex, to_markdown, visible
 from dnfscale.experiment.tables import study_tables
 from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.folders import FolderError
@@ -87,57 +88,72 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
     """Run a suite in a folder that it has locked."""
     started = time.monotonic()
     shown = Watcher(None if options.json else ProgressLines(err), err if options.json else None)
-    rows: list[_Row] = []
-    environment: dict[str, Any] = {}
+    rows, environment = _run_jobs(suite, folder, options, shown)
+    for row in rows:
+        row.read_result()
+    result = {
+        "schema": SUITE_SCHEMA,
+        "name": suite.name,
+        "jobs": [_record(row) for row in rows],
+        "timing": {"total_s": round(time.monotonic() - started, 3)},
+        "environment": environment,
+    }
+    tables = study_tables([row.result for row in rows if row.result is not None])
+    _write(folder, result, tables)
+    if options.json:
+        print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
+    else:
+        _print_summary(folder, result, tables, out)
+    _check_all(rows)
+
+
+def _run_jobs(
+    suite: SuiteSpec, folder: RunFolder, options: Options, shown: Watcher
+) -> tuple[list[_Row], dict[str, Any]]:
+    """Open all jobs, run those that are not finished, and return their outcomes and where they ran."""
     journal = Journal(folder.files)
 
     def tell(notice: Notice) -> None:
         shown.notice(notice.message)
         shown.event({**journal.record(notice.event, **notice.facts), "job": suite.name})
 
+    rows: list[_Row] = []
     try:
+        # One by one, so that the jobs opened so far are released if another cannot be.
         rows += (_opened(spec, options, shown) for spec in suite.jobs)
         waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
-        if waiting:
-            engine = launched(suite, options, tell)
-            try:
-                environment = environment_of(engine)
-                workers = 0 if suite.cluster.kind == "serial" else environment["workers"]
-                _run_all(waiting, engine, at_once=max(1, _JOBS_PER_WORKER * workers))
-            finally:
-                engine.close()
+        if not waiting:
+            return rows, {}
+        with closing(launched(suite, options, tell)) as engine:
+            environment = environment_of(engine)
+            workers = 0 if suite.cluster.kind == "serial" else environment["workers"]
+            _run_all(waiting, engine, at_once=max(1, _JOBS_PER_WORKER * workers))
+        return rows, environment
     finally:
         for row in rows:
             if row.job is not None:
                 row.job.release()
-    for row in rows:
-        row.read_result()
-    total_s = round(time.monotonic() - started, 3)
-    result = {
-        "schema": SUITE_SCHEMA,
-        "name": suite.name,
-        "jobs": [_record(row) for row in rows],
-        "timing": {"total_s": total_s},
-        "environment": environment,
-    }
-    results = [row.result for row in rows if row.result is not None]
-    tables = study_tables(results)
+
+
+def _write(folder: RunFolder, result: dict[str, Any], tables: Mapping[str, Table]) -> None:
+    """Write the tables, the result and the report of a suite."""
     for name, table in tables.items():
         folder.write_text(f"tables/{name}.csv", to_csv(table))
         folder.write_text(f"tables/{name}.md", to_markdown(table))
         folder.write_text(f"tables/{name}.tex", to_latex(table))
     folder.write_json("result.json", result)
     write_report(folder)
-    if options.json:
-        print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
-    else:
-        told = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
-        for name in told:
-            if name in tables:
-                print(to_markdown(tables[name]), file=out)
-        print(f"{suite.name}: {len(results)} of {len(rows)} jobs in {total_s:,.1f} s", file=out)
-        print(f"files      {visible(str(folder.path))}", file=out)
-    _check_all(rows)
+
+
+def _print_summary(folder: RunFolder, result: dict[str, Any], tables: Mapping[str, Table], out: TextIO) -> None:
+    told = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
+    for name in told:
+        if name in tables:
+            print(to_markdown(tables[name]), file=out)
+    with_result = sum(job["status"] != "failed" for job in result["jobs"])
+    total_s = result["timing"]["total_s"]
+    print(f"{result['name']}: {with_result} of {len(result['jobs'])} jobs in {total_s:,.1f} s", file=out)
+    print(f"files      {visible(str(folder.path))}", file=out)
 
 
 def _opened(spec: JobSpec, options: Options, shown: Watcher) -> _Row:
