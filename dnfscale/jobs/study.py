@@ -39,7 +39,7 @@ from dnfscale.experiment.records import (
     tuned_record,
 )
 from dnfscale.experiment.rows import RowsPlan
-from dnfscale.experiment.sized_study import size_study
+from dnfscale.experiment.sized_study import SizedStudy, size_study
 from dnfscale.experiment.tuning import Tuned, tune
 from dnfscale.jobs.fields import SIZED
 from dnfscale.jobs.notes import TaskNotes
@@ -78,49 +78,94 @@ def run_study(
     """Carry out all methods of a job."""
     started = clock()
     to_learn = with_unit(source, to_learn, engine)
-    noted = notes.recall("ideal")
-    kept: KeptRows | None = None
-    if noted:
-        facts = noted[0]
-    else:
-        facts, kept = _learned_facts(source, spec, to_learn, engine)
-        # What was counted is of the files that the job began with; so is everything that will be read for baselines.
-        source.check_unchanged()
-        facts["seconds"] = round(clock() - started, 3)
-        notes.note("ideal", facts)
-    methods = {name: record for name, record in facts["methods"].items() if name in spec.methods}
-    methods_s = {"ideal": facts["seconds"]}
-    sized: dict[str, Any] | None = None
-    models = {"model.json": facts["model"]}
-    if spec.size_budget is not None:
-        kept = kept or keep_rows(source, to_learn, engine)
-        provenance = {**_provenance(spec), "rows": kept.table.summary.n_rows, "method": SIZED}
-        found = size_study(kept, to_learn, spec.size_budget, engine, notes, provenance=provenance, clock=clock)
-        sized, methods_s[SIZED] = found.record, round(found.seconds, 3)
-        if found.model is not None:
-            models[SIZED_MODEL] = found.model
+    facts, kept = _facts(source, spec, to_learn, engine, notes, elapsed_s=lambda: clock() - started)
+    sized = _sized(source, spec, to_learn, kept, engine, notes, clock)
     # The rows on the workers are needed no more.
-    kept = None
-    if spec.baselines or spec.peers:
-        plan = _rows_plan(source, to_learn, facts, token)
-        _check_memory(plan, engine)
-        for name, record, seconds in (*_tuned(spec, plan, engine, notes), *_peers(spec, plan, engine, notes)):
-            methods[name] = record
-            methods_s[name] = seconds
+    del kept
+    compared = _compared(source, spec, to_learn, facts, engine, notes, token=token)
+    methods = {name: record for name, record in facts["methods"].items() if name in spec.methods}
+    methods |= {name: record for name, record, _ in compared}
+    methods_s = {"ideal": facts["seconds"]}
+    models = {"model.json": facts["model"]}
     if sized is not None:
-        methods[SIZED] = sized
+        methods[SIZED] = sized.record
+        methods_s[SIZED] = round(sized.seconds, 3)
+        if sized.model is not None:
+            models[SIZED_MODEL] = sized.model
+    methods_s |= {name: seconds for name, _, seconds in compared}
+    return JobResult(_result(spec, facts["data"], methods), models, methods_s)
+
+
+def _facts(
+    source: Source,
+    spec: JobSpec,
+    to_learn: LearnSpec,
+    engine: Engine,
+    notes: TaskNotes,
+    *,
+    elapsed_s: Callable[[], float],
+) -> tuple[dict[str, Any], KeptRows | None]:
+    """Return what was learned: from the notes if it is there, else by learning it, and then with the rows it kept."""
+    noted = notes.recall("ideal")
+    if noted:
+        return noted[0], None
+    facts, kept = _learned_facts(source, spec, to_learn, engine)
+    # What was counted is of the files that the job began with; so is everything that will be read for baselines.
+    source.check_unchanged()
+    facts["seconds"] = round(elapsed_s(), 3)
+    notes.note("ideal", facts)
+    return facts, kept
+
+
+def _sized(
+    source: Source,
+    spec: JobSpec,
+    to_learn: LearnSpec,
+    kept: KeptRows | None,
+    engine: Engine,
+    notes: TaskNotes,
+    clock: Callable[[], float],
+) -> SizedStudy | None:
+    """Search formulas of bounded size, if they are asked for, in the rows that were kept, or are read again."""
+    if spec.size_budget is None:
+        return None
+    kept = kept or keep_rows(source, to_learn, engine)
+    provenance = {**_provenance(spec), "rows": kept.table.summary.n_rows, "method": SIZED}
+    return size_study(kept, to_learn, spec.size_budget, engine, notes, provenance=provenance, clock=clock)
+
+
+def _compared(
+    source: Source,
+    spec: JobSpec,
+    to_learn: LearnSpec,
+    facts: dict[str, Any],
+    engine: Engine,
+    notes: TaskNotes,
+    *,
+    token: str,
+) -> list[tuple[str, dict[str, Any], float]]:
+    """Carry out the methods that read rows again; return the name, the record and the seconds of each."""
+    if not (spec.baselines or spec.peers):
+        return []
+    plan = _rows_plan(source, to_learn, facts, token)
+    _check_memory(plan, engine)
+    return [*_tuned(spec, plan, engine, notes), *_peers(spec, plan, engine, notes)]
+
+
+def _result(spec: JobSpec, data: dict[str, Any], methods: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of a job, without timing and environment."""
     result = {
         "schema": RESULT_SCHEMA,
         "name": spec.name,
         "kind": spec.kind,
         "seed": spec["seed"],
         **({"profile": spec["profile"]} if spec["profile"] != "paper" else {}),
-        "data": facts["data"],
+        "data": data,
         "methods": methods,
     }
     if spec.kind == "study" or (spec.kind == "distill" and spec.knows_truth):
-        result["comparisons"] = comparison_records(methods, facts["data"])
-    return JobResult(result, models, methods_s)
+        result["comparisons"] = comparison_records(methods, data)
+    return result
 
 
 def _learned_facts(
