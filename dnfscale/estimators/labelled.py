@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dnfscale.apply.evaluate import check_columns, columns_of, evaluate
-from dnfscale.core.arrays import Ints
+from dnfscale.core.arrays import Floats, Ints
 from dnfscale.core.columns import Reading, unused_name
 from dnfscale.core.lookalikes import alike_names
 from dnfscale.core.vocabulary import Vocabulary
@@ -64,6 +64,32 @@ class Labelled:
         """The columns whose names differ from another in case only, those beside the features too."""
         features = (name for name in self.source.types if name not in (self.target, self.weight))
         return alike_names((*features, *self.beside))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weighed:
+    """Rows that weigh something, with their labels."""
+
+    table: pa.Table
+    plain: Floats
+    """The weight of each row by itself."""
+    factor: Floats
+    """What the weight of its class multiplies it by."""
+
+    @property
+    def weighed(self) -> Floats:
+        """The weight of each row in all."""
+        return products(self.plain, self.factor)
+
+    def repeated(self) -> _Weighed | None:
+        """Return each row as often as it weighs by itself; None where that cannot be, or is too often.
+
+        A row that counts three times is three rows, also where rows are dealt into parts.
+        """
+        often = repeats(self.plain, most=max(10 * self.table.num_rows, 1 << 20))
+        if often is None:
+            return None
+        return _Weighed(repeated(self.table, often), np.ones(often.sum()), np.repeat(self.factor, often))
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -122,38 +148,38 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, classes = _labels(y, table.num_rows)
         weights = sample_weights(sample_weight, table.num_rows)
         factors = class_factors(self.class_weight, classes, labels, weights)
-        plain = np.ones(len(labels)) if weights is None else weights
-        factor = np.ones(len(labels)) if factors is None else factors[labels]
-        weighed = products(plain, factor)
-        # Rows that weigh nothing are not there, and neither is a class that has no other rows.
-        rows = np.flatnonzero(weighed)
-        left, labels = np.unique(labels[rows], return_inverse=True)
-        classes, plain, factor, weighed = _two_or_more(classes[left]), plain[rows], factor[rows], weighed[rows]
-        names = [unused_name(wanted, table.column_names) for wanted in ("target", "weight")]
-        table = table.take(pa.array(rows)).append_column(names[0], pa.array(labels.astype(np.int64)))
+        target = unused_name("target", table.column_names)
+        rows, classes = _weighed(table, target, labels, classes, weights, factors)
         # Columns that cannot be learned from are told of before their rows are put in order.
-        feature_columns(table_source(table, "X"), target=names[0], drop=self.drop, categorical=(), boolean=())
-        name = str(getattr(y, "name", None) or "target")
-        often = repeats(plain, most=max(10 * table.num_rows, 1 << 20))
-        if weights is not None and often is not None:
-            # A row that counts three times is three rows, also where rows are dealt into parts.
-            table, weighed, plain = repeated(table, often), np.repeat(factor, often), np.ones(often.sum())
-            weights = None
-        if weights is None and factors is None:
-            source = table_source(in_own_order(table, without=self.drop), "X")
-            return Labelled(
-                source, names[0], name, classes, weighted=sample_weight is not None, beside=_names(y, sample_weight)
-            )
-        times, unit = whole_weights(weighed, most=min(MOST_WEIGHT, (1 << 62) // most_times))
+        feature_columns(table_source(rows.table, "X"), target=target, drop=self.drop, categorical=(), boolean=())
+        again = None if weights is None else rows.repeated()
+        rows = again or rows
+        weight, unit = None, 1
+        if factors is None and (weights is None or again is not None):
+            ordered = in_own_order(rows.table, without=self.drop)
+        else:
+            weight = unused_name("weight", table.column_names)
+            ordered, unit = self._with_weights(rows, weight, most_times)
+        return Labelled(
+            source=table_source(ordered, "X"),
+            target=target,
+            name=str(getattr(y, "name", None) or "target"),
+            classes=classes,
+            weight=weight,
+            unit=unit,
+            weighted=weight is not None or sample_weight is not None,
+            beside=_names(y, sample_weight),
+        )
+
+    def _with_weights(self, rows: _Weighed, name: str, most_times: int) -> tuple[pa.Table, int]:
+        """Return rows in their own order with a column of whole weights, and what a weight of one became."""
+        times, unit = whole_weights(rows.weighed, most=min(MOST_WEIGHT, (1 << 62) // most_times))
         if isinstance(self.class_weight, str):
             # «balanced» leaves the weight of all rows together as it was: a row of weight one is an average one.
-            unit = max(1, round(float(times.sum()) / float(plain.sum())))
-        order = own_order(table, times, without=self.drop)
+            unit = max(1, round(float(times.sum()) / float(rows.plain.sum())))
+        order = own_order(rows.table, times, without=self.drop)
         order = order[times[order] > 0]
-        table = table.take(pa.array(order)).append_column(names[1], pa.array(times[order]))
-        source = table_source(table, "X")
-        beside = _names(y, sample_weight)
-        return Labelled(source, names[0], name, classes, names[1], unit, weighted=True, beside=beside)
+        return rows.table.take(pa.array(order)).append_column(name, pa.array(times[order])), unit
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:  # noqa: ARG002
         """Return the names of the attributes that the formulas use."""
@@ -247,6 +273,22 @@ def _labelled_dask(frame: Any, y: Any) -> Labelled:
     name = unused_name("target", frame.columns)
     labelled = dask_source(frame.assign(**{name: y}), "X")
     return Labelled(labelled, name, str(getattr(y, "name", None) or "target"), None, beside=_names(y))
+
+
+def _weighed(
+    table: pa.Table, target: str, labels: Ints, classes: Labels, weights: Floats | None, factors: Floats | None
+) -> tuple[_Weighed, Labels]:
+    """Return the rows that weigh something, with their labels as a column of codes, and the classes these stand for.
+
+    Rows that weigh nothing are not there, and neither is a class that has no other rows.
+    """
+    plain = np.ones(len(labels)) if weights is None else weights
+    factor = np.ones(len(labels)) if factors is None else factors[labels]
+    rows = np.flatnonzero(products(plain, factor))
+    left, codes = np.unique(labels[rows], return_inverse=True)
+    kept = _two_or_more(classes[left])
+    labelled = table.take(pa.array(rows)).append_column(target, pa.array(codes.astype(np.int64)))
+    return _Weighed(labelled, plain[rows], factor[rows]), kept
 
 
 def _names(*given: Any) -> tuple[str, ...]:
