@@ -1,11 +1,12 @@
 """`python -m dnfscale.jobs VERB`, which is also installed as `dnfscale`."""
 
+import os
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 from dnfscale.engine.forking import prepare_workers
-from dnfscale.engine.kinds import KINDS
 from dnfscale.learn.loading import LOADED
 
 
@@ -23,9 +24,23 @@ def _seems_to_start_workers(arguments: Sequence[str]) -> bool:
     """Guess whether a command will start workers on this machine; a wrong guess only costs time."""
     if arguments[:1] != ["run"] or any(argument.startswith("--scheduler") for argument in arguments):
         return False
-    texts = [*arguments, *(Path(file).read_text("utf-8", "replace") for file in arguments if Path(file).is_file())]
-    others = [kind for kind in KINDS if kind != "local"]
-    return not any(f'"{kind}"' in text or text.endswith(f"cluster.kind={kind}") for text in texts for kind in others)
+    kind = "local"
+    for argument in filter(os.path.isfile, arguments):
+        kind = _cluster_kind(Path(argument)) or kind
+    for argument in arguments:
+        key, _, value = argument.removeprefix("--set=").partition("=")
+        if key.strip() == "cluster.kind":
+            kind = value.strip(" \"'")
+    return kind == "local"
+
+
+def _cluster_kind(file: Path) -> str | None:
+    """Return the kind of cluster that a spec asks for; None if it asks for none, or is not for us to complain about."""
+    try:
+        cluster = tomllib.loads(file.read_text("utf-8")).get("cluster")
+    except (OSError, ValueError, RecursionError):
+        return None
+    return cluster.get("kind") if isinstance(cluster, dict) else None
 
 
 if __name__ == "__main__":

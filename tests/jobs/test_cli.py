@@ -264,7 +264,13 @@ def test_what_a_run_says_goes_where_stdout_points_at_that_moment(laid_desk, caps
         (["run", "job.toml", "--set", "cluster.kind=serial"], False),
         (["run", "job.toml", "--set=cluster.kind=scheduler_file"], False),
         (["run", "job.toml", "--scheduler", "tcp://127.0.0.1:1"], False),
+        (["run", "job.toml", "--set", 'cluster.kind="serial"'], False),
         (["run", "serial.toml"], False),
+        (["run", "serial.toml", "--set", "cluster.kind=local"], True),
+        (["run", "--output", "serial", "named.toml"], True),
+        (["run", "job.toml", "--set", f"data.drop=['{'x' * 300}']"], True),
+        (["run", "broken.toml"], True),
+        (["run", "nowhere.toml"], True),
         (["validate", "job.toml"], False),
     ],
 )
@@ -272,4 +278,6 @@ def test_workers_are_prepared_for_only_where_some_will_be_started(desk, monkeypa
     monkeypatch.chdir(desk.path)
     desk.spec('[cluster]\nkind = "local"\n')
     desk.spec('[cluster]\nkind = "serial"\n', file="serial.toml")
+    desk.spec('name = "serial"\n', file="named.toml")
+    (desk.path / "broken.toml").write_text("[cluster\n", encoding="utf-8")
     assert _seems_to_start_workers(arguments) is starts
