@@ -1,4 +1,4 @@
-"""Choosing a ranking and ell in every place, by what prefixes of rankings are worth on W_val."""
+"""Chooses a ranking and ell in every place, by how well prefixes of the rankings do on W_val."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from dnfscale.method.sweep import Judging, RankedCounts, Sweep, sweep
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tried:
-    """What the rankings of a place are worth in each inner split."""
+    """The counts by which a place chooses a ranking and ell: those of every ranking in each inner split."""
 
     ranked: Mapping[str, tuple[RankedCounts, ...]]
     final: Ranked
-    """The rankings to choose from."""
+    """The rankings whose best attributes are taken once a ranking and ell are chosen."""
     distinct_rows: int
-    """How many different rows validate."""
+    """The number of different rows that are in some W_val."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ def choose_ells(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Eng
     tried = _tried(kept, rankings, spec, engine)
     choose = ChooseEll(spec.judging)
     if spec.shrink == "none":
-        # Rules that only compare counts are done before they could be sent.
+        # Without shrinking, choosing only compares counts, which takes less time than sending them to a worker.
         return {place: choose(each) for place, each in tried.items()}
     return dict(zip(tried, engine.map("try prefixes", list(tried.values()), choose), strict=True))
 
 
 def _tried(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) -> dict[Place, Tried]:
-    """Return what there is to choose from in every place."""
+    """Count the rankings, and return for every place what it chooses by."""
     splits = kept.table.splits
     counted = count_rankings(kept, rankings, engine)
     validated = [_validated_rows(fold, kept.parts, splits) for fold in range(splits.n_folds)]
@@ -65,6 +65,6 @@ def _tried(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) 
 
 
 def _validated_rows(fold: int, parts: Groups, splits: Splits) -> int:
-    """Return how many different rows of a fold validate in some inner split."""
+    """Return how many different rows of a fold are in W_val of some inner split."""
     validate = np.any([parts[part] == JUDGED for part in inner_parts(fold, splits)], axis=0)
     return int(splits.arc_rows[validate].sum())

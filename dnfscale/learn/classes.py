@@ -1,8 +1,8 @@
-"""More than two classes: a formula for each against the others, and what they say together.
+"""More than two classes: a formula for each class against the others, and their joint answer.
 
-A row gets the class whose formula gives its type the highest probability, measured by the formula's own threshold, the
-first of several. A formula accepts a type exactly when it gives it more than the threshold, so a class whose formula
-says yes goes before all that say no; see `relative_probabilities`.
+A row gets the class whose formula gives its type the highest probability relative to that formula's own threshold; in a
+tie, the first such class. A formula accepts a type exactly when its probability is above the threshold, so a class
+whose formula says yes goes before all whose formulas say no; see `relative_probabilities`.
 """
 
 from __future__ import annotations
@@ -29,38 +29,38 @@ from dnfscale.method.booleanize import Booleanization
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedClasses:
-    """The formulas of all classes, and how their joint answers fall out on the test rows."""
+    """The formulas of all classes, and how often each joint answer occurs on the test rows."""
 
     labels: tuple[Scalar, ...]
     classes: tuple[Learned, ...]
     confusion: Ints
-    """confusion[fold, class, answer]: test rows of a class by the class they were given."""
+    """confusion[fold, class, answer]: test rows of a class by the class that the formulas gave them."""
     kept: KeptRows
-    """The rows as they are kept on the workers."""
+    """The rows that are kept on the workers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answering:
-    """A formula of one class in one fold, as far as it takes part in an answer."""
+    """What a joint answer needs of the formula of one class in one fold."""
 
     attributes: tuple[int, ...]
-    """Cut at the medians of W_0."""
+    """The formula's attributes, with the cuts of W_0."""
     probabilities: Floats
-    """Of each type over the attributes, relative to the formula's threshold."""
+    """The probability of each type over the attributes, relative to the formula's threshold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountAnswers:
-    """A scan: how often each fold's formulas give the rows of a class each answer, on the test part."""
+    """A scan that counts the joint answers of each fold's formulas on its test part, by the class of the row."""
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
     spans: tuple[tuple[tuple[Span, ...], ...], ...]
-    """spans[fold][class]."""
+    """spans[fold][class]: the attributes of the formula."""
     probabilities: tuple[tuple[Floats, ...], ...]
     """probabilities[fold][class][type]."""
     tested: Bools
-    """tested[fold, arc]."""
+    """tested[fold, arc]: whether the arc is in the fold's test part."""
 
     def __call__(self, read: Read) -> Ints:
         n_classes = len(self.spans[0])
@@ -82,7 +82,7 @@ class CountAnswers:
 
 
 def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedClasses:
-    """Learn a formula for every class, and count what they answer together."""
+    """Learn a formula for every class, and count their joint answers on the test rows."""
     learned = learn_targets(source, spec, engine)
     answering = {
         fold: [
@@ -103,7 +103,7 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
 def count_answers(
     kept: KeptRows, booleans: Booleanization, answering: Mapping[int, Sequence[Answering]], engine: Engine
 ) -> Ints:
-    """Count what the formulas of all classes answer together in some folds: counts[fold, class, answer]."""
+    """Count the joint answers of the formulas of all classes in some folds: counts[fold, class, answer]."""
     table = kept.table
     n_classes = len(table.classes)
     if not answering:

@@ -1,4 +1,4 @@
-"""Counting types where the rows are: of rankings, to choose by, and of chosen attributes, to form a classifier of."""
+"""Counts types on the workers: those of rankings, to choose by, and those of chosen attributes, to form classifiers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Wanted(NamedTuple):
     """Attributes whose types are to be counted, with a target, in a learning part."""
 
     target: int
-    """Of the targets and, after them, their other readings."""
+    """Its place in the list of all targets followed by the other readings of the target."""
     part: LearningPart
     attributes: tuple[int, ...]
 
 
 class Chosen(NamedTuple):
-    """Attributes that a classifier is to be formed of, in a place."""
+    """The attributes of a place that a classifier is to be formed from."""
 
     place: Place
     attributes: tuple[int, ...]
@@ -39,20 +39,20 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """The types over chosen attributes, as W_0 cuts them."""
+    """The counts of the types over chosen attributes, with the cuts of W_0."""
 
     whole: TypeCounts
-    """On W_0."""
+    """Counts on W_0."""
     test: TypeCounts
-    """On the test part."""
+    """Counts on the test part."""
     others: tuple[TypeCounts, ...]
-    """On the test part for the other readings of the target, if there are any."""
+    """Counts on the test part for the other readings of the target, if there are any."""
 
 
 def count_rankings(kept: KeptRows, rankings: Rankings, engine: Engine) -> dict[Wanted, RankedCounts]:
     """Count the rankings of every target on W_train and W_val of every inner split.
 
-    Rankings that agree on which attributes are best, in whatever order, share one count.
+    Rankings that have the same attributes, in whatever order, share one count.
     """
     wanted = dict.fromkeys(
         Wanted(target, part, attributes)
@@ -91,7 +91,7 @@ def count_chosen(
 def _count(
     phase: str, wanted: Iterable[Wanted], parts: Groups, kept: KeptRows, booleans: Booleanization, engine: Engine
 ) -> Mapping[Wanted, Ints]:
-    """Return what each is counted as, over (group, truth value, type); of equals one is counted."""
+    """Count each request as tally[group, truth value, type]; equal requests are counted once."""
     distinct = list(dict.fromkeys(wanted))
     check_merge(
         f"type counts of {len(distinct)} tables",
@@ -115,13 +115,13 @@ def _count(
 
 
 def _request(want: Wanted, row: int, booleans: Booleanization) -> TypeRequest:
-    """Return what is asked of the rows: attributes are cut as the part that is learned from cuts them."""
+    """Return the request to a scan: attributes have the cuts of the part that is learned from."""
     spans = booleans.whole if want.part.split is None else booleans.train
     return TypeRequest(row, spans.of(want.part.fold, want.attributes), want.attributes, want.target)
 
 
 def _in_order(attributes: tuple[int, ...], tally: Ints, counted: tuple[int, ...]) -> RankedCounts:
-    """Return what was counted over the same attributes in another order."""
+    """Return a tally over the counted attributes as the counts of a ranking, which has them in another order."""
     order = [counted.index(attribute) for attribute in attributes]
     train, validation = (counts.project(counts.from_dense(*tally[group]), order) for group in (LEARNED, JUDGED))
     return RankedCounts(attributes, train, validation)

@@ -1,4 +1,4 @@
-"""How many folds and inner splits rows are dealt into."""
+"""Decides how many folds and inner splits the rows are dealt into."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.learn.spec import LearnSpec
 
 _MOST_FOLDS = 5_000
-"""What is known of each arc in each fold grows with the square of the number of folds: 50 MB here."""
+"""The part of each arc in each fold is stored, which grows with the square of the number of folds: 50 MB here."""
 _VALIDATED_ROWS, _MOST_SPLITS = 30_000, 10
-"""Rows that are worth validating on, over as few inner splits as it takes, and the most splits that may take."""
+"""With "auto" there are as many inner splits as it takes for rows x splits to reach the first, at most the second."""
 _FEW_ROWS = 100
 """Below this many rows every row is a test fold of its own, unless the number of folds is given."""
 
 
 def splits_of(n_rows: int, spec: LearnSpec) -> Splits:
-    """Return how so many rows are dealt into folds and inner splits."""
+    """Return the folds and inner splits that n_rows rows are dealt into."""
     outer, inner = n_test_folds(n_rows, spec), n_inner(n_rows, spec)
     if inner > 1 and (outer + 1) * inner > _MOST_FOLDS:
         raise LimitError(
@@ -27,19 +27,19 @@ def splits_of(n_rows: int, spec: LearnSpec) -> Splits:
 
 
 def n_inner(n_rows: int, spec: LearnSpec) -> int:
-    """Return how many inner splits so many rows are worth."""
+    """Return the number of inner splits for n_rows rows."""
     return spec.splits if isinstance(spec.splits, int) else min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
 
 
 def asked_folds(n_rows: int, spec: LearnSpec) -> int:
-    """Return how many test folds are asked for, whether or not so many rows can be dealt into them."""
+    """Return how many test folds are asked for, whether or not n_rows rows can be dealt into them."""
     if spec.outer is None:
         return 10 if n_rows >= _FEW_ROWS else n_rows
     return n_rows if spec.outer == "leave-one-out" else int(spec.outer)
 
 
 def n_test_folds(n_rows: int, spec: LearnSpec) -> int:
-    """Return how many test folds so many rows are dealt into."""
+    """Return how many test folds n_rows rows are dealt into; a number that cannot be met is an error."""
     outer = asked_folds(n_rows, spec)
     if spec.outer == 0:
         return 0

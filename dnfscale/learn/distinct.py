@@ -1,4 +1,4 @@
-"""The types of the formula-size method: distinct rows of every fold over all attributes, counted where the rows are.
+"""The types of the formula-size method: the distinct rows of every fold over all attributes, counted on the workers.
 
     kept rows -> distinct rows on W_train and W_val, on W_0 and the test part, per fold
 
@@ -29,8 +29,8 @@ from dnfscale.method.ideal import weighed_rows
 from dnfscale.method.select import SCORES, rankings
 
 MAX_TYPES = 20_000
-"""Distinct rows of a fold, unless the spec says otherwise. The search takes time in proportion: size 10 over 50
-attributes about a minute at this limit."""
+"""The most distinct rows of a fold, by default. The time of the search grows in proportion: size 10 over 50 attributes
+takes about a minute at this limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class FoldTypes:
     target: int
     fold: int
     attributes: tuple[int, ...]
-    """The attributes that are told apart, in the order of all attributes."""
+    """The attributes by which rows are told apart, in the order of all attributes."""
     exact: bool
     """Whether these are all attributes."""
     train: PackedTypes
@@ -57,7 +57,7 @@ class FoldTypes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountDistinct:
-    """A scan of the rows that were kept: the distinct rows of every request."""
+    """A scan of the kept rows that counts the distinct rows of every request."""
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
@@ -102,14 +102,15 @@ def count_distinct(kept: KeptRows, spec: LearnSpec, engine: Engine, *, max_types
 
 
 def type_table(types: PackedTypes) -> TypeTable:
-    """Return distinct rows as what the search reads."""
+    """Return distinct rows as the table that the search reads."""
     return TypeTable(types.holds(), types.n, types.c)
 
 
 def weighed(types: PackedTypes, threshold: Fraction) -> PackedTypes:
-    """Return distinct rows with weights by which the fewest errors cost the least: a wrong «no» 1 - threshold each.
+    """Return distinct rows weighted by the cost of an error: 1 - threshold for a missed positive, else the threshold.
 
-    With the threshold 1/2 they stay as they are. The weights are whole numbers, so that the search stays exact.
+    So the formula with the fewest errors is the cheapest one. With the threshold 1/2 the rows stay as they are. The
+    weights are whole numbers, so that the search stays exact.
     """
     n, c = weighed_rows(types.n, types.c, threshold)
     return replace(types, n=n, c=c)
@@ -127,7 +128,7 @@ def _best(kept: KeptRows, spec: LearnSpec, place: Place, *, n: int) -> tuple[int
 
 
 def _count(kept: KeptRows, chosen: dict[Place, tuple[int, ...]], engine: Engine, max_types: int) -> Distinct:
-    """Count the distinct rows of some folds: of each, cut at the medians of W_train, and at those of W_0."""
+    """Count the distinct rows of each place twice: with the cuts of W_train, then with those of W_0."""
     most = min(max_types, kept.table.splits.n_rows)
     check_merge(
         f"distinct rows of {len(chosen):,} folds",
@@ -152,6 +153,6 @@ def _count(kept: KeptRows, chosen: dict[Place, tuple[int, ...]], engine: Engine,
 
 
 def _cells(groups: Codes, of_class: Bools) -> Codes:
-    """Return where the rows of each label count, given the group of each arc and the target's value of each class."""
+    """Return the cell in which the rows of each label (arc, class) count, given the arcs' groups and the target."""
     cells = np.where((groups == 2)[:, None], DROPPED, 2 * groups[:, None] + of_class[None, :])
     return cells.astype(np.uint8).reshape(-1)

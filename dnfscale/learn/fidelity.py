@@ -1,4 +1,4 @@
-"""How close a formula comes to the classifier it explains, and to the truth, on rows that did not choose it."""
+"""How often a formula agrees with the classifier that it explains, and with the truth, on each fold's test rows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dnfscale.learn.line import Learned, LearnedFold
 from dnfscale.method.ideal import correct_rows
 
 READINGS = (TRULY_YES, AGREED)
-"""The other readings of a joined target: the truth, and whether the classifier is right."""
+"""The other readings of a target that joins the classifier's answer with the truth: the truth, and where both agree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How a fold's formula and the classifier it explains do on the fold's test rows."""
+    """How often a fold's formula and the classifier that it explains are right on the fold's test rows."""
 
     rows: int
     faithful: int
@@ -26,7 +26,7 @@ class Agreement:
 
 
 def agreement(fold: LearnedFold, *, known: bool) -> Agreement:
-    """Return how a fold's formula does; `known` says whether the truth was joined to the answers."""
+    """Return the agreement of a fold's formula; `known`: whether the truth was joined to the classifier's answers."""
     answers = fold.dnf.accepts(fold.test.codes)
     faithful = correct_rows(answers, fold.test)
     if not known:
@@ -41,5 +41,5 @@ def agreement(fold: LearnedFold, *, known: bool) -> Agreement:
 
 
 def agreements(learned: Learned, *, known: bool) -> list[Agreement]:
-    """Return how the formulas of all folds do."""
+    """Return the agreement of each fold's formula."""
     return [agreement(fold, known=known) for fold in learned.folds]

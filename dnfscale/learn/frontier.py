@@ -1,7 +1,7 @@
 """How accuracy grows with length: the formula of every number of attributes, in every fold.
 
-A sweep looks at each ell on validation rows only. Here the best ranking of each ell is carried out as the chosen one
-is: counted on W_0, written as a short formula, and tested. The test rows choose nothing; they show what there was.
+A sweep judges each ell on validation rows only. Here the best ranking of each ell is treated as the chosen one is:
+counted on W_0, written as a short formula, and tested. The test rows choose nothing; they show what the choice was.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from dnfscale.method.minimize import Effort
 from dnfscale.method.sweep import Step
 
 _EFFORT = Effort(nodes=1)
-"""Formulas that are not chosen need not be proven the shortest: without a search those of nine and ten attributes on
-Colon are a thousandth longer, in half of the time."""
+"""Formulas that are not chosen need not be proven shortest: without a search, those of nine and ten attributes on Colon
+are longer by a thousandth and take half the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class _Tested(NamedTuple):
 
 
 def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> list[Grown]:
-    """Return what the formulas of the only target come to, for each ell that every fold has tried."""
+    """Return the mean accuracy and length of the only target's formulas, for each ell that every fold has tried."""
     [target] = learned.targets
     longest = min(len(fold.sweep.steps) for fold in (*target.folds, target.model))
     ells = range(1, longest + 1)
-    # The chosen formulas have been written, and that of all rows has no test part.
+    # The chosen formulas have been written already. The fold of all rows has no test part, so it is left out.
     tested = {(fold.fold, fold.sweep.chosen.ell): _Tested(fold.dnf, fold.test) for fold in target.folds}
     others = {
         (fold.fold, step.ell): step

@@ -1,4 +1,4 @@
-"""The rows that a read leaves on the workers, with their attributes and how these go with every target.
+"""The rows that a read leaves on the workers, with their attributes and the 2 x 2 tables of these with every target.
 
 read rows, locate cuts -> bin rows, associate
 """
@@ -26,16 +26,16 @@ from dnfscale.method.booleanize import Booleanization, booleanize
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptRows:
-    """The rows that a read leaves on the workers, and what is needed to ask more of them."""
+    """The rows that a read leaves on the workers, and what further scans of them need."""
 
     table: Table
     rows: Sequence[object]
     booleans: Booleanization
-    """Without intervals, which are found when attributes are ranked."""
+    """The attributes without intervals, which are found when attributes are ranked."""
     parts: Groups
     """The learning parts that rank attributes."""
     associations: tuple[Associations, ...]
-    """Of the attributes with each target, in every such part."""
+    """For each target, its 2 x 2 tables with the attributes in every such part."""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -60,7 +60,7 @@ def _lay_out(read: ReadTable, spec: LearnSpec) -> Booleanization:
         read.cuts,
         n_folds=table.splits.n_folds,
         keep_missing=table.reading.keep_missing,
-        # With weights a category of few rows may still weigh enough: that shows when they are ranked.
+        # A category of few rows may still weigh enough; weighted categories are left out when attributes are ranked.
         rare=spec.rare if spec.weight is None else 0,
     )
     if not booleans.attributes:

@@ -1,6 +1,6 @@
 """The straight line: from a source to the formulas of all folds.
 
-One read of the dataset leaves rough rows on the workers; the scans after it read those. Below them there are no rows,
+One read of the dataset leaves rough rows on the workers, and the later scans read those. After the last scan there are
 only counts.
 
     keeping    read rows, locate cuts -> bin rows, associate
@@ -46,7 +46,7 @@ from dnfscale.method.sweep import Step, Sweep
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleRule:
-    """The best single attribute of a fold, to compare with."""
+    """The best single attribute of a fold, with which its formula is compared."""
 
     attribute: str
     whole: TypeCounts
@@ -82,16 +82,16 @@ class LearnedFold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What was learned of one target."""
+    """What was learned about one target."""
 
     rows: int
     """Rows used: N."""
     rows_dropped: int
     columns: tuple[Column, ...]
     n_attributes: int
-    """Without intervals."""
+    """The number of attributes, without intervals."""
     attribute_names: tuple[str, ...]
-    """With the intervals that were found."""
+    """The names of the attributes, with the intervals that were found."""
     positive: tuple[Scalar, ...]
     positive_rows: int
     silent_columns: tuple[str, ...]
@@ -175,15 +175,15 @@ class Classifier:
     threshold: Fraction
     """The share of positives from which a type is accepted."""
     shrink: Shrink
-    """What types of few rows go by."""
+    """The rule for types of few rows."""
 
     def truth(self, freedom: Freedom) -> Truth:
-        """Return what a formula of it has to say."""
+        """Return the types that a formula of this classifier must accept, and those that it is free to accept."""
         return truth_of(self.counted.whole, self.tau, shrink=self.shrink, threshold=self.threshold, freedom=freedom)
 
 
 def form_classifier(fold: int, step: Step, counted: Counted, booleans: Booleanization, spec: LearnSpec) -> Classifier:
-    """Form the classifier of a step of the sweep in a fold, of what was counted over its attributes."""
+    """Form the classifier of a step of a fold's sweep, given the counts over the step's attributes."""
     threshold = spec.judging.objective.threshold_of(counted.whole)
     return Classifier(booleans.vocabulary(fold, step.attributes), counted, threshold, step.shrink)
 
@@ -194,7 +194,7 @@ Key = TypeVar("Key")
 def write_formulas(
     classifiers: Mapping[Key, Classifier], spec: LearnSpec, engine: Engine, effort: Effort = EFFORT
 ) -> dict[Key, Minimized]:
-    """Write each classifier as a short formula; those that agree are written once."""
+    """Write each classifier as a short formula; those with the same truth are written once."""
     truths = {key: classifier.truth(spec.free) for key, classifier in classifiers.items()}
     distinct = list(dict.fromkeys(truths.values()))
     if spec.minimize == "sympy":
@@ -257,7 +257,7 @@ def _learned_fold(
 
 
 def _learned(target: int, folds: Mapping[Place, LearnedFold], kept: KeptRows, rankings: Rankings) -> Learned:
-    """Return what was learned of a target: its folds, of which the last is that of all rows."""
+    """Return what was learned about a target from its folds, the last of which is the fold of all rows."""
     table = kept.table
     positive = table.positives[target]
     *tested, model = (folds[place] for place in kept.places if place.target == target)

@@ -1,4 +1,4 @@
-"""What the tasks of learning use: workers of this machine load it before they are asked for it."""
+"""The modules that learning tasks use, which local workers load before their first task."""
 
 LOADED = ("dnfscale.learn.line", "scipy.optimize")
-"""The names of modules. SciPy's optimizers alone would delay the first formula by half a second."""
+"""Names of modules. SciPy's optimizers alone would delay the first formula by half a second."""

@@ -1,11 +1,12 @@
-"""Where something is learned: every target in every fold, and the parts of a fold's rows that are learned from.
+"""Where formulas are learned: every target in every fold, and the parts of a fold's rows that are learned from.
 
-A *place* is a target in a fold: one formula is learned there. Places go target by target, each with all folds in order,
-the fold of all rows last.
+A *place* is a target in a fold: one formula is learned there. Places are ordered by target, then by fold; the fold of
+all rows comes last.
 
-A *learning part* is what is learned from at a time: W_train of an inner split of a fold, judged by W_val of the split,
-or all of W_0, judged by the fold's test part. Its *groups* say so of every arc: LEARNED, JUDGED, or neither. Learning
-parts go split by split, each with all folds in order, and then W_0 of all folds; arrays over them have a row for each.
+A *learning part* is a set of rows to learn from, with the rows that judge the result: W_train of an inner split of a
+fold with W_val of the split, or all of W_0 with the fold's test part. Its *groups* give the role of every arc: LEARNED,
+JUDGED, or neither. Learning parts are ordered by split, then by fold, with W_0 of all folds last; arrays over them have
+one row for each.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from dnfscale.core.arrays import Codes
 from dnfscale.core.splits import TRAIN, VALIDATION, Splits
 
 LEARNED, JUDGED = TRAIN, VALIDATION
-"""The groups of a learning part: in an inner split W_train and W_val, as they are numbered there."""
+"""The groups of a learning part; those of an inner split have the numbers of its W_train and W_val."""
 _OF_WHOLE = np.array([LEARNED, LEARNED, JUDGED], dtype=np.uint8)
-"""What TRAIN, VALIDATION and TEST are in W_0."""
+"""The groups of TRAIN, VALIDATION and TEST where all of W_0 is learned from."""
 
 
 class Place(NamedTuple):
-    """Where a formula is learned; places sort in their order."""
+    """A target in a fold, where one formula is learned; sorting gives the order of places."""
 
     target: int
     fold: int
 
 
 class LearningPart(NamedTuple):
-    """What is learned from at a time."""
+    """A set of rows to learn from: W_train of an inner split of a fold, or all of the fold's W_0."""
 
     fold: int
     split: int | None
-    """Which inner split's W_train; None: all of W_0."""
+    """The inner split whose W_train it is; None for all of W_0."""
 
 
 Groups = Mapping[LearningPart, Codes]
@@ -49,9 +50,9 @@ def places_of(n_targets: int, splits: Splits) -> tuple[Place, ...]:
 
 
 def ranking_parts(splits: Splits) -> Groups:
-    """Return the learning parts that rank attributes, each for itself.
+    """Return the learning parts that rank attributes, each with a ranking of its own.
 
-    Where there are several inner splits, what was chosen over them is carried out on W_0, which ranks as well.
+    If there are several inner splits, W_0 ranks as well: the ranking and ell that they choose are applied to it.
     """
     inner = {
         LearningPart(fold, split): groups
@@ -77,7 +78,7 @@ def inner_parts(fold: int, splits: Splits) -> list[LearningPart]:
 
 
 def first_part(fold: int) -> LearningPart:
-    """Return W_train of a fold's first inner split: what is done once in a fold, without choosing, goes by it."""
+    """Return W_train of a fold's first inner split, used for what is done once in a fold and chooses nothing."""
     return LearningPart(fold, 0)
 
 

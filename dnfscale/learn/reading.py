@@ -1,11 +1,11 @@
 """The one full read of a dataset: from a source to rough rows on the workers, and the cuts of every fold.
 
-To read rows once, two things must be known before: their numbers, from which folds and splits follow, and a bracket
-around the medians of each number column. Where the footers show that no row will be dropped, numbers follow from them,
-and a look at the first rows of some partitions gives brackets; where partitions are few, or differ much, all rows of
-the number columns are looked at. Where the footers do not tell, or where that turns out to be wrong (a nan in a column
-of floats, a bracket that misses), a scan of its own counts and samples the rows first. What is guessed decides how
-often the dataset is read, never the result.
+To read rows once, two things must be known before: the rows' numbers, from which folds and splits follow, and a bracket
+around the medians of each number column. If the footers show that no row will be dropped, they give the numbers, and
+the first rows of some partitions give the brackets; if partitions are few, or differ much, all rows of the number
+columns are sampled. If the footers do not show it, or turn out to be wrong (a nan in a column of floats), or a bracket
+misses a median, an extra scan first counts and samples the rows. The guesses decide how often the dataset is read,
+never the result.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from dnfscale.method.booleanize import FoldCuts
 from dnfscale.method.cuts import CutPlan, check_given, counted_cuts, given_bracket, given_cut, plan_cuts
 
 _SMALL = 1 << 18
-"""Up to so many numbers in all, every one is kept: sampling would cost more."""
+"""If the table has at most this many numbers in all, every one is kept: sampling would cost more."""
 _PIECES = 16
-"""Partitions whose first rows are looked at, at least; fewer would tell too little of how they differ."""
+"""The fewest partitions whose first rows are sampled; fewer would show too little of how partitions differ."""
 _PIECE_ROWS = 1 << 16
 _WIDEST = 0.1
-"""A share of rows that is too much to keep: partitions that differ so much need a sample of all rows."""
+"""The share of rows that is too much to keep inside a bracket: if partitions differ that much, all rows are sampled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class ReadTable:
     table: Table
     cuts: Mapping[ColumnName, tuple[FoldCuts, ...]]
     rows: Sequence[object]
-    """The rough rows, where they were left."""
+    """The engine's references to the rough rows, which stay on the workers."""
 
 
 @dataclass(slots=True, eq=False)
@@ -59,13 +59,15 @@ class _Outlook:
 
     row_numbers: Mapping[int, range]
     samples: Mapping[int, Values]
-    """Of the number columns, by their place in the reading."""
+    """Samples of the number columns, by their place in the reading."""
     spreads: Mapping[int, float]
+    """How much partitions differ: the standard error of the share of values below the median, by column."""
     counted: bool
+    """Whether the rows were counted; otherwise the row numbers are those of the footers."""
     widenings: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Every bracket and every step is a place in a sorted sample.
+        # Brackets and steps are read off at places of a sorted sample.
         self.samples = {i: np.sort(sample) for i, sample in self.samples.items()}
 
     @property
@@ -73,7 +75,7 @@ class _Outlook:
         return sum(len(numbers) for numbers in self.row_numbers.values())
 
     def plans(self, columns: Sequence[Column], spec: LearnSpec) -> dict[int, CutPlan]:
-        """Return which cuts are looked for in each column of numbers."""
+        """Return the cuts to look for in each number column."""
         at = _given_cuts(columns, spec)
         n_columns = sum(column.role is Role.NUMBER for column in columns)
         return {
@@ -91,7 +93,7 @@ class _Outlook:
         return {i: medians.joined(self._bracketed(i, plan)) for i, plan in plans.items()}
 
     def steps(self, brackets: Mapping[int, Brackets]) -> dict[int, list[Values]]:
-        """Return what divides each bracket of each column."""
+        """Return the values that divide each bracket of each column."""
         return {
             i: [steps(self.samples[i], part, n_rows=self.n_rows) for part in of_column.parts]
             for i, of_column in brackets.items()
@@ -114,7 +116,7 @@ class _Outlook:
 
 
 def check_footers(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
-    """Return the columns to learn from; what the footers already show to be impossible is an error."""
+    """Return the columns to learn from; a job that cannot succeed, by the footers alone, is an error."""
     columns = features(source, spec)
     check_source(source, spec, columns)
     check_given(dict(spec.at), [str(column.name) for column in columns if column.role is Role.NUMBER])
@@ -164,10 +166,10 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
 def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[ColumnName, Sequence[int | float]]:
     """Return the cuts that are known beforehand: those of the spec and, unless medians are wanted, every full hour.
 
-    A name in the spec is that of a stored column, if there is one, or else that of a part.
+    A name in the spec means a stored column, if there is one of that name, or else a part.
     """
     numbers = [column for column in columns if column.role is Role.NUMBER]
-    # Stored columns last: they go before parts.
+    # Stored columns come last, so that they replace parts of the same name.
     named = {str(column.name): column for column in sorted(numbers, key=lambda column: isinstance(column.name, str))}
     given: dict[ColumnName, Sequence[int | float]] = {}
     if spec.cuts != "median":
@@ -179,7 +181,7 @@ def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[ColumnName, 
 
 
 def _cut_members(splits: Splits, *, by_train: bool) -> Bools:
-    """Return the arcs of every fold's W_train, then of its W_0; of W_0 alone unless W_train has cuts of its own."""
+    """Return the arcs of all folds' W_train, then of their W_0; only the latter if W_train has no cuts of its own."""
     whole = splits.members([TRAIN, VALIDATION])
     return np.concatenate([splits.members([TRAIN]), whole]) if by_train else whole
 
@@ -191,7 +193,7 @@ def _narrowed(
     stepped: Sequence[Stepped],
     members: Bools,
 ) -> dict[int, Brackets]:
-    """Return narrower brackets around the cuts; columns of which some lie outside the brackets are left out."""
+    """Return narrower brackets around the cuts; columns that have a cut outside their brackets are left out."""
     narrow: dict[int, Brackets] = {}
     first = 0
     for i, plan in plans.items():
@@ -207,7 +209,7 @@ def _narrowed(
 def _wanted(
     brackets: Mapping[int, Brackets], narrow: Mapping[int, Brackets]
 ) -> dict[int, tuple[tuple[Bracket, ...], list[int]]]:
-    """Return the narrow brackets of each column, and of which wide one each is part."""
+    """Return the narrow brackets of each column, each with the number of the wide bracket that contains it."""
     wanted = {}
     for i, wide in brackets.items():
         part_of = dict(zip(narrow[i].of_cut, wide.of_cut, strict=True))
@@ -251,7 +253,7 @@ def _found(plan: CutPlan, brackets: Brackets, located: Sequence[Located], member
 
 
 class Foreseen(Enum):
-    """What comes before the read of a dataset, as far as its footers tell."""
+    """What comes before the read of a dataset, judged by its footers."""
 
     NOTHING = "nothing"
     SAMPLE = "a look at some partitions"
@@ -259,7 +261,7 @@ class Foreseen(Enum):
 
 
 def foresee(source: Source, reading: Reading) -> Foreseen:
-    """Say what will come before the read, unless the rows themselves show that more is needed."""
+    """Return what will come before the read, unless the rows themselves show that more is needed."""
     columns = () if reading.keep_missing else reading.columns
     guarded = [str(reading.target), *(stored_column(column.name) for column in columns)]
     if any(source.null_counts.get(name) != 0 for name in guarded):
@@ -269,7 +271,7 @@ def foresee(source: Source, reading: Reading) -> Foreseen:
 
 
 def sampled_pieces(source: Source, n_numbers: int) -> int:
-    """Return of how many partitions the first rows are looked at; few partitions are looked at whole."""
+    """Return the number of partitions to sample, by their first rows; if there are few, all are sampled whole."""
     wanted = _sampled_rows(source.n_rows, n_numbers)
     return min(len(source.partitions), max(_PIECES, -(-wanted // _PIECE_ROWS)))
 
@@ -282,13 +284,13 @@ def sampled_share(source: Source, n_numbers: int) -> float:
 
 
 def collected_rows(n_rows: int, n_numbers: int) -> int:
-    """Return about how many values of a number column lie around its medians, and are brought together."""
+    """Estimate how many values of a number column lie in the narrow brackets around its medians and are collected."""
     inside = min(1.0, medians.inside_share(_sampled_rows(n_rows, n_numbers), n_rows)) * n_rows
     return narrowed_rows(int(inside), n_rows)
 
 
 def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | None:
-    """Return what the footers and the first rows of some partitions suggest; None where that is too little."""
+    """Return an outlook from the footers and a sample; None if the footers leave open which rows are dropped."""
     foreseen = foresee(source, reading)
     if foreseen is Foreseen.COUNT:
         return None
@@ -305,7 +307,7 @@ def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | Non
 def _sampled(
     source: Source, numbers: Mapping[int, Column], row_numbers: Mapping[int, range], engine: Engine
 ) -> _Outlook | None:
-    """Return an outlook from the first rows of partitions spread over the dataset; None where these differ too much."""
+    """Return an outlook from the first rows of partitions spread over the dataset; None if these differ too much."""
     wanted = _sampled_rows(source.n_rows, len(numbers))
     n_pieces = sampled_pieces(source, len(numbers))
     places = np.linspace(0, len(source.partitions) - 1, n_pieces).round().astype(int).tolist()
@@ -320,7 +322,7 @@ def _sampled(
             return None
         samples[i] = np.concatenate(parts)
         middle = np.median(samples[i])
-        # Half of the values that equal the median count as below it: columns of few values have many of them.
+        # Half of the values equal to the median count as below it: in columns of few values they are many.
         shares = [((part < middle).mean() + (part <= middle).mean()) / 2 for part in parts]
         spreads[i] = float(np.std(shares) / np.sqrt(len(shares)))
     if max(spreads.values(), default=0.0) > _WIDEST / 8:
@@ -331,7 +333,7 @@ def _sampled(
 def _sampled_whole(
     source: Source, numbers: Mapping[int, Column], row_numbers: Mapping[int, range], engine: Engine
 ) -> _Outlook:
-    """Return an outlook from a sample of all rows: the number columns are read once for it, and nothing else."""
+    """Return an outlook from a sample of all rows, for which only the number columns are read."""
     share = min(1.0, _sampled_rows(source.n_rows, len(numbers)) / source.n_rows)
     scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), share)
     pieces = [piece for piece in engine.map("sample columns", source.partitions, scan) if piece]

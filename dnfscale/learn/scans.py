@@ -1,4 +1,4 @@
-"""What one task does in each scan: the point where a partition's rows meet the summaries of core.
+"""The scans: what one task does with a partition's rows, by the functions of core.
 
 Each scan is a frozen value with a `__call__`: it is sent to a worker once and called with every partition there.
 """
@@ -26,7 +26,7 @@ from dnfscale.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class SummarizeColumns:
-    """A scan to count the rows that are kept: rows, missing values, categories, and a sample of the numbers."""
+    """A scan that counts the kept rows, missing values and categories, and samples the numbers."""
 
     reading: Reading
     sampled_share: float
@@ -45,7 +45,7 @@ class SampleNumbers:
 
     reading: Reading
     share: float
-    """How much of the rows that are looked at to draw."""
+    """The share of those rows to draw."""
 
     def __call__(self, rows: Rows) -> tuple[Values, ...]:
         random = columns.sampling(rows.ordinal)
@@ -58,11 +58,11 @@ class SampleNumbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Read:
-    """What the one read of a partition leaves on its worker: its rows, roughly, and what they say of the whole."""
+    """What the read of a partition leaves on its worker: rough rows, and its share of the summary of the table."""
 
     rough: RoughTable
     zone_rows: Mapping[int, Ints]
-    """The rows of each zone per arc, for each column of numbers; none where there are no rows."""
+    """The number of rows in each zone per arc, for each number column; empty if there are no rows."""
     summary: TableSummary
     first_row: int
     """The number of the first row."""
@@ -89,16 +89,16 @@ class Read:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ReadRows:
-    """The one full read of the dataset: rows as they lie relative to the brackets around the cuts."""
+    """The one full read of the dataset: it keeps where numbers lie relative to the brackets around the cuts."""
 
     reading: Reading
     brackets: Mapping[int, Brackets]
-    """Of the number columns, by their place in the reading."""
+    """The brackets of the number columns, by their place in the reading."""
     row_numbers: Mapping[int, range]
     splits: Splits
     max_values: int
     counted: bool
-    """Whether the kept rows were counted before; if not, no row may turn out to be dropped."""
+    """Whether the kept rows were counted before: then a partition must have exactly as many, else it may have fewer."""
 
     def __call__(self, rows: Rows) -> Read:
         gathering = Gathering(len(self.reading.columns))
@@ -118,7 +118,7 @@ class ReadRows:
         return Read(gathering.table(), zone_rows, summary, self.row_numbers[rows.ordinal].start)
 
     def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> dict[int, Ints]:
-        """Add a block, and return the rows of each zone of its columns of numbers per arc."""
+        """Add a block, and return the number of its rows in each zone per arc, for each number column."""
         counted: dict[int, Ints] = {}
         for number, data in enumerate(block.columns):
             if isinstance(data, Numbers):
@@ -139,12 +139,12 @@ ReadSummary = tuple[TableSummary, tuple[Stepped, ...]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummarizeRead:
-    """What the read partitions say of the whole table."""
+    """A scan that summarizes the whole table from the partitions as they were read."""
 
     reading: Reading
     max_values: int
     steps: Mapping[int, Sequence[Values]]
-    """Of every bracket of each number column."""
+    """The values that divide every bracket of each number column."""
 
     def __call__(self, read: Read) -> ReadSummary:
         counted = (narrowing.climb(read.zoned(column), self.steps[column]) for column in read.zone_rows)
@@ -158,10 +158,10 @@ class SummarizeRead:
 
 @dataclass(frozen=True, slots=True)
 class CollectInside:
-    """What lies inside brackets that are narrower than those of the read."""
+    """A scan that collects the values inside brackets that are narrower than those of the read."""
 
     wanted: Mapping[int, tuple[Sequence[Bracket], Sequence[int]]]
-    """Of each number column: the brackets, and which of those of the read each is part of."""
+    """For each number column the brackets, and for each of them the number of the bracket of the read around it."""
 
     def __call__(self, read: Read) -> tuple[Located, ...]:
         found = (medians.located(read.zoned(column), *self.wanted[column]) for column in read.zone_rows)
@@ -169,13 +169,13 @@ class CollectInside:
 
 
 def merge_located(parts: Sequence[tuple[Located, ...]]) -> tuple[Located, ...]:
-    """Merge what was located in disjoint rows, bracket by bracket; a part without rows has none."""
+    """Merge the values located in disjoint rows, bracket by bracket; a part without rows is empty."""
     return tuple(medians.merge(column) for column in zip(*(part for part in parts if part), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Associate:
-    """The 2 x 2 tables of every attribute in some parts of the rows, each cut as a fold is."""
+    """A scan that counts the 2 x 2 tables of every attribute in some parts of the rows, each with its fold's cuts."""
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
@@ -193,7 +193,7 @@ class Associate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountTypes:
-    """The types of every request."""
+    """A scan that counts the types of every request."""
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
@@ -212,12 +212,12 @@ def numbered(
 ) -> Iterator[tuple[int, Block]]:
     """Yield the blocks of a partition with the number of their first row.
 
-    The rows must be those that were counted; unless exactly, there may be fewer.
+    There must be as many rows as were counted; unless `exactly`, there may be fewer.
     """
     numbers = row_numbers[rows.ordinal]
     first_row = numbers.start
     for block in rows.blocks(reading):
-        # Before the block is handed on: a number beyond the last row has no place in the splits.
+        # Checked before the block is used: a number beyond the last row has no place in the splits.
         if first_row + block.n_rows > numbers.stop:
             raise _changed(rows, numbers, f"at least {first_row + block.n_rows - numbers.start:,}")
         yield first_row, block

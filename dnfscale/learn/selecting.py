@@ -1,8 +1,8 @@
-"""Which attributes go first, in every learning part that ranks them.
+"""Ranks the attributes in every learning part that has rankings of its own.
 
-Rankings of attributes one by one follow from 2 x 2 tables of all rows. Rankings that look at them together are found on
-a sample of the rows, at most 32,767 of them, drawn by row number: which attributes go together shows on so many. What a
-ranking is worth is then judged on all rows.
+Rankings of attributes one by one follow from 2 x 2 tables of all rows. Rankings of attributes together are found on a
+sample of the rows, drawn by row number: at most 32,767 rows, enough to show which attributes go together. How good a
+ranking is, is then judged on all rows.
 """
 
 from __future__ import annotations
@@ -32,33 +32,35 @@ from dnfscale.method.joint import JOINT, Candidates, Pick, first_of_equals, rank
 from dnfscale.method.select import SCORES, mutual_info_scores, rankings
 
 _SAMPLED_ROWS, _SAMPLED_CELLS = (1 << 15) - 1, 1 << 25
-"""Rows of the sample, twice as many of which fit in 16 bits; fewer where a table has more than a thousand columns."""
+"""Limits of the sample: its rows, so that twice as many fit in 16 bits, and its cells, rows x columns, which make the
+rows fewer if a table has more than a thousand columns."""
 _CANDIDATES, _CANDIDATE_CELLS = 1 << 10, 1 << 24
-"""Attributes that are looked at together, the best by mutual information; fewer where the sample has many rows."""
+"""The most attributes that are ranked together, the best by mutual information; fewer if the sample has many rows."""
 
 _FEW_ROWS = 1 << 11
-"""Below so many rows all candidates are counted by where they hold: histograms would have more cells than rows."""
+"""Below this many rows candidates are counted by flags of where they hold: histograms would have more cells than rows.
+"""
 _SPARE = 4
-"""How many times the attributes wanted are ranked one by one, where some may turn out to be equal."""
+"""Rankings one by one are this many times as long as wanted if duplicates are to be left out of them."""
 
 Ranked = dict[str, tuple[int, ...]]
 """The best attributes by each ranking, best first."""
 Picked = dict[str, tuple[Pick, ...]]
-"""The same, where an attribute may still be a pair of cuts: what lies between them."""
+"""The same, but an attribute may also be a pair of cuts, which stands for the interval between them."""
 
 
 def sampled_rows(n_rows: int, n_columns: int) -> int:
-    """Return how many rows attributes are ranked together on."""
+    """Return the size of the sample on which attributes are ranked together."""
     return min(n_rows, _SAMPLED_ROWS, max(1, _SAMPLED_CELLS // max(1, n_columns)))
 
 
 def most_candidates(n_sampled: int) -> int:
-    """Return how many attributes are looked at together on so many rows."""
+    """Return how many attributes are ranked together on a sample of n_sampled rows."""
     return min(_CANDIDATES, _CANDIDATE_CELLS // max(1, n_sampled))
 
 
 def rank_attributes(kept: KeptRows, spec: LearnSpec, engine: Engine) -> Rankings:
-    """Rank the attributes for every target in every learning part that does, and find intervals between cuts."""
+    """Rank the attributes for every target in every ranking part, and find intervals between cuts."""
     allowed = [_allowed(of_target, kept, spec) for of_target in kept.associations]
     if spec.looks_together:
         return _rank_together(kept, allowed, spec, engine)
@@ -73,11 +75,11 @@ class Rankings:
 
     by_target: tuple[Mapping[LearningPart, Ranked], ...]
     booleans: Booleanization
-    """What is ranked: the attributes and, after them, the intervals that were found."""
+    """The attributes and, after them, the intervals that were found."""
 
 
 def _rank_together(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, engine: Engine) -> Rankings:
-    """Rank attributes by what they tell together, on a sample of the rows."""
+    """Rank attributes by what they tell together about the target, on a sample of the rows."""
     table, booleans = kept.table, kept.booleans
     drawn = _sample(kept.rows, table, booleans, spec, engine)
     scan = RankTogether(
@@ -98,7 +100,7 @@ def _rank_together(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, en
 
 
 def _rank_jobs(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, *, most: int) -> list[RankJob]:
-    """Return what is to be ranked for every target in every part: the most telling attributes, at most so many."""
+    """Return a job for every target in every part: its best attributes by mutual information, at most `most`."""
     length = _SPARE * spec.max_ell if spec.drop_duplicates else spec.max_ell
     jobs = []
     for target, (tables, own) in enumerate(zip(kept.associations, allowed, strict=True)):
@@ -112,7 +114,7 @@ def _rank_jobs(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, *, mos
 
 
 def _numbered(jobs: Sequence[RankJob], picked: Sequence[Picked], booleans: Booleanization) -> Rankings:
-    """Return what was picked as rankings: pairs of cuts become intervals, numbered after all attributes."""
+    """Return the picks as rankings: pairs of cuts become intervals, numbered after all attributes."""
     ends = sorted({pick for ranking in picked for order in ranking.values() for pick in order if len(pick) == 2})
     numbers = {pair: len(booleans.attributes) + place for place, pair in enumerate(ends)}
     by_target: dict[int, dict[LearningPart, Ranked]] = {}
@@ -148,16 +150,16 @@ class RankTogether:
     max_ell: int
     drop_duplicates: bool
     is_cut: Bools
-    """Which attributes are what lies above a cut."""
+    """Which attributes say that a number is above a cut."""
     intervals: bool
-    """Whether what lies between two of them may be picked."""
+    """Whether an interval between two cuts may be picked."""
     unit: int
-    """What a row counts."""
+    """What one row counts; more than 1 if fractional weights were scaled to whole numbers."""
 
     def __call__(self, job: RankJob) -> Picked:
         arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
         own = np.flatnonzero(self.parts[job.part][arcs] == LEARNED)
-        # Candidates first: of equals, none must give way to an attribute that is none.
+        # The first of equal attributes stays; candidates come first, so that none is replaced by a non-candidate.
         others = {a for order in job.scored.values() for a in order}.difference(job.candidates)
         attributes = [*sorted(job.candidates), *sorted(others)]
         weights = None if self.rows.weights is None else self.rows.weights[own]
@@ -173,7 +175,7 @@ class RankTogether:
             if rank in together:
                 ranked[rank] = tuple(tuple(telling[i] for i in pick) for pick in together[rank])
             else:
-                # Of equals the best ranked stays, where it is.
+                # Of equal attributes the best ranked stays, at its place.
                 distinct: dict[int, int] = {}
                 for a in job.scored[rank]:
                     distinct.setdefault(int(first[place_of[a]]), a)
@@ -183,12 +185,12 @@ class RankTogether:
     def _candidates(
         self, fold: int, attributes: Sequence[int], own: Ints, target: Bools, weights: Ints | None
     ) -> Candidates:
-        """Return some rows by the attributes that hold in them."""
+        """Return attributes as candidates: cuts as steps of their column, others, or all if rows are few, as flags."""
         spans = self.spans.of(fold, attributes)
         place, column, flag = (np.full(len(spans), -1) for _ in range(3))
         cuts: dict[int, list[int]] = {}
         for i, (attribute, span) in enumerate(zip(attributes, spans, strict=True)):
-            # A given cut that no value of the column's type can lie below is none.
+            # A given cut that every value of the column's type exceeds divides nothing, so it is no step.
             if self.is_cut[attribute] and span.first <= span.last:
                 cuts.setdefault(span.column, []).append(i)
         steps: list[Codes] = []
@@ -218,7 +220,7 @@ class RankTogether:
 
 
 def _steps(codes: Codes, cuts: Sequence[Span], n_codes: int) -> Codes:
-    """Return how many of the cuts of a column each code is above."""
+    """Return for each code how many of the column's cuts it is above."""
     every = np.arange(n_codes, dtype=narrowest(n_codes))
     above = np.sum([cut.holds(every, n_codes) for cut in cuts], axis=0)
     return np.asarray(above, dtype=narrowest(len(cuts))).take(codes)
@@ -260,10 +262,11 @@ def _sample(
 
 
 def _allowed(tables: Associations, kept: KeptRows, spec: LearnSpec) -> Bools:
-    """Say which attributes may be ranked in each part.
+    """Return allowed[part, attribute]: which attributes may be ranked in each part.
 
-    None is a cut that repeats another of its column there, or a category of too few rows there: what may be ranked in
-    one fold must not depend on rows of another.
+    Left out are cuts that repeat another of their column, categories of too few rows and, with the cuts "entropy", cuts
+    that do not tell about the target. Each part decides by its own rows, because a fold must not depend on its test
+    rows.
     """
     booleans = kept.booleans
     cuts = booleans.cuts_by_column()
@@ -293,7 +296,7 @@ def _by_scores(
 
 
 def _orders(scores: Floats, allowed: Bools, length: int) -> list[tuple[int, ...]]:
-    """Return the best allowed attributes of each part; the best of all where none is allowed."""
+    """Return the best allowed attributes of each part; the best of all if none is allowed."""
     found = []
     for order, own in zip(rankings(scores, scores.shape[1]).tolist(), allowed, strict=True):
         found.append(tuple(a for a in order if own[a])[:length] or tuple(order[:length]))

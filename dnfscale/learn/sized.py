@@ -1,4 +1,4 @@
-"""What the search of the formula-size method finds, as a model that can be used without the data."""
+"""Makes a model, which can be used without the data, of a formula that the formula-size method found."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from dnfscale.learn.spec import LearnSpec
 def sized_model(
     formula: Formula, types: FoldTypes, kept: KeptRows, spec: LearnSpec, *, positive: tuple[Scalar, ...]
 ) -> Model:
-    """Return a formula over the attributes of a fold as a model, with the counts of W_0 over those that it uses.
+    """Return a formula over a fold's attributes as a model, with the counts of W_0 over the attributes that it uses.
 
-    Of types that no row had it says whatever came out shortest.
+    For types that no row had, the formula's answer is whatever made it shortest.
     """
     used = used_attributes(formula)
     tree = renumbered(formula, {place: number for number, place in enumerate(used)})
@@ -49,7 +49,7 @@ def used_attributes(formula: Formula) -> tuple[int, ...]:
 
 
 def counts_over(types: PackedTypes, attributes: Sequence[int]) -> TypeCounts:
-    """Return the counts of types over a few of the attributes that rows are told apart by."""
+    """Return the counts of the types over some of the attributes of distinct rows."""
     codes = types.holds()[:, attributes].astype(np.int64) @ (np.int64(1) << np.arange(len(attributes)))
     n, c = np.zeros((2, 1 << len(attributes)), dtype=np.int64)
     np.add.at(n, codes, types.n)

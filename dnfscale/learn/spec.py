@@ -1,4 +1,4 @@
-"""What to learn, and how: every choice of the method, with the profiles that choose for a user."""
+"""What to learn, and how: every choice of the method, and the profiles that make these choices for a user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RANKS = (*SCORES, *JOINT)
 _LOOKS_FOR_INTERVALS = "exchange"
 MOST_CATEGORIES = 60_000
 VALIDATION = (0.01, 0.9)
-"""The least and the most of the rows learned from that may be set aside to choose by."""
+"""The smallest and the largest share of W_0 that may be set aside as W_val."""
 
 
 PROFILES: Mapping[str, Mapping[str, Any]] = {
@@ -48,11 +48,11 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "frontier": True,
     },
 }
-"""What a profile sets, by the names of LearnSpec: the paper to the letter, and what is recommended."""
+"""What each profile sets, by the names of LearnSpec: "paper" follows the paper to the letter, "best" is recommended."""
 
 
 def profile_choices(profile: str, rank: Container[str] | None = None) -> Mapping[str, Any]:
-    """Return what a profile sets beside rankings that are asked for: intervals only where one looks for them."""
+    """Return what a profile sets, given the user's own rankings, if any: intervals only if one of them finds them."""
     looked_for = rank is None or _LOOKS_FOR_INTERVALS in rank
     return PROFILES[profile] if looked_for else {**PROFILES[profile], "intervals": False}
 
@@ -63,59 +63,60 @@ class LearnSpec:
 
     target: str
     positive: tuple[Scalar, ...] | None = None
-    """The labels that count as true; None where the target itself tells (true, or the larger of two values)."""
+    """The labels that count as true; None to let the target decide (true, or the larger of two values)."""
     classes: str = "two"
     """"two": positive labels against the others; "all": every label against the others, a formula for each; "auto":
     the former for two labels, the latter for more."""
     others: tuple[tuple[Scalar, ...], ...] = ()
-    """Other readings of the target, each the labels that count as true in it: counted beside, on the chosen types."""
+    """Other readings of the target, each given by the labels that count as true; the chosen types are counted for them
+    too, on the test part."""
     weight: str | None = None
-    """The column that says how often a row counts, in whole numbers; None where each counts once."""
+    """The column of weights: how often each row counts; None if each counts once."""
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     boolean: tuple[str, ...] = ()
     missing: str = "drop"
     max_categories: int = 10_000
     cuts: str | int = "median"
-    """Where numbers are cut: "median", a number of quantiles, "auto": as many as the rows are good for, or "entropy":
-    those of many quantiles that tell of the target."""
+    """Where numbers are cut: "median", a number of quantiles, "auto": as many quantiles as the rows are good for, or
+    "entropy": those of many quantiles that tell about the target."""
     at: tuple[tuple[str, tuple[int | float | str, ...]], ...] = ()
-    """Given cuts of some columns; those of dates and times are texts."""
+    """Given cuts of some columns; those of dates and times are written as texts."""
     intervals: bool = False
-    """Whether what lies between two cuts of a column may be an attribute too; the ranking "exchange" looks for it."""
+    """Whether the interval between two cuts of a column may be an attribute too; the ranking "exchange" finds them."""
     parts: Parts | Mapping[str, Sequence[str]] = ()
-    """What of dates and times becomes a column of its own: parts of all that have them, or of some columns."""
+    """The parts of dates and times that become columns of their own, of all columns that have them or of some."""
     rare: int = 0
     """Categories of fewer rows than this have no attribute of their own."""
     rank: tuple[str, ...] = ("f", "mutual_info", "chi2")
     max_ell: int = 10
     validation: float = 0.3
     splits: int | str = 1
-    """Inner splits over which the ranking and ell are chosen; "auto": the fewer, the more rows there are."""
+    """The number of inner splits over which the ranking and ell are chosen; "auto": the more rows, the fewer splits."""
     tolerance: float = 0.01
     rule: str = "tolerance"
     """How close to the best validation accuracy is close enough: see method/sweep.py."""
     drop_duplicates: bool = False
-    """Whether attributes that hold in the same sampled rows as another, or in exactly the others, are left out."""
+    """Whether to leave out an attribute that equals another, or its negation, on all sampled rows."""
     objective: str = "accuracy"
     beta: Fraction = Fraction(1)
-    """How many times as much recall counts as precision in F-beta."""
+    """How many times as much as precision recall counts in F-beta."""
     threshold: Fraction = HALF
     """A type is accepted when at least this share of its rows is positive."""
     shrink: str = "none"
-    """What types of few rows go by: see method/shrink.py."""
+    """The rule for types of few rows: see method/shrink.py."""
     shrink_rows: tuple[float, ...] = (8.0,)
-    """How many rows of its own weigh as much as that; of several, the best in validation."""
+    """The rule's m, in rows; if there are several values, validation chooses the best."""
     freedom: float = 0.0
-    """The share of the rows that a shorter formula may be expected to get wrong besides."""
+    """The share of the rows that a shorter formula may be expected to get wrong in addition."""
     unseen: str = "negative"
     unit: int = 1
-    """What a row counts; more than 1 where weights were made whole."""
+    """What one row counts; more than 1 if fractional weights were scaled to whole numbers."""
     frontier: bool = False
     """Whether a study also tests the formula of every other ell."""
     minimize: str = "exact"
     outer: int | str | None = None
-    """Test folds: a number, "leave-one-out", or None for ten, or leave-one-out below a hundred rows; 0 for none."""
+    """Test folds: a number, 0 for none, "leave-one-out", or None: ten, or leave-one-out below a hundred rows."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -127,7 +128,7 @@ class LearnSpec:
 
     @property
     def looks_together(self) -> bool:
-        """Whether attributes are to be ranked by more than each by itself."""
+        """Whether ranking has to compare attributes with each other, not only each with the target."""
         return self.drop_duplicates or not set(self.rank) <= set(SCORES)
 
     @property
@@ -139,17 +140,20 @@ class LearnSpec:
 
     @property
     def free(self) -> Freedom:
-        """What leaves a formula free to be short."""
+        """For which types a formula is free to answer whatever makes it shorter."""
         return Freedom(self.unseen, self.freedom, self.unit)
 
     @property
     def cuts_by_train(self) -> bool:
-        """Whether W_train has cuts of its own, as in the paper, and not those of W_0, which know no label either."""
+        """Whether W_train has cuts of its own, as in the paper.
+
+        Otherwise it has those of W_0, which do not depend on labels either.
+        """
         return self.cuts == "median" and self.splits == 1
 
 
 def listed(values: Sequence[Scalar] | Mapping[str, object]) -> str:
-    """Write out some values, the first ten of them."""
+    """Write out values: the first ten, and how many more there are."""
     written = [repr(value) for value in values]
     return ", ".join(written[:10]) + (f" and {len(written) - 10:,} more" if len(written) > 10 else "")
 
@@ -166,12 +170,12 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 
 class _Bounds(NamedTuple):
-    """What a value must be."""
+    """The condition that the value of a field must meet."""
 
     field: str
     holds: Callable[[Any], bool]
     must: str
-    """In the words of a user, with the name that the value has there."""
+    """The condition in words, with the name by which users know the field."""
     shown: Callable[[Any], str] = repr
 
 
@@ -277,5 +281,5 @@ def _check_classes(spec: LearnSpec) -> None:
 
 
 def _short(threshold: Fraction) -> Fraction:
-    """Return a threshold as a fraction that counts can be multiplied by the denominator of, within 64 bits."""
+    """Return a threshold with a denominator so small that counts can be multiplied by it within 64 bits."""
     return threshold.limit_denominator(1_000_000)

@@ -1,7 +1,7 @@
-"""The table that is learned from, as a read of it settles it.
+"""The table that is learned from, as it is known after its read.
 
-After it the rows are counted and numbered, the labels are known to have two classes, and every row's place in every
-fold follows from its number. What cannot be learned from ends here, with what to change.
+By then the rows are counted and numbered, the labels are known to form at least two classes, and every row's place in
+every fold follows from its number. Data that cannot be learned from is an error here, which says what to change.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ class Table:
     reading: Reading
     summary: TableSummary
     classes: tuple[tuple[Scalar, ...], ...]
-    """The labels of each class: of the negative and the positive one, or one label each."""
+    """The labels of each class: of the negative and the positive class, or one label each."""
     targets: Bools
-    """targets[target, class]: of which classes each target is true."""
+    """targets[target, class]: whether the target is true for the class."""
     others: Bools
-    """others[reading, class]: of which classes each other reading of the target is true."""
+    """others[reading, class]: whether another reading of the target is true for the class."""
     splits: Splits
     alike: tuple[str, ...]
     """The columns of the source, used or not, whose names differ from another in case only."""
 
     @property
     def positives(self) -> tuple[tuple[Scalar, ...], ...]:
-        """The labels of which each target is true."""
+        """The labels for which each target is true."""
         return tuple(
             tuple(label for i in np.flatnonzero(classes).tolist() for label in self.classes[i])
             for classes in self.targets
@@ -120,17 +120,17 @@ def _check_weight_column(source: Source, spec: LearnSpec) -> None:
 
 
 def most_weight(spec: LearnSpec) -> int:
-    """Return what all weights may add up to: a sum times the denominator of the threshold fits in 64 bits."""
+    """Return the largest sum of all weights: multiplied by the threshold's denominator, it still fits in 64 bits."""
     return min(MOST_WEIGHT, (1 << 62) // spec.threshold.denominator)
 
 
 def reading_of(columns: tuple[Column, ...], spec: LearnSpec) -> Reading:
-    """Return what is wanted of every row."""
+    """Return what a scan has to deliver of every row."""
     return Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight, unit=spec.unit)
 
 
 def check_source(source: Source, spec: LearnSpec, columns: Sequence[Column]) -> None:
-    """Raise DataError for a dataset without rows, or where by its footers no row will be left."""
+    """Raise DataError for a dataset without rows, or whose footers show that all rows would be dropped."""
     if not source.n_rows:
         raise DataError(f"{source.path}: expected rows to learn from, but the dataset has none", "data.path")
     names = dict.fromkeys(stored_column(column.name) for column in columns)
@@ -140,7 +140,7 @@ def check_source(source: Source, spec: LearnSpec, columns: Sequence[Column]) -> 
 
 
 def settle(source: Source, reading: Reading, summary: TableSummary, splits: Splits, spec: LearnSpec) -> Table:
-    """Settle the labels of a table whose rows are known; data that cannot be learned from is an error."""
+    """Find the classes of a table whose rows are known; data that cannot be learned from is an error."""
     check_kept(source, summary, reading.columns, spec)
     _check_flags(summary, reading.columns)
     _check_weight(summary, spec)
@@ -154,7 +154,7 @@ def settle(source: Source, reading: Reading, summary: TableSummary, splits: Spli
 
 
 def check_kept(source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec) -> None:
-    """Raise DataError where too few rows are left, or where some were dropped that must not be."""
+    """Raise DataError if no rows are left, or if rows were dropped although missing values are to be an error."""
     dropped = summary.rows_read - summary.n_rows - summary.weightless
     missing = {stored_column(c.name): s.missing for c, s in zip(columns, summary.columns, strict=True) if s.missing}
     if spec.missing == "error" and dropped:
@@ -181,7 +181,7 @@ def check_kept(source: Source, summary: TableSummary, columns: Sequence[Column],
 
 
 def _no_rows(source: Source, empty: Sequence[str]) -> DataError:
-    """Say that every row misses something; in some columns all values may be missing."""
+    """Return the error for a table in which every row misses a value; `empty` lists columns without any value."""
     reason = 'none has a value in every column; drop the emptiest columns, or set data.missing = "indicator"'
     if empty:
         has, them = ("has", "it") if len(empty) == 1 else ("have", "them")
@@ -210,7 +210,7 @@ def _check_weight(summary: TableSummary, spec: LearnSpec) -> None:
 
 
 def _classes(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
-    """Return the classes of labels, and of which classes each target is true."""
+    """Return the labels of each class, and targets[target, class]: whether the target is true for the class."""
     if spec.classes == "two" or (spec.classes == "auto" and len(target.values) <= 2):
         if spec.others:
             return _classes_of_readings(target, spec)
@@ -227,7 +227,7 @@ def _classes(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scal
 
 
 def _classes_of_readings(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
-    """Return every label as a class of its own, so that each reading of the target can put it where it belongs."""
+    """Return every label as a class of its own, so that each reading of the target can count it as true or false."""
     positive = [value in (spec.positive or ()) for value in target.values]
     if all(positive) or not any(positive):
         raise DataError(
@@ -247,7 +247,7 @@ def _check_two(target: CategorySummary, spec: LearnSpec) -> None:
 
 
 def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
-    """Return the labels that count as true, making sure that both classes occur."""
+    """Return the labels that count as true; it is an error if a class has no labels."""
     _check_two(target, spec)
     values = target.values
     if spec.positive is None:

@@ -1,8 +1,8 @@
-"""What a weight of one is counted as, so that weighted counts are whole numbers.
+"""Finds the unit of weights: what a weight of one is counted as, so that weighted counts are whole numbers.
 
 Whole weights are counted as they are, and decimals in units of their last digit. Floats are multiplied by a power of
-two and rounded, the largest with which all rows together weigh at most 2**50 even if each weighed as much as the
-heaviest. That is found by a look at the weights alone, before anything else is read.
+two and rounded: by the largest with which all rows together would weigh at most 2**50 even if each weighed as much as
+the heaviest. A scan of the weights alone finds it, before anything else is read.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, most_weight
 
 _MOST = 1 << 50
-"""What rounded weights may add up to."""
+"""The largest sum of rounded weights."""
 _LARGEST_UNIT = 60
-"""As a power of two."""
+"""The largest unit, as a power of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,15 @@ class WeighRows:
 
 
 def is_looked_at(source: Source, column: str) -> bool:
-    """Say whether the type of a column leaves open what a weight of one is counted as."""
+    """Return whether the weights have to be read to find their unit; otherwise it follows from the column's type."""
     return bool(pa.types.is_floating(source.types[column]))
 
 
 def with_unit(source: Source, spec: LearnSpec, engine: Engine) -> LearnSpec:
-    """Return a spec with what a weight of one is counted as, if rows of this source have weights."""
+    """Return the spec with the unit of the source's weights, if its rows have weights."""
     if spec.weight is None:
         return spec
-    # Which says so if the column is not there, or holds no numbers.
+    # For its errors: the column may not be there, or hold no numbers.
     features(source, spec)
     measure = measure_of(source.types[spec.weight])
     if not is_looked_at(source, spec.weight):
