@@ -1,4 +1,4 @@
-"""Columns of a table: what a block of rows looks like, and what one scan learns of each column.
+"""Columns of a table: what a block of rows looks like, and what one scan learns about each column.
 
 A *block* is a run of rows as the data layer hands it over: rows with missing values already dropped (unless they are
 kept on purpose), numbers in their own dtype, everything else as codes into a local list of values. A *summary* is what
@@ -28,11 +28,11 @@ class Role(StrEnum):
     """How a column becomes attributes."""
 
     NUMBER = "number"
-    """One attribute: above the median."""
+    """One attribute per cut, or one for the median: above the cut."""
     CATEGORY = "category"
     """One attribute per value."""
     FLAG = "boolean"
-    """One attribute: has the larger of its two values."""
+    """One attribute: has the larger of the column's two values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Column:
     name: ColumnName
     role: Role
     measure: Measure | None = None
-    """What the numbers count; None where they are numbers as such."""
+    """What the numbers count, such as days; None for plain numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,9 +51,9 @@ class Numbers:
 
     values: Values
     present: Bools | None
-    """Which rows have a value; None where all have."""
+    """Which rows have a value; None if all have."""
     measure: Measure | None = None
-    """What the values count; None where they are numbers as such."""
+    """What the values count, such as days; None for plain numbers."""
 
     @property
     def has_missing(self) -> bool:
@@ -69,7 +69,7 @@ class Categories:
     """The values of any other column in a block, as codes into the block's own list of values."""
 
     codes: AnyInts
-    """An index into values; -1 where the value is missing."""
+    """Indexes into values; -1 if the value is missing."""
     values: tuple[Scalar, ...]
 
     @property
@@ -91,20 +91,20 @@ class Block:
     """Rows kept; every column has as many."""
     columns: Sequence[Numbers | Categories]
     target: Categories
-    """Empty where the reading names no target."""
+    """Empty if the reading names no target."""
     missing: Sequence[int]
     """Missing values of each column among the rows read."""
     missing_targets: int = 0
     """Rows read that have no target."""
     weights: Ints | None = None
-    """How often each row counts, once at least; None where each counts once."""
+    """How often each row counts, at least once; None if each counts once."""
     weightless: int = 0
     """Rows read that count zero times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a scan wants of each row: the feature columns to deliver, and what makes a row count.
+    """What a scan wants to read: the feature columns to deliver, and which rows to keep.
 
     A row without a target is dropped, if there is a target. So is a row that counts zero times, and one with a missing
     value in a delivered column, unless missing values are kept.
@@ -116,9 +116,9 @@ class Reading:
     weight: str | None = None
     """The column that says how often a row counts."""
     unit: int = 1
-    """What a weight of one is counted as, where weights are no whole numbers."""
+    """What a weight of one is counted as; more than 1 if weights are not whole numbers."""
     first_only: bool = False
-    """Whether the first block is all that is wanted, so that nothing need be read beyond it."""
+    """Whether only the first block is wanted, so that nothing need be read beyond it."""
 
     @property
     def keeps_all(self) -> bool:
@@ -136,13 +136,13 @@ class Rows(Protocol):
     def n_rows(self) -> int: ...
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
-        """Fetch the rows, a block at a time; what a block holds may be there only until the next is asked for."""
+        """Fetch the rows, one block at a time; the arrays of a block may be valid only until the next is fetched."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberSummary:
-    """What the first scan learns of a number column."""
+    """What a scan learns about a number column."""
 
     missing: int
     sample: Values
@@ -151,7 +151,7 @@ class NumberSummary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategorySummary:
-    """What the first scan learns of a column of few values."""
+    """What a scan learns about a column of categories or flags."""
 
     missing: int
     counts: dict[Scalar, int]
@@ -165,7 +165,7 @@ class CategorySummary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableSummary:
-    """What the first scan learns of the whole table."""
+    """What a scan learns about the whole table."""
 
     rows_read: int
     kept: tuple[tuple[int, int], ...]
@@ -173,7 +173,7 @@ class TableSummary:
     columns: tuple[NumberSummary | CategorySummary, ...]
     target: CategorySummary
     weight: int = 0
-    """What the kept rows weigh together, if they have weights."""
+    """The total weight of the kept rows, if they have weights."""
     weightless: int = 0
     """Rows read that were dropped because they count zero times."""
 
@@ -183,19 +183,19 @@ class TableSummary:
         return sum(rows for _, rows in self.kept)
 
     def row_numbers(self) -> dict[int, range]:
-        """Return the row numbers, among kept rows, of each partition."""
+        """Return the row numbers of each partition, which count kept rows only."""
         return row_numbers(sorted(self.kept))
 
 
 def unused_name(wanted: str, taken: Container[str]) -> str:
-    """Return a name for one more column: the one that is wanted, or that with underscores after it."""
+    """Return a name for one more column: the wanted one, with underscores appended until it is not taken."""
     while wanted in taken:
         wanted += "_"
     return wanted
 
 
 def row_numbers(rows: Iterable[tuple[int, int]]) -> dict[int, range]:
-    """Return the row numbers of each partition, of pairs (ordinal, rows) in the order of the rows."""
+    """Return the row numbers of each partition, given pairs (ordinal, number of rows) in the order of the rows."""
     numbers: dict[int, range] = {}
     start = 0
     for ordinal, n_rows in rows:
@@ -205,19 +205,19 @@ def row_numbers(rows: Iterable[tuple[int, int]]) -> dict[int, range]:
 
 
 def classes_of(target: Categories, classes: Sequence[Sequence[Scalar]]) -> Codes:
-    """Return the class of each row: the first that lists its label, or the number of classes where none does."""
+    """Return the class of each row: the first that lists its label, or the number of classes if none does."""
     places = [next((i for i, labels in enumerate(classes) if value in labels), len(classes)) for value in target.values]
-    # The last entry is what the code -1, a missing label, picks.
+    # The code -1, a missing label, picks the last entry.
     return np.array([*places, len(classes)], dtype=narrowest(len(classes))).take(target.codes)
 
 
 def sampling(ordinal: int) -> np.random.Generator:
-    """Return what draws the sample of a partition, the same each time."""
+    """Return the random generator for the sample of a partition, seeded by its ordinal alone."""
     return np.random.default_rng([ordinal, 20240208])
 
 
 def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values: int) -> TableSummary:
-    """Summarize the columns of some rows; a column of more than max_values categories is over the limit."""
+    """Summarize the columns of some rows; a column of more than max_values categories is a LimitError."""
     random = sampling(rows.ordinal)
     parts = [
         summarize_block(block, reading, rows.ordinal, sampled_share=sampled_share, random=random, max_values=max_values)
@@ -229,7 +229,7 @@ def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values:
 
 
 def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -> TableSummary:
-    """Merge summaries of disjoint rows; one of no blocks at all knows nothing of the columns."""
+    """Merge summaries of disjoint rows; the summary of a partition without blocks lists no columns."""
     telling = [part for part in parts if part.columns]
     columns = tuple(
         _merge_numbers([part.columns[i] for part in telling])  # type: ignore[misc]
@@ -279,7 +279,7 @@ def total_weight(weights: Ints) -> int:
 
 
 def draw(n_rows: int, share: float, random: np.random.Generator) -> Ints:
-    """Draw a share of some rows: with repetition, unless it is all of them."""
+    """Draw a share of the rows, with replacement; all of them, each once, if the share rounds up to all."""
     n_drawn = min(n_rows, int(np.ceil(share * n_rows)))
     return np.arange(n_rows) if n_drawn == n_rows else random.integers(0, n_rows, n_drawn)
 
@@ -291,12 +291,12 @@ def sample(data: Numbers, drawn: Ints) -> Values:
 
 
 def _value_counts(data: Categories, name: str, max_values: int, *, advice: str = _DROP_COLUMN) -> dict[Scalar, int]:
-    # A copy of the codes is made only where some are missing.
+    # The codes are copied only if some are missing.
     present = data.codes if data.codes.min(initial=0) >= 0 else data.codes[data.codes >= 0]
     counts = np.bincount(present, minlength=len(data.values))
     totals: dict[Scalar, int] = {}
     for i in np.flatnonzero(counts).tolist():
-        # A dictionary may list a value twice.
+        # The dictionary of a stored column may list a value twice.
         totals[data.values[i]] = totals.get(data.values[i], 0) + int(counts[i])
     _check_values(len(totals), name, max_values, advice)
     return totals

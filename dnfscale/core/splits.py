@@ -1,17 +1,19 @@
-"""A row's number decides its fold and its place in every inner split, wherever the row is.
+"""Splits: a row's number decides its fold and its place in every inner split, wherever the row is.
 
 A keyed permutation sends the N row numbers to N positions on a circle. Everything else is arcs of that circle:
 
     fold f's test part        the f-th of K arcs whose lengths differ by at most one
-    fold f's validation part  the int(validation * |W_0|) positions that follow its test part, of the exact decimal
+    fold f's validation part  the int(validation * |W_0|) positions that follow its test part
     fold f's W_train          the rest
 
-Each fold's three parts are thus a uniformly random partition of the rows with exact sizes, no list of row numbers is
-ever made, and the ends of all these arcs cut the circle into at most 2K + 2 elementary *arcs*. A count kept per arc
-serves every part of every fold by addition, so one pass over the rows fills the tables of all folds.
+The product is that of the decimal as it is written, without the rounding error of a float. Each fold's three parts are
+thus a uniformly random partition of the rows with exact sizes, no list of row numbers is ever made, and the ends of all
+these arcs cut the circle into at most 2K + 2 elementary *arcs*. A count kept per arc serves every part of every fold by
+addition, so one pass over the rows fills the tables of all folds.
 
-There may be several inner splits: the validation parts of a fold then begin at evenly spaced places of its W_0, taken
-as a circle of its own, so that every row validates about equally often. R splits make up to some 2KR arcs.
+There may be several inner splits: the validation parts of a fold then begin at evenly spaced places of its W_0, which
+is taken as a circle of its own, so that every row is in a validation part about equally often. R splits make up to
+about 2KR arcs.
 
 The last fold has an empty test part: it learns the model of all rows. It is the only fold of a plain fit, and because
 the permutation depends on N and the seed alone, it is the same in a fit and in a study.
@@ -41,7 +43,7 @@ class Permutation:
     """A keyed permutation of 0..size-1.
 
     Rounds of invertible steps (add, multiply by an odd number, fold the high half onto the low one) permute the next
-    power of two; a number that lands outside is sent on until it lands inside.
+    power of two; a number that lands at `size` or above is permuted again until it lands below.
     """
 
     size: int
@@ -52,7 +54,7 @@ class Permutation:
         dtype = np.dtype(np.uint32 if self.size <= 1 << 32 else np.uint64)
         keys = self._round_keys(dtype)
         positions = self._mix(rows.astype(dtype), keys)
-        # The power of two is less than twice the size: each turn leaves less than half on average.
+        # The power of two is less than twice the size, so each turn leaves less than half of them on average.
         outside = np.flatnonzero(positions >= self.size)
         while outside.size:
             walked = self._mix(positions[outside], keys)
@@ -74,7 +76,7 @@ class Permutation:
         return numbers
 
     def _round_keys(self, dtype: np.dtype[Any]) -> Codes:
-        # Few bits mix slowly: 12 rounds make all 8! orders of eight rows equally likely, 6 do not.
+        # Small numbers need more rounds: 12 make all 8! orders of eight rows equally likely, 6 do not.
         rounds = 12 if self.size <= 1 << 16 else 6
         digest = hashlib.shake_256(f"dnfscale splits {self.seed} {self.size}".encode()).digest(16 * rounds)
         keys = np.frombuffer(digest, dtype="<u8").astype(dtype).reshape(rounds, 2)
@@ -94,7 +96,7 @@ class Splits:
     inner: int = 1
     """R: how many inner splits each fold has."""
     ends: Ints = field(init=False)
-    """Where each arc ends on the circle, increasing; the last is N."""
+    """The position on the circle at which each arc ends, in increasing order; the last is N."""
     parts: Codes = field(init=False)
     """parts[fold, arc] is TRAIN, VALIDATION or TEST, in the first inner split."""
 
@@ -167,7 +169,7 @@ class Splits:
         return arcs
 
     def _cells(self, shift: int) -> tuple[Codes, Bools]:
-        """Return the arc that each cell of 2**shift positions begins in, and whether the cell meets another one.
+        """Return the arc in which each cell of 2**shift positions begins, and whether the cell reaches into another.
 
         Most cells lie in one arc, so most rows need one look-up instead of a search: 25 ns a row less with ten folds.
         """
@@ -179,7 +181,7 @@ class Splits:
 
 
 def _inside(starts: Ints, start: int, stop: int, n_rows: int) -> Bools:
-    """Say which arcs, given by their first position, lie in the arc start..stop of the circle; both may pass N."""
+    """Return which arcs, given by their first positions, lie in start..stop on the circle; both ends may exceed N."""
     if start >= n_rows:
         start, stop = start - n_rows, stop - n_rows
     return ((starts >= start) & (starts < stop)) | (starts + n_rows < stop)

@@ -12,12 +12,12 @@ from dnfscale.core.columns import Numbers
 from dnfscale.errors import DataError
 
 MOST_WEIGHT = 1 << 53
-"""Weights are added as floats, which hold whole numbers up to here."""
+"""Weights are added as floats, which represent all whole numbers up to this one exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What some rows weigh: how many weigh anything, what the heaviest weighs, and whether all weights are whole."""
+    """The weights of some rows in brief: how many are above 0, the heaviest, and whether all are whole numbers."""
 
     rows: int
     heaviest: float
@@ -25,7 +25,7 @@ class Weighed:
 
 
 def checked_weights(weights: Numbers, *, name: str) -> Values:
-    """Return weights as they are stored; a row without one, or with one below zero, is an error."""
+    """Return weights as they are stored; one that is missing, below zero or too large is an error."""
     values = weights.values
     if weights.present is not None:
         raise DataError(
@@ -43,7 +43,7 @@ def checked_weights(weights: Numbers, *, name: str) -> Values:
 
 
 def counted_weights(weights: Numbers, unit: int, *, name: str) -> Ints:
-    """Return how often each row counts: whole weights as they are, floats in units, and once at least if at all."""
+    """Return how often each row counts: whole weights as they are, floats in units, at least 1 if above 0."""
     values = checked_weights(weights, name=name)
     if values.dtype.kind == "f":
         values = np.maximum(np.rint(values.astype(np.float64) * unit), values > 0)
@@ -58,7 +58,7 @@ def weigh(weights: Numbers, *, name: str) -> Weighed:
 
 
 def merge(parts: Sequence[Weighed]) -> Weighed:
-    """Merge what disjoint rows weigh."""
+    """Merge the results of disjoint rows."""
     return Weighed(
         sum(part.rows for part in parts),
         max((part.heaviest for part in parts), default=0.0),
@@ -67,5 +67,5 @@ def merge(parts: Sequence[Weighed]) -> Weighed:
 
 
 def as_weight(counted: int, unit: int) -> int | float:
-    """Return what was counted in units as a weight, or as the number of rows that it is."""
+    """Return a count in units as a weight; with unit 1 it is a number of rows already."""
     return counted if unit == 1 else counted / unit
