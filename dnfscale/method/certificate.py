@@ -1,4 +1,4 @@
-"""Certificates: what the rows at hand show of a formula, with every promise holding together at confidence 1 - delta.
+"""Certificates: what the rows at hand show about a formula; all promises hold together at confidence 1 - delta.
 
 Given are n rows drawn independently from one distribution mu, ell attributes that were fixed without looking at these
 rows, and the counts n_t, c_t of the rows' types. Write p_t = mu(q | t) for the chance that a case of type t is
@@ -14,25 +14,26 @@ is therefore made to hold for all sets of types at once. For a fixed set S the n
 draws of chance mu(S). There are C(K, s) sets of size s; give each the level delta / 3 / (K - 1) / C(K, s). Over
 s = 1 .. K - 1 these add up to delta / 3 (the empty set and the whole need no bound), so with probability at least
 1 - delta / 3 the exact upper limit at its level holds for every set. The price is the logarithm of the number of sets
-of the same size, over n: little when few types, or all but few, are in question. A limit for every type on its own,
+of the same size, divided by n: little for sets of few types, or of all but a few. A limit for every type on its own,
 added up over the types, costs about as much for one type and more for many.
 
-*Differences.* The formula differs from the ideal classifier on some set D of types. For a fixed D, let Z be what a row
-costs the formula more than the ideal classifier: 0 outside D, never above b = 2 max(threshold, 1 - threshold), and of
-mean E, the excess error. For any kappa below 1 / b, fixed beforehand, the mean of the product of 1 - kappa Z over the
-rows is (1 - kappa E)**n; so by Markov's inequality the product is above 2**K (5 / (delta / 3)) (1 - kappa E)**n with
-probability at most delta / 3 / 5 / 2**K. By the union bound it is so for no D and none of five kappas, except with
-probability delta / 3. Solved for E, the largest value that any D gives is a bound; that D is found type by type.
+*Differences.* The formula differs from the ideal classifier on some set D of types. For a fixed D, let Z be how much
+more a row costs with the formula than with the ideal classifier: 0 outside D, never above b = 2 max(threshold,
+1 - threshold), and with mean E, the excess error. For any kappa below 1 / b, fixed beforehand, the mean of the product
+of 1 - kappa Z over the rows is (1 - kappa E)**n; so by Markov's inequality the product is above
+2**K (5 / (delta / 3)) (1 - kappa E)**n with probability at most delta / 3 / 5 / 2**K. By the union bound this happens
+for no D and none of five kappas, except with probability delta / 3. Solved for E, the largest value that any D gives is
+a bound; that D is found type by type.
 
 *What follows when all three hold.* A type whose interval lies on one side of the threshold has its label *certified*:
 the ideal classifier answers the same. A type that the formula accepts costs at most g_t = 2 (threshold - low_t) more
 than with the ideal answer, one that it rejects at most 2 (high_t - threshold), if these are positive: for certified
 types they are not. A type that no row has costs at most b, whatever the formula says of it. So the excess error is at
-most the sum of m_t g_t, which is the integral over x of the mass of {t: g_t > x}: finitely many sets, each of them
-bounded above. This is small when most of the mass is certified. The bound from differences is small when many types
-are near the threshold, where it does not matter much what the formula says; the smaller of the two is given. At the
-threshold 1/2 the excess error is the paper's; elsewhere a missed positive weighs 2 (1 - threshold), and a false alarm
-2 threshold.
+most the sum of m_t g_t, which is the integral over x of the mass of {t: g_t > x}: finitely many sets, whose masses have
+upper limits. This bound is small when most of the mass is certified. The bound from differences is small when many
+types are near the threshold, where it does not matter much what the formula says. The smaller of the two is given. At
+the threshold 1/2 the excess error is the paper's; elsewhere a missed positive weighs 2 (1 - threshold), and a false
+alarm 2 threshold.
 
 All of this is for plain counts of rows. Counts of weighted rows are not binomial, and have no certificate.
 """
@@ -56,15 +57,16 @@ from dnfscale.method.bounds import least_error, separation
 from dnfscale.method.intervals import exact_interval, term_intervals, term_supports, upper_limit
 
 _SMALLEST_LOG_LEVEL = -600.0
-"""Below exp of this the exact limit would underflow; Chernoff's bound works on the logarithm."""
+"""At levels below the exponential of this the exact limit would underflow; Chernoff's bound takes the logarithm."""
 _BISECTIONS = 60
 _STAKES = 5
-"""How many values of kappa are tried: from what suits types at the threshold, doubling, to what suits clear ones."""
+"""How many values of kappa are tried: the first suits types near the threshold, each next one is twice as large, and
+the last suits types far from it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate:
-    """What the counted rows show of a formula over the same attributes.
+    """What the counted rows show about a formula over the same attributes.
 
     Unless the attributes were chosen on these rows, all of it holds together with probability at least 1 - delta.
     """
@@ -73,16 +75,19 @@ class Certificate:
     delta: float
     threshold: Fraction
     chosen_on_these_rows: bool
-    """Whether these rows had a say in the attributes or their cuts: then nothing here is promised."""
+    """Whether these rows were used to choose the attributes or their cuts: then nothing here is promised."""
     low: Floats
     high: Floats
     """For each type that occurs, an interval for the chance that a case of this type is positive."""
     accepted: Bools
     """The formula's answer for each type that occurs."""
     certified: Bools
-    """The interval lies on the answer's side of the threshold: the ideal classifier gives the same answer."""
+    """For each type, whether its interval lies on the answer's side: the ideal classifier then answers the same."""
     refuted: Bools
-    """The interval lies on the other side; never so for a formula that was formed from these rows."""
+    """For each type, whether its interval lies on the other side of the threshold.
+
+    Never so if the formula is the plain ideal classifier of these rows.
+    """
     certified_mass: float
     """A lower bound for the probability that a new case has a certified type."""
     excess_error: float
@@ -105,7 +110,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class TermCertificate:
-    """How often a term is right, by the counted rows."""
+    """How often a term is right on the counted rows."""
 
     term: Term
     n: int
@@ -132,7 +137,7 @@ def certify(
     formula: Dnf,
     threshold: Fraction = HALF,
 ) -> Certificate:
-    """Return what plain (unweighted) counts of rows show of a formula over the same attributes.
+    """Return what plain (unweighted) counts of rows show about a formula over the same attributes.
 
     The formula may come from anywhere, these rows included.
     """
@@ -167,12 +172,12 @@ def certify(
 def certify_terms(
     dnf: Dnf, certificate: Certificate, *, delta: float, formed_on_these_rows: bool
 ) -> tuple[TermCertificate, ...]:
-    """Return, for each term of a formula, how often it is right by the rows of a certificate.
+    """Return, for each term of a formula, how often it is right on the rows of a certificate.
 
-    With probability at least 1 - delta all intervals hold: a delta of their own, beside that of the certificate. For a
-    term fixed beforehand the positive rows among those that satisfy it are binomial, so the exact interval at level
-    delta / (number of terms) does. A formula that was formed on the same rows has picked its terms by their labels;
-    then the correction is for all 3**ell terms that there are.
+    With probability at least 1 - delta all intervals hold; this delta is separate from that of the certificate. For a
+    term fixed beforehand the number of positive rows among those that satisfy it is binomial, so the exact interval at
+    level delta / (number of terms) suffices. A formula formed on the same rows has picked its terms by their labels, so
+    the correction is then for all 3**ell possible terms.
     """
     counts = certificate.counts
     candidates = 3**counts.ell if formed_on_these_rows else len(dnf.terms)
@@ -186,10 +191,10 @@ def certify_terms(
 
 
 def certificate_of(model: Model, *, delta: float = 0.05, counts: TypeCounts | None = None) -> dict[str, Any]:
-    """Return how far rows support the formula of a model, as plain facts.
+    """Return how far rows support the formula of a model, as the record of a model file.
 
-    Without other counts they are the rows that the model was learned from, which also chose its attributes. Weighted
-    rows show nothing that could be certified.
+    By default these are the rows that the model was learned from, by which its attributes were chosen as well. For a
+    model of weighted rows the record is empty: nothing can be certified.
     """
     if model.weighted:
         return {}
@@ -205,12 +210,12 @@ def certificate_of(model: Model, *, delta: float = 0.05, counts: TypeCounts | No
 
 
 def load_functions() -> None:
-    """Load what certificates are computed with: 0.3 s that a run can spend while its cluster starts."""
+    """Import the functions that certificates need: 0.3 s that a run can spend while its cluster starts."""
     import scipy.special  # noqa: F401
 
 
 def to_record(certificate: Certificate, terms: Sequence[TermCertificate] = ()) -> dict[str, Any]:
-    """Return the certificate as a model file says it."""
+    """Return the certificate as the record of a model file."""
     counts = certificate.counts
     rows, ell, delta = counts.n_rows, counts.ell, certificate.delta
     return {
@@ -242,7 +247,7 @@ def to_record(certificate: Certificate, terms: Sequence[TermCertificate] = ()) -
 
 
 def sentences(certificate: Certificate) -> list[str]:
-    """Say in plain words, for people who use the formula, what the certificate promises and what it does not."""
+    """Write in plain words, for people who use the formula, what the certificate promises and what it does not."""
     sure = f"{100 * (1 - certificate.delta):g} %"
     said = [
         f"If the rows ({certificate.counts.n_rows:,}) were drawn independently from the population in question, and "
@@ -299,7 +304,7 @@ def _said_of_errors(certificate: Certificate) -> str:
 
 
 def _percent_down(share: float) -> str:
-    """Write a share that is promised from below: rounding must not add to it."""
+    """Write a share that is a lower bound: it is rounded down, so that rounding promises nothing more."""
     return f"{math.floor(1000 * share) / 10:g} %"
 
 
@@ -322,10 +327,10 @@ def _weighted_mass(counts: TypeCounts, weights: Floats, unseen: float, delta: fl
 def _mass_limits(counts: TypeCounts, n_seen: Ints, rows: Ints, delta: float) -> Floats:
     """Return upper limits for the masses of sets of types, good for all sets at once with probability 1 - delta.
 
-    Each set has n_seen types that occur, with so many rows, and all types that do not.
+    Each set consists of n_seen types that occur, with `rows` rows together, and of all types that do not occur.
     """
     n_types, k = 2**counts.ell, len(counts.codes)
-    # A set and its complement are as many; counted are those that have no more types than occur.
+    # There are as many sets of a size as complements of it; the smaller of both sizes that is at most k is used.
     chosen = k - n_seen if n_types > k else n_seen
     places = np.arange(k, dtype=np.float64)
     log_sets = np.concatenate([[0.0], np.cumsum(np.log((n_types - places) / (places + 1)))])[chosen]
@@ -335,14 +340,14 @@ def _mass_limits(counts: TypeCounts, n_seen: Ints, rows: Ints, delta: float) -> 
     limits[exact] = upper_limit(rows[exact], np.int64(counts.n_rows), np.exp(log_levels[exact]))
     if not exact.all():
         limits[~exact] = _chernoff_limit(rows[~exact], counts.n_rows, log_levels[~exact])
-    # The set of all types has mass 1, that of none 0; neither needs a limit from the rows.
+    # The set of all types has mass 1, the empty set 0; neither needs a limit from the rows.
     whole = n_seen == k
     nothing = (n_seen == 0) & (n_types == k)
     return np.where(whole, 1.0, np.where(nothing, 0.0, limits))
 
 
 def _excess_from_differences(counts: TypeCounts, accepted: Bools, threshold: float, delta: float) -> float:
-    """Return the bound on the excess error that the module derives from differences, at confidence 1 - delta."""
+    """Return the bound on the excess error from *differences*, see the module, at confidence 1 - delta."""
     if not counts.n_rows:
         return math.inf
     wrong = np.where(accepted, counts.n - counts.c, counts.c)
@@ -352,7 +357,8 @@ def _excess_from_differences(counts: TypeCounts, accepted: Bools, threshold: flo
     largest = 0.9 / (2 * max(threshold, 1 - threshold))
     bounds = []
     for doubling in range(_STAKES):
-        # Nothing but K and n may decide on kappa; without delta in it, less certainty never promises less.
+        # kappa is fixed beforehand: it depends on K, n and the threshold only. It leaves delta out, so that asking for
+        # less confidence never gives a weaker bound.
         kappa = min(largest, math.sqrt(2 * log_sets / counts.n_rows) * 2**doubling)
         # For a type in D, -ln of the product over its rows: those that the formula gets wrong, and the others.
         loss = -wrong * np.log1p(-kappa * wrong_cost) - (counts.n - wrong) * np.log1p(kappa * (2 - wrong_cost))
@@ -361,7 +367,7 @@ def _excess_from_differences(counts: TypeCounts, accepted: Bools, threshold: flo
 
 
 def _chernoff_limit(c: Ints, n: int, log_level: Floats) -> Floats:
-    """Return a chance that is not below the upper limit at this level, which may be too small for a float.
+    """Return a bound on the upper limit at a level so small that only its logarithm fits in a float.
 
     At a chance u >= c / n, c or fewer successes have probability at most exp(-n kl(c / n, u)) (Chernoff).
     """
@@ -375,7 +381,7 @@ def _chernoff_limit(c: Ints, n: int, log_level: Floats) -> Floats:
 
 
 def _divergence(p: Floats, u: Floats) -> Floats:
-    """Return kl(p, u) in nats, of a coin of chance p from one of chance u; 0 ln 0 is 0, and u may be 1."""
+    """Return kl(p, u), in nats, between coins of chance p and of chance u; 0 ln 0 is 0, and u may be 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         heads = np.where(p > 0, p * np.log(p / u), 0.0)
         tails = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - u)), 0.0)

@@ -2,11 +2,11 @@
 
 A cube, a partial assignment to the attributes, is a point of the lattice {0, 1, *}^ell. The largest cubes of types that
 the formula may accept are the prime implicants, and a shortest formula is a cheapest choice of primes that covers every
-type it must accept. Of several shortest, the one whose terms read first is taken, unless there is much to choose from:
-then HiGHS solves the covering problem, and chooses.
+type it must accept. Of several shortest formulas, the one whose terms come first is taken, unless the covering problem
+is large: then HiGHS solves it and chooses.
 
-Its search is bounded by a number of nodes, so that the answer does not depend on the machine's speed; the time limit
-is a last resort. When either stops it, the best cover so far is returned with the gap that is left.
+The search of HiGHS is bounded by a number of nodes, so that the answer does not depend on the machine's speed; the time
+limit is a last resort. When either stops it, the best cover so far is returned with the gap that is left.
 """
 
 from __future__ import annotations
@@ -24,37 +24,38 @@ from dnfscale.method.covering import cheapest_cover
 from dnfscale.method.lattice import maximal_cubes
 
 _LATTICE_ELL = 13
-"""3**13 cubes are 1.6 million bytes; above, primes are grown one by one."""
+"""The most attributes for which all 3**ell cubes are searched: 3**13 are 1.6 million bytes. Above, primes are grown one
+by one."""
 
 
 class Status(StrEnum):
-    """What is known of a formula's length."""
+    """What is known about a formula's length."""
 
     PROVEN = "proven"
     """No equivalent formula has fewer literals, nor as many literals and fewer terms."""
     BOUNDED = "bounded"
-    """The search was stopped; the gap says how many literals fewer it might have."""
+    """The search was stopped; a shorter formula may have fewer literals, at most by the gap."""
     HEURISTIC = "heuristic"
     """No term or literal can be left out, but nothing else is known."""
     SIMPLIFIED = "simplified"
-    """What SymPy made of it, which says nothing of how short that is."""
+    """Simplified by SymPy, which does not tell how far it is from the shortest."""
     AS_IS = "as_is"
-    """Written as it came, without a search for a shorter one."""
+    """The accepted types themselves, without a search for a shorter formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class Minimized:
-    """A formula and what is known of its length."""
+    """A formula and what is known about its length."""
 
     dnf: Dnf
     status: Status
     gap_literals: int | None = 0
-    """How many literals fewer the shortest might have; None where that is not known."""
+    """How many literals fewer the shortest formula might have; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a formula over ell attributes has to say: the types to accept, and those it may answer as it likes."""
+    """What a formula over ell attributes has to answer: the types it must accept, and those it may accept or not."""
 
     ell: int
     required: tuple[int, ...]
@@ -91,7 +92,7 @@ def as_types(truth: Truth) -> Minimized:
 
 
 def grow_cover(truth: Truth) -> Dnf:
-    """Return a cover in which no term and no literal can be left out, without looking for the shortest."""
+    """Return a cover from which no term and no literal can be left out; it need not be the shortest."""
     required, allowed = _tables(truth)
     codes = np.arange(1 << truth.ell, dtype=np.int64)
     open_types = required.copy()
@@ -130,8 +131,8 @@ def _cover(truth: Truth, cares: Codes, values: Codes, effort: Effort) -> Minimiz
 
 
 def _solve(covers: Bools, costs: Ints, effort: Effort) -> Any:
-    """Return what HiGHS makes of a covering problem."""
-    # SciPy's optimizers take 0.4 s to import, and hardly a real table needs them.
+    """Return the result of HiGHS for a covering problem."""
+    # SciPy's optimizers take 0.4 s to import, and hardly any real table needs them.
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -167,7 +168,7 @@ def _irredundant(terms: Sequence[Term], types: Ints) -> list[Term]:
 
 
 def _reading_order(term: Term) -> tuple[int, Term]:
-    """Short terms first, then by the rank of their attributes."""
+    """Return a sort key: short terms come first, then terms by the rank of their attributes."""
     return term.care.bit_count(), term
 
 

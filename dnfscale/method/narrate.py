@@ -1,7 +1,7 @@
-"""Explanations in plain words, for people who must give reasons: why this answer, and what would turn it.
+"""Explanations in plain words, for people who must give reasons: why this answer, and which change would turn it.
 
-A term is called a line, because that is how a formula is shown, and lines are counted from 1. A formula of bounded size
-is told as it is, and its answer by the fewest conditions that settle it.
+A term is called a line, because that is how a formula is shown, and lines are numbered from 1. A formula of the
+formula-size method is written as it is, and its answer is explained by the fewest conditions that settle it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dnfscale.method.possible import telling_literals
 
 Told = Scalar | Quantity | None
 Values = Mapping[ColumnName, Told]
-"""The values of a row by column; None where one is missing."""
+"""The values of a row by column; None for a missing one."""
 
 
 def write(model: Model, explanation: Explanation, values: Values | None = None) -> str:
-    """Write why a row gets its answer, and the smallest change that turns it; its values may be told too."""
+    """Write why a row gets its answer, and the smallest change that turns it; with the row's values if given."""
     word = "yes" if explanation.accepted else "no"
     pieces = [
         f"The formula says {word}: {answer_words(model, explanation.accepted)}.",
@@ -40,7 +40,7 @@ def write(model: Model, explanation: Explanation, values: Values | None = None) 
 
 
 def write_model(model: Model, facts: ModelFacts) -> str:
-    """Write what a formula says, and what the rows it was learned from say of each of its lines."""
+    """Write what a formula says, and for each of its lines how the rows that it was learned from support it."""
     pieces = [f"{answer_words(model, True)} when {_formula_words(facts)}"]
     if model.tree is not None:
         [told] = formula_lines(model)
@@ -71,7 +71,7 @@ def answer_words(model: Model, accepted: bool) -> str:
 
 
 def flip_words(model: Model, flip: Flip) -> dict[ColumnName, str]:
-    """Write what each column that a change moves is afterwards."""
+    """Write, for each column that a change affects, its state after the change."""
     return {
         column: _joined(model, telling_literals(model.tau, flip.code, [column]))
         for column in moved_columns(model, flip)
@@ -194,7 +194,7 @@ def _term_words(model: Model, number: int, term: TermFacts) -> str:
         return head
     share = _percent(term.c, term.n)
     if term.low is not None and term.high is not None:
-        # What is promised must not be narrowed by rounding.
+        # Rounding must not narrow the interval.
         share += f", interval {math.floor(1000 * term.low) / 10:.1f} to {math.ceil(1000 * term.high) / 10:.1f} %"
     alone = f"; {count_words(model, term.n_alone)} of them satisfy no other line" if term.n_alone < term.n else ""
     return f"{head}, {count_words(model, term.c)} positive ({share}){alone}"

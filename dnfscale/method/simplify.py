@@ -10,9 +10,9 @@ from dnfscale.method.minimize import Minimized, Status, Truth
 
 
 def simplify(truth: Truth) -> Minimized:
-    """Return what SymPy makes of the accepted types; it says nothing of how short that is.
+    """Return SymPy's simplification of the accepted types, about whose length nothing is known.
 
-    Free types go through `SOPform`, because `simplify_logic` overlooks them for a single conjunction (sympy#28369).
+    Free types go through `SOPform`, because `simplify_logic` ignores them for a single conjunction (sympy#28369).
     """
     symbols = sympy.symbols(f"p:{truth.ell}")
     rows = [[code >> i & 1 for i in range(truth.ell)] for code in truth.required]
