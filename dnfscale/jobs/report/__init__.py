@@ -1,4 +1,4 @@
-"""report.html: what a run, or several, came to, for a person to look at; and its charts as files."""
+"""report.html: the result of one or several runs as a page for people, and its charts as files."""
 
 from dnfscale.jobs.report.figures import render_figures
 from dnfscale.jobs.report.page import render_report

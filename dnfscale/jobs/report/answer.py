@@ -28,7 +28,7 @@ def answer_card(place: Place, view: RunView) -> Section:
         return _labels_card(place, view)
     [formula] = view.formulas
     told = [_key_figures(view), *_said(view)]
-    # What matters first of a formula that stands for a classifier is how well it does.
+    # For a formula that explains a classifier, what matters first is how faithful it is.
     pieces = [*told, *_formula(view, formula)] if formula.explains else [*_formula(view, formula), *told]
     return card(
         place,
@@ -68,7 +68,7 @@ def _labels_card(place: Place, view: RunView) -> Section:
 
 
 def _measured(view: RunView) -> str:
-    """Return by what probabilities are measured, where it is not the same for all labels."""
+    """Return a clause on what probabilities are relative to; empty if the threshold is the same for all labels."""
     thresholds = {formula.model.threshold for formula in view.formulas if formula.model is not None}
     return ", measured by the share from which its formula says yes" if len(thresholds) > 1 else ""
 
@@ -86,7 +86,7 @@ def _weighted(view: RunView) -> Html | None:
 
 
 def _refused(view: RunView) -> Html | None:
-    """Return why the page does without the model file; None where it was read, or is not there."""
+    """Return a warning why the page does without the model file; None if it was read, or does not exist."""
     if view.refused is None:
         return None
     words = f"{view.refused}. What follows is from result.json alone, without the cuts and counts of the model."
@@ -94,7 +94,7 @@ def _refused(view: RunView) -> Html | None:
 
 
 def _label_formula(place: Place, formula: FormulaView, view: RunView, *, fold: bool) -> Html:
-    """Return the formula of a label under its name, or to be unfolded by it."""
+    """Return the formula of a label under its name as a heading, or folded under it."""
     title, size = name_of(formula.positive or ""), _label_size(formula, view.outcome)
     content = [*_lines(formula, "another label"), _definitions(formula), _truth_table(formula)]
     if fold:
@@ -146,7 +146,7 @@ def _formula(view: RunView, formula: FormulaView) -> list[Html]:
 
 
 def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
-    """Return the lines of a formula, and what is predicted where none of them holds."""
+    """Return the lines of a formula, and what is predicted if none of them holds."""
     reading = formula.reading
     if reading is None:
         return [element("p", name_of(formula.learned.text if formula.learned else "no formula recorded"))]

@@ -1,4 +1,4 @@
-"""How far rows support a formula: on rows put aside, what is promised; on the rows that chose it, what is seen."""
+"""How far rows support a formula: rows that were put aside give promises, the rows that chose it a description."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dnfscale.jobs.report.wording import count, extent
 
 
 def certificate_card(place: Place, view: RunView) -> Section | None:
-    """Return what the rows show of the formulas of the folds and of the formula of all rows; None without either."""
+    """Return what the rows show about the formulas of the folds and of all rows; None without any certificate."""
     tested = _tested(view)
     pieces = [*(_of_folds(place, view, tested) if tested else []), *_of_all_rows(place, view)]
     if not pieces:
@@ -44,7 +44,7 @@ def certificate_card(place: Place, view: RunView) -> Section | None:
 
 
 def certified_words(certified: Certified) -> list[str]:
-    """Say what a certificate shows; what is bounded from below is rounded down, what is from above, up."""
+    """Say what a certificate shows; lower bounds are rounded down, and upper bounds up."""
     words = []
     if certified.types is not None and certified.types_seen is not None and certified.certified_share is not None:
         words.append(
@@ -72,7 +72,7 @@ def _excess_words(certified: Certified, excess: float) -> str:
 
 
 def theorem_words(certified: Certified) -> str | None:
-    """Say what the paper's theorem promises of so many rows; None where it is not recorded, or not about this cost."""
+    """Say what the paper's theorem promises for this many rows; None if it is not recorded, or errors have costs."""
     if certified.epsilon is None or certified.counts_cost:
         return None
     return (
@@ -84,20 +84,20 @@ def theorem_words(certified: Certified) -> str | None:
 
 
 def _counts_cost(view: RunView) -> bool:
-    """Say whether some certificate counts errors by their cost."""
+    """Return whether some certificate counts errors by their cost."""
     own = [formula.certificate for formula in view.formulas]
     tested = [fold.certificate for formula in view.formulas for fold in formula.folds]
     return any(each.counts_cost for each in (*own, *tested) if each is not None)
 
 
 def _most_excess(certified: Certified) -> float:
-    """Return how much better another formula could be at most, in percent of all cases or errors a hundred cases."""
+    """Return by how much another formula could be better at most: percent of all cases, or errors per hundred cases."""
     most = certified.most_excess
     return min(100 * most, _up(most if certified.excess_error is None else certified.excess_error))
 
 
 def _tested(view: RunView) -> list[tuple[FormulaView, list[Certified]]]:
-    """Return the certificates of each formula's folds, if all folds have them and their rows had no say before."""
+    """Return the certificates of each formula's folds, if all folds have one whose rows did not choose the formula."""
     found = []
     for formula in view.formulas:
         own = [fold.certificate for fold in formula.folds if fold.certificate]
@@ -205,7 +205,7 @@ def _of_all_rows(place: Place, view: RunView) -> list[Html]:
         said = [table(_by_label(known), wrap=True)]
     theorem = theorem_words(known[0][1]) if not several else None
     more = folded("What the number of rows alone would promise", element("p", theorem)) if theorem else None
-    # Whatever is said of such a formula comes after the warning.
+    # The warning comes before all figures.
     return [heading, *([warning] if warned else []), *said, *([more] if more else [])]
 
 
@@ -239,10 +239,10 @@ def _of_population(certified: Certified) -> str:
 
 
 def _down(share: float) -> float:
-    """Return a share in percent as it may be promised from below: one digit, rounded down."""
+    """Return a lower bound in percent, rounded down to one decimal."""
     return math.floor(1000 * share) / 10
 
 
 def _up(share: float) -> float:
-    """Return a share in percent as it may be promised from above: one digit, rounded up."""
+    """Return an upper bound in percent, rounded up to one decimal."""
     return math.ceil(1000 * share) / 10

@@ -1,7 +1,7 @@
 """Charts as inline SVG: rows of bars, dots and intervals along one axis, in groups.
 
 Widths are percentages and heights are pixels, with no viewBox: a chart fills whatever width it is given, and its
-letters stay the size of the text around it, on a phone as on a desk.
+letters stay the size of the text around it, on a phone as on a large screen.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dnfscale.experiment.formats import visible
 from dnfscale.jobs.report.markup import Html, element
 
 _LEFT, _RIGHT = 31.0, 86.0
-"""Where the axis begins and ends, in percent of the width: row names to the left, figures to the right."""
+"""Where the axis begins and ends, in percent of the width; names are to the left of it, figures to the right."""
 _ROW, _GROUP_NAME, _GROUP_GAP, _AXIS = 19, 22, 12, 24
 """Heights in pixels."""
 _PANEL_ROWS = 12
-"""Rows, names of groups counted twice, beyond which a chart falls into two panels."""
+"""The most rows of a chart in one panel, where the name of a group counts as two; a longer one gets two panels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Axis:
     logarithmic: bool = False
 
     def x(self, value: float) -> float:
-        """Return where a value lies, in percent of the chart's width; one beyond an end lies at the end."""
+        """Return where a value lies, in percent of the chart's width; a value beyond an end is drawn at the end."""
         low, high, at = self.low, self.high, min(max(value, self.low), self.high)
         if self.logarithmic:
             low, high, at = math.log(low), math.log(high), math.log(at)
@@ -52,7 +52,7 @@ class Row:
     interval: tuple[float, float] | None = None
     paper: float | None = None
     words: str = ""
-    """The row in words, for those who point at it or do not see it."""
+    """The row in words, for its tooltip and for screen readers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ class Chart:
     axis: Axis
     groups: tuple[Group, ...]
     mark: Callable[[Axis, Row, float], Html]
-    """Draws the figure of a row around a height: bar or dot."""
+    """Draws the figure of a row, centred at a height: `bar` or `dot`."""
     zero_line: bool = False
 
 
 def panels(chart: Chart) -> Html:
-    """Draw a chart, or, if it has many rows, two halves of it to stand side by side where there is room."""
+    """Draw a chart; if it has many rows, in two halves, which are side by side if there is room."""
     heights = [len(group.rows) + 2 for group in chart.groups]
     if len(heights) < 4 or sum(heights) <= _PANEL_ROWS:
         return row_chart(chart)
@@ -140,7 +140,7 @@ def log_axis(values: Sequence[float], unit: str) -> Axis:
     high = max(math.ceil(math.log10(max(values))), low + 1)
     step = max(1, math.ceil((high - low) / 4))
     powers = range(low, high + 1)
-    # All lines are drawn, but on a phone there is no room for more than about four figures below them.
+    # All grid lines are drawn, but a phone has room for only about four figures below them.
     ticks = tuple((10.0**power, "" if (power - low) % step else _power_text(power)) for power in powers)
     return Axis(10.0**low, 10.0**high, ticks, unit, logarithmic=True)
 
@@ -156,14 +156,14 @@ def difference_axis(values: Sequence[float], unit: str) -> Axis:
 
 
 def round_step(reach: float, *, about: int = 2) -> float:
-    """Return 1, 2, 2.5 or 5 times a power of ten, so that a reach has about so many steps."""
+    """Return 1, 2, 2.5, 5 or 10 times a power of ten, so that `reach` has about `about` steps."""
     raw = reach / about
     power = 10.0 ** math.floor(math.log10(raw))
     return next((power * factor for factor in (1, 2, 2.5, 5) if power * factor >= raw * 0.999), 10 * power)
 
 
 def svg(key: str, title: str, description: str, height: float, *children: Html) -> Html:
-    """Return a drawing with its name and its description for those who do not see it."""
+    """Return a drawing with its name, and its description for screen readers."""
     return element(
         "svg",
         element("title", title, id=f"{key}-title"),
@@ -178,7 +178,7 @@ def svg(key: str, title: str, description: str, height: float, *children: Html) 
 
 
 def text(words: str, x: float, y: float, *, class_: str = "", anchor: str = "start", widest: int = 60) -> Html:
-    """Write some words at x percent; what is longer than the widest is cut, and whole in its tooltip."""
+    """Write words at x percent; more than `widest` letters are cut, and are shown in full in the tooltip."""
     words = visible(words)
     cut = words if len(words) <= widest else words[: widest - 1] + "…"
     whole = element("title", words) if cut != words else None
@@ -191,7 +191,7 @@ def line(x1: float, y1: float, x2: float, y2: float, *, class_: str) -> Html:
 
 
 def percent(x: float) -> str:
-    """Write a position across the chart."""
+    """Write a horizontal position, in percent of the width."""
     return f"{x:.2f}%"
 
 

@@ -27,7 +27,7 @@ _ACCURACY = Axis(0, 100, ((0, "0"), (25, "25"), (50, "50"), (75, "75"), (100, "1
 
 
 def accuracy_chart(key: str, views: Sequence[RunView]) -> Chart | None:
-    """Chart the accuracies of all methods like the paper's Figure 1; None where nothing was tested."""
+    """Chart the accuracies of all methods like the paper's Figure 1; None if nothing was tested."""
     groups = _filled(Group(view.label, _accuracy_rows(view.outcome), _literature(view.outcome)) for view in views)
     return Chart(key, "Accuracy by dataset and method", _ACCURACY, groups, bar) if groups else None
 
@@ -168,7 +168,7 @@ def _accuracy_rows(outcome: Outcome) -> tuple[Row, ...]:
 
 
 def _row_name(method: str) -> str:
-    """Return what to call a method beside its bar, where there is little room on a phone."""
+    """Return a method's name beside its bar, which must be short because a phone has little room there."""
     return "Classifier" if method == BLACK_BOX else method_title(method)
 
 
@@ -177,7 +177,7 @@ def _literature(outcome: Outcome) -> float | None:
 
 
 def _difference_rows(outcome: Outcome) -> tuple[Row, ...]:
-    # Next to the majority class, which is in the table, all other differences would look like none.
+    # The majority class is in the table only: next to its bar, all other differences would look like none.
     return tuple(_difference_row(paired) for paired in outcome.comparisons if paired.other != "majority")
 
 

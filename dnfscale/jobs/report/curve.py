@@ -1,6 +1,6 @@
-"""The curve of a sweep: validation accuracy against ell, one line a ranking, and the ell that was chosen.
+"""The curve of a sweep: validation accuracy against ell, one line per ranking, and the ell that was chosen.
 
-The formula-size method has one too, against the size.
+The formula-size method has a curve too, against the size of the formula.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _TOP, _BOTTOM = 30.0, 250.0
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a curve goes along: the bound on formulas that grows to the right."""
+    """The horizontal axis of a curve: a bound on formulas, which grows to the right."""
 
     sign: str
     words: str
     colour: int
-    """The first of its lines' colours."""
+    """The number of the colour of its first line."""
 
 
 ELL = Bound("ℓ", "number of attributes", 0)
@@ -38,7 +38,7 @@ SIZE = Bound("size", "size of the formula", 3)
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A ranking's validation accuracy at one ell, or size: mean and deviation over the formulas of a study."""
+    """A ranking's validation accuracy at one ell, or size: the mean and deviation over the formulas of a study."""
 
     ell: int
     mean: float
@@ -51,14 +51,14 @@ class Curve:
 
     ranks: dict[str, tuple[Point, ...]]
     chosen: int | None
-    """ell of the formula of all rows."""
+    """The ell, or size, of the formula of all rows."""
     choices: dict[int, int]
     """How many folds chose each ell."""
     bound: Bound = ELL
 
 
 def curve_of(folds: Sequence[LearnedFormula], model: LearnedFormula | None) -> Curve:
-    """Average the sweeps of the folds; without folds, take that of the model."""
+    """Average the sweeps of the folds; without folds, take the sweep of the model."""
     formulas = list(folds) or ([model] if model else [])
     ranks = _averaged(
         (rank, step.ell, accuracy)
@@ -71,7 +71,7 @@ def curve_of(folds: Sequence[LearnedFormula], model: LearnedFormula | None) -> C
 
 
 def size_curve_of(folds: Sequence[SizedFormula], models: Sequence[SizedFormula]) -> Curve:
-    """Average the paths of the folds over those that searched a size; without folds, take those of all rows."""
+    """Average the paths of the folds, each size over the folds that searched it; without folds, those of all rows."""
     formulas = folds or models
     ranks = _averaged(
         (FORMULA_SIZE, step.size, step.validation_accuracy) for formula in formulas for step in formula.path
@@ -124,7 +124,7 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
 
 
 def sweep_table(curve: Curve, measure: str = "accuracy", label: str | None = None) -> Table:
-    """Return the curve as a table, with the label that it is of."""
+    """Return the curve as a table, which names the label of its formula, if any."""
     ells = sorted({point.ell for points in curve.ranks.values() for point in points})
     by_rank = [{point.ell: point for point in points} for points in curve.ranks.values()]
     rows = tuple(
@@ -189,7 +189,7 @@ def _accuracy_axis(points: Sequence[Point]) -> tuple[float, float, list[float]]:
 
 
 def _shape(points: Sequence[Point], number: int, last: int, y: Callable[[float], float]) -> Html:
-    """Return the band and the line of a ranking, in a drawing that is stretched to the chart's width."""
+    """Return the band and the line of a ranking, for a drawing that is stretched to the chart's width."""
 
     def at(point: Point, accuracy: float) -> str:
         across = 500.0 if last == 1 else 1000 * (point.ell - 1) / (last - 1)

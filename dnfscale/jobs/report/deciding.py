@@ -1,4 +1,4 @@
-"""How a row is decided: worked examples, the most frequent types that the formula accepts and rejects."""
+"""How a row is decided, by two examples: the most frequent type that the formula accepts, and the one it rejects."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from dnfscale.method.narrate import count_words
 from dnfscale.method.possible import telling_literals
 
 _SHOWN_LINES = 6
-"""Lines that are gone through without unfolding the rest."""
+"""The most lines that are shown without unfolding the rest."""
 
 
 def deciding_card(place: Place, view: RunView) -> Section | None:
-    """Return the examples; None for a formula that always says the same, and for a model without counts.
+    """Return the examples; None for a formula that always gives the same answer, and for a model without counts.
 
-    None too for several labels: which of them a row gets takes the types of all formulas, and counts hold one.
+    None also for several labels: a row's label depends on its types in all formulas, and a model counts only its own.
     """
     formula = view.formulas[0]
     model = formula.model
@@ -52,7 +52,7 @@ def deciding_card(place: Place, view: RunView) -> Section | None:
 
 
 class _Example:
-    """One type, gone through from its conditions to the change that would turn its answer."""
+    """One type, explained from its conditions to the smallest change that would turn its answer."""
 
     def __init__(self, place: Place, formula: FormulaView, model: Model, explanation: Explanation) -> None:
         self._place, self._formula, self._model, self._explanation = place, formula, model, explanation
@@ -80,7 +80,7 @@ class _Example:
         return "because one line holds:" if held == 1 else f"because {held:,} lines hold:"
 
     def _lines(self) -> list[Html]:
-        """Return the lines that hold; where none does, the first condition of each that fails."""
+        """Return the lines that hold; if none does, the first condition of each line that fails."""
         explanation = self._explanation
         if explanation.accepted:
             terms = [self._model.dnf.terms[index] for index in explanation.terms]
@@ -89,7 +89,7 @@ class _Example:
         return _listed([join(self._chips([clash]), " is not so: ", self._state(clash[0])) for clash in clashes])
 
     def _state(self, attribute: int) -> Html:
-        """Return what the column of an attribute is instead."""
+        """Return the state of an attribute's column in this type."""
         tau = self._model.tau
         return self._chips(telling_literals(tau, self._explanation.code, [tau.attributes[attribute].column]))
 

@@ -27,8 +27,8 @@ _WIDTH, _MARGIN = 760, 14
 def render_figures(runs: Sequence[ReportRun]) -> dict[str, str]:
     """Return the charts of some runs as SVG files by name; a chart without data is left out.
 
-    accuracies, differences and runtimes hold all runs; the sweep and the confusion of labels are those of one run, and
-    left out for several. Each label has a sweep of its own, numbered in their order.
+    The accuracies, differences and runtimes are those of all runs. The sweeps, the sizes and the confusion of labels
+    are left out for several runs. Each label has a sweep of its own, numbered in the order of the labels.
     """
     views = view_runs(runs)
     files = {}
@@ -77,11 +77,11 @@ def _file(drawing: Html, signs: Sequence[tuple[Html, str]]) -> str:
 
 
 def _legend(signs: Sequence[tuple[Html, str]]) -> tuple[Html, float]:
-    """Return what the signs mean, in lines that fit the width, and where they end."""
+    """Return the legend, in lines that fit the width, and the height at which it ends."""
     placed: list[Html] = []
     x, y = float(_MARGIN), float(_MARGIN)
     for sign, words in signs:
-        # No file can measure letters; seven pixels hold one of this size in most fonts.
+        # The width of text is not known here; a letter of this size takes at most seven pixels in most fonts.
         width = 22 + 6 + 7.0 * len(words) + 18
         if x + width > _WIDTH and placed:
             x, y = float(_MARGIN), y + 20

@@ -1,7 +1,7 @@
-"""A formula as people read it: one line a term, each condition a chip, and what the rows say of each line.
+"""A formula as people read it: one line per term, each condition a chip, and how the rows support each line.
 
-The formula of all rows comes from model.json, with the columns, the cuts and the counts behind it. The formulas of
-folds are there as text only, so they are read back from it.
+The formula of all rows comes from model.json, with its columns, cuts and counts. The formulas of folds are recorded as
+text only, so they are parsed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _SHOWN_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A term of a formula with the rows it accepts, where they are known."""
+    """A term of a formula with the rows that it accepts, if they are known."""
 
     conditions: tuple[Condition, ...]
     support: Support | None = None
     interval: tuple[float, float] | None = None
-    """For the chance that a case which satisfies the term is positive."""
+    """An interval for the chance that a case which satisfies the term is positive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class ShownFormula:
 
     @property
     def constant(self) -> bool | None:
-        """What the formula always says; None for one that depends on the row."""
+        """The formula's answer if it is the same for all rows; otherwise None."""
         return False if not self.lines else True if any(not line.conditions for line in self.lines) else None
 
 
 def shown_formula(model: Model) -> ShownFormula:
-    """Read the formula of a model."""
+    """Return the formula of a model with the rows behind each line."""
     counts, terms = model.counts, model.dnf.terms
     supports: list[Support | None] = [None] * len(terms)
     otherwise = None
@@ -64,7 +64,7 @@ def shown_formula(model: Model) -> ShownFormula:
         supports = [support_of(model, n, c) for n, c in term_supports(model.dnf, counts)]
         rejected = ~model.dnf.accepts(counts.codes)
         otherwise = support_of(model, int(counts.n[rejected].sum()), int(counts.c[rejected].sum()))
-    # Counts of weights are not counts of draws, and give no interval.
+    # Sums of weights are not binomial, so they give no interval.
     intervals = [None] * len(terms) if model.weighted else _intervals(supports, len(model.tau))
     return ShownFormula(
         tuple(
@@ -130,17 +130,17 @@ def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
 
 
 def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Condition]:
-    """Return what literals that hold together ask, as the page shows it; the cuts of a column become one interval."""
+    """Return the conditions of joint literals, as the page shows them; the cuts of a column become one interval."""
     return conditions_of(attributes, literals, _SHOWN)
 
 
 def condition(attribute: Attribute, holds: bool) -> Condition:
-    """Return what an attribute, or its negation, asks of its column, as the page shows it."""
+    """Return the condition of an attribute, or of its negation, as the page shows it."""
     return condition_of(attribute, holds, _SHOWN)
 
 
 def exact_value(attribute: Attribute) -> str:
-    """Return the value that an attribute compares with, with all of its digits; of an interval both ends."""
+    """Return the value that an attribute compares with, with all digits; for an interval, both ends."""
     if isinstance(attribute, IsMissing):
         return ""
     values = cuts_of(attribute) if isinstance(attribute, Above | Between) else (attribute.value,)
@@ -150,7 +150,7 @@ def exact_value(attribute: Attribute) -> str:
 def formula_list(reading: ShownFormula, counted: str) -> Html:
     """Return the lines of a formula; those beyond the first few are folded.
 
-    counted is what is said of the rows for which the formula should hold, as in: 12 % positive.
+    `counted` is the word for rows for which the formula should hold, as in: 12 % positive.
     """
     if reading.constant is not None:
         always = next((line.support for line in reading.lines if not line.conditions), reading.otherwise)
@@ -172,7 +172,7 @@ def formula_list(reading: ShownFormula, counted: str) -> Html:
 
 
 def chip(asked: Condition) -> Html:
-    """Return a condition as a chip; the «no» in it is a word or a sign, not only a colour."""
+    """Return a condition as a chip; a negation is shown by a word or a sign, not by colour alone."""
     before, after = asked.around
     parts: list[Html | None] = [
         element("span", before, class_="sign") if before else None,
@@ -186,7 +186,7 @@ def chip(asked: Condition) -> Html:
 
 
 def evidence(support: Support | None, counted: str, interval: tuple[float, float] | None = None) -> Html | None:
-    """Return how many rows stand behind a line and which share of them is positive, in words and as a bar."""
+    """Return how many rows a line accepts and which share of them is positive, in words and as a bar."""
     if support is None:
         return None
     share = support.c / support.n if support.n else 0.0
@@ -202,7 +202,7 @@ def evidence(support: Support | None, counted: str, interval: tuple[float, float
     )
     within = None
     if interval and support.n:
-        # What is promised must not be narrowed by rounding.
+        # Rounding must not narrow the interval.
         low, high = math.floor(100 * interval[0]), math.ceil(100 * interval[1])
         within = element("span", f"interval {low} to {high} %")
     return element("span", element("span", words), bar, within, class_="evidence")
@@ -223,7 +223,7 @@ def _intervals(supports: Sequence[Support | None], ell: int) -> list[tuple[float
 
 
 def _shown_text(text: str) -> str:
-    """Return a name or category as it is; one that nothing would be seen of is quoted."""
+    """Return a name or category as it is; a blank one is quoted, so that it can be seen."""
     return text if text.strip() else quote(text)
 
 
@@ -263,5 +263,5 @@ def _tokens(text: str) -> list[str | _Name] | None:
 
 
 def _unquoted(text: str) -> str:
-    """Undo the escapes of \\ and of the quote; a character spelled out stays spelled out, as it is shown."""
+    """Undo the escapes of \\ and of the quote; other escapes stay, because such characters are shown that way."""
     return re.sub(r'\\(["\\])', r"\1", text)

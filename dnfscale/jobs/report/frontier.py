@@ -1,4 +1,4 @@
-"""The frontier on the page: accuracy against length, and what nothing else beats in both."""
+"""The frontier on the page: accuracy against length, and the points that no other point beats in both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOP, _BOTTOM, _AXIS = 26.0, 246.0, 40.0
 
 
 def frontier_card(place: Place, view: RunView) -> Section | None:
-    """Return accuracy against length; None where there is nothing to compare."""
+    """Return accuracy against length; None if there is nothing to compare."""
     points = frontier_points(view.outcome)
     if not points:
         return None
@@ -67,7 +67,7 @@ def _chart(key: str, points: list[Point]) -> Html:
     low, high = step * (low // step), step * (high // step + 1)
 
     def x(literals: float) -> float:
-        # A root shows short formulas apart and long ones still.
+        # The square root keeps short formulas apart and still has room for long ones.
         return _LEFT + (_RIGHT - _LEFT) * math.sqrt(literals / max(longest, 1.0))
 
     def y(accuracy: float) -> float:

@@ -1,4 +1,4 @@
-"""What becomes of several labels: the rows of each by the answer they get, and which attributes each one goes by."""
+"""Several labels on the page: the test rows of each label by answer, and the attributes of each label's formula."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dnfscale.jobs.report.shaded import Cell, Labels, shade, shaded_table, short
 from dnfscale.jobs.report.wording import count, share
 
 _MOST_ATTRIBUTES = 12
-"""Attributes of the stability table that are shown without unfolding it."""
+"""The most attributes of the stability table that are shown without unfolding it."""
 _LEFT, _TOP, _CELL = 30.0, 54.0, 30.0
-"""Of the drawing: where the cells begin, across in percent and down in pixels, and how high one is."""
+"""Where the cells of the drawing begin, in percent of its width and in pixels from the top; the height of a cell."""
 
 
 def confusion_card(place: Place, view: RunView) -> Section | None:
-    """Return which labels the test rows were given, and how well each label fares; None where it is not recorded."""
+    """Return which labels the test rows were given, and each label's recall and precision; None if not recorded."""
     confusion = view.outcome.confusion
     if confusion is None:
         return None
@@ -87,7 +87,7 @@ def confusion_chart(key: str, confusion: Confusion) -> Html:
 
 
 def labels_stability_card(place: Place, view: RunView) -> Section | None:
-    """Return how often the formula of each label chose each attribute; None where no folds are recorded."""
+    """Return how often the formula of each label chose each attribute; None if no folds are recorded."""
     chosen = [Counter(name for fold in formula.folds for name in fold.attributes) for formula in view.formulas]
     total = sum(chosen, Counter[str]())
     folds = max(len(formula.folds) for formula in view.formulas)
@@ -138,7 +138,7 @@ def _times(times: int, folds: int) -> Cell:
 
 
 def _numbers(labels: Labels) -> Html | None:
-    """Return which label each number of a column stands for; None where columns have names."""
+    """Return which label each column's number stands for; None if columns are headed by names."""
     if not labels.are_numbered:
         return None
     items = [

@@ -1,4 +1,4 @@
-"""HTML and SVG that cannot be broken by what they hold: text is escaped unless it is already markup."""
+"""HTML and SVG that no text can break: it is escaped unless it is already markup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VOID = frozenset({"br", "hr", "meta", "wbr"})
 
 
 class Html(str):
-    """Text that is markup already, and goes into a page as it is."""
+    """Text that is already markup, and is not escaped again."""
 
     __slots__ = ()
 
@@ -23,8 +23,8 @@ Value = str | int | float | bool | None
 def element(name: str, /, *children: Child, **attributes: Value) -> Html:
     """Return an element with its children in it.
 
-    An attribute that is None or False is left out, one that is True has its own name as its value; a trailing
-    underscore makes a Python keyword a name, and an underscore inside stands for a hyphen.
+    An attribute that is None or False is left out, and one that is True has its own name as its value. A trailing
+    underscore is removed, so that class_ can be written, and an underscore inside stands for a hyphen.
     """
     opening = name + "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
@@ -33,12 +33,12 @@ def element(name: str, /, *children: Child, **attributes: Value) -> Html:
 
 
 def join(*children: Child) -> Html:
-    """Return some pieces one after the other."""
+    """Return the pieces one after the other."""
     return Html("".join(_piece(child) for child in children if child is not None))
 
 
 def name_of(text: str) -> Html:
-    """Return a name of the user's: what it holds shown as it is, its direction its own, lines breaking after _."""
+    """Return a name from the data: escaped, isolated in text direction, and breakable after _ . / - and backslashes."""
     broken = re.sub(r"([_./\\-]+)", r"\1<wbr>", html.escape(visible(text)))
     return element("bdi", Html(broken))
 

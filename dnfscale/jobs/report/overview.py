@@ -1,4 +1,4 @@
-"""The overview of several runs, before each of them by itself."""
+"""The overview of several runs, which comes before the single runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dnfscale.jobs.report.run import RunView
 from dnfscale.jobs.report.wording import count, extent, suite_words
 
 _LONGEST_FORMULA = 110
-"""Letters up to which the first table writes a formula out."""
+"""The most letters of a formula that the first table writes out."""
 
 
 def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> list[Section]:
-    """Return what comes before the runs themselves: what failed, what they came to, and how they compare."""
+    """Return the sections before the single runs: what failed, the results, and how they compare."""
     failed = [_failures(failures)] if failures else []
     if not views:
         return failed
@@ -48,7 +48,7 @@ def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> l
 
 
 def _profiles(place: Place, outcomes: Sequence[Outcome]) -> Section | None:
-    """Return the runs averaged by dataset and profile; None where there is one plain run of each."""
+    """Return the runs averaged by dataset and profile; None if there is one plain run of each."""
     averaged, differences = profile_table(outcomes), difference_table(outcomes)
     if not averaged.rows:
         return None
@@ -62,7 +62,7 @@ def run_key(number: int) -> str:
 
 
 def _glance(views: Sequence[RunView]) -> Html:
-    """Return the runs in one table; on a phone each becomes a block, and roles tell those who listen it is a table."""
+    """Return the runs in one table; on a phone each row becomes a block, so roles tell screen readers it is a table."""
     title = "The formula of all rows, and its accuracy on rows not seen"
     outcomes = [view.outcome for view in views]
     head = ["Run", "Accuracy, %"]
@@ -98,7 +98,7 @@ def _glance(views: Sequence[RunView]) -> Html:
 
 
 def _glance_cells(view: RunView) -> dict[str, Html | str]:
-    """Return what the table of all runs says of one, by the heads of its columns; empty where there is nothing."""
+    """Return one run's cells in the table of all runs, by the heads of its columns; empty text if there is nothing."""
     ideal, paper = view.outcome.ideal, view.outcome.paper
     accuracy = ideal.accuracy_mean if ideal else None
     fidelity = ideal.fidelity_mean if ideal else None
@@ -115,7 +115,7 @@ def _glance_cells(view: RunView) -> dict[str, Html | str]:
 
 
 def _short_formula(learned: Sequence[LearnedFormula]) -> str:
-    """Return a formula that is not long; of a long one, and of several, the size."""
+    """Return a formula if it is short; for a long one, or several, the size."""
     if len(learned) == 1 and len(learned[0].text) <= _LONGEST_FORMULA:
         return learned[0].text
     lines, literals = sum(formula.terms for formula in learned), sum(formula.literals for formula in learned)

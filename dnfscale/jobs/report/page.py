@@ -1,7 +1,7 @@
-"""The page: one HTML file that needs nothing else, and can do nothing else.
+"""The page: one self-contained HTML file that loads nothing and runs nothing.
 
-Its policy allows the one style sheet in it, named by its hash, and forbids the rest: no script, no image, no font, no
-request. The overview of several runs comes first, then each run by itself.
+Its content security policy allows the one style sheet in it, by its hash, and forbids the rest: no script, no image, no
+font, no request. The overview of several runs comes first, then each run by itself.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def render_report(
 ) -> str:
     """Return the report of some runs as one self-contained HTML page.
 
-    failures are the jobs of a suite that did not finish: (name, error). A title names a suite; one run goes by its own.
+    `failures` are the jobs of a suite that did not finish: (name, error). The title names a suite; by default, the page
+    of a single run has the run's name.
     """
     views = view_runs(runs)
     if len(views) == 1 and not failures:

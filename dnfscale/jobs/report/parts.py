@@ -1,4 +1,4 @@
-"""Pieces that every section of the page is made of: cards, tables, legends, figures with their data."""
+"""The pieces of every section of the page: cards, tables, legends, figures with their data."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dnfscale.experiment.formats import Table, shown
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 
 _MOST_COLUMNS = 8
-"""Columns beyond which a table is set smaller."""
+"""A table of more columns than this is set in smaller type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a section stands: the prefix of its ids, and the level of its heading."""
+    """Where a section is on the page: the prefix of its ids, and the level of its heading."""
 
     key: str
     level: int
@@ -25,7 +25,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page that its contents lead to."""
+    """A part of the page that is listed in its contents."""
 
     id: str
     title: Child
@@ -70,12 +70,12 @@ def table(table: Table, *, wrap: bool = False, class_: str | None = None) -> Htm
 
 
 def folded(summary: Child, *children: Child, class_: str | None = None, unfolded: bool = False) -> Html:
-    """Return something to be unfolded."""
+    """Return content that is folded under a summary."""
     return element("details", element("summary", summary), *children, class_=class_, open=unfolded)
 
 
 def figure(drawing: Html, caption: str | None, data: Table, *, unfolded: bool = False) -> Html:
-    """Return a chart with its caption, and its data as a table to be unfolded."""
+    """Return a chart with its caption, and its data as a folded table."""
     return join(
         element("figure", drawing, element("figcaption", caption) if caption else None),
         folded("The same as a table", table(data), unfolded=unfolded),
@@ -83,7 +83,7 @@ def figure(drawing: Html, caption: str | None, data: Table, *, unfolded: bool = 
 
 
 def figures(pairs: Sequence[tuple[str, Child, Child]]) -> Html:
-    """Return the figures of a run that matter most: name, value, what to know about it."""
+    """Return the key figures of a run, given as (name, value, note)."""
     return element(
         "dl",
         *(
@@ -95,7 +95,7 @@ def figures(pairs: Sequence[tuple[str, Child, Child]]) -> Html:
 
 
 def legend(entries: Sequence[tuple[Html, str]]) -> Html:
-    """Return what the signs of a chart mean."""
+    """Return the legend of a chart: its signs and what they mean."""
     return element("ul", *(element("li", sign, element("span", words)) for sign, words in entries), class_="legend")
 
 

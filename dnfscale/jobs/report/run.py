@@ -1,4 +1,4 @@
-"""A run as the report is given it, and as its sections use it: one formula, or one for each of several labels."""
+"""A run as it is given to the report, and as the report's sections use it: one formula, or one for each label."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ class ReportRun:
     name: str
     result: dict[str, Any]
     models: tuple[Model, ...] = ()
-    """One, or one for each of several labels; none where the file is not there, or cannot be used."""
+    """One, or one for each of several labels; none if the file does not exist, or cannot be used."""
     refused: str | None = None
     """Why the file cannot be used, if so."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormulaView:
-    """A formula of a run: that of two classes, or that of one label against the others."""
+    """A formula of a run: the one for two classes, or the one of a label against the others."""
 
     label: str | None
     """The label; None for two classes."""
     learned: LearnedFormula | None
-    """From all rows."""
+    """The formula learned from all rows."""
     folds: tuple[LearnedFormula, ...]
     model: Model | None
     reading: ShownFormula | None
     explains: bool
-    """Whether it is made to answer as a classifier does."""
+    """Whether it explains a classifier, and is to answer as that does."""
 
     @property
     def counted(self) -> str:
-        """What is said of the rows for which the formula should hold, as in: 12 % positive."""
+        """The word for rows for which the formula should hold, as in: 12 % positive."""
         return "answered yes" if self.explains else "positive" if self.label is None else "with this label"
 
     @property
     def certificate(self) -> Certified | None:
-        """What the rows that it was learned from say of it."""
+        """How far the rows that the formula was learned from support it."""
         return None if self.model is None else read_certificate(self.model.certificate)
 
     @property
@@ -86,13 +86,13 @@ class FormulaView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run with what the sections ask of it."""
+    """A run with all that the sections need."""
 
     label: str
-    """What it is called among the runs of the page."""
+    """The run's name on the page, unique among its runs."""
     outcome: Outcome
     formulas: tuple[FormulaView, ...]
-    """One, even where it is not known; or one for each of several labels."""
+    """One, which may be without contents; or one for each of several labels."""
     target: str | None
     """The column that is predicted."""
     refused: str | None
@@ -113,7 +113,7 @@ class RunView:
 
 
 def report_run(name: str, result: dict[str, Any], model: Mapping[str, Any] | None) -> ReportRun:
-    """Read the model file of a run; one that is refused is told on the page, which does without it."""
+    """Read the model file of a run; if it cannot be used, the page says why and does without it."""
     try:
         return ReportRun(name, result, () if model is None else parse_models(model))
     except DataError as error:

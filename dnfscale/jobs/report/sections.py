@@ -1,4 +1,4 @@
-"""What the formula of a run rests on: sweep, folds, stability, other methods, data, environment."""
+"""The sections behind the formula of a run: sweep, folds, stability, other methods, data, environment."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from dnfscale.jobs.report.sizes import size_figure
 from dnfscale.jobs.report.wording import count, extent, share
 
 _MOST_FOLDS = 20
-"""Folds that are listed one by one; of more, the different formulas are."""
+"""The most folds that are listed one by one; if there are more, the different formulas are listed."""
 _MOST_CURVES = 4
-"""Curves of labels that are shown without unfolding them."""
+"""The most labels whose curves are shown without unfolding them."""
 _MOST_ATTRIBUTES = 12
-"""Attributes of the stability list that are shown without unfolding it."""
+"""The most attributes of the stability list that are shown without unfolding it."""
 
 
 def sweep_card(place: Place, view: RunView) -> Section | None:
-    """Return the curve of the sweep, one for each label; None where no sweep is recorded."""
+    """Return the curve of the sweep, one for each label; None if no sweep is recorded."""
     curves = [(formula, curve_of(formula.folds, formula.learned)) for formula in view.formulas]
     curves = [(formula, curve) for formula, curve in curves if curve.ranks]
     if not curves:
@@ -62,7 +62,7 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
 
 
 def folds_card(place: Place, view: RunView) -> Section | None:
-    """Return the formula of each fold; of many folds, each different formula with how often it came out."""
+    """Return the formula of each fold; for many folds, each different formula and how often it was learned."""
     learned = [fold for fold in (view.outcome.ideal.folds if view.outcome.ideal else ()) if fold.formulas]
     if not learned:
         return None
@@ -112,7 +112,7 @@ def stability_card(place: Place, view: RunView) -> Section | None:
 
 
 def baselines_card(place: Place, view: RunView) -> Section | None:
-    """Return what the other methods did fold by fold."""
+    """Return the results of all methods fold by fold; None if fewer than two were tested."""
     methods = [method for method in view.outcome.methods if any(_is_tested(fold) for fold in method.folds)]
     if len(methods) < 2:
         return None
@@ -194,7 +194,7 @@ def _silent_facts(outcome: Outcome) -> dict[str, object]:
 
 
 def _row_facts(view: RunView) -> dict[str, object]:
-    """Return how many rows there are of what is predicted."""
+    """Return the number of positive rows, or of the rows of each label."""
     outcome = view.outcome
 
     of_weight = "" if outcome.weight is None else " of the weight"
@@ -264,7 +264,7 @@ def _texts(fold: Fold) -> tuple[str, ...]:
 
 
 def _tested(folds: Sequence[Fold]) -> str:
-    """Say how the formulas of some folds did on their test rows, on average."""
+    """Say how faithful and how accurate the formulas of some folds are on their test rows, on average."""
     faithful = [fold.fidelity for fold in folds if fold.fidelity is not None]
     right = [fold.accuracy for fold in folds if fold.accuracy is not None]
     told = [f"{share(sum(faithful) / len(faithful))} as the classifier"] if faithful else []
@@ -341,7 +341,7 @@ def _is_tested(fold: Fold) -> bool:
 
 
 def _fold_facts(method: Method) -> Table:
-    """Return what a method records of each fold, whatever it is, parameters as columns of their own."""
+    """Return all that a method records for each fold; each parameter has a column of its own."""
     records = [{**_spread(fold.facts), "accuracy": fold.accuracy} for fold in method.folds]
     keys = list(dict.fromkeys(key for record in records for key in record if key != "accuracy"))
     rows = tuple(

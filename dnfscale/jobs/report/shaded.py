@@ -1,4 +1,4 @@
-"""Tables of several labels whose cells are shaded by a share, and the names of labels in narrow places."""
+"""Tables of several labels with cells shaded by a share, and the names of labels where there is little room."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dnfscale.experiment.formats import visible
 from dnfscale.jobs.report.markup import Html, element, join, name_of
 
 SHADES = 5
-"""Steps of a shade beyond none."""
+"""The number of shades, besides no shade."""
 _LONGEST_NAME, _LONGEST_HEAD = 12, 32
-"""Letters of one name and of all for which columns are headed by the labels' names; else by their numbers."""
+"""The most letters of one name, and of all names, with which labels head columns; otherwise their numbers do."""
 _LONGEST_ROW = 40
-"""Letters of a name that the head of a row shows; the formula of the label has the whole of it."""
+"""The most letters of a name at the head of a row; the label's formula shows the full name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Labels:
         return max(lengths, default=0) > _LONGEST_NAME or sum(max(length, 2) for length in lengths) > _LONGEST_HEAD
 
     def row(self, index: int) -> Html:
-        """Return the head of a label's row: its name, with its number where columns go by it."""
+        """Return the head of a label's row: its name, with its number if columns are headed by numbers."""
         name = name_of(shortened(self.names[index]))
         return join(element("span", f"{index + 1} ", class_="number"), name) if self.are_numbered else name
 
     def column(self, index: int) -> Html:
-        """Return the head of a label's column; to those who listen it is the name in any case."""
+        """Return the head of a label's column: its name or number; screen readers always get the name."""
         if not self.are_numbered:
             return name_of(self.names[index])
         number = element("span", str(index + 1), class_="number", aria_hidden="true")
@@ -51,7 +51,7 @@ class Labels:
 
 
 def shortened(name: str) -> str:
-    """Return a name that is not too long for the head of a row."""
+    """Return a name, shortened if it is too long for the head of a row."""
     shown = visible(name)
     return shown if len(shown) <= _LONGEST_ROW else f"{shown[: _LONGEST_ROW - 1]}…"
 

@@ -1,4 +1,4 @@
-"""The formula-size method on the page: its curve beside the sweep, and the formulas of both families side by side."""
+"""The formula-size method on the page: its curve beside the sweep, its formulas beside those of the ideal method."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dnfscale.jobs.report.run import RunView
 from dnfscale.jobs.report.wording import count, share
 
 _MOST_ROWS = 20
-"""Folds that are listed without unfolding them."""
+"""The most folds that are listed without unfolding them."""
 
 
 def size_curve(outcome: Outcome) -> Curve | None:
-    """Return validation accuracy against size; None where the method did not run, or had nothing to validate on."""
+    """Return validation accuracy against size; None if the method did not run, or had no rows to validate on."""
     method = outcome.method(FORMULA_SIZE)
     if method is None:
         return None
@@ -96,7 +96,7 @@ def _how_sure(sized: SizedFormula) -> str:
 
 
 def _proof(method: Method) -> str:
-    """Say how much of the search is proved."""
+    """Say which share of the formulas is proved, and in how many folds not all attributes were searched."""
     found = [sized for fold in method.folds for sized in fold.sized] or list(method.sized_models)
     steps = [step for sized in found for step in sized.path]
     proved = sum(step.proved for step in steps)
@@ -106,7 +106,7 @@ def _proof(method: Method) -> str:
 
 
 def _sized_cells(fold: Fold | None) -> tuple[Figure | None, str | None, int | None, str | None]:
-    """Return the accuracy of a fold, its formulas, their size together, and whether all are proved."""
+    """Return the accuracy of a fold, its formulas, their total size, and whether all are proved."""
     if fold is None or not fold.sized:
         return None, None, None, None
     texts = " | ".join(sized.text for sized in fold.sized)

@@ -18,7 +18,7 @@ from dnfscale.method.explain import DELTA
 
 
 def accuracy_words(outcome: Outcome) -> list[str]:
-    """Say how accurate the formula is, and against what; of one that explains a classifier, how faithful it is."""
+    """Say how accurate the formula is, and what to compare with; if it explains a classifier, how faithful it is."""
     ideal = outcome.ideal
     if ideal is None:
         return []
@@ -59,7 +59,7 @@ def comparison_words(outcome: Outcome) -> list[str]:
 
 
 def difference_words(paired: Paired) -> str:
-    """Say a difference with its interval and what it shows."""
+    """Write a difference with its interval and what it shows."""
     shown = "the formula is more accurate" if paired.low > 0 else "it is more accurate" if paired.high < 0 else None
     return (
         f"{shown or 'no difference shown'} (the formula {signed(100 * paired.difference_mean)} points, "
@@ -68,7 +68,7 @@ def difference_words(paired: Paired) -> str:
 
 
 def failed_words(method: Method) -> str:
-    """Say in how many folds a method failed; nothing where it did not."""
+    """Say in how many folds a method failed; empty if in none."""
     failed = method.failed_folds
     return (
         f": over {len(method.folds) - failed} of {count(len(method.folds), 'fold')}, the others failed"
@@ -92,7 +92,7 @@ def length_words(formula: LearnedFormula | None) -> str | None:
 
 
 def interval_words(what: str, each: str = "of them") -> str:
-    """Say what the intervals beside the lines promise, and what not: those of what is counted, each formula's."""
+    """Say what the intervals beside the lines promise, and what not, for shares of `what`; all `each` hold together."""
     return (
         f"Rows are those learned from. An interval is for the share of {what} among new cases that meet its line. With "
         f"probability at least {100 * (1 - DELTA):g} % all {each} hold. This accounts for choosing the lines on these "
@@ -131,18 +131,18 @@ def share(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Write a number with its sign; one that rounds to zero has none."""
+    """Write a number with its sign; a number that rounds to zero has none."""
     text = f"{value:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
 
 
 def count(number: int, noun: str) -> str:
-    """Write a number of things."""
+    """Write a number with its noun, in the plural unless it is 1."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def extent(numbers: Sequence[int]) -> str:
-    """Write some numbers as the range they lie in."""
+    """Write numbers as the range from the least to the greatest."""
     low, high = min(numbers), max(numbers)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
