@@ -1,4 +1,4 @@
-"""Which files a path means, and by what each of them is known again.
+"""Lists the files that a path means, and recognizes a file that has changed since.
 
 A path is a file, a directory (with hive-style `key=value` folders), or a glob, on this machine or in an object store.
 Files come in the order of their paths.
@@ -45,17 +45,17 @@ class KnownFile:
     access: Access
     stamp: Stamp
     footer: str
-    """A digest of its Parquet footer: sizes, places and statistics of all columns."""
+    """A digest of its Parquet footer, which has the sizes, offsets and statistics of all columns."""
 
     def check(self, handle: Any = None) -> None:
-        """Raise DataError if the file is gone, or is another one by now; a handle of a store knows without asking."""
+        """Raise DataError if the file is gone or has changed; an open handle of a store saves a request."""
         known = handle is not None and is_remote(self.path)
         now = _stamp_in_store(handle) if known else stamp_of(self.path, self.access)
         if now != self.stamp:
             raise self.changed(f"one of {now.n_bytes:,} bytes that was written since")
 
     def check_footer(self, metadata: Any) -> None:
-        """Raise DataError if the footer is another than it was, though size and time are not."""
+        """Raise DataError if the footer has changed, although size and time have not."""
         if footer_digest(metadata) != self.footer:
             raise self.changed("one with another footer")
 
@@ -79,7 +79,7 @@ def list_files(path: str, access: Access) -> list[str]:
 
 
 def hive_keys(file: str, root: str) -> dict[str, str | None]:
-    """Return the keys and values in the folders of a file's path, below the root if it lies in it."""
+    """Return the keys and values in the folders of a file's path; only those below the root if the file is in it."""
     inside = file.startswith(root.rstrip("/") + "/")
     folders = PurePosixPath(file[len(root.rstrip("/")) + 1 :] if inside else file).parts[:-1]
     pairs = (folder.split("=", 1) for folder in folders if "=" in folder)
@@ -87,15 +87,15 @@ def hive_keys(file: str, root: str) -> dict[str, str | None]:
 
 
 def is_meant(path: str, pattern: str) -> bool:
-    """Say whether a glob means a file, as it would on this machine.
+    """Return whether a glob matches a file, by the rules for local files.
 
     `**` by itself stands for any number of folders; `*`, `?`, `[abc]` and `[!abc]` stay within a name. Names that begin
-    with a dot are meant only where the pattern has the dot.
+    with a dot match only if the pattern has the dot too.
     """
     parts = pattern.split("/")
     if parts[-1] == "**":
         parts.append("*")
-    # How many parts of the pattern can have been used up by the names so far.
+    # The possible numbers of parts of the pattern that match the names so far.
     used = _skipping(parts, {0})
     for name in path.split("/"):
         stayed = {i for i in used if i < len(parts) and parts[i] == "**" and not name.startswith(".")}
@@ -104,7 +104,7 @@ def is_meant(path: str, pattern: str) -> bool:
 
 
 def stamp_of(path: str, access: Access) -> Stamp:
-    """Return the stamp of a file; one that is not there, or cannot be asked for, is an error."""
+    """Return the stamp of a file; a file that is missing or not accessible is an error."""
     try:
         if not is_remote(path):
             found = os.stat(path)
@@ -122,7 +122,7 @@ def stamp_of(path: str, access: Access) -> Stamp:
 
 @contextmanager
 def opened(path: str, access: Access) -> Iterator[Any]:
-    """Open a file to read from any place of it."""
+    """Open a file for random access."""
     filesystem, inner = located(path, access)
     with filesystem.open_input_file(inner) as handle:
         yield handle
@@ -195,7 +195,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def _skipping(parts: list[str], used: set[int]) -> set[int]:
-    """Return the same where a ** may also stand for no folder at all."""
+    """Return the numbers of used parts, with those that follow if a ** stands for no folder at all."""
     reached = set(used)
     for i, part in enumerate(parts):
         if i in reached and part == "**":
@@ -209,7 +209,7 @@ def _is_named(name: str, part: str) -> bool:
 
 
 def _is_data(file: str, root: str) -> bool:
-    """Tell data from the side files that other tools leave: names that begin with _ or a dot."""
+    """Return whether a file is data, not a side file of another tool: those have names that begin with _ or a dot."""
     parts = PurePosixPath(file[len(root) :].lstrip("/")).parts
     hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
     return not hidden and parts[-1].endswith((".parquet", ".pq"))

@@ -1,11 +1,11 @@
-"""Folders of Parquet files that appear when all of them are written.
+"""Folders of Parquet files that appear only when all of their files are written.
 
-On a file system the files are written beside the folder's place, which is then renamed. A store cannot rename: files,
-each whole, appear one by one, those of a run that failed are removed, and an object named _SUCCESS comes last.
+On a file system the files are written to a folder beside the output, which is then renamed. A store cannot rename:
+files, each whole, appear one by one, those of a failed run are removed, and an object named _SUCCESS is written last.
 
-What is there is replaced by force only, and only if it is an earlier prediction and nothing else. In a store the new
-files are first written below _NEW; when all are there, _SUCCESS goes, they are copied to their places, old ones
-that none of them has replaced are removed, and _SUCCESS comes again.
+An existing output is replaced only by force, and only if it is an earlier prediction and nothing else. In a store the
+new files are first written below _NEW. When all are there, _SUCCESS is removed, the files are copied to their places,
+old files that none of them has replaced are removed, and _SUCCESS is written again.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _PART = re.compile(rf"(?:{_NEW}/)?part-[0-9]{{5,}}\.parquet")
 
 @contextmanager
 def new_folder(output: str, access: Access, *, columns: Sequence[str], force: bool) -> Iterator[str]:
-    """Give a folder to write into; when the block ends its files are at the output, all of them or none.
+    """Yield a folder to write into; when the block ends, all of its files are at the output, or none after an error.
 
-    By force they replace those that are there, if these are files of the same columns and nothing else.
+    By force they replace existing files, if these have the same columns and there is nothing else.
     """
     earlier = _Earlier(output, tuple(columns))
     place = _in_store(output, access, earlier, force) if is_remote(output) else _on_disk(Path(output), earlier, force)
@@ -49,12 +49,12 @@ def new_folder(output: str, access: Access, *, columns: Sequence[str], force: bo
 
 
 def write_parquet(table: pa.Table, folder: str, name: str, access: Access) -> None:
-    """Write a table as a file of a folder, whole."""
+    """Write a table as a file of a folder, in one piece."""
     path = joined(folder, name)
     if not is_remote(path):
         pq.write_table(table, path)
         return
-    # In memory first: a stream to a store that is closed half-way leaves an object of half a file.
+    # In memory first: a stream to a store that is closed half-way leaves half a file as an object.
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
     try:
@@ -65,13 +65,13 @@ def write_parquet(table: pa.Table, folder: str, name: str, access: Access) -> No
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """What may be replaced by force: a prediction that was written before, whole or not."""
+    """What may be replaced by force: an earlier prediction, complete or not."""
 
     output: str
     columns: tuple[str, ...]
 
     def check(self, name: str, opened: Callable[[], Any]) -> None:
-        """Raise SpecError if a file is none of a prediction; its name is that in the folder."""
+        """Raise SpecError if a file, named relative to the folder, does not belong to a prediction."""
         if name in (_STARTED, _COMPLETE):
             return
         if not _PART.fullmatch(name):
@@ -85,7 +85,7 @@ class _Earlier:
             raise self.refusal(f"{name!r} with the columns {', '.join(found[:5])}")
 
     def check_folder(self, folder: Path) -> None:
-        """Raise SpecError if what is at a place of this machine is neither a link nor a folder of a prediction."""
+        """Raise SpecError if a local path is neither a link nor the folder of a prediction."""
         if folder.is_symlink():
             # Only the link is replaced; what it points to stays.
             return
@@ -119,7 +119,7 @@ def _on_disk(output: Path, earlier: _Earlier, force: bool) -> Iterator[str]:
     try:
         yield str(draft)
         if os.path.lexists(output):
-            # Somebody may have put something there meanwhile.
+            # Somebody may have written there in the meantime.
             earlier.check_folder(output)
         _move(draft, output)
     finally:
@@ -127,7 +127,7 @@ def _on_disk(output: Path, earlier: _Earlier, force: bool) -> Iterator[str]:
 
 
 def _move(draft: Path, output: Path) -> None:
-    """Put a finished folder in its place; what was there is removed only when the new one is whole."""
+    """Move a finished folder to its place; what was there is removed only when the new one is complete."""
     os.chmod(draft, 0o755)
     if not os.path.lexists(output):
         os.replace(draft, output)
@@ -158,13 +158,13 @@ def _in_store(output: str, access: Access, earlier: _Earlier, force: bool) -> It
             raise _is_there(output)
         for name in there:
             earlier.check(name, partial(filesystem.open_input_file, f"{inner}/{name}"))
-        # What a run left that was killed.
+        # Files that a killed run has left.
         _remove(filesystem, inner, [name for name in there if name.startswith(f"{_NEW}/")])
-        # Shows at once whether the place can be written to, and holds it.
+        # This shows at once whether the place can be written to, and reserves it.
         _put(joined(output, _STARTED), access, b"")
     except (pa.ArrowException, OSError) as error:
         raise SpecError(f"{output}: expected a folder that can be written, but {told(error, output)}") from error
-    # Written apart while there are others, which stay as they are if this fails.
+    # If there are older files, the new ones are written apart, so that the older stay as they are if this fails.
     apart = f"{_NEW}/" if there else ""
     try:
         yield joined(output, _NEW) if apart else output
@@ -181,7 +181,7 @@ def _in_store(output: str, access: Access, earlier: _Earlier, force: bool) -> It
 
 
 def _replace(filesystem: pafs.FileSystem, inner: str) -> None:
-    """Put the new files of a store in the places of the old ones."""
+    """Move the new files of a store to the places of the old ones."""
     there = [name for name in _names(filesystem, inner) if _PART.fullmatch(name) or name == _COMPLETE]
     new = [name for name in there if name.startswith(f"{_NEW}/")]
     _remove(filesystem, inner, [name for name in there if name == _COMPLETE])
@@ -192,7 +192,7 @@ def _replace(filesystem: pafs.FileSystem, inner: str) -> None:
 
 
 def _names(filesystem: pafs.FileSystem, inner: str) -> list[str]:
-    """Return the objects of a folder and below, by their names in it."""
+    """Return the objects in and below a folder, by their names relative to it."""
     found = filesystem.get_file_info(pafs.FileSelector(inner, recursive=True, allow_not_found=True))
     return sorted(entry.path.removeprefix(f"{inner}/") for entry in found if entry.type == pafs.FileType.File)
 

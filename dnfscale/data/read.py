@@ -1,4 +1,4 @@
-"""Rows of a partition as blocks: numbers in their own dtype, everything else as codes, missing rows dropped.
+"""Reads the rows of a partition as blocks: numbers in their own dtype, everything else as codes, missing rows dropped.
 
 Strings are never decoded row by row: Parquet stores them as codes into a dictionary, and the codes are what we read.
 """
@@ -39,7 +39,7 @@ class FileRows:
     groups: tuple[int, ...]
     n_rows: int
     constants: tuple[tuple[str, pa.Scalar], ...] = ()
-    """Hive keys and their values: columns that stand in the path, not in the file."""
+    """Hive keys and their values: columns that are in the path, not in the file."""
 
     def with_group(self, group: int, n_rows: int) -> FileRows:
         return replace(self, groups=(*self.groups, group), n_rows=self.n_rows + n_rows)
@@ -47,7 +47,7 @@ class FileRows:
 
 @dataclass(frozen=True, slots=True)
 class ParquetPartition:
-    """A run of row groups: what a worker is told to read."""
+    """A run of row groups, which describes to a worker what to read."""
 
     ordinal: int
     pieces: tuple[FileRows, ...]
@@ -57,7 +57,7 @@ class ParquetPartition:
         return sum(piece.n_rows for piece in self.pieces)
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
-        """Read the rows, a batch at a time; where no row is dropped, a column at a time, when it is used."""
+        """Read the rows, one batch at a time; if no row can be dropped, each column only when it is used."""
         fetch = read_beginning if reading.first_only else read_late if reading.keeps_all else read_batches
         for batch in self._fetched(*wanted(reading), fetch):
             yield to_block(batch, reading)
@@ -65,7 +65,7 @@ class ParquetPartition:
     def batches(
         self, plain: Sequence[str], coded: Sequence[str], *, first_only: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        """Read some columns as they are, and others as codes into a dictionary; if need be, the first rows alone."""
+        """Read some columns as they are, and others as codes into a dictionary; on request, only the first rows."""
         return self._fetched(plain, coded, read_beginning if first_only else read_batches)
 
     def _fetched(self, plain: Sequence[str], coded: Sequence[str], fetch: Fetch) -> Iterator[Any]:
@@ -95,7 +95,7 @@ class TablePartition:
         *,
         first_only: bool = False,  # noqa: ARG002
     ) -> Iterator[pa.RecordBatch]:
-        """Return some columns, a batch at a time."""
+        """Yield some columns, one batch at a time."""
         yield from self.table.select([*plain, *coded]).to_batches(max_chunksize=_BATCH_ROWS)
 
 
@@ -112,7 +112,7 @@ T = TypeVar("T")
 
 
 class _WhenAsked(Sequence[T]):
-    """Values that are each made when asked for; one is kept until the next, which then takes its place in the cache."""
+    """Values that are made when they are used; only the last one is kept, and the next can reuse its memory."""
 
     def __init__(self, length: int, make: Callable[[int], T]) -> None:
         self._last: tuple[int, T] | None = None
@@ -126,7 +126,7 @@ class _WhenAsked(Sequence[T]):
         if not 0 <= place < self._length:
             raise IndexError(place)
         if self._last is None or self._last[0] != place:
-            self._last = None  # its memory is free for the next
+            self._last = None  # frees its memory before the next is made
             self._last = place, self._make(place)
         return self._last[1]
 
@@ -135,7 +135,7 @@ def to_block(batch: Batch, reading: Reading) -> Block:
     """Turn a batch into a block, without the rows that the reading does not want."""
     convert = _Converter(batch)
     if reading.keeps_all:
-        # A column can wait until it is used, and is still in the cache when that is done.
+        # Each column is converted only when it is used, so that it is still in the processor's cache then.
         columns = _WhenAsked(len(reading.columns), lambda place: convert(reading.columns[place]))
         missing_values = _WhenAsked(len(columns), lambda place: _n_missing(columns[place]))
         return Block(batch.num_rows, batch.num_rows, columns, _target(batch, None), missing_values)
@@ -191,7 +191,7 @@ def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], fetch:
     plain = [name for name in plain if name not in constants]
     coded = [name for name in coded if name not in constants]
     file = piece.file
-    # What a store sends is asked for in few large pieces; a local file is read as it goes, which takes less memory.
+    # A store is asked for few large pieces ahead; a local file is read step by step, which takes less memory.
     ahead = is_remote(file.path)
     with (
         _told_with(file),
@@ -200,13 +200,13 @@ def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], fetch:
     ):
         file.check(handle)
         file.check_footer(parquet.metadata)
-        # Without any column of its own a batch would not know its length.
+        # A batch without any column would not know its length.
         names = [*plain, *coded] or parquet.schema_arrow.names[:1]
         batches = (read_first if ahead else fetch)(parquet, names, piece.groups, batch_rows=_BATCH_ROWS)
         for batch in _with_constants(batches, constants):
             is_late = isinstance(batch, LateBatch)
             yield replace(batch, read=partial(_read_column, file, batch.read)) if is_late else batch
-    # A file that was rewritten in place while it was read may have given some of its old rows and some of its new.
+    # If the file was rewritten in place meanwhile, some of the rows read may be old and some new.
     file.check()
 
 
@@ -217,7 +217,7 @@ def _read_column(file: KnownFile, read: Callable[[str], pa.Array], name: str) ->
 
 @contextmanager
 def _told_with(file: KnownFile) -> Iterator[None]:
-    """Tell of a file that cannot be read."""
+    """Turn a failure to read into a DataError: the file has changed, or why it cannot be read."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -236,7 +236,7 @@ def _with_constants(batches: Iterable[Batch], constants: dict[str, pa.Scalar]) -
 
 
 class _Converter:
-    """Converts the columns of a batch; those that are parts of one column share its clock."""
+    """Converts the columns of a batch; parts of the same date or time column share its clock."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
@@ -276,7 +276,7 @@ def _numbers(array: pa.Array) -> Numbers:
     kind, measure = array.type, None
     if pa.types.is_null(kind):
         return Numbers(np.zeros(len(array)), np.zeros(len(array), dtype=np.bool_))
-    # Most columns hold plain numbers, and asking for everything else takes as long as comparing a block of them.
+    # Most columns hold plain numbers, and checking for all other types takes as long as comparing a block of them.
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
         if not is_number(kind):
             raise DataError(f"expected a column of numbers, got one of the type {kind}")
@@ -285,7 +285,7 @@ def _numbers(array: pa.Array) -> Numbers:
         array = array.cast(pa.float32())
     present = _flags(array.is_valid()) if array.null_count else None
     values = _primitive(array.fill_null(0) if array.null_count else array)
-    # The least of values among which there is a nan is a nan, and finding it takes no memory.
+    # The minimum is nan if any value is, and it takes no extra memory.
     if values.dtype.kind == "f" and len(values) and np.isnan(values.min()):
         nan = np.isnan(values)
         present = ~nan if present is None else present & ~nan
@@ -302,7 +302,7 @@ def _categories(array: pa.Array) -> Categories:
         array = pc.dictionary_encode(array)
     indices = array.indices
     if indices.null_count:
-        # Signed before -1 can mark what is missing.
+        # The codes must be signed, because -1 marks missing values.
         indices = indices.cast(pa.int64()).fill_null(-1)
     codes = _primitive(indices)
     values = array.dictionary.to_pylist()
@@ -314,7 +314,7 @@ def _categories(array: pa.Array) -> Categories:
 
 
 def _primitive(array: pa.Array) -> Values:
-    """Return numbers without nulls as an array on the same memory.
+    """Return numbers without nulls as an array that shares their memory.
 
     Arrow's own `to_numpy` would import pandas first, half a second on every worker.
     """

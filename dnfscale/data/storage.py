@@ -1,9 +1,9 @@
-"""Where files are: on this machine, or in an object store that an URL names.
+"""Where files are: on this machine, or in an object store that a URL names.
 
     /data/visits.parquet    s3://bucket/visits/    gs://bucket/visits/    abfs://container@account/visits/
 
-A spec may say how a store is reached (its endpoint, its region, or that everybody may read it); who is asking, the
-credentials, come from the environment or from the platform, and never stand in a path, a spec or anything we write.
+A spec may say how a store is reached (its endpoint, its region, or that it is public). Credentials come from the
+environment or from the platform, and are never part of a path, a spec or anything we write.
 What is sent to a worker is a path and an `Access`; each process opens the file system for itself.
 """
 
@@ -25,7 +25,7 @@ from dnfscale.errors import first_line
 _ATTEMPTS = 5
 _CONNECT_S = 5
 _REQUEST_S = 20
-"""A request is made so often, and may be silent for so long: a store that is gone is told of within two minutes."""
+"""How often a request is tried, and how long each try may take: an unreachable store is reported within two minutes."""
 
 SCHEMES = ("s3", "gs", "abfs", "abfss")
 _CREDENTIALS = {
@@ -41,7 +41,7 @@ _SECRETS = (
     "AZURE_STORAGE_SAS_TOKEN",
     "AZURE_CLIENT_SECRET",
 )
-"""Variables whose values are never repeated, not even where a store's own message does."""
+"""Variables whose values are never shown, not even if a store's own message contains them."""
 _PLACES = (
     "AWS_ENDPOINT_URL",
     "AWS_ENDPOINT_URL_S3",
@@ -50,11 +50,11 @@ _PLACES = (
     "AZURE_STORAGE_ACCOUNT",
     "GOOGLE_APPLICATION_CREDENTIALS",
 )
-"""Other variables that a store is opened by."""
+"""Other variables that decide how a store is opened."""
 
 
 class CredentialError(ValueError):
-    """A text that holds credentials; it says so without repeating them."""
+    """A text contains credentials; the message does not repeat them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Access:
     """How an object store is reached, besides the credentials."""
 
     endpoint: str | None = None
-    """An URL such as http://127.0.0.1:9000; None for the provider's own, or what AWS_ENDPOINT_URL says."""
+    """A URL such as http://127.0.0.1:9000; None for that of AWS_ENDPOINT_URL, if set, or the provider's own."""
     region: str | None = None
     anonymous: bool = False
 
@@ -71,12 +71,12 @@ DEFAULT_ACCESS = Access()
 
 
 def is_remote(path: str) -> bool:
-    """Tell an URL from a path of this machine."""
+    """Return whether a path is a URL, not a local path."""
     return "://" in path
 
 
 def check_path(path: str) -> str:
-    """Return a path or an URL of a known kind; one with credentials in it is refused and not repeated."""
+    """Return a path or URL of a known kind; one that contains credentials is refused and not repeated."""
     if not is_remote(path):
         return path
     scheme, authority, rest = _split(path)
@@ -94,7 +94,7 @@ def check_path(path: str) -> str:
 
 
 def check_endpoint(endpoint: str) -> str:
-    """Return the URL of a store's server; one with credentials in it is refused and not repeated."""
+    """Return the URL of a store's server; one that contains credentials is refused and not repeated."""
     parts = urlsplit(endpoint)
     if "@" in parts.netloc or "@" in endpoint.partition("?")[0]:
         raise CredentialError(_without("the URL holds a user or a password", "s3"))
@@ -113,7 +113,7 @@ def joined(path: str, name: str) -> str:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Say whether a path is a folder or lies in it."""
+    """Return whether a path is a folder itself or lies in it."""
     if is_remote(path) != is_remote(folder):
         return False
     if is_remote(path):
@@ -138,7 +138,7 @@ def located(path: str, access: Access) -> tuple[Any, str]:
 
 
 def spelled(inner: str, like: str) -> str:
-    """Return the URL of a path in a file system, given the URL of another in the same; a local path as it is."""
+    """Return the URL of a path in a file system, given another URL of the same one; a local path stays as it is."""
     if not is_remote(like):
         return inner
     scheme, authority, _ = _split(like)
@@ -148,7 +148,7 @@ def spelled(inner: str, like: str) -> str:
 
 
 def read_bytes(path: str, access: Access, *, most: int) -> tuple[int, bytes | None]:
-    """Return the size of a file, and its content unless it is larger than what is read at most."""
+    """Return the size of a file, and its content unless it is larger than `most` bytes."""
     if is_remote(check_path(path)):
         filesystem, inner = located(path, access)
         with filesystem.open_input_file(inner) as handle:
@@ -165,7 +165,7 @@ def told(error: BaseException, path: str = "") -> str:
         known = _CREDENTIALS.get(scheme, "the environment")
         if isinstance(error, FileNotFoundError):
             return "there is nothing of this name"
-        # The names of buckets and keys are quoted, and may be any words.
+        # Quoted names of buckets and keys may be any words, so they must not be matched below.
         said = re.sub(r"'[^']*'", "", text)
         if re.search(r"NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound", said):
             return "there is no such bucket"
@@ -188,7 +188,7 @@ def _without(fault: str, scheme: str) -> str:
 
 
 def _split(url: str) -> tuple[str, str, str]:
-    """Return the scheme, the authority and the path of an URL; keys of a store are not quoted, so nothing else is."""
+    """Return the scheme, the authority and the path of a URL; keys of a store are never quoted, so none is unquoted."""
     scheme, _, rest = url.partition("://")
     authority, _, path = rest.partition("/")
     return scheme.lower(), authority, path
@@ -201,7 +201,7 @@ def _local() -> Any:
 
 @lru_cache(maxsize=16)
 def _store(scheme: str, account: str, access: Access, who: tuple[str | None, ...]) -> Any:  # noqa: ARG001
-    """Open a store, once for each that asks: who sets other credentials in the environment is somebody else."""
+    """Open a store, once for each `who`: with other credentials in the environment it is opened again."""
     if scheme == "s3":
         return _s3(access)
     return _gcs(access) if scheme == "gs" else _azure(account, access)
