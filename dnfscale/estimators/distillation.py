@@ -1,7 +1,7 @@
-"""Explaining a black box: the formula closest to what a fitted classifier answers.
+"""Explains a black box by the formula closest to the answers of a fitted classifier.
 
-Fidelity is how often the formula answers as the classifier does, on rows that had no part in choosing it; accuracy is
-how often it is right, where the truth is known. Both come from the same test folds.
+Fidelity is how often the formula answers as the classifier does, on rows that had no part in choosing it. Accuracy is
+how often it is right, if the truth is known. Both come from the same test folds.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from dnfscale.learn.line import learn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distilled:
-    """A formula for a classifier, and how close it comes."""
+    """A formula that explains a classifier, and how close it comes to it."""
 
     classifier: IdealClassifier
     fidelity: float
     """The share of rows, in test folds, on which the formula answers as the classifier does."""
     accuracy: float | None
-    """The share of rows, in test folds, on which the formula is right; None where no y was given."""
+    """The share of rows, in test folds, on which the formula is right; None if no y was given."""
     black_box_accuracy: float | None
-    """The share of rows on which the classifier is right; over-rosy where it was trained on these rows."""
+    """The share of rows on which the classifier is right; too favourable if it was trained on these rows."""
 
     @property
     def formula(self) -> Any:
@@ -46,7 +46,7 @@ def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters:
     """Learn the formula closest to a fitted classifier of two classes.
 
     The classifier is anything with a `predict`, or a function from X to labels. With y, the true labels, the accuracy
-    of both is told beside the fidelity. The parameters are those of IdealClassifier, without class_weight.
+    of both is reported besides the fidelity. The parameters are those of IdealClassifier, without class_weight.
     """
     if parameters.get("class_weight") is not None:
         raise SpecError("class_weight must be None in a distillation: every row counts once in the fidelity")

@@ -20,39 +20,40 @@ from dnfscale.method.formula_size.choice import LEAST_PATIENCE, path_record
 class FormulaSizeClassifier(Readable):
     """Learns the formula of a given size with the fewest errors, and the size that does best on rows set aside.
 
-    Every symbol, «not», «and» and «or» counts one towards the size. A formula may use any attribute of the table, and
-    negate any part. The formula is that of the larger of two labels; with more labels there is one for each, and a row
-    gets the label whose formula finds it most probable. Needs numba: pip install 'dnfscale[formula-size]'.
+    Every symbol, "not", "and" and "or" counts one towards the size. A formula may use any attribute of the table, and
+    negate any part. With two labels the formula predicts the larger one; with more labels there is a formula for each,
+    and a row gets the label whose formula finds it most probable. Needs numba: pip install 'dnfscale[formula-size]'.
 
     Parameters
     ----------
     max_size : int, default 10
         The largest size to search.
     patience : int, default 4
-        So many sizes in a row that bring nothing on the rows set aside end the search.
+        The search ends after this many sizes in a row without an improvement on the rows set aside.
     time_limit_s : float or None
-        How long the search for one formula may take, and again on all rows; what it has found by then is taken.
+        How long the search for one formula may take, and again the search on all rows; then the best formula so far is
+        taken.
     max_types : int, default 20,000
-        The most distinct rows, as the attributes tell them apart. Where there are more, only the best attributes are
-        searched, half of them or a quarter and so on, by the F-test.
+        The most distinct rows, as the attributes tell them apart. If there are more, only the best attributes by the
+        F-test are searched: half of them, or a quarter, and so on.
     validation : float, default 0.3
-        The share of the rows that chooses the size.
+        The share of the rows that is set aside to choose the size.
     threshold : float, default 0.5
-        Below 1/2 a missed positive counts more than a false alarm: a wrong «no» costs 1 - threshold, a wrong «yes»
-        costs threshold, and the formula of least cost is found, exactly. It stands for the nearest fraction with a
-        denominator of at most a million; the search takes longer the larger the denominator is.
+        Below 1/2 a missed positive counts more than a false alarm: a wrong "no" costs 1 - threshold, a wrong "yes"
+        costs threshold, and the formula of least cost is found, exactly. It is rounded to the nearest fraction with a
+        denominator of at most a million; the larger the denominator, the longer the search takes.
     class_weight : dict, "balanced" or None
         What an error on a row of each label costs.
     missing : "drop", "error" or "indicator"
-        Rows with missing values are left out of the learning, refused, or kept, with an attribute that says so.
+        Rows with missing values are left out of the learning, refused, or kept, with an attribute for missing values.
     categorical, boolean : tuple of str
         Columns of numbers to be read as categories, and two-valued columns to be read as true or false.
     drop : tuple of str
-        Columns to leave alone, such as identifiers.
+        Columns to ignore, such as identifiers.
     max_categories : int, default 10,000
         The most different values that a column of categories may have.
     any_columns : bool, default False
-        Whether predictions take any table that has the columns of the formula, instead of those of `fit`.
+        Whether predictions accept any table that has the columns of the formula, instead of all columns of `fit`.
     n_jobs : int or None
         Processes to read a Parquet path with; None: this process alone; -1: as many as there are processors.
     random_state : int, RandomState or None, default 0
@@ -60,16 +61,16 @@ class FormulaSizeClassifier(Readable):
 
     Attributes
     ----------
-    formula_ : str, or a dict of them by label where there are more than two
+    formula_ : str, or a dict of them by label if there are more than two
     size_ : the nodes of the formula, or a dict
     proved_ : whether no formula of this size has fewer errors on the rows, over all attributes, or a dict
     path_ : for each size the errors on the rows searched, the validation accuracy, and whether that is proved; or a
-        dict of them. Errors are counted in whole weights; with another threshold than 1/2 their cost is told too, and
-        the share of it that is avoided on the rows set aside, as the validation score
+        dict of them. Errors are counted in whole weights; with a threshold other than 1/2 there is also their cost and,
+        as the validation score, the share of the cost that is avoided on the rows set aside
     attributes_ : list of the names that the formula uses
     classes_ : the labels, in increasing order
-    models_ : the formula of each label with its attributes and counts, one where there are two labels
-    certificate_ : how far the rows support the formula, as in a model file; None where rows had weights; or a dict
+    models_ : the formula of each label with its attributes and counts; only one if there are two labels
+    certificate_ : how far the rows support the formula, as in a model file; None if rows had weights; or a dict
     """
 
     def __init__(
@@ -111,8 +112,8 @@ class FormulaSizeClassifier(Readable):
         """Learn from a table and its labels.
 
         X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame or the path of a
-        Parquet dataset, with y the name of its target column (beside Dask also a series of labels) and sample_weight
-        the name of its column of weights.
+        Parquet dataset, with y the name of its target column (for Dask also a series of labels) and sample_weight the
+        name of its column of weights.
         """
         threshold = threshold_fraction(self.threshold)
         labelled = self._labelled(X, y, sample_weight, times=threshold.denominator)

@@ -1,4 +1,4 @@
-"""What a fitted classifier of formulas has to say: answers, why, in which languages, and its look in a notebook."""
+"""What every fitted classifier of formulas offers: answers, explanations, exports, and its display in a notebook."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dnfscale.method.export import export_latex, export_pmml, export_python, exp
 
 
 class Readable(TableClassifier):
-    """A classifier whose answers come from formulas, one of two labels or one for each of more."""
+    """A classifier whose answers come from formulas: one for two labels, or one for each of more."""
 
     models_: tuple[Model, ...]
 
@@ -44,25 +44,26 @@ class Readable(TableClassifier):
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
         """Return the probability of each label, from (c_t + 1) / (n_t + 2) for the type t of each row.
 
-        Where smoothing would cross the threshold, it stops beside it: of two labels, `predict` gives the larger one
-        exactly when its probability lies above. Those of more labels are divided by the thresholds of their formulas,
-        if these differ, and scaled to add up to one, so that the most probable label is the one that `predict` gives.
-        With `objective="balanced_accuracy"` this tells how probable each label were if all were equally frequent.
+        Smoothing never crosses the threshold: of two labels, `predict` gives the larger one exactly when its
+        probability is above the threshold. The probabilities of more labels are divided by the thresholds of their
+        formulas, if these differ, and scaled to add up to one, so that the most probable label is the one that
+        `predict` gives. With `objective="balanced_accuracy"` this is how probable each label would be if all were
+        equally frequent.
         """
         check_is_fitted(self)
         given = self._given(self._types(X))
         return np.asarray(given / given.sum(axis=1, keepdims=True))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
-        """Return the share of rows that get their label; beside a path or a Dask DataFrame y may name the target."""
+        """Return the share of rows that get their true label; for a path or a Dask DataFrame, y may name the target."""
         labels = labels_in(X, y) if isinstance(y, str) and (is_path(X) or is_dask(X)) else y
         return float(super().score(X, labels, sample_weight))
 
     def decision(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
-        """Return the type of each row, with its rows n and positive rows c in the learning, and the answer.
+        """Return the type of each row, its rows n and positive rows c among those learned from, and the answer.
 
-        A record array with the fields type (bit i is the truth value of attribute i), n, c, accepted; with more than
-        two labels one column for each.
+        It is a record array with the fields type (bit i is the truth value of attribute i), n, c and accepted; with
+        more than two labels it has one column for each.
         """
         check_is_fitted(self)
         columns = []
@@ -76,9 +77,9 @@ class Readable(TableClassifier):
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
     def explain(self, X: Any, *, text: bool = False) -> list[Any]:  # noqa: N803
-        """Say why each row gets its answer: what holds, what clashes, and the smallest change that would flip it.
+        """Explain each row's answer: which terms hold, why others fail, and the smallest change that would flip it.
 
-        Each explanation is a dict as `dnfscale explain --json` writes it or, with text, the same in words. With more
+        Each explanation is a dict as `dnfscale explain --json` writes it or, with `text`, the same in words. With more
         than two labels it is about the formula of the label that the row gets.
         """
         check_is_fitted(self)
@@ -96,7 +97,7 @@ class Readable(TableClassifier):
         return found
 
     def to_sql(self, dialect: str = "duckdb", table: str | None = None, *, label: Any = None) -> str:
-        """Return the formula as a Boolean expression of SQL, or as a SELECT from a table."""
+        """Return the formula as a Boolean expression in SQL, or as a SELECT from a table."""
         return export_sql(self.model_of(label), dialect, table)
 
     def to_python(self, *, label: Any = None) -> str:
@@ -116,13 +117,13 @@ class Readable(TableClassifier):
         return export_pmml(self.model_of(label))
 
     def save(self, path: Any) -> None:
-        """Write a model file, which `dnfscale predict`, `explain` and `export` take."""
+        """Write a model file, which `dnfscale predict`, `explain` and `export` can read."""
         check_is_fitted(self)
         text = model_text(self.models_[0]) if len(self.models_) == 1 else classes_text(self.models_)
         Path(path).write_text(text + "\n", encoding="utf-8")
 
     def model_of(self, label: Any = None) -> Model:
-        """Return the formula of a label with its attributes and counts; of two labels only the larger has one."""
+        """Return the formula of a label with its attributes and counts; if there are two, only the larger has one."""
         check_is_fitted(self)
         known = {model.positive[0]: model for model in self.models_}
         if label is None and len(known) == 1:
@@ -132,8 +133,8 @@ class Readable(TableClassifier):
         return known[label]
 
     def _take(self, models: Sequence[Model], table: Table, labelled: Labelled) -> None:
-        """Take the formulas that were learned for one's own."""
-        # Rows that were dropped for missing values may have taken a class with them.
+        """Store the learned formulas as the fitted attributes."""
+        # All rows of a class may have been dropped for missing values.
         values = np.array(table.summary.target.values)
         self.classes_ = values if labelled.classes is None else labelled.classes[values]
         if labelled.classes is None:
@@ -141,7 +142,7 @@ class Readable(TableClassifier):
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(list(names), dtype=object)
         labels = (self.classes_[[1]] if len(models) == 1 else self.classes_).tolist()
-        # The columns of ours, for labels and weights, are none of the dataset; those of the caller may well be.
+        # The columns that we add, for labels and weights, are not part of the dataset; those of the caller may be.
         alike = labelled.alike
         named = (
             replace(
@@ -161,7 +162,7 @@ class Readable(TableClassifier):
         self.attributes_ = list(dict.fromkeys(name for model in self.models_ for name in model.tau.names))
 
     def _by_label(self, values: Sequence[Any]) -> Any:
-        """Return what is told of the one formula, or a dict of it by label."""
+        """Return the value of the only formula, or a dict of the values by label."""
         labels = (model.positive[0] for model in self.models_)
         return values[0] if len(values) == 1 else dict(zip(labels, values, strict=True))
 
@@ -175,7 +176,7 @@ class Readable(TableClassifier):
         return np.column_stack(given if len(given) > 1 else [1 - given[0], given[0]])
 
     def _html_repr(self) -> str:
-        """Show a fitted classifier as its formula, as a notebook does."""
+        """Return the HTML that a notebook shows: the formula of a fitted classifier."""
         if not hasattr(self, "models_"):
             return str(super()._html_repr())
         return "".join(_formula_html(model) for model in self.models_)

@@ -13,11 +13,11 @@ from dnfscale.core.arrays import Floats, Ints
 from dnfscale.errors import DataError, SpecError
 
 MOST_WEIGHT = 1 << 50
-"""What weights may add up to: sums stay exact in floats with room to spare."""
+"""The largest sum of weights: sums stay exact in floats with room to spare."""
 
 
 def sample_weights(given: Any, n_rows: int) -> Floats | None:
-    """Return the weight of each row; None where all weigh the same."""
+    """Return the weight of each row; None if no weights are given."""
     if given is None:
         return None
     weights = np.full(n_rows, given, dtype=np.float64) if np.isscalar(given) else np.asarray(given, dtype=np.float64)
@@ -41,7 +41,7 @@ def threshold_fraction(threshold: Any) -> Fraction:
 
 
 def repeats(weights: Floats, *, most: int) -> Ints | None:
-    """Return how often each row is to be there instead of being weighed; None where that cannot be, or is too often."""
+    """Return how often to repeat each row instead of weighing it; None if weights are not whole, or above `most`."""
     if (weights > most).any() or weights.sum() > most or (weights != np.rint(weights)).any():
         return None
     return weights.astype(np.int64)
@@ -51,12 +51,12 @@ def whole_weights(weights: Floats, *, most: int = MOST_WEIGHT) -> tuple[Ints, in
     """Return weights as whole numbers, and what a weight of one became: a power of two, at most 2**60.
 
     Whole weights stay as they are if they add up to no more than `most`; others are scaled by a power of two and
-    rounded, so that they add up to about that: with 2**50 an error of less than one part in a million million.
+    rounded, so that they add up to about `most`: with 2**50 the error is less than one part in a million million.
     """
     whole = repeats(weights, most=most)
     if whole is not None:
         return whole, 1
-    # As shares of a power of two no less than the largest: neither the sum nor the scale can overflow.
+    # Weights are taken as shares of a power of two no less than the largest: no sum and no scale can overflow.
     _, exponent = math.frexp(float(weights.max()))
     shares = np.ldexp(weights, -exponent)
     shift = math.floor(math.log2(most / float(shares.sum())))
@@ -64,7 +64,7 @@ def whole_weights(weights: Floats, *, most: int = MOST_WEIGHT) -> tuple[Ints, in
 
 
 def products(weights: Floats, factors: Floats) -> Floats:
-    """Return what rows weigh with the factors of their classes; what floats cannot hold is an error."""
+    """Return the weights of rows times the factors of their classes; an overflow of floats is an error."""
     with np.errstate(over="ignore", invalid="ignore"):
         weighed = weights * factors
     if not np.isfinite(weighed).all():
@@ -73,10 +73,10 @@ def products(weights: Floats, factors: Floats) -> Floats:
 
 
 def class_factors(class_weight: Any, classes: npt.NDArray[Any], labels: Ints, weights: Floats | None) -> Floats | None:
-    """Return the factor of each class; None where there is none.
+    """Return the factor of each class; None if there are no class weights.
 
-    «balanced» gives every class that weighs something the same weight in all. For two such classes the factors are
-    whole numbers: a row of one class weighs as much as the other class has rows.
+    "balanced" gives every class of positive weight the same total weight. Of two such classes, the factor of one is the
+    total weight of the other, which is a whole number if the weights of rows are.
     """
     if class_weight is None:
         return None
