@@ -23,7 +23,7 @@ Params = Mapping[str, Any]
 
 
 class Suggest(Protocol):
-    """What a parameter space asks of a trial; Optuna's trials answer it."""
+    """What a parameter space needs from a trial; Optuna's trials have it."""
 
     def suggest_categorical(self, name: str, choices: list[Any]) -> Any: ...
 
@@ -43,7 +43,7 @@ class Fit:
     final: bool
     timeout_s: float | None = None
     share: Fraction = Fraction(1)
-    """How much of the trees to grow: the first of those that the parameters ask for."""
+    """The share of the trees to grow: the first of those that the parameters ask for."""
 
     @property
     def n_trees(self) -> int:
@@ -52,7 +52,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """How many of the rows held out a model got right, or what these weigh, and how long it took."""
+    """How many of the held-out rows a model got right, or their weight, and how long it took."""
 
     correct: int
     rows: int
@@ -60,15 +60,15 @@ class Scored:
 
 
 def hard_limit_s(fit: Fit) -> float | None:
-    """Return after how long a trial is given up that does not give up itself.
+    """Return the time after which a trial is given up from outside, if it has not stopped by itself.
 
-    A learner looks at the clock between trees, once the rows are there; what it does in between may never end.
+    A learner checks its deadline between trees only, once the rows are read; what it does in between may never end.
     """
     return None if fit.timeout_s is None else 2 * fit.timeout_s + 5
 
 
 class TrialTimeoutError(Exception):
-    """A fit took longer than it may."""
+    """A fit took longer than its time limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +139,7 @@ SPACES: Mapping[str, Callable[[Suggest], dict[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """Rows to learn from, as learners take them."""
+    """Rows to learn from, in the form that learners expect."""
 
     features: Matrix
     target: Ints
@@ -189,4 +189,4 @@ def _check_deadline(deadline: float | None) -> None:
 
 Learner = Callable[[Known, Matrix, Fit, float | None], Ints]
 LEARNERS: Mapping[str, Learner] = {"random_forest": _random_forest, "xgboost": _xgboost}
-"""Fit on rows and answer for others."""
+"""For each method, the function that fits on some rows and predicts others."""

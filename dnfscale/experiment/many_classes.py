@@ -1,4 +1,4 @@
-"""The record of a study of more than two classes: one formula for each, and what they say together."""
+"""The record of a study of more than two classes: one formula for each, and their joint answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dnfscale.method.certificate import certificate_of
 
 
 def classes_data_record(learned: LearnedClasses) -> dict[str, Any]:
-    """Return the size of the table, and how many rows each class has, or also what they weigh."""
+    """Return the size of the table, and the rows of each class, with their weight if rows have weights."""
     data = data_record(learned.classes[0])
     weighs = "weight" in data
     if weighs:
@@ -42,7 +42,7 @@ def classes_data_record(learned: LearnedClasses) -> dict[str, Any]:
 
 
 def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, Any]:
-    """Return what a result says of the formulas of all classes; accuracies are those of their joint answers."""
+    """Return the record of the formulas of all classes; accuracies are those of their joint answers."""
     first = learned.classes[0]
     accuracies = [_accuracy(learned, fold) for fold in range(len(first.folds))]
     ells = [len(fold.tau) for of_class in learned.classes for fold in of_class.folds or (of_class.model,)]
@@ -78,12 +78,12 @@ def classes_ideal_record(learned: LearnedClasses, spec: LearnSpec) -> dict[str, 
 
 
 def confusion_record(confusion: Ints, unit: int) -> list[list[int | float]]:
-    """Return test rows, or what they weigh, by their label and by the label they were given."""
+    """Return the number of test rows, or their weight, by their label and by the label they were given."""
     return [[as_weight(cell, unit) for cell in row] for row in confusion.tolist()]
 
 
 def classes_majority_record(learned: LearnedClasses) -> dict[str, Any]:
-    """Return what a result says of always answering with the most frequent class of W_0, the first of several."""
+    """Return the record of always answering with the most frequent class of W_0; in a tie, the first."""
     accuracies = []
     for number in range(len(learned.classes[0].folds)):
         sizes = [int(of_class.folds[number].whole.c.sum()) for of_class in learned.classes]
@@ -110,5 +110,5 @@ def _accuracy(learned: LearnedClasses, fold: int) -> Fraction:
 
 
 def _held_out_certificate(fold: LearnedFold, of_class: Learned, spec: LearnSpec) -> dict[str, Any]:
-    """Return what a fold's test rows, which chose nothing, show of its formula."""
+    """Return the certificate of a fold's formula, from its test rows, which had no part in choosing anything."""
     return certificate_of(fold_model(fold, of_class, spec), counts=fold.test)

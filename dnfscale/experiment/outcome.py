@@ -1,8 +1,8 @@
-"""What a result.json says, as values with types: the one place that knows its keys.
+"""The contents of a result.json as typed values: the one place that knows its keys.
 
 Tables and reports read results of studies, fits and distillations, of two labels and of several, with and without
-baselines, and of versions that record less. A key that is not there is None or empty here; what a method records beyond
-the known keys is kept as it came.
+baselines, and of versions that record less. A missing key is None or empty here; what a method records beyond the known
+keys is kept unchanged.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ RANK_TITLES: Mapping[str, str] = {
 }
 _SCHEMA = "dnfscale.result/"
 _MOST_ELL = 64
-"""More attributes than any formula has; charts have a tick for each."""
+"""The most attributes that a result may claim, more than any formula has; charts have a tick for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One ell of a sweep: the validation accuracy of each ranking, None where there was no row to validate on."""
+    """One ell of a sweep: the validation accuracy of each ranking, None if there was no row to validate on."""
 
     ell: int
     by_rank: Mapping[str, float | None]
@@ -56,7 +56,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How many rows satisfy a term, and how many of them are positive; or what these rows weigh."""
+    """How many rows satisfy a term, and how many of them are positive; or the weights of these rows."""
 
     n: int | float
     c: int | float
@@ -66,13 +66,13 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """What a certificate says of a formula, by the rows it was read from; earlier versions record less."""
+    """What the certificate of a formula says, on the rows it was made from; earlier versions record less."""
 
     rows: int
     delta: float
     epsilon: float | None
     chosen_on_the_same_rows: bool
-    """Whether these rows had a say in the attributes: then nothing is promised."""
+    """Whether these rows were used to choose the attributes: then nothing is promised."""
     types: int | None
     types_seen: int | None
     types_certified: int | None
@@ -82,9 +82,9 @@ class Certified:
     """A lower bound for the share of the population whose answer is certified."""
     excess_error: float | None
     """An upper bound for how much more often the formula errs than the best one over the same attributes; in errors of
-    average cost, where they do not all cost the same."""
+    average cost, if they do not all cost the same."""
     threshold: float = 0.5
-    """The chance from which the formula is to say yes."""
+    """The chance of a positive from which the formula is to say yes."""
 
     @property
     def counts_cost(self) -> bool:
@@ -93,13 +93,13 @@ class Certified:
 
     @property
     def most_excess(self) -> float:
-        """What no formula can exceed, so that a bound of as much says nothing."""
+        """The largest possible excess error: a bound this large says nothing."""
         return 2 * max(self.threshold, 1 - self.threshold)
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedFormula:
-    """A formula and how it came to be chosen."""
+    """A formula and how it was chosen."""
 
     text: str
     ell: int
@@ -108,15 +108,15 @@ class LearnedFormula:
     terms: int
     literals: int
     status: str | None
-    """How short it is known to be: proven, bounded, heuristic, simplified, as_is."""
+    """What is known about its length: proven, bounded, heuristic, simplified, as_is."""
     gap_literals: int | None
     sweep: tuple[Step, ...]
     supports: tuple[Support, ...]
-    """Of each term on the rows it was learned from; empty where they are not recorded."""
+    """The support of each term on the rows learned from; empty if it is not recorded."""
     label: str | None = None
     """The label that it tells from the others; None for the formula of two."""
     certificate: Certified | None = None
-    """Of a fold, from its test rows."""
+    """The certificate of a fold's formula, from the fold's test rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class SizedFormula:
     proved: bool
     """Whether no formula of this size over the attributes searched has fewer errors."""
     searched: int | None
-    """How many attributes were searched."""
+    """The number of attributes that were searched."""
     exact: bool
     """Whether these are all attributes."""
     path: tuple[SizeStep, ...]
@@ -157,10 +157,10 @@ class Fold:
     number: int
     accuracy: float | None
     fidelity: float | None
-    """How often the formula answers as the classifier that it explains."""
+    """The share of test rows on which the formula answers as the classifier that it explains."""
     test_rows: int | None
     formulas: tuple[LearnedFormula, ...]
-    """One, or one for each of several labels; none where the method has no formulas."""
+    """One, or one for each of several labels; none if the method has no formulas."""
     sized: tuple[SizedFormula, ...]
     """What the formula-size method found: one, or one for each of several labels."""
     confusion: Sequence[Sequence[int | float]] | None
@@ -188,7 +188,7 @@ class Objective:
 
     @property
     def words(self) -> str:
-        """What a share of it is a share of."""
+        """The objective in words that can follow its mean as a percentage."""
         if self.name == "cost" and self.threshold is not None:
             miss, alarm = 1 - self.threshold, self.threshold
             times = f"{max(miss, alarm) / min(miss, alarm):.3g}"
@@ -217,7 +217,7 @@ class Method:
     fidelity_std: float | None
     ell_mean: float | None
     used_mean: float | None
-    """How many of the attributes the formulas of all folds say anything of."""
+    """The number of attributes that a fold's formula uses, the mean over folds."""
     folds: tuple[Fold, ...]
     models: tuple[LearnedFormula, ...]
     """The formula of all rows, or one for each of several labels."""
@@ -225,12 +225,12 @@ class Method:
     """The formula of all rows that the formula-size method found, or one for each of several labels."""
     size_mean: float | None
     literals_mean: float | None
-    """Of the formulas of all folds, or of a peer's rules."""
+    """The mean number of literals of the folds' formulas, or of a peer's rules."""
     grown: tuple[Grown, ...]
     """The formulas of every number of attributes."""
     training_accuracy: float | None
     objective: Objective | None = None
-    """None where it was learned for accuracy."""
+    """None if the formulas were learned for accuracy."""
 
     @property
     def title(self) -> str:
@@ -244,7 +244,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The mean difference of two methods' accuracies over the same folds, and the interval it is known to."""
+    """The mean difference of two methods' accuracies over the same folds, with an interval."""
 
     method: str
     other: str
@@ -262,12 +262,12 @@ class LabelRows:
     label: str
     rows: int
     weight: float | None = None
-    """What these rows weigh; None where each counts once."""
+    """The total weight of these rows; None if each counts once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What the rows weigh together, if they have weights."""
+    """The total weight of the rows, if they have weights."""
 
     column: str
     total: float
@@ -292,16 +292,16 @@ class Outcome:
     positive_rows: int
     """0 in a study of several labels."""
     label_rows: tuple[LabelRows, ...]
-    """Of each of several labels; empty in a study of two classes."""
+    """The rows of each of several labels; empty in a study of two classes."""
     silent_columns: tuple[str, ...]
-    """Columns that tell no rows apart, once they are made into attributes."""
+    """Columns whose attributes tell no rows apart."""
     weight: Weight | None
-    """None where every row counts once."""
+    """None if every row counts once."""
     methods: tuple[Method, ...]
     """In the order in which they are shown."""
     comparisons: tuple[Paired, ...]
     seconds: Mapping[str, float]
-    """Of each method, for all folds."""
+    """The time of each method, for all folds."""
     timing: Mapping[str, Any]
     environment: Mapping[str, Any]
 
@@ -311,7 +311,7 @@ class Outcome:
 
     @property
     def explains(self) -> bool:
-        """Whether the formula was made to answer as a classifier does."""
+        """Whether the formula explains a classifier."""
         return self.kind == "distill" or bool(self.ideal and self.ideal.fidelity_mean is not None)
 
     @property
@@ -322,7 +322,7 @@ class Outcome:
 
     @property
     def paper(self) -> PaperDataset | None:
-        """What the paper says of this dataset, if it is one of its twelve; it has two classes in all of them."""
+        """The paper's figures for this dataset, if it is one of its twelve, all of which have two classes."""
         dataset = self.environment.get("dataset")
         same = isinstance(dataset, str) and not self.label_rows and not self.explains
         return paper_dataset(str(dataset)) if same else None
@@ -364,7 +364,7 @@ class Outcome:
         return next((method for method in self.methods if method.name == name), None)
 
     def deviation(self, method: Method) -> float | None:
-        """Return the deviation over folds where it says something."""
+        """Return the deviation over folds; None if it says nothing."""
         return None if self.leaves_one_out else method.accuracy_std
 
 
@@ -401,7 +401,7 @@ def read_outcome(result: Mapping[str, Any]) -> Outcome:
 
 
 def labels(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return what to call each run: the paper's name of its dataset where one run only has it, else its own name."""
+    """Return the name to show for each run: the paper's name of its dataset if it is unique, else the run's own."""
     titles = [outcome.paper.title if outcome.paper else None for outcome in outcomes]
     return [
         title if title is not None and titles.count(title) == 1 else outcome.name
@@ -416,12 +416,12 @@ def _weight(record: Mapping[str, Any] | None) -> Weight | None:
 
 
 def label_text(label: object) -> str:
-    """Return a label as it is shown; numbers that JSON cannot hold are spelled as {"float": "inf"} in files."""
+    """Return a label as it is shown; numbers that JSON cannot represent are {"float": "inf"} and the like in files."""
     return str(label["float"]) if isinstance(label, Mapping) and "float" in label else str(label)
 
 
 def read_certificate(record: Mapping[str, Any] | None) -> Certified | None:
-    """Read a certificate of a result or of a model; None where there is none."""
+    """Read a certificate of a result or of a model; None if there is none."""
     if not record or record.get("rows") is None or record.get("delta") is None:
         return None
     return Certified(
@@ -441,7 +441,7 @@ def read_certificate(record: Mapping[str, Any] | None) -> Certified | None:
 
 
 def method_title(name: str) -> str:
-    """Return what to call a method."""
+    """Return the title of a method."""
     return METHOD_TITLES.get(name, name.replace("_", " "))
 
 

@@ -2,8 +2,8 @@
 
 Each is fitted on W_0 of every fold and tested once, with little to tune: a tree's number of leaves is chosen on W_val.
 RIPPER comes from wittgenstein and the boosting machine from interpret, which are extras of the package. The length of a
-tree is that of its leaves that say yes, written as a disjunction; RIPPER's that of its rules. A boosting machine has no
-such length.
+tree is that of its leaves that say yes, written as a disjunction; the length of RIPPER's result is that of its rules. A
+boosting machine has no such length.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PeerFit:
 
 @dataclass(frozen=True, slots=True)
 class PeerFold:
-    """What became of it."""
+    """The result of fitting and testing a peer in a fold."""
 
     peer: str
     fold: int
@@ -72,13 +72,13 @@ class FitPeer:
 
 
 def missing_package(peer: str) -> str | None:
-    """Return the package that a peer needs and that is not installed."""
+    """Return the package that a peer needs if it is not installed; otherwise None."""
     package = PEERS[peer]
     return package if package is not None and importlib.util.find_spec(package) is None else None
 
 
 def peer_fold(fit: PeerFit, notes: Notes) -> Generator[PeerFit, PeerFold | Failure, PeerFold]:
-    """Have a peer fitted, unless it is noted that it was."""
+    """Have a peer fitted, unless its result is in the notes."""
     name = f"{fit.peer}-fold{fit.fold}"
     noted = notes.recall(name)
     if noted:
@@ -91,7 +91,7 @@ def peer_fold(fit: PeerFit, notes: Notes) -> Generator[PeerFit, PeerFold | Failu
 
 
 def peer_record(folds: Sequence[PeerFold]) -> dict[str, Any]:
-    """Return what a result says of a peer; a fold that failed carries its error and does not count."""
+    """Return the record of a peer; a fold that failed has its error, and does not count in the means."""
     done = [fold for fold in folds if fold.error is None]
     accuracies = [Fraction(fold.correct, fold.rows) for fold in done]
     literals = [Fraction(fold.literals) for fold in done if fold.literals is not None]
@@ -110,7 +110,7 @@ def peer_record(folds: Sequence[PeerFold]) -> dict[str, Any]:
 
 
 Answered = tuple[Bools, int | None]
-"""Answers for the test rows, and the literals of what gave them."""
+"""Answers for the test rows, and the number of literals of the rules behind them, if it has such a length."""
 
 
 def _decision_tree(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> Answered:
@@ -132,9 +132,10 @@ def _decision_tree(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix
 
 
 def answers_by_leaves(tree: Any, features: Matrix) -> Iterator[Any]:
-    """Yield what trees of 2, 3, ... leaves say, up to that of a tree that was grown leaf by leaf.
+    """Yield the answers of trees of 2, 3, ... leaves, up to the given tree, which was grown leaf by leaf.
 
-    Its nodes are numbered as they were made, two at a time, so that the first 2k - 1 are the tree of k leaves.
+    Its nodes are numbered in the order in which they were made, two at a time, so that the first 2k - 1 are the tree of
+    k leaves.
     """
     nodes = tree.tree_
     parents = np.zeros(nodes.node_count, dtype=np.int64)
@@ -151,7 +152,7 @@ def answers_by_leaves(tree: Any, features: Matrix) -> Iterator[Any]:
 
 
 def _yes_literals(tree: Any) -> int:
-    """Return the conditions on the ways to all leaves that say yes."""
+    """Return the number of conditions on the paths to all leaves that say yes."""
     nodes, classes = tree.tree_, tree.classes_.tolist()
 
     def below(node: int, depth: int) -> int:
@@ -167,7 +168,7 @@ def _ripper(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> An
     import wittgenstein
 
     def frame(features: Matrix) -> Any:
-        # Categories as words: a number would be taken for an amount.
+        # Categories are passed as words: codes would be taken for quantities.
         columns = {
             f"c{i}": np.char.add("v", features[:, i].astype(np.int64).astype(str)) if is_category else features[:, i]
             for i, is_category in enumerate(rows.categorical)
@@ -177,7 +178,7 @@ def _ripper(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> An
     known = rows.part(splits, fit.fold, (TRAIN, VALIDATION))
     ripper = wittgenstein.RIPPER(random_state=fit.seed)
     with warnings.catch_warnings():
-        # It calls pandas in ways that newer versions warn of.
+        # wittgenstein calls pandas in ways that newer versions warn about.
         warnings.simplefilter("ignore")
         ripper.fit(frame(known.features), y=(known.target == 1).astype(int), pos_class=1)
         answers = np.asarray(ripper.predict(frame(tested)), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The record of a study: what result.json says of what was learned, and the model it ends with.
+"""The record of a study: what result.json says about what was learned, and the model of all rows.
 
 The shape is fixed by the schema dnfscale.result/1. Nothing in it depends on how the rows were partitioned, on workers,
 or on the time it took; what does goes into `timing` and `environment`, which the runner adds.
@@ -33,7 +33,7 @@ RESULT_SCHEMA = "dnfscale.result/1"
 
 
 def data_record(learned: Learned) -> dict[str, Any]:
-    """Return the size of the table that was learned from, and what its rows weigh, if they have weights."""
+    """Return the size of the table that was learned from, and its total weight, if rows have weights."""
     return {
         "rows": learned.rows,
         "rows_dropped": learned.rows_dropped,
@@ -60,14 +60,14 @@ def _weight_record(learned: Learned) -> dict[str, Any]:
 
 
 def positive_weight(learned: Learned) -> int | float:
-    """Return what the positive rows weigh together."""
+    """Return the total weight of the positive rows."""
     return as_weight(int(learned.model.whole.c.sum()), learned.table.reading.unit)
 
 
 def ideal_record(learned: Learned, spec: LearnSpec) -> dict[str, Any]:
-    """Return what a result says of the ideal classifier method; without test folds its accuracies are null.
+    """Return the record of the ideal classifier method; without test folds its accuracies are null.
 
-    The certificate of a fold is read from its test rows, which had no part in choosing anything.
+    The certificate of a fold comes from its test rows, which had no part in choosing anything.
     """
     ells = [len(fold.tau) for fold in learned.folds] or [len(learned.model.tau)]
     accuracies = [formula_accuracy(fold) for fold in learned.folds]
@@ -107,7 +107,7 @@ def frontier_record(grown: Sequence[Grown]) -> list[dict[str, Any]]:
 
 
 def objective_record(targets: Sequence[Learned], spec: LearnSpec) -> dict[str, Any]:
-    """Return how good the formulas are at what they were learned for, on test rows; nothing where that is accuracy.
+    """Return how good the formulas are at their objective, on test rows; empty if the objective is accuracy.
 
     Of several targets it is the mean over their formulas, each by itself. Where errors do not all cost the same, it is
     the share of the cost that is not incurred. Beside it stands how good the better constant answer is.
@@ -143,22 +143,22 @@ def _better_constant(fold: LearnedFold, *, objective: Objective) -> Bools:
 
 
 def _training_accuracy(fold: LearnedFold) -> float:
-    """Return the share of the rows it was learned from that a formula gets right."""
+    """Return the share of the rows learned from that the formula of a fold gets right."""
     return correct_rows(fold.dnf.accepts(fold.whole.codes), fold.whole) / fold.whole.n_rows
 
 
 def majority_record(learned: Learned) -> dict[str, Any]:
-    """Return what a result says of always giving the more frequent answer."""
+    """Return the record of always giving the more frequent answer."""
     return _plain_record([(majority_accuracy(fold), {}) for fold in learned.folds])
 
 
 def one_rule_record(learned: Learned) -> dict[str, Any]:
-    """Return what a result says of the best single attribute."""
+    """Return the record of the best single attribute."""
     return _plain_record([(single_accuracy(fold), {"attribute": fold.single.attribute}) for fold in learned.folds])
 
 
 def tuned_record(chains: Sequence[Tuned | Untuned]) -> dict[str, Any]:
-    """Return what a result says of a tuned method; a fold that failed carries its error and does not count."""
+    """Return the record of a tuned method; a fold that failed has its error, and does not count in the means."""
     done = [Fraction(chain.test_correct, chain.test_rows) for chain in chains if isinstance(chain, Tuned)]
     return {
         "accuracy_mean": mean(done),
@@ -169,7 +169,7 @@ def tuned_record(chains: Sequence[Tuned | Untuned]) -> dict[str, Any]:
 
 
 def comparison_records(methods: Mapping[str, dict[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Compare the ideal method with every other that finished all folds."""
+    """Compare the ideal method with every other method that finished all folds."""
     folds = methods["ideal"]["folds"]
     sizes = [fold["test_rows"] for fold in folds]
     exact = _weighted_shares if "weight" in data else partial(_row_shares, sizes=sizes)
@@ -185,12 +185,12 @@ def comparison_records(methods: Mapping[str, dict[str, Any]], data: Mapping[str,
 
 
 def _row_shares(folds: Sequence[Mapping[str, Any]], *, sizes: Sequence[int]) -> list[Fraction]:
-    """Return accuracies as the fractions of test rows that they are."""
+    """Return recorded accuracies as exact fractions of the test rows."""
     return [Fraction(round(fold["accuracy"] * size), size) for fold, size in zip(folds, sizes, strict=True)]
 
 
 def _weighted_shares(folds: Sequence[Mapping[str, Any]]) -> list[Fraction]:
-    """Return accuracies that are shares of weights, as precise as they are recorded."""
+    """Return recorded accuracies that are shares of weights, with the precision of the record."""
     return [Fraction(fold["accuracy"]) for fold in folds]
 
 
@@ -220,7 +220,7 @@ def _tuned_fold(chain: Tuned | Untuned) -> dict[str, Any]:
 
 
 def learned_model(learned: Learned, spec: LearnSpec, *, provenance: dict[str, Any]) -> Model:
-    """Return the formula of all rows as a model, with what is known of how far the rows support it."""
+    """Return the formula of all rows as a model, with its certificate."""
     model = fold_model(learned.model, learned, spec)
     return replace(model, certificate=certificate_of(model), provenance=provenance)
 
@@ -236,7 +236,7 @@ def fold_sizes(fold: LearnedFold) -> dict[str, Any]:
 
 
 def fold_formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> dict[str, Any]:
-    """Return the formula of a fold and how it was chosen; where not by accuracy, with the score that decided."""
+    """Return the formula of a fold and how it was chosen; if not by accuracy, with the score that decided."""
     names = learned.attribute_names
     by_accuracy = spec.objective == "accuracy" and spec.threshold == HALF
     shrink = fold.sweep.chosen.shrink
@@ -270,5 +270,5 @@ def fold_formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> dict[s
 
 
 def _share(part: int, whole: int) -> float | None:
-    """Return part of whole as a fraction; None where there is no whole."""
+    """Return part / whole; None if the whole is 0."""
     return part / whole if whole else None

@@ -1,6 +1,6 @@
-"""Rows for learners that need them: every worker reads the dataset once, into one matrix, and cuts all folds from it.
+"""Rows for learners that need them: every worker reads the dataset once, into one matrix, and takes all folds from it.
 
-What is sent is a description of the rows. A worker keeps the matrix for the next task, so that a study of hundreds of
+Only a description of the rows is sent. A worker keeps the matrix for its next task, so that a study of hundreds of
 trials reads the data once per worker.
 """
 
@@ -26,7 +26,7 @@ class RowsPlan:
     """Where the rows are and how they become a matrix."""
 
     token: str
-    """Names the dataset: the same token, the same files."""
+    """Identifies the dataset: the same token means the same files."""
     partitions: tuple[Rows, ...]
     reading: Reading
     classes: tuple[tuple[Scalar, ...], ...]
@@ -38,7 +38,7 @@ class RowsPlan:
 
     @property
     def identity(self) -> tuple[object, object]:
-        """What the matrix depends on, and what the folds do: jobs that share workers may differ in either."""
+        """What the matrix depends on, and what the folds depend on: jobs that share workers may differ in either."""
         splits = self.splits
         dealt = splits.n_rows, splits.outer, splits.validation, splits.seed, splits.inner
         return (self.token, self.reading, self.classes, self.values), dealt
@@ -56,22 +56,22 @@ class RowPart:
     features: Matrix
     target: Codes
     weights: Ints | None
-    """How often each row counts; None where each counts once."""
+    """How often each row counts; None if each counts once."""
     unit: int
-    """What a row of weight one counts."""
+    """What a weight of one is counted as."""
 
     @property
     def sample_weight(self) -> Floats | None:
-        """The weights as learners take them."""
+        """The weights in the form that learners expect."""
         return None if self.weights is None else self.weights / self.unit
 
     @property
     def n_counted(self) -> int:
-        """How many rows there are, or what they weigh."""
+        """The number of rows, or their total weight in units."""
         return len(self.target) if self.weights is None else int(self.weights.sum())
 
     def counted(self, rows: Bools) -> int:
-        """Return how many rows are marked, or what these weigh."""
+        """Return the number of marked rows, or their total weight in units."""
         return int(np.count_nonzero(rows)) if self.weights is None else int(self.weights[rows].sum())
 
 
@@ -80,7 +80,7 @@ class RowMatrix:
     """All rows: numbers as they are, categories as codes, missing values as nan."""
 
     features: Matrix
-    """In single precision, which is what both forests and boosted trees compute with."""
+    """In single precision, with which both forests and boosted trees compute."""
     target: Codes
     """The class of each row."""
     arcs: Codes
@@ -97,14 +97,14 @@ class RowMatrix:
 
 _READ: dict[tuple[object, object], RowMatrix] = {}
 _KEPT_BYTES = 1 << 29
-"""What a worker keeps of matrices: a suite's datasets take turns."""
+"""The most bytes of matrices that a worker keeps; the oldest make room, as the datasets of a suite come in turn."""
 
 
 def read_rows(plan: RowsPlan) -> RowMatrix:
     """Return the matrix of all rows, from memory if this process has read it before."""
     key = plan.identity
     if key not in _READ:
-        # The same rows with another seed are only dealt anew.
+        # The same rows with another seed are not read again, only dealt into other folds.
         known = next((kept for (rows, _), kept in _READ.items() if rows == key[0]), None)
         matrix = _read(plan) if known is None else replace(known, arcs=plan.splits.arcs(0, plan.splits.n_rows))
         while _READ and _nbytes([matrix, *_READ.values()]) > _KEPT_BYTES:
@@ -114,7 +114,7 @@ def read_rows(plan: RowsPlan) -> RowMatrix:
 
 
 def _nbytes(matrices: Iterable[RowMatrix]) -> int:
-    """Return what some matrices take, those that share their features once."""
+    """Return the size of some matrices; features that several share count once."""
     return sum({id(matrix.features): matrix.features.nbytes for matrix in matrices}.values())
 
 

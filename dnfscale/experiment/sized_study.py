@@ -1,4 +1,4 @@
-"""The record of the formula-size method in a study, of two classes or of one formula for each of several."""
+"""The record of the formula-size method in a study: one formula for two classes, or one for each of several."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from dnfscale.method.formula_size.choice import cost_record, path_record
 
 @dataclass(frozen=True, slots=True)
 class SizedStudy:
-    """What the formula-size method comes to."""
+    """The results of the formula-size method."""
 
     record: dict[str, Any]
-    """What a result says of it."""
+    """Its record in result.json."""
     model: dict[str, Any] | None
-    """The file of its model of all rows; None where the search for one failed."""
+    """The contents of the model file of all rows; None if a search failed."""
     seconds: float
-    """Of counting distinct rows, and in the searches of all folds, repeated or not."""
+    """The time of counting distinct rows and of all searches that succeeded, also of those from an earlier run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
-    """The formula of a class in a fold, and what it was found by."""
+    """The formula of a class in a fold, and the search that found it."""
 
     sized: Sized
     model: Model
@@ -59,7 +59,7 @@ def size_study(
     provenance: Mapping[str, Any],
     clock: Callable[[], float],
 ) -> SizedStudy:
-    """Carry out the formula-size method in all folds, for every class that has a formula."""
+    """Run the formula-size method in all folds, for every class that has a formula."""
     started = clock()
     types = count_distinct(kept, spec, engine, max_types=budget.max_types)
     counting_s = clock() - started
@@ -90,7 +90,7 @@ def size_study(
 def _record(
     folds: Sequence[Sequence[_Found | Unsized]], last: Sequence[_Found | Unsized], table: Table
 ) -> dict[str, Any]:
-    """Return what a result says of two classes."""
+    """Return the record for two classes."""
     records, accuracies, sizes = [], [], []
     for number, [found] in enumerate(folds):
         if isinstance(found, Unsized):
@@ -128,7 +128,7 @@ def _classes_record(
     kept: KeptRows,
     engine: Engine,
 ) -> dict[str, Any]:
-    """Return what a result says of several classes; accuracies are those of their joint answers."""
+    """Return the record for several classes; accuracies are those of their joint answers."""
     labels = [labels[0] for labels in kept.table.classes]
     whole = {number: found for number, of_fold in enumerate(folds) if (found := _all_found(of_fold))}
     confusions = dict(zip(whole, _joint_answers(whole, kept, engine), strict=True))
@@ -198,7 +198,7 @@ def _joint_answers(whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine
 
 
 def _all_found(of_fold: Sequence[_Found | Unsized]) -> list[_Found] | None:
-    """Return the formulas of all classes; None where one is not there."""
+    """Return the formulas of all classes; None if one is missing."""
     found = [of_class for of_class in of_fold if isinstance(of_class, _Found)]
     return found if len(found) == len(of_fold) else None
 
@@ -238,11 +238,11 @@ def _formula_record(found: _Found) -> dict[str, Any]:
 
 
 def _held_out(found: _Found) -> dict[str, Any]:
-    """Return what the test rows, which chose nothing, show of a formula."""
+    """Return the certificate of a formula from the test rows, which had no part in choosing anything."""
     counts = counts_over(found.sized.types.test, used_attributes(found.sized.final.formula))
     return {"certificate": certificate_of(found.model, counts=counts)}
 
 
 def _errors(found: _Found) -> int:
-    """Return the rows of W_0 that a formula gets wrong, or what they weigh, in units."""
+    """Return the number of rows of W_0 that a formula gets wrong, or their weight in units."""
     return errors_of(found.sized.final.formula, type_table(found.sized.types.whole))
