@@ -1,6 +1,6 @@
-"""Every key that a job's spec may have, once, with its check and its default.
+"""The one list of the keys that a job's spec may have, each with its check and its default.
 
-A check returns the value as the job uses it, or says what the value must be.
+A check returns the value as the job uses it, or raises an error that says what the value must be.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dnfscale.method.shrink import SHRINK
 from dnfscale.method.sweep import RULES
 
 METHODS = ("ideal", "majority", "one_rule", "random_forest", "xgboost", "formula_size", *PEERS)
-"""What a study can run, in the order in which it is shown."""
+"""The methods that a study can run, in the order in which they are shown."""
 TUNED = ("random_forest", "xgboost")
 SIZED = "formula_size"
 STORAGE_KEYS = ("endpoint", "region", "anonymous")
@@ -266,4 +266,4 @@ LEARNED: Mapping[str, str] = {
     "formula.minimize": "minimize",
     "folds.frontier": "frontier",
 }
-"""Keys that go into a LearnSpec as they are, and what they are called there."""
+"""Keys that go into a LearnSpec unchanged, and their names there."""

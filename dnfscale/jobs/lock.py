@@ -1,13 +1,13 @@
-"""One runner at a time in a run's folder: lock.json says who is there, and a count that grows while he lives.
+"""The lock of a run's folder: lock.json names its one runner, with a count that grows while the runner is alive.
 
-A runner that finds a lock looks whether its holder is alive. A process of the same machine can be asked for. One of
-another machine is watched: a count that does not grow in six of its beats belongs to a process or a machine that is
-gone. No two clocks are ever compared. A lock of the dead is taken over.
+A runner that finds a lock checks whether its holder is alive. If it is a process of the same machine, the operating
+system knows. A holder on another machine is watched: if its count does not grow for six of its beats, the process or
+the machine is gone. Clocks of two machines are never compared. The lock of a dead holder is taken over.
 
-On a file system two runners that come at once are told apart by the kernel. An object store as we use it has nothing
-like that, nor has Windows as Python shows it: there each runner writes the lock, waits a second, and goes on if the
-lock is still its own. On Windows a process cannot be asked for either, and every holder is watched. A runner that
-finds its lock taken, because it was suspended for long, stops before it writes anything more.
+If two runners come at once, the kernel decides between them on a file system. Object stores, as we use them, have
+nothing like that, and neither has Windows in Python: there each runner writes the lock, waits a second, and goes on if
+the lock is still its own. Nor can a process be looked up on Windows, so there every holder is watched. A runner that
+finds its lock taken over, because it was suspended for long, stops before it writes anything more.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Holder:
     token: str
     host: str
     space: str
-    """Names the set of processes to which the number belongs: a start of a machine, and a container on it."""
+    """Identifies the process table in which the process has its number: a boot of a machine, and a container on it."""
     process: int
     born: str
-    """When the process began, by the machine's own count: numbers of processes come again."""
+    """When the process began, by the machine's own count: numbers of processes are reused."""
 
     @classmethod
     def me(cls) -> Holder:
@@ -57,12 +57,12 @@ class Holder:
 
     @property
     def is_neighbour(self) -> bool:
-        """Whether it can be asked for here; on Windows the question, a signal, would end it."""
+        """Whether the process can be looked up from here; never on Windows, where signal 0 would end it."""
         return fcntl is not None and self.space == _space()
 
     @property
     def is_alive(self) -> bool:
-        """Whether there is such a process, if it is a neighbour."""
+        """Whether the process still exists; only meaningful for a neighbour."""
         return _born(self.process) == self.born != ""
 
 
@@ -83,7 +83,7 @@ class FolderLock:
         self._thread: threading.Thread | None = None
 
     def take(self) -> None:
-        """Take the lock, or raise SpecError saying who holds it."""
+        """Take the lock, or raise SpecError that says who holds it."""
         found = self._read()
         if found is not None:
             self._check_gone(*found)
@@ -107,7 +107,7 @@ class FolderLock:
             raise self._refusal(self._lost)
 
     def release(self) -> None:
-        """Give the folder back."""
+        """Release the folder."""
         self._ended.set()
         if self._thread is None:
             return
@@ -141,7 +141,7 @@ class FolderLock:
 
     def _beat(self) -> None:
         while not self._ended.wait(self._beat_s):
-            # A disk that is full, or a store that is away, is told of by the job itself; a later beat may come through.
+            # The job itself reports a full disk or an unreachable store; a later beat may succeed.
             with suppress(OSError):
                 found = self._read()
                 if found is not None and found[0] != self._me:
@@ -157,7 +157,7 @@ class FolderLock:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, KeyError, TypeError):
-            # Not a lock of ours: nobody keeps it alive.
+            # Not a lock of ours, so nobody keeps it alive.
             return None
 
     def _write(self) -> None:
@@ -174,13 +174,13 @@ class FolderLock:
 
 @contextmanager
 def _alone(files: Folder) -> Iterator[None]:
-    """Keep other runners of the same file system from deciding at the same time."""
+    """Keep other runners on the same file system from deciding at the same time."""
     if isinstance(files, StoreFolder) or fcntl is None:
         yield
         return
     handle = os.open(files.path, os.O_RDONLY)
     try:
-        # Not every network file system knows this lock; then what is left is the check of the beat.
+        # Not every network file system supports this lock; then only the check at each beat remains.
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -197,10 +197,10 @@ def _space() -> str:
 
 
 def _born(process: int) -> str:
-    """Return when a process began, in ticks since the machine did; nothing where there is no such process."""
+    """Return when a process began, in ticks since the machine was started; empty if there is no such process."""
     try:
         text = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
-        # The name of the program, in brackets, may hold anything.
+        # The program's name, in brackets, may contain anything, even brackets.
         after = text.rpartition(")")[2].split()
         return "" if after[0] == "Z" else after[19]
     except (OSError, IndexError):
@@ -208,7 +208,7 @@ def _born(process: int) -> str:
 
 
 def _answers(process: int) -> str:
-    """Say whether a process exists where there is no /proc to ask."""
+    """Return a text if a process exists, on systems without /proc; otherwise an empty one."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

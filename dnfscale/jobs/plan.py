@@ -27,14 +27,14 @@ from dnfscale.learn.weighing import is_looked_at
 from dnfscale.method.cuts import plan_cuts
 
 _CATEGORIES = 4
-"""Values that a column of categories is taken to have."""
+"""The number of values that a column of categories is assumed to have."""
 
 
 _WEIGHT_BYTES = 8
 
 
 class Reads(StrEnum):
-    """What a phase goes over, as a plan says it."""
+    """What a phase reads, in the words of the plan."""
 
     FILES = "Parquet"
     SAMPLE = "Parquet, some numbers"
@@ -47,7 +47,7 @@ class Reads(StrEnum):
 
     @property
     def is_scan(self) -> bool:
-        """Whether every row is gone over, once."""
+        """Whether the phase goes over every row once."""
         return self in (Reads.FILES, Reads.KEPT_ROWS)
 
 
@@ -63,7 +63,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All phases of a job, and what a worker will hold."""
+    """All phases of a job, and the memory that a worker needs."""
 
     phases: tuple[Phase, ...]
     partitions: int
@@ -75,7 +75,7 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """About how long the formula will take; how long baselines take is up to them."""
+        """The estimated time of the formula; baselines are not included."""
         return forecast.seconds(self.work)
 
 
@@ -101,13 +101,13 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """What the phases of a job are counted by."""
+    """The numbers from which the phases of a job follow."""
 
     columns: tuple[Column, ...]
     folds: int
-    """With that of all rows."""
+    """The number of folds, with the fold of all rows."""
     splits: int
-    """Inner ones, of each fold."""
+    """The number of inner splits of each fold."""
 
     @property
     def numbers(self) -> list[str]:
@@ -115,7 +115,7 @@ class _Layout:
 
     @property
     def ranking_parts(self) -> int:
-        """Parts of the rows in which attributes are ranked."""
+        """The number of parts of the rows in which attributes are ranked."""
         return self.folds * n_ranking_parts(self.splits)
 
     def read_bytes(self, source: Source, to_learn: LearnSpec) -> int:
@@ -151,7 +151,7 @@ def _reading_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: 
 
 
 def _learning_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout) -> Iterator[Phase]:
-    """Yield the phases after the rows are read, in their order."""
+    """Yield the phases after the rows are read, in order."""
     partitions = len(source.partitions)
     tasks = partitions + _merges(partitions, spec["cluster.fan_in"])
 
@@ -214,7 +214,7 @@ def _work(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout, p
 
 
 def check_fits(plan: Plan, spec: JobSpec) -> None:
-    """Raise LimitError where a worker will need more than it may use."""
+    """Raise LimitError if a worker will need more memory than its limit."""
     if spec["cluster.kind"] == "local" and plan.worker_bytes > memory_bytes(spec["cluster.memory_limit"]):
         raise spec.located(
             LimitError(
@@ -254,7 +254,7 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
 
 
 def _kept_limit(spec: JobSpec) -> int | None:
-    """Return how many bytes of rows a worker keeps in memory; None where there is no worker."""
+    """Return how many bytes of rows a worker keeps in memory; None if there are no workers."""
     if spec["cluster.kind"] == "serial":
         return None
     share = LOCAL_KEPT_SHARE if spec["cluster.kind"] == "local" else KEPT_SHARE

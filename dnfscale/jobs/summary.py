@@ -1,4 +1,4 @@
-"""The last thing a person sees of a run: the formula, how accurate it is, and where the files are."""
+"""The summary that ends a run: the formula, how accurate it is, and where the files are."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dnfscale.method.export.text import predicted
 
 _WIDEST = 100
 _MOST_NAMED = 10
-"""Columns that are named one by one."""
+"""The most columns that are named one by one."""
 _UNASKED = ("majority", "one_rule", FORMULA_SIZE)
-"""What every study compares with, and what has lines of its own."""
+"""Methods left out of the comparison: the first two are part of every study, the last has lines of its own."""
 
 
 def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: TextIO) -> None:
@@ -57,7 +57,7 @@ def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: T
 
 
 def _table_words(outcome: Outcome) -> list[str]:
-    """Say how large the table is, what its rows weigh, and how many were left out."""
+    """Say how large the table is, its total weight, and how many rows were left out."""
     words = [f"{outcome.rows:,} rows", f"{outcome.attributes:,} attributes"]
     weight = outcome.weight
     weightless = 0 if weight is None else weight.rows_without
@@ -97,7 +97,7 @@ def _write_silent(columns: Sequence[str], out: TextIO) -> None:
 
 
 def _write_sized(method: Method | None, out: TextIO) -> None:
-    """Write what the formula-size method came to, if it ran."""
+    """Write the result of the formula-size method, if it ran."""
     if method is None or method.accuracy_mean is None:
         return
     mean = _spread(method.accuracy_mean, method.accuracy_std)
@@ -119,7 +119,7 @@ def _write_comparisons(outcome: Outcome, out: TextIO) -> None:
 
 
 def _write_truth(ideal: Method, box: Method | None, out: TextIO) -> None:
-    """Write how often a formula and the classifier it explains are right, where the truth is known."""
+    """Write how often a formula and the classifier that it explains are right, if the truth is known."""
     if ideal.accuracy_mean is not None and box is not None and box.accuracy_mean is not None:
         print(f"accuracy   {100 * ideal.accuracy_mean:.1f} % of the formula, ", end="", file=out)
         print(f"{100 * box.accuracy_mean:.1f} % of the classifier", file=out)
@@ -151,7 +151,7 @@ _SHORT = replace(WRITTEN, number=_short_number)
 
 
 def _wrapped(term: Sequence[str], opening: str) -> str:
-    """Write conditions that hold together, breaking lines between them only."""
+    """Write the conditions of a term, breaking lines only between them."""
     width = _width()
     lines = [opening + term[0]]
     for asked in term[1:]:
