@@ -181,9 +181,9 @@ def _read_footer(file: str, root: str, access: Access) -> Footer:
 
 
 def _unreadable(file: str, error: Exception) -> DataError:
-    return DataError(
-        f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); write it again, or leave it out"
-    )
+    is_text = file.lower().endswith((".csv", ".tsv", ".txt"))
+    advice = "convert it with: dnfscale data convert" if is_text else "write it again, or leave it out"
+    return DataError(f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); {advice}")
 
 
 def _sizes(

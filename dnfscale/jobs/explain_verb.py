@@ -28,6 +28,7 @@ from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
 from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
+from dnfscale.jobs.report.wording import count
 from dnfscale.jobs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import Explanation, explain_model, explain_type, explain_types, model_to_record, to_record
 from dnfscale.method.narrate import Told, count_words, type_words, write, write_model
@@ -121,7 +122,8 @@ def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[s
         lines += ["", *_table(model, listed, source.n_rows)]
     left = source.n_rows - sum(rows for _, rows in listed)
     if left:
-        lines.append(f"and {len(found.codes) - len(listed):,} more types with {left:,} rows; --limit tells of more")
+        more = count(len(found.codes) - len(listed), "more type")
+        lines.append(f"and {more} with {count(left, 'row')}; raise --limit to see them")
     return "\n".join(lines), record
 
 

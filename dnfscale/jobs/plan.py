@@ -16,6 +16,7 @@ from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
 from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
+from dnfscale.jobs.report.wording import count
 from dnfscale.jobs.spec import JobSpec
 from dnfscale.learn.dealing import asked_folds, n_inner
 from dnfscale.learn.places import n_ranking_parts
@@ -230,7 +231,8 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
     kept_limit = _kept_limit(spec)
     roles = ", ".join(f"{sum(c.role is role for c in plan.columns):,} {role}" for role in Role)
     lines = [
-        f"{spec.name}: {plan.rows:,} rows in {plan.partitions:,} partitions, {len(plan.columns):,} columns ({roles})",
+        f"{spec.name}: {count(plan.rows, 'row')} in {count(plan.partitions, 'partition')}, "
+        f"{count(len(plan.columns), 'column')} ({roles})",
         "",
         f"{'phase':<22}{'reads':<24}{'tasks':>8}{'bytes':>14}",
     ]

@@ -86,6 +86,7 @@ def _data_lines(source: Source, path: str, target: str, labels: Sequence[Scalar]
     unusable = [n for n, kind in source.types.items() if (role_of(kind) is None or source.is_empty(n)) and n != target]
     features = [name for name in source.types if name not in (*unusable, target)]
     table = write_toml({"path": path, "target": target, "positive": list(labels[-1:]) or None, "drop": unusable})
+    two_valued = _two_valued(source, features)
     seen = f"labels seen are {', '.join(map(repr, labels))}" if labels else "no label was seen"
     return [
         "[data]",
@@ -95,8 +96,8 @@ def _data_lines(source: Source, path: str, target: str, labels: Sequence[Scalar]
         "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
         "categorical = []",
         "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
-        write_toml({"boolean": _two_valued(source, features)}).rstrip(),
-        f'missing = "drop"                # or "error", "indicator"; {_found(source, features)}',
+        write_toml({"boolean": two_valued}).rstrip(),
+        f'missing = "drop"                # or "error", "indicator"; {_found(source, features, two_valued)}',
     ]
 
 
@@ -140,8 +141,8 @@ def _looked_at(source: Source, reading: Reading) -> Iterator[Block]:
             yield from partition.blocks(reading)
 
 
-def _found(source: Source, features: Sequence[str]) -> str:
-    roles = [role_of(source.types[name]) for name in features]
+def _found(source: Source, features: Sequence[str], two_valued: Sequence[str]) -> str:
+    roles = [Role.FLAG if name in two_valued else role_of(source.types[name]) for name in features]
     counted = ", ".join(f"{sum(r is role for r in roles)} {role}" for role in Role)
     return f"{source.n_rows:,} rows; columns: {counted}"
 

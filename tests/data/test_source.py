@@ -407,3 +407,9 @@ def test_column_chunks_that_cannot_be_told_apart_are_an_error_when_asked_for(tmp
     source = open_source(str(tmp_path))
     with pytest.raises(DataError, match=r"t\.parquet: expected a Parquet file, .* \(its footer is damaged\)"):
         source.null_counts.get("a")
+
+
+def test_a_csv_is_an_error_that_says_how_to_convert_it(tmp_path):
+    (tmp_path / "visits.csv").write_text("age,y\n1,0\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"expected a Parquet file.*; convert it with: dnfscale data convert"):
+        open_source(str(tmp_path / "visits.csv"))

@@ -191,7 +191,7 @@ def test_the_text_of_a_dataset_shows_the_most_frequent_types(learned):
     assert lines[0] == f"t.parquet: 120 rows of {record['types_found']} types"
     assert [line.split()[0] for line in lines[4:6]] == [str(kind["rows"]) for kind in record["types"][:2]]
     left = sum(kind["rows"] for kind in record["types"][2:])
-    assert lines[6] == f"and {record['types_found'] - 2} more types with {left} rows; --limit tells of more"
+    assert lines[6] == f"and {record['types_found'] - 2} more types with {left} rows; raise --limit to see them"
     assert len(explained(learned, model_file(learned), "t.parquet", "--limit", "2")["types"]) == 2
 
 

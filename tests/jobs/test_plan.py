@@ -100,7 +100,7 @@ def test_the_plan_is_printed_with_its_sums(laid_desk):
     ended = laid_desk.here("plan", laid_desk.spec(kind="study"))
     found = planned(laid_desk, kind="study")
     assert ended.code == 0
-    assert ended.out.startswith("job: 240 rows in 1 partitions, 4 columns (2 number, 1 category, 1 boolean)\n")
+    assert ended.out.startswith("job: 240 rows in 1 partition, 4 columns (2 number, 1 category, 1 boolean)\n")
     total = next(line for line in ended.out.splitlines() if line.startswith("in all"))
     assert int(total.split()[2]) == sum(phase.tasks for phase in found.phases)
     assert "memory per worker" in ended.out
