@@ -204,7 +204,7 @@ def test_what_was_converted_can_be_learned_from(desk):
     assert desk.here("data", "convert", "t.csv", "out").code == 0
     assert desk.here("init", "out", "--target", "label").code == 0
     ended = desk.here("validate", "out.toml")
-    assert (ended.code, ended.out) == (0, "out.toml: valid; 200 rows, 3 columns, 1 partitions\n")
+    assert (ended.code, ended.out) == (0, "out.toml: valid; 200 rows, 3 columns, 1 partition\n")
 
 
 @pytest.mark.parametrize(
