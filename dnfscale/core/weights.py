@@ -69,3 +69,10 @@ def merge(parts: Sequence[Weighed]) -> Weighed:
 def as_weight(counted: int, unit: int) -> int | float:
     """Return a count in units as a weight; with unit 1 it is a number of rows already."""
     return counted if unit == 1 else counted / unit
+
+
+def amount(number: float) -> str:
+    """Write a number of rows, or what rows weigh."""
+    if isinstance(number, int):
+        return f"{number:,}"
+    return f"{number:,.1f}" if abs(number) >= 10 else f"{number:.3g}"

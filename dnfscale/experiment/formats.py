@@ -33,11 +33,6 @@ class Figure:
 Cell = str | int | Figure | None
 
 
-def amount(number: float) -> str:
-    """Write a number of rows, or what rows weigh."""
-    return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}" if abs(number) >= 10 else f"{number:.3g}"
-
-
 def amount_cell(number: float) -> Cell:
     """Return the cell of a table for a number of rows, or for what rows weigh."""
     return number if isinstance(number, int) else Figure(number)

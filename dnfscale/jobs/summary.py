@@ -10,7 +10,8 @@ from typing import TextIO
 
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
-from dnfscale.experiment.formats import amount, visible
+from dnfscale.core.weights import amount
+from dnfscale.experiment.formats import visible
 from dnfscale.experiment.outcome import BLACK_BOX, FORMULA_SIZE, LearnedFormula, Method, Outcome
 from dnfscale.jobs.report.wording import comparison_words, count, length_words, share
 from dnfscale.method.conditions import WRITTEN, conditions_of

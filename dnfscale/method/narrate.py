@@ -15,6 +15,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
+from dnfscale.core.weights import amount, as_weight
 from dnfscale.method.conditions import Literal, condition, conditions, measured
 from dnfscale.method.explain import DELTA, Explanation, Flip, ModelFacts, TermFacts, moved_columns
 from dnfscale.method.export.text import formula_lines
@@ -80,10 +81,7 @@ def flip_words(model: Model, flip: Flip) -> dict[ColumnName, str]:
 
 def count_words(model: Model, number: int) -> str:
     """Write a number of rows, or the weight of as many."""
-    if model.unit == 1:
-        return f"{number:,}"
-    weight = number / model.unit
-    return f"{weight:,.1f}" if weight >= 10 else f"{weight:.3g}"
+    return amount(as_weight(number, model.unit))
 
 
 def _reasons(model: Model, explanation: Explanation, values: Values | None) -> str:

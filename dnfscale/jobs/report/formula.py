@@ -15,8 +15,7 @@ from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
-from dnfscale.core.weights import as_weight
-from dnfscale.experiment.formats import amount
+from dnfscale.core.weights import amount, as_weight
 from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.method.conditions import Condition, Literal, Notation, condition_of, conditions_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dnfscale.core.weights import amount
 from dnfscale.experiment.confusion import Confusion
-from dnfscale.experiment.formats import Table, amount
+from dnfscale.experiment.formats import Table
 from dnfscale.experiment.tables import label_table
 from dnfscale.jobs.report.charts import percent, svg, text
 from dnfscale.jobs.report.markup import Html, element, name_of

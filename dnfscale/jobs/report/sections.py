@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dnfscale.experiment.formats import Figure, Table, amount
+from dnfscale.core.weights import amount
+from dnfscale.experiment.formats import Figure, Table
 from dnfscale.experiment.outcome import Fold, LearnedFormula, Method, Outcome
 from dnfscale.jobs.report.curve import Curve, curve_of, rank_title, sweep_chart, sweep_signs, sweep_table
 from dnfscale.jobs.report.formula import formula_list, text_reading
