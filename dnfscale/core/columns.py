@@ -20,6 +20,8 @@ from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Measure
 from dnfscale.errors import LimitError
 
+MOST_CATEGORIES = 60_000
+"""The most different values that a column of categories may be allowed to have."""
 _DROP_COLUMN = "add the column to data.drop"
 _OTHER_TARGET = "choose another data.target"
 
@@ -319,8 +321,9 @@ def _merge_categories(
 
 def _check_values(n_values: int, name: str, max_values: int, advice: str) -> None:
     if n_values > max_values:
+        higher = " or raise data.max_categories" if max_values < MOST_CATEGORIES else ""
         raise LimitError(
             f"column {name!r}: at most {max_values:,} different values are taken as categories, got at least "
-            f"{n_values:,}; {advice} or raise data.max_categories",
+            f"{n_values:,}; {advice}{higher}",
             "data.max_categories",
         )

@@ -11,6 +11,7 @@ from datetime import date, time
 from itertools import chain
 from typing import Any
 
+from dnfscale.core.columns import MOST_CATEGORIES
 from dnfscale.core.model import MISSING, MOST_ELL, UNSEEN
 from dnfscale.core.parts import Unit
 from dnfscale.core.tree import MOST_SIZE
@@ -26,7 +27,7 @@ from dnfscale.jobs.checks import texts as _texts
 from dnfscale.jobs.checks import whole as _whole
 from dnfscale.jobs.checks import yes_no as _yes_no
 from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS
-from dnfscale.learn.spec import MINIMIZE, MOST_CATEGORIES, PROFILES, RANKS, VALIDATION, LearnSpec
+from dnfscale.learn.spec import MINIMIZE, PROFILES, RANKS, VALIDATION, LearnSpec
 from dnfscale.method.cuts import CUTS, MOST_CUTS, written_cuts
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 from dnfscale.method.objective import OBJECTIVES

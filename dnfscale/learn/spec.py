@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.columns import MOST_CATEGORIES
 from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN
 from dnfscale.core.parts import Unit
 from dnfscale.data.roles import Parts
@@ -25,7 +26,6 @@ MINIMIZE = ("exact", "sympy", "none")
 CLASSES = ("two", "all", "auto")
 RANKS = (*SCORES, *JOINT)
 _LOOKS_FOR_INTERVALS = "exchange"
-MOST_CATEGORIES = 60_000
 VALIDATION = (0.01, 0.9)
 """The smallest and the largest share of W_0 that may be set aside as W_val."""
 

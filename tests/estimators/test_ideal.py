@@ -347,6 +347,12 @@ def test_a_dropped_column_changes_nothing(desk, frame, labels):
         IdealClassifier(drop=("no",)).fit(frame, labels)
 
 
+def test_a_limit_that_is_at_its_maximum_is_not_to_be_raised():
+    rows = pa.table({"c": list(map(str, range(60_001)))})
+    with pytest.raises(LimitError, match=r"at most 60,000 different .* got at least 60,001; add .* to data\.drop$"):
+        IdealClassifier(max_categories=60_000).fit(rows, np.arange(60_001) % 2)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
