@@ -101,6 +101,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     any_columns: bool
     n_jobs: int | None
     random_state: Any
+    _columns: list[str]
+    """The names under which the formulas know the columns of `fit`, in their order."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -163,7 +165,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Labelled(
             source=table_source(ordered, "X"),
             target=target,
-            name=str(getattr(y, "name", None) or "target"),
+            name=str(_name(y) or "target"),
             classes=classes,
             weight=weight,
             unit=unit,
@@ -188,12 +190,19 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
         """Return rows as an Arrow table, making sure that they have the columns they should have."""
-        if not is_frame(X):
+        named = is_frame(X)
+        if not named:
             finite = self.missing == "error"
             X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=finite)  # noqa: N806
         elif reset or not self.any_columns:
             validate_data(self, X, reset=reset, skip_check_array=True)
-        return to_table(X)
+        table = to_table(X)
+        if reset:
+            self._columns = table.column_names
+            return table
+        # Names that both sides have were compared. Where one has none, columns go by their position, and scikit-learn
+        # has warned; so it does for its own classifiers.
+        return table if named and self.any_columns else table.rename_columns(self._columns)
 
     def _types_under(self, X: Any, taus: Sequence[Vocabulary]) -> list[Ints]:  # noqa: N803
         """Return the type of each row over each tau."""
@@ -272,7 +281,7 @@ def _labelled_dask(frame: Any, y: Any) -> Labelled:
         )
     name = unused_name("target", frame.columns)
     labelled = dask_source(frame.assign(**{name: y}), "X")
-    return Labelled(labelled, name, str(getattr(y, "name", None) or "target"), None, beside=_names(y))
+    return Labelled(labelled, name, str(_name(y) or "target"), None, beside=_names(y))
 
 
 def _weighed(
@@ -293,7 +302,12 @@ def _weighed(
 
 def _names(*given: Any) -> tuple[str, ...]:
     """Return the names of those series that have one: they may well stand in the same table as the features."""
-    return tuple(name for name in (getattr(series, "name", None) for series in given) if isinstance(name, str))
+    return tuple(name for name in map(_name, given) if isinstance(name, str))
+
+
+def _name(series: Any) -> Any:
+    """Return the name of a series, if it has one; that of a Dask array is a key of its graph, and says nothing."""
+    return None if hasattr(series, "dask") and not hasattr(series, "index") else getattr(series, "name", None)
 
 
 def _labels(y: Any, n_rows: int) -> tuple[Ints, Labels]:

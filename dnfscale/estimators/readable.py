@@ -138,9 +138,9 @@ class Readable(TableClassifier):
         values = np.array(table.summary.target.values)
         self.classes_ = values if labelled.classes is None else labelled.classes[values]
         if labelled.classes is None:
-            names = dict.fromkeys(stored_column(column.name) for column in table.columns)
-            self.n_features_in_ = len(names)
-            self.feature_names_in_ = np.array(list(names), dtype=object)
+            self._columns = list(dict.fromkeys(stored_column(column.name) for column in table.columns))
+            self.n_features_in_ = len(self._columns)
+            self.feature_names_in_ = np.array(self._columns, dtype=object)
         labels = (self.classes_[[1]] if len(models) == 1 else self.classes_).tolist()
         # The columns that we add, for labels and weights, are not part of the dataset; those of the caller may be.
         alike = labelled.alike

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import dask.array as da
 import dask.dataframe as dd
 import duckdb
 import numpy as np
@@ -782,9 +783,37 @@ def test_rows_that_the_formula_cannot_be_applied_to_are_an_error(fitted, frame, 
         fitted.predict(WRONG_LATER[case](frame))
 
 
-def test_an_array_without_names_is_not_taken_for_a_table_with_them(fitted, frame):
-    with pytest.warns(UserWarning, match="valid feature names"), pytest.raises(DataError, match="is not there"):
-        fitted.predict(frame.to_numpy())
+def test_an_array_goes_by_the_position_of_its_columns_after_a_table(desk, fitted, frame, labels):
+    rows = frame.to_numpy()
+    from_path = IdealClassifier().fit(parquet(desk, frame.assign(y=labels)), "y")
+    for model in (fitted, from_path, IdealClassifier(any_columns=True).fit(frame, labels)):
+        with pytest.warns(UserWarning, match="X does not have valid feature names, but IdealClassifier was fitted"):
+            assert model.predict(rows).tolist() == model.predict(frame).tolist()
+        with pytest.warns(UserWarning, match="valid feature names"):
+            assert model.explain(rows[:9]) == model.explain(frame[:9])
+        with pytest.warns(UserWarning, match="valid feature"), pytest.raises(ValueError, match="X has 3 features, but"):
+            model.predict(rows[:, :3])
+
+
+def test_a_table_goes_by_the_position_of_its_columns_after_an_array(frame, labels):
+    model = IdealClassifier().fit(frame.to_numpy(), labels)
+    with pytest.warns(UserWarning, match="X has feature names, but IdealClassifier was fitted without"):
+        assert model.predict(frame).tolist() == model.predict(frame.to_numpy()).tolist()
+
+
+def test_columns_called_by_numbers_are_no_names_to_scikit_learn(frame, labels):
+    numbered = frame.set_axis(range(4), axis=1)
+    model = IdealClassifier().fit(numbered, labels)
+    assert model.predict(frame.to_numpy()).tolist() == model.predict(numbered).tolist()
+    with pytest.warns(UserWarning, match="X has feature names"):
+        assert model.predict(frame).tolist() == model.predict(numbered).tolist()
+
+
+def test_an_array_of_dask_has_no_name_for_the_target(frame, labels):
+    y = da.from_array(labels, chunks=N_ROWS)
+    for rows in (frame, dd.from_pandas(frame, npartitions=1)):
+        model = IdealClassifier().fit(rows, y)
+        assert model.models_[0].target == "target"
 
 
 @pytest.mark.parametrize(
