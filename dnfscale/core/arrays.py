@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,16 @@ Values = npt.NDArray[Any]
 
 Scalar = bool | int | float | str
 """A value as it stands in a spec, in a category, or in a model file."""
+
+
+def is_whole(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
+    """Return whether a value is a whole number within bounds; True and False are none, though Python counts them."""
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def is_real(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
+    """Return whether a value is a number within bounds; True, False and nan are none."""
+    return isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high  # type: ignore[operator]
 
 
 def narrowest(largest: int) -> np.dtype[Any]:

@@ -50,6 +50,8 @@ def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters:
     """
     if parameters.get("class_weight") is not None:
         raise SpecError("class_weight must be None in a distillation: every row counts once in the fidelity")
+    if folds == 0:
+        raise SpecError(f"folds must be 'leave-one-out' or a whole number of at least 2, got {folds!r}")
     predict: Callable[[Any], Any] = model.predict if hasattr(model, "predict") else model
     answers = np.asarray(predict(X))
     classes = np.unique(answers)

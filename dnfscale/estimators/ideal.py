@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 
+from dnfscale.core.arrays import is_real
 from dnfscale.errors import SpecError
 from dnfscale.estimators.labelled import whole_number
 from dnfscale.estimators.readable import Readable
-from dnfscale.estimators.weights import threshold_fraction
+from dnfscale.estimators.weights import as_fraction, threshold_fraction
 from dnfscale.learn.line import fold_model, learn_targets
 from dnfscale.learn.spec import PROFILES, LearnSpec, profile_choices
 from dnfscale.learn.weighing import with_unit
@@ -222,7 +222,7 @@ class IdealClassifier(Readable):
             "rule": self.rule,
             "drop_duplicates": self.drop_duplicates,
             "shrink": self.shrink,
-            "shrink_rows": None if self.shrink_rows is None else tuple(map(float, np.atleast_1d(self.shrink_rows))),
+            "shrink_rows": None if self.shrink_rows is None else _numbers(self.shrink_rows),
             "freedom": self.freedom,
             "unseen": self.unseen,
         }
@@ -240,7 +240,7 @@ class IdealClassifier(Readable):
             at=self._given_cuts(),
             rare=whole_number(self.rare),
             objective=self.objective,
-            beta=Fraction(str(self.beta)),
+            beta=as_fraction("beta must be a number above 0", self.beta),
             minimize=self.minimize,
             outer=0,
             seed=self._seed(),
@@ -252,3 +252,8 @@ class IdealClassifier(Readable):
             return tuple(written_cuts({} if self.at is None else self.at).items())
         except ValueError as error:
             raise SpecError(f"at must be {error}, got {self.at!r}", "booleanize.at") from None
+
+
+def _numbers(given: Any) -> tuple[Any, ...]:
+    """Return one number or several as a tuple; what is no number stays as it is, for others to check."""
+    return tuple(float(each) if is_real(each) else each for each in np.atleast_1d(given).tolist())

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dnfscale.apply.evaluate import check_columns, columns_of, evaluate
-from dnfscale.core.arrays import Floats, Ints
+from dnfscale.core.arrays import Floats, Ints, is_whole
 from dnfscale.core.columns import Reading, unused_name
 from dnfscale.core.lookalikes import alike_names
 from dnfscale.core.vocabulary import Vocabulary
@@ -115,13 +115,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _engine(self, X: Any) -> Engine:  # noqa: N803 (scikit-learn's names)
         """Return what to learn with: processes for a path, if they are asked for."""
-        if self.n_jobs is None or not is_path(X):
+        workers = None if self.n_jobs is None else _n_workers(self.n_jobs)
+        if workers is None or not is_path(X):
             return SerialEngine()
-        return launch(ClusterSpec(kind="local", workers=_n_workers(self.n_jobs)), loaded=LOADED)
+        return launch(ClusterSpec(kind="local", workers=workers), loaded=LOADED)
 
     def _seed(self) -> int:
-        seed = self.random_state
-        return int(seed if isinstance(seed, int | np.integer) else check_random_state(seed).randint(2**31))
+        seed = whole_number(self.random_state)
+        return seed if isinstance(seed, int) else int(check_random_state(seed).randint(2**31))
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, times: int = 1) -> Labelled:  # noqa: N803
         """Return the rows to learn from; the counts of a type must fit in 64 bits when multiplied by times."""
@@ -261,9 +262,10 @@ def whole_number(value: Any) -> Any:
 
 def _n_workers(n_jobs: Any) -> int:
     """Return how many processes n_jobs stands for; negative numbers count back from all processors, as elsewhere."""
-    if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+    wanted = whole_number(n_jobs)
+    if not is_whole(wanted) or wanted == 0:
         raise SpecError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
+    return int(wanted) if wanted > 0 else max(1, cores() + 1 + int(wanted))
 
 
 def _labelled_path(path: Any, target: Any) -> Labelled:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dnfscale.core.arrays import Floats, Ints
+from dnfscale.core.arrays import Floats, Ints, is_real
 from dnfscale.errors import DataError, SpecError
 
 MOST_WEIGHT = 1 << 50
@@ -34,10 +34,15 @@ def sample_weights(given: Any, n_rows: int) -> Floats | None:
 
 def threshold_fraction(threshold: Any) -> Fraction:
     """Return a threshold as the nearest fraction with a denominator of at most a million."""
+    return as_fraction("threshold must be a number above 0 and below 1", threshold).limit_denominator(1_000_000)
+
+
+def as_fraction(must: str, value: Any) -> Fraction:
+    """Return a number as the fraction that it is written as; the error says what it must be."""
     try:
-        return Fraction(str(threshold)).limit_denominator(1_000_000)
+        return Fraction(str(value))
     except (ValueError, ZeroDivisionError) as error:
-        raise SpecError(f"threshold must be a number above 0 and below 1, got {threshold!r}") from error
+        raise SpecError(f"{must}, got {value!r}") from error
 
 
 def repeats(weights: Floats, *, most: int) -> Ints | None:
@@ -96,6 +101,6 @@ def class_factors(class_weight: Any, classes: npt.NDArray[Any], labels: Ints, we
     for label, weight in class_weight.items():
         if label not in known:
             raise SpecError(f"class_weight must name labels of y, which are {known!r}, got {label!r}")
-        if not (isinstance(weight, int | float | np.number) and 0 <= float(weight) < math.inf):
+        if not (is_real(weight, 0) and weight < math.inf):
             raise SpecError(f"class_weight must give finite numbers of at least 0, got {weight!r} for {label!r}")
     return np.array([float(class_weight.get(label, 1.0)) for label in known])

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dnfscale.core.arrays import is_whole
+
 Check = Callable[[Any], Any]
 
 _MOST_WORKER_BYTES = 1 << 50
@@ -30,9 +32,9 @@ def whole(low: int, high: int | None = None) -> Check:
     bounds = f"a whole number of at least {low}" if high is None else f"a whole number between {low} and {high}"
 
     def check(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < low or (high is not None and value > high):
+        if not is_whole(value, low, math.inf if high is None else high):
             raise ValueError(bounds)
-        return value
+        return int(value)
 
     return check
 

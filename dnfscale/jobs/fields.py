@@ -11,6 +11,7 @@ from datetime import date, time
 from itertools import chain
 from typing import Any
 
+from dnfscale.core.arrays import is_whole
 from dnfscale.core.columns import MOST_CATEGORIES
 from dnfscale.core.model import MISSING, MOST_ELL, UNSEEN
 from dnfscale.core.parts import Unit
@@ -85,8 +86,7 @@ def _labels(value: Any) -> tuple[Any, ...]:
 
 
 def _cuts(value: Any) -> str | int:
-    number = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_CUTS
-    if not number and (not isinstance(value, str) or value not in CUTS):
+    if not is_whole(value, 1, MOST_CUTS) and (not isinstance(value, str) or value not in CUTS):
         known = ", ".join(map(repr, CUTS))
         raise ValueError(f"one of {known}, or a number of quantiles between 1 and {MOST_CUTS}")
     return value  # type: ignore[no-any-return]

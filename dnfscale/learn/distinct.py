@@ -15,11 +15,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Codes, Scalar
+from dnfscale.core.arrays import Bools, Codes, Scalar, is_whole
 from dnfscale.core.bins import Bins
 from dnfscale.core.distinct import DROPPED, Distinct, DistinctRequest, PackedTypes, distinct_rows, group, merge_distinct
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
+from dnfscale.errors import SpecError
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.places import JUDGED, LEARNED, LearningPart, Place, first_part, whole_parts
 from dnfscale.learn.scans import Read
@@ -76,6 +77,9 @@ class CountDistinct:
 
 def count_distinct(kept: KeptRows, spec: LearnSpec, engine: Engine, *, max_types: int = MAX_TYPES) -> list[FoldTypes]:
     """Count the distinct rows of every place, in their order."""
+    # One attribute alone may tell two types apart: with less, no number of attributes would be few enough.
+    if not is_whole(max_types, 2):
+        raise SpecError(f"max_types must be a whole number of at least 2, got {max_types!r}")
     n_attributes = len(kept.booleans.attributes)
     waiting = dict.fromkeys(kept.places, n_attributes)
     found: dict[Place, FoldTypes] = {}

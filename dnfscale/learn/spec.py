@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dnfscale.core.arrays import Scalar
+from dnfscale.core.arrays import Scalar, is_real, is_whole
 from dnfscale.core.columns import MOST_CATEGORIES
 from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN
 from dnfscale.core.parts import Unit
@@ -179,49 +179,47 @@ class _Bounds(NamedTuple):
     shown: Callable[[Any], str] = repr
 
 
-def _is_whole(value: Any, low: int, high: float = math.inf) -> bool:
-    return isinstance(value, int) and low <= value <= high
-
-
-def _is_number(value: Any, most: int) -> bool:
-    return _is_whole(value, 1, most) and not isinstance(value, bool)
-
-
 def _are_above_0(values: Sequence[float]) -> bool:
-    return bool(values) and all(0 < value < math.inf for value in values)
+    return bool(values) and all(is_real(value) and 0 < value < math.inf for value in values)
 
 
 _NUMBERS = (
     _Bounds(
         "max_categories",
-        lambda value: _is_whole(value, 1, MOST_CATEGORIES),
+        lambda value: is_whole(value, 1, MOST_CATEGORIES),
         f"max_categories must be a whole number between 1 and {MOST_CATEGORIES}",
     ),
-    _Bounds("rare", lambda value: _is_whole(value, 0), "rare must be a whole number of rows"),
+    _Bounds("rare", lambda value: is_whole(value, 0), "rare must be a whole number of rows"),
     _Bounds(
         "max_ell",
-        lambda value: _is_whole(value, 1, MOST_ELL),
+        lambda value: is_whole(value, 1, MOST_ELL),
         f"max_ell must be a whole number between 1 and {MOST_ELL}",
     ),
     _Bounds(
         "cuts",
-        lambda value: value in CUTS or _is_number(value, MOST_CUTS),
+        lambda value: value in CUTS or is_whole(value, 1, MOST_CUTS),
         f"cuts must be one of {listed(CUTS)} or a number of quantiles between 1 and {MOST_CUTS}",
     ),
     _Bounds(
         "splits",
-        lambda value: value == "auto" or _is_number(value, 100),
+        lambda value: value == "auto" or is_whole(value, 1, 100),
         "validation_splits must be 'auto' or a whole number between 1 and 100",
     ),
     _Bounds(
         "validation",
-        lambda value: VALIDATION[0] <= value <= VALIDATION[1],
+        lambda value: is_real(value, *VALIDATION),
         f"validation must be a number between {VALIDATION[0]} and {VALIDATION[1]}",
     ),
-    _Bounds("tolerance", lambda value: 0 <= value <= 1, "tolerance must be a number between 0 and 1"),
+    _Bounds("tolerance", lambda value: is_real(value, 0, 1), "tolerance must be a number between 0 and 1"),
     _Bounds("shrink_rows", _are_above_0, "shrink_rows must be numbers above 0", shown=listed),
-    _Bounds("freedom", lambda value: 0 <= value <= 1, "freedom must be a number between 0 and 1"),
+    _Bounds("freedom", lambda value: is_real(value, 0, 1), "freedom must be a number between 0 and 1"),
     _Bounds("beta", lambda value: value > 0, "beta must be a number above 0", shown=str),
+    _Bounds(
+        "outer",
+        lambda value: value is None or value == "leave-one-out" or (is_whole(value, 0) and value != 1),
+        "folds must be 'leave-one-out' or a whole number of at least 2",
+    ),
+    _Bounds("seed", is_whole, "random_state must be a whole number, a RandomState or None"),
 )
 
 

@@ -115,7 +115,8 @@ def written_cuts(given: Any) -> dict[str, tuple[int | float | str, ...]]:
     """Return the cuts that a user gave, by column; a ValueError says what was expected instead."""
 
     def are_cuts(cuts: Any) -> bool:
-        return isinstance(cuts, Sequence | np.ndarray) and not isinstance(cuts, str) and 0 < len(cuts) <= MOST_CUTS
+        listed = isinstance(cuts, Sequence | np.ndarray) and not isinstance(cuts, str) and 0 < len(cuts) <= MOST_CUTS
+        return listed and not any(isinstance(cut, bool | np.bool_) for cut in cuts)
 
     if not isinstance(given, Mapping) or not all(map(are_cuts, given.values())):
         raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")

@@ -227,11 +227,17 @@ def test_a_time_limit_ends_the_path_with_a_size_that_is_not_proved() -> None:
 
 def test_parameters_out_of_range_are_told() -> None:
     features, target = frame()
-    with pytest.raises(SpecError, match="patience must be at least 4 sizes, got 1"):
+    with pytest.raises(SpecError, match="patience must be a whole number of at least 4 sizes, got 1"):
         FormulaSizeClassifier(patience=1).fit(features, target)
-    for size in (0, 48):
-        with pytest.raises(SpecError, match=f"max_size must be between 1 and 47, got {size}"):
+    for size in (0, 48, True, 2.0, "ten"):
+        with pytest.raises(SpecError, match=f"max_size must be a whole number between 1 and 47, got {size!r}"):
             FormulaSizeClassifier(max_size=size).fit(features, target)
+    for most in (1, True):
+        with pytest.raises(SpecError, match=f"max_types must be a whole number of at least 2, got {most!r}"):
+            FormulaSizeClassifier(max_types=most).fit(features, target)
+    for name in ("patience", "time_limit_s", "max_categories", "random_state", "n_jobs"):
+        with pytest.raises(SpecError, match=f"{name} must be .*, got True"):
+            FormulaSizeClassifier(**{name: True}).fit(features, target)
     for threshold in (0, 1, 1e-9, float("nan"), "half", None):
         with pytest.raises(SpecError, match="threshold must be a number above 0 and below 1"):
             FormulaSizeClassifier(threshold=threshold).fit(features, target)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -378,10 +380,32 @@ def test_whole_numbers_of_numpy_are_whole_numbers(frame, labels, parameters, kin
     assert found.get_params() == {**IdealClassifier().get_params(), **theirs}
 
 
-@pytest.mark.parametrize("parameters", [{"cuts": True}, {"validation_splits": True}, {"cuts": np.True_}, {"rare": 1.5}])
-def test_what_is_no_whole_number_is_refused_as_such(frame, labels, parameters):
-    with pytest.raises(SpecError, match=f"{next(iter(parameters))} must be "):
-        IdealClassifier(**parameters).fit(frame, labels)
+WHOLE = ("max_ell", "cuts", "rare", "validation_splits", "max_categories", "n_jobs", "random_state")
+REAL = ("validation", "tolerance", "beta", "threshold", "shrink_rows", "freedom")
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_])
+@pytest.mark.parametrize("name", [*WHOLE, *REAL])
+def test_a_truth_value_is_no_number(frame, labels, name, value):
+    with pytest.raises((SpecError, ValueError), match=rf"{name} must be |{value!r} cannot be used to seed"):
+        IdealClassifier(**{name: value}).fit(frame, labels)
+
+
+def test_every_parameter_that_takes_numbers_is_known_to_refuse_truth_values():
+    taken = {
+        name
+        for name, parameter in inspect.signature(IdealClassifier).parameters.items()
+        if re.search(r"\b(int|float)\b", str(parameter.annotation)) and name != "at"
+    }
+    assert taken <= {*WHOLE, *REAL}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("rare", 1.5), ("tolerance", "0.1"), ("at", {"a": [True]}), ("class_weight", {True: True})]
+)
+def test_what_is_no_number_is_refused_as_such(frame, labels, name, value):
+    with pytest.raises(SpecError, match=f"{name} must "):
+        IdealClassifier(**{name: value}).fit(frame, labels)
 
 
 def test_a_search_goes_over_ranges_of_numpy(frame, labels):

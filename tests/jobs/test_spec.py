@@ -223,6 +223,20 @@ def test_the_keys_of_the_design_are_all_known():
     assert set(WRONG_TYPES) | set(WRONG_VALUES) <= set(FIELDS)
 
 
+def test_no_key_takes_a_truth_value_for_a_number():
+    numbers = {key for key in FIELDS if any(takes(key, number) for number in (1, 2, 10, 0.5))} - {"data.positive"}
+    assert {"seed", "select.max_ell", "folds.outer", "cluster.workers", "select.tolerance"} <= numbers
+    assert not {key for key in numbers if takes(key, True) or takes(key, False)}
+
+
+def takes(key: str, value: Any) -> bool:
+    try:
+        FIELDS[key].check(value)
+    except ValueError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("key", FIELDS)
 def test_no_key_takes_a_list_of_lists(desk, key):
     text, line = with_value(key, [[1]])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dnfscale.core.arrays import is_whole
 from dnfscale.core.model import HALF
 from dnfscale.core.weights import as_weight
 from dnfscale.errors import DataError, SpecError
@@ -36,8 +37,8 @@ def choose(path: Iterable[SizeResult], validation: TypeTable, *, patience: int =
     Results are taken from an iterator one by one, so later sizes are never searched. `validation` has the attributes of
     the searched table.
     """
-    if patience < LEAST_PATIENCE:
-        raise SpecError(f"patience must be at least {LEAST_PATIENCE} sizes, got {patience}")
+    if not is_whole(patience, LEAST_PATIENCE):
+        raise SpecError(f"patience must be a whole number of at least {LEAST_PATIENCE} sizes, got {patience!r}")
     taken: list[SizeResult] = []
     correct: list[int] = []
     for result in path:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dnfscale.core.arrays import is_real, is_whole
 from dnfscale.core.tree import MOST_SIZE, Formula, evaluate, from_json, size, symbols, to_json
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.formula_size.table import TypeTable, literals, tabulate
@@ -68,10 +69,10 @@ class Limits:
     memory_bytes: int = 1 << 30
 
     def __post_init__(self) -> None:
-        if not 1 <= self.max_size <= MOST_SIZE:
-            raise SpecError(f"max_size must be between 1 and {MOST_SIZE}, got {self.max_size}")
-        if self.seconds is not None and not self.seconds >= 0:
-            raise SpecError(f"time_limit_s must be at least 0, got {self.seconds}")
+        if not is_whole(self.max_size, 1, MOST_SIZE):
+            raise SpecError(f"max_size must be a whole number between 1 and {MOST_SIZE}, got {self.max_size!r}")
+        if self.seconds is not None and not is_real(self.seconds, 0):
+            raise SpecError(f"time_limit_s must be a number of at least 0, or None, got {self.seconds!r}")
 
 
 def search(table: TypeTable, limits: Limits, *, start: Sequence[SizeResult] = ()) -> Iterator[SizeResult]:

@@ -56,7 +56,7 @@ def test_more_patience_finds_what_comes_late():
 
 
 def test_too_little_patience_is_refused():
-    with pytest.raises(SpecError, match="patience must be at least 4 sizes, got 3"):
+    with pytest.raises(SpecError, match="patience must be a whole number of at least 4 sizes, got 3"):
         choose(path(1, []), validation(1), patience=3)
 
 

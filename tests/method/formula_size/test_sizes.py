@@ -205,9 +205,9 @@ def test_sizes_come_one_by_one():
 
 
 def test_limits_that_make_no_sense_are_refused():
-    with pytest.raises(SpecError, match="max_size must be between 1 and 47, got 0"):
+    with pytest.raises(SpecError, match="max_size must be a whole number between 1 and 47, got 0"):
         Limits(0)
-    with pytest.raises(SpecError, match="time_limit_s must be at least 0, got -1"):
+    with pytest.raises(SpecError, match="time_limit_s must be a number of at least 0, or None, got -1"):
         Limits(3, seconds=-1)
     with pytest.raises(DataError, match="a formula needs at least one attribute"):
         search(TypeTable(np.zeros((1, 0), np.bool_), np.array([1]), np.array([1])), Limits(3))
