@@ -7,11 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dnfscale.engine.forking import prepare_workers
+from dnfscale.jobs.environment import version_asked
 from dnfscale.learn.loading import LOADED
 
 
 def main() -> int:
     """Carry out the command line of this process."""
+    version = version_asked(sys.argv[1:])
+    if version is not None:
+        print(version)
+        return 0
     if _seems_to_start_workers(sys.argv[1:]):
         prepare_workers(LOADED)
     # Imported only now, while the process from which workers are forked loads what they need.

@@ -42,7 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is spelled out, because it must not make a run fail.
             stream.reconfigure(errors="backslashreplace")
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.verbose:
+        parser.error("--verbose goes with --version")
     return exit_code_of(lambda: options.verb(options))
 
 
@@ -139,6 +142,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"dnfscale {dnfscale.__version__}")
+    parser.add_argument("--verbose", action="store_true", help="with --version, also what a bug report needs")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
 
     run_verb = verbs.add_parser("run", help="run a job")

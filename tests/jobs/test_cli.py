@@ -5,8 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
+import re
 import signal
 import subprocess
+import sys
+from importlib import metadata
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +20,7 @@ from dnfscale import __version__
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.__main__ import _seems_to_start_workers
 from dnfscale.jobs.cli import main
-from tests.jobs.running import command, small_table, surroundings, tidy
+from tests.jobs.running import ROOT, command, small_table, surroundings, tidy
 
 
 @pytest.mark.parametrize("arguments", [[], ["run"], ["fly"], ["data"], ["init", "t.parquet"], ["run", "a", "--sett=1"]])
@@ -35,6 +39,39 @@ def test_help_lists_the_verbs_and_the_exit_codes(desk):
 
 def test_the_version_is_that_of_the_package(desk):
     assert desk.here("--version").out == f"dnfscale {__version__}\n"
+    assert "--verbose goes with --version" in desk.here("--verbose", "data", "list").err
+
+
+@pytest.mark.parametrize("libraries", ["as they are", "broken", "missing"])
+def test_a_bug_report_needs_no_library_and_tells_no_secret(tmp_path, libraries):
+    broken = tmp_path / "broken"
+    for name in ("numpy", "pyarrow", "pandas", "dask", "distributed", "scipy", "sklearn"):
+        (broken / name).mkdir(parents=True)
+        (broken / name / "__init__.py").write_text("raise ImportError('broken')", "utf-8")
+    path = [str(broken), str(ROOT)] if libraries == "broken" else [str(ROOT)]
+    command = [sys.executable, *(["-S"] if libraries == "missing" else []), "-m", "dnfscale.jobs"]
+    variables = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path),
+        "AWS_SECRET_ACCESS_KEY": "wJalrXUt",
+        "https_proxy": "http://me:wJalrXUt@proxy",
+        "OMP_NUM_THREADS": "3",
+    }
+    short = subprocess.run([*command, "--version"], env=variables, capture_output=True, text=True)
+    assert (short.returncode, short.stdout, short.stderr) == (0, f"dnfscale {__version__}\n", "")
+    told = subprocess.run([*command, "--version", "--verbose"], env=variables, capture_output=True, text=True)
+    assert (told.returncode, told.stderr) == (0, "")
+    lines = told.stdout.splitlines()
+    assert lines[0].startswith(f"dnfscale: {__version__}")
+    assert any(line.startswith(f"python: {platform.python_version()}") for line in lines)
+    assert {"default cluster: local", "AWS_SECRET_ACCESS_KEY: (not shown)", "OMP_NUM_THREADS: '3'"} <= set(lines)
+    assert "wJalrXUt" not in told.stdout
+    if libraries != "missing":
+        found = {line.split()[0]: line.split()[1] for line in lines if re.match(r"[\w-]+: \d", line)}
+        assert found["numpy:"] == metadata.version("numpy")
+        assert found["numba:"] == metadata.version("numba")
+        assert "extra formula-size:" in lines
+        assert not {"extra test:", "extra all:"} & set(lines)
 
 
 def test_a_job_that_is_done_ends_with_0(laid_desk):
