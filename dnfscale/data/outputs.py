@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -113,7 +114,9 @@ def _on_disk(output: Path, earlier: _Earlier, force: bool) -> Iterator[str]:
         earlier.check_folder(output)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+        # Not by tempfile, whose folders are for their owner alone: what becomes the output follows the umask.
+        draft = output.with_name(f".{output.name}.{secrets.token_hex(4)}")
+        draft.mkdir()
     except OSError as error:
         raise SpecError(f"{output}: expected a folder that can be written, but {error.strerror}") from error
     try:
@@ -128,7 +131,6 @@ def _on_disk(output: Path, earlier: _Earlier, force: bool) -> Iterator[str]:
 
 def _move(draft: Path, output: Path) -> None:
     """Move a finished folder to its place; what was there is removed only when the new one is complete."""
-    os.chmod(draft, 0o755)
     if not os.path.lexists(output):
         os.replace(draft, output)
         return

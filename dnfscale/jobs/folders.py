@@ -244,7 +244,6 @@ def _drafted(target: Path) -> Iterator[BinaryIO]:
     try:
         with draft.open("xb") as file:
             yield file
-        draft.chmod(0o644)
         draft.replace(target)
     except BaseException:
         draft.unlink(missing_ok=True)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -61,11 +60,6 @@ def test_a_file_appears_under_its_name_only_when_it_is_whole(tmp_path, monkeypat
     RunFolder(tmp_path).write_text("a.txt", "größe\n")
     assert seen == [("größe\n", False, True)]
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "größe\n"
-
-
-def test_files_can_be_read_by_others(tmp_path):
-    RunFolder(tmp_path).write_text("a.txt", "")
-    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o644
 
 
 def test_json_is_readable_text_and_refuses_what_json_has_not(tmp_path):
