@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dnfscale.engine.forking import prepare_workers
+from dnfscale.engine.streams import outlive_readers
 from dnfscale.jobs.environment import version_asked
 from dnfscale.learn.loading import LOADED
 
 
 def main() -> int:
     """Carry out the command line of this process."""
+    outlive_readers()
     version = version_asked(sys.argv[1:])
     if version is not None:
         print(version)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import dnfscale
+from dnfscale.engine.streams import ClosedPipeError, require_stdout
 from dnfscale.errors import DnfscaleError, LimitError, SpecError
 from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
@@ -32,7 +32,7 @@ from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
 
 _EXIT_CODES = """\
 exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad data; 4 no cluster, or lost;
-5 over a limit; 75 (status) not ended yet; 130 and 143 after a signal"""
+5 over a limit; 75 (status) not ended yet; 130 and 143 after a signal; 141 after a closed pipe"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,11 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is spelled out, because it must not make a run fail.
             stream.reconfigure(errors="backslashreplace")
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.verbose:
-        parser.error("--verbose goes with --version")
-    return exit_code_of(lambda: options.verb(options))
+    return exit_code_of(lambda: _carry_out(arguments))
 
 
 def exit_code_of(action: Callable[[], int | None]) -> int:
@@ -66,11 +62,28 @@ def exit_code_of(action: Callable[[], int | None]) -> int:
     except signals.Ended as ended:
         print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
         return ended.exit_code
-    except BrokenPipeError:
-        # The reader of the output is gone; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ClosedPipeError:
         return 128 + signal.SIGPIPE
+    finally:
+        # What is still in a buffer is flushed at exit, when the exit code is known.
+        require_stdout(False)
     return code or 0
+
+
+def _carry_out(arguments: list[str] | None) -> int | None:
+    require_stdout(True)
+    parser = _parser()
+    try:
+        options = parser.parse_args(arguments)
+        if options.verbose:
+            parser.error("--verbose goes with --version")
+    except SystemExit as end:
+        # After --help, --version or bad usage.
+        return end.code if isinstance(end.code, int) else 0
+    # A command that only sums up what it has done has done it, whether or not somebody hears of it.
+    require_stdout(options.json or not options.prints_summary)
+    code: int | None = options.verb(options)
+    return code
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -143,10 +156,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dnfscale {dnfscale.__version__}")
     parser.add_argument("--verbose", action="store_true", help="with --version, also what a bug report needs")
+    parser.set_defaults(prints_summary=False, json=False)
     verbs = parser.add_subparsers(metavar="VERB", required=True)
 
     run_verb = verbs.add_parser("run", help="run a job")
     _add_spec(run_verb, _run)
+    run_verb.set_defaults(prints_summary=True)
     run_verb.add_argument("--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler")
     run_verb.add_argument("--output", metavar="DIR", help="put the run's folder here instead of output.dir")
     run_verb.add_argument(
@@ -169,13 +184,13 @@ def _parser() -> argparse.ArgumentParser:
     init_verb.add_argument("--output", metavar="FILE", help="the spec to write (default: the data's name with .toml)")
     init_verb.add_argument("--force", action="store_true", help="replace the spec if it is there")
     add_storage_options(init_verb)
-    init_verb.set_defaults(verb=_init)
+    init_verb.set_defaults(verb=_init, prints_summary=True)
 
     report_verb = verbs.add_parser("report", help="render report.html again; several runs side by side")
     report_verb.add_argument("dirs", metavar="DIR", nargs="+", help="the folder of a run or of a suite")
     report_verb.add_argument("--output", metavar="FILE", help="the page to write (default: in the run's folder)")
     add_storage_options(report_verb)
-    report_verb.set_defaults(verb=_report)
+    report_verb.set_defaults(verb=_report, prints_summary=True)
 
     add_detached_verbs(verbs, add_spec=_add_spec, read=_read)
     add_bounds_verb(verbs)

@@ -56,7 +56,7 @@ def add_data_verbs(subparsers: Subparsers) -> None:
     convert_verb.add_argument("--names", metavar="A,B,C", help="column names of a file that has no header")
     convert_verb.add_argument("--text", action="append", default=[], metavar="COLUMN", help="take a column as text")
     convert_verb.add_argument("--encoding", default="utf8", help="such as latin1 (default: utf8)")
-    convert_verb.set_defaults(verb=_convert)
+    convert_verb.set_defaults(verb=_convert, prints_summary=True)
 
     make_verb = verbs.add_parser("make", help="write a synthetic dataset with a planted formula")
     make_verb.add_argument("dir", metavar="DIR", help="a new or empty folder")
@@ -65,7 +65,7 @@ def add_data_verbs(subparsers: Subparsers) -> None:
     make_verb.add_argument("--seed", type=int, default=0, metavar="S")
     make_verb.add_argument("--noise", type=float, default=0.1, metavar="SHARE", help="share of labels to flip")
     make_verb.add_argument("--workers", type=int, default=2, metavar="W", help="processes that write")
-    make_verb.set_defaults(verb=_make)
+    make_verb.set_defaults(verb=_make, prints_summary=True)
 
 
 class Meter:

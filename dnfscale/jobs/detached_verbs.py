@@ -64,6 +64,7 @@ def add_detached_verbs(
     logs = verbs.add_parser("logs", help="show what a submitted job has printed")
     logs.add_argument("--follow", action="store_true", help="go on until the job ends")
     cancel = verbs.add_parser("cancel", help="end a submitted job; what it has finished is kept for --resume")
+    cancel.set_defaults(prints_summary=True)
     for parser, verb in ((status, _status), (logs, _logs), (cancel, _cancel)):
         parser.add_argument("job", metavar="ID", help="the id of the job, or enough of its beginning")
         parser.set_defaults(verb=verb)

@@ -16,6 +16,7 @@ from typing import Any
 
 from dnfscale.data.storage import is_remote
 from dnfscale.engine.detached.access import use_client_name
+from dnfscale.engine.streams import outlive_readers
 from dnfscale.jobs import signals
 from dnfscale.jobs.cli import exit_code_of
 from dnfscale.jobs.order import options_in, run_folder_of, spec_in, use_data_folder
@@ -29,6 +30,7 @@ _SILENCE_S = 60.0
 
 def main() -> None:
     """Read the instructions, carry them out, and exit with the code that `run` would have."""
+    outlive_readers()
     told = json.loads(sys.stdin.readline())
     signals.listen()
     threading.Thread(target=_end_with_supervisor, daemon=True).start()

@@ -40,7 +40,7 @@ def add_predict_verb(verbs: Any) -> None:
     verb.add_argument("--force", action="store_true", help="replace the folder if it holds an earlier prediction")
     verb.add_argument("--json", action="store_true", help="the summary as JSON")
     add_storage_options(verb)
-    verb.set_defaults(verb=_predict)
+    verb.set_defaults(verb=_predict, prints_summary=True)
 
 
 def _predict(options: argparse.Namespace) -> None:

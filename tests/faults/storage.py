@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.faults.fault import IDENTICAL, RESUMED, Fault, NotReadyError
 from tests.faults.ground import Ground, demand, meanwhile
+from tests.jobs.running import surroundings
 
 
 @contextmanager
@@ -66,6 +67,28 @@ def _fill_spill(ground: Ground) -> None:
     ground.check_identical("formula", name, ended)
 
 
+def _fill_log(ground: Ground) -> None:
+    """Have all that a runner says go to a disk that is full after a few lines."""
+    name = ground.new_name()
+    spec = ground.spec("formula", name)
+    folder = ground.folder / f"log-{name}"
+    with _small_disk(folder, kib=4):
+        log = folder / "log.txt"
+        log.write_bytes(b"." * 3700)
+        with log.open("ab") as file:
+            runner = subprocess.Popen(
+                ground.runner_command(spec),
+                cwd=ground.folder,
+                env=surroundings(**ground.environment),
+                stdout=file,
+                stderr=file,
+            )
+        ended = ground.wait_for_logged(runner, log)
+    demand("read rows" in ended.err, f"nothing was told before the disk was full: {ended.err[3700:]}")
+    demand("minimize formulas" not in ended.err, "there was room for all")
+    ground.check_identical("formula", name, ended)
+
+
 def _change_file(ground: Ground, alter: Callable[[Path], object], said: str) -> None:
     """Change a file of the data once its rows are read, while they are counted; then bring it back."""
     name = ground.new_name()
@@ -102,6 +125,7 @@ def _rewrite(file: Path) -> None:
 FAULTS = (
     Fault("output-full", "no room for the run's files (exit code 5)", RESUMED, _fill_output),
     Fault("spill-full", "no room where workers spill", IDENTICAL, _fill_spill),
+    Fault("log-full", "the log disk full", IDENTICAL, _fill_log),
     Fault(
         "file-deleted",
         "a Parquet file deleted between scans (exit code 3)",

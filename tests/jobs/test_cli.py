@@ -20,7 +20,7 @@ from dnfscale import __version__
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.__main__ import _seems_to_start_workers
 from dnfscale.jobs.cli import main
-from tests.jobs.running import ROOT, command, small_table, surroundings, tidy
+from tests.jobs.running import ROOT, small_table, tidy
 
 
 @pytest.mark.parametrize("arguments", [[], ["run"], ["fly"], ["data"], ["init", "t.parquet"], ["run", "a", "--sett=1"]])
@@ -243,24 +243,6 @@ def test_a_url_that_nobody_can_open_is_refused_in_words(laid_desk):
     assert ended.code == 2
     assert "data.path must be a path, or an URL that begins with s3://, gs://" in ended.message
     assert "https://example.org/t.parquet" in ended.message
-
-
-def test_a_closed_pipe_is_no_crash(desk):
-    """As in `dnfscale data list | head -0`."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        command("data", "list"),
-        cwd=desk.path,
-        env=surroundings(),
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    os.close(writing)
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
