@@ -13,12 +13,12 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import psutil
 import pyarrow.parquet as pq
 import pytest
 
 import dnfscale
 from dnfscale.engine.launch import ClusterSpec, launch
+from tests.engine.stranger import listening
 from tests.jobs.running import Desk, keeping_signals, small_table, tidy
 
 N_ROWS = 120
@@ -240,17 +240,6 @@ def test_the_package_has_nothing_that_would_run_what_it_reads():
 
 
 # The network
-
-
-def listening() -> set[tuple[str, int]]:
-    """The addresses and ports at which this process and those below it wait for others."""
-    me = psutil.Process()
-    return {
-        (connection.laddr.ip, connection.laddr.port)
-        for process in (me, *me.children(recursive=True))
-        for connection in process.net_connections(kind="inet")
-        if connection.status == psutil.CONN_LISTEN
-    }
 
 
 def test_a_local_cluster_listens_to_this_machine_alone():

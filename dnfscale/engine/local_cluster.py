@@ -1,4 +1,9 @@
-"""Starts a cluster of worker processes on this machine, forked from one that has loaded what they need."""
+"""Starts a cluster of worker processes on this machine, forked from one that has loaded what they need.
+
+Other accounts of the machine reach its ports too. So every connection must show the certificate of the cluster, which
+is made for this run unless the spec names one; there are no web pages without a dashboard; and what workers write to
+disk is in a folder that nobody else can enter.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +19,12 @@ from distributed.utils import TimeoutError as DaskTimeoutError
 
 from dnfscale.engine.api import Tell, Watch, untold, unwatched
 from dnfscale.engine.cluster import ClusterEngine, take_down
-from dnfscale.engine.credentials import security_of
+from dnfscale.engine.credentials import security_of, temporary_security
 from dnfscale.engine.dask_internals import OneConnectionClient, keep_own_preloads
 from dnfscale.engine.forking import TASKS, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.settings import LOCAL
+from dnfscale.engine.scratch import private_scratch
+from dnfscale.engine.settings import LOCAL, pages
 from dnfscale.engine.spilling import steady_buffer
 from dnfscale.engine.steady_clock import steady_clock
 from dnfscale.errors import ClusterError
@@ -31,8 +37,9 @@ def start_local(
     started = ExitStack()
     try:
         started.enter_context(steady_clock())
-        _configure(started, loaded)
-        cluster = started.enter_context(_cluster(spec))
+        _configure(started, spec, loaded)
+        with dask.config.set(pages(spec.dashboard)):
+            cluster = started.enter_context(_cluster(spec))
         if spec.adaptive is not None:
             cluster.adapt(minimum=spec.adaptive.minimum, maximum=spec.adaptive.maximum)
         client = started.enter_context(OneConnectionClient(cluster, set_as_default=False))
@@ -48,9 +55,10 @@ def start_local(
         raise
 
 
-def _configure(started: ExitStack, loaded: Sequence[str]) -> None:
+def _configure(started: ExitStack, spec: ClusterSpec, loaded: Sequence[str]) -> None:
     """Configure Dask until the stack is closed: some settings are read only when a lost worker is replaced."""
     started.enter_context(dask.config.set(LOCAL.as_config()))
+    started.enter_context(private_scratch(spec.local_directory))
     method = "forkserver" if prepare_workers(loaded) else "spawn"
     start = {"multiprocessing-method": method, "preload": ["dnfscale.engine.quiet_worker", TASKS, *loaded]}
     started.enter_context(dask.config.set({f"distributed.worker.{name}": value for name, value in start.items()}))
@@ -58,7 +66,6 @@ def _configure(started: ExitStack, loaded: Sequence[str]) -> None:
 
 
 def _cluster(spec: ClusterSpec) -> LocalCluster:
-    security = security_of(spec.tls)
     return LocalCluster(
         n_workers=spec.adaptive.minimum if spec.adaptive else spec.workers,
         threads_per_worker=1,
@@ -67,10 +74,9 @@ def _cluster(spec: ClusterSpec) -> LocalCluster:
         data=(steady_buffer, {"memory_bytes": parse_bytes(spec.memory_limit)}),
         # The environment of now: the forkserver may have been started long ago, with another.
         env=dict(os.environ),
-        local_directory=spec.local_directory,
         host="127.0.0.1",
-        protocol=None if security is None else "tls://",
-        security=security,
+        protocol="tls://",
+        security=security_of(spec.tls) or temporary_security(),
         # Any free port of this machine alone. Without the dashboard's pages, and those that Dask would give every
         # worker, the start is a second shorter.
         dashboard_address=spec.dashboard or "127.0.0.1:0",

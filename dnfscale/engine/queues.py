@@ -22,6 +22,7 @@ from distributed.core import Status
 from dnfscale.engine.credentials import security_of, temporary_files
 from dnfscale.engine.dask_internals import jobs_made, submit_jobs
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.scratch import private_scratch
 from dnfscale.engine.settings import ELSEWHERE
 from dnfscale.errors import ClusterError
 
@@ -45,6 +46,8 @@ class QueueJobs:
         tls = spec.tls
         if tls is None and not spec.insecure:
             tls = temporary_files(self._folder)
+        # The scheduler is in this process.
+        stack.enter_context(private_scratch(None))
         per_job = min(queue.workers_per_job, spec.workers)
         self.cluster: Any = stack.enter_context(
             _CLUSTERS[spec.kind](

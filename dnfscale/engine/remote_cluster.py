@@ -22,7 +22,7 @@ from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import by_role, security_of
 from dnfscale.engine.dask_internals import OneConnectionClient
 from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.settings import ELSEWHERE
+from dnfscale.engine.settings import ELSEWHERE, pages
 from dnfscale.engine.steady_clock import keep_scheduler_steady, let_scheduler_go, steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, DnfscaleError
@@ -42,7 +42,7 @@ def start_remote(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = un
     """Start a cluster and run on it; closing the engine takes it down."""
     stack = ExitStack()
     stack.enter_context(steady_clock())
-    stack.enter_context(dask.config.set(ELSEWHERE.as_config()))
+    stack.enter_context(dask.config.set({**ELSEWHERE.as_config(), **pages(spec.dashboard)}))
     stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
     try:
         started = _STARTERS[spec.kind](spec, stack)

@@ -69,6 +69,14 @@ def _variable(name: str) -> str:
     return "DASK_" + name.replace(".", "__").replace("-", "_").upper()
 
 
+def pages(dashboard: str | None) -> dict[str, Any]:
+    """Return what a scheduler answers by HTTP: nothing, unless a dashboard was asked for.
+
+    Dask listens for HTTP in any case, and without this tells whoever comes of its workers, tasks and their logs.
+    """
+    return {} if dashboard is not None else {"distributed.scheduler.http.routes": []}
+
+
 _MEMBERS = {
     # Workers report their own estimate to the scheduler, so all of them need the setting.
     "distributed.scheduler.bandwidth": BANDWIDTH,
@@ -102,6 +110,8 @@ LOCAL = Settings(
         # On one machine silence means a busy process: when a process dies, its connections are closed at once.
         "distributed.comm.timeouts.tcp": "1 hour",
         "distributed.worker.profile.enabled": False,
+        # Nobody asks a worker how it is by HTTP; see also pages().
+        "distributed.worker.http.routes": [],
         # Every process checks its event loop 50 times a second to log a slow one, which nobody would see here. With
         # this and fewer measurements of the machine, an idle cluster takes a third of the CPU time that it took.
         "distributed.admin.tick.interval": "1s",
