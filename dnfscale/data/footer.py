@@ -157,7 +157,7 @@ def _skip(data: bytes, at: int, kind: int) -> int:
             at = _skip_item(data, at, inner)
         return at
     if kind == _MAP:
-        n_items, at = _varint(data, at)
+        n_items, at = _length(data, at)
         kinds = data[at] if n_items else 0
         at += n_items > 0
         for _ in range(n_items):
@@ -178,8 +178,16 @@ def _list(data: bytes, at: int) -> tuple[int, int, int]:
     header = data[at]
     if header < 0xF0:
         return header >> 4, header & 15, at + 1
-    n_items, at = _varint(data, at + 1)
+    n_items, at = _length(data, at + 1)
     return n_items, header & 15, at
+
+
+def _length(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number of items, each of which takes a byte at least, and where they begin."""
+    n_items, at = _varint(data, at)
+    if n_items > len(data) - at:
+        raise ValueError("its footer is damaged: it ends too early")
+    return n_items, at
 
 
 def _integer(data: bytes, at: int) -> tuple[int, int]:

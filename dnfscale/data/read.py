@@ -26,7 +26,7 @@ from dnfscale.data.gathered import gathered
 from dnfscale.data.listing import KnownFile, opened
 from dnfscale.data.measures import is_number, measure_of, steps
 from dnfscale.data.storage import is_remote, told
-from dnfscale.errors import DataError
+from dnfscale.errors import DataError, LimitError, first_line
 
 _BATCH_ROWS = 1 << 16
 
@@ -217,9 +217,14 @@ def _read_column(file: KnownFile, read: Callable[[str], pa.Array], name: str) ->
 
 @contextmanager
 def _told_with(file: KnownFile) -> Iterator[None]:
-    """Turn a failure to read into a DataError: the file has changed, or why it cannot be read."""
+    """Turn a failure to read into one of ours: the file has changed, or why it cannot be read."""
     try:
         yield
+    except MemoryError as error:
+        raise LimitError(
+            f"{file.path}: expected its pages and dictionaries to fit in memory, but they do not "
+            f"({first_line(error)}); give more memory, or write the file with smaller pages and row groups"
+        ) from error
     except (pa.ArrowException, OSError) as error:
         file.check()
         raise DataError(
