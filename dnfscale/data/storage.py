@@ -80,12 +80,10 @@ def check_path(path: str) -> str:
     if not is_remote(path):
         return path
     scheme, authority, rest = _split(path)
+    # First of all, because whoever refuses the URL for another reason repeats it.
+    _check_open(path, scheme, authority, rest)
     if scheme not in SCHEMES:
         raise ValueError(f"a path, or an URL that begins with {', '.join(f'{known}://' for known in SCHEMES)}")
-    if "@" in authority and (not scheme.startswith("abfs") or ":" in authority.rpartition("@")[0]):
-        raise CredentialError(_without("the URL holds a user or a password", scheme))
-    if re.search(r"[?&](sig|token|key|secret|password)[^=/]*=|[?&]X-Amz-", path, re.IGNORECASE):
-        raise CredentialError(_without("the URL holds a key or a signature", scheme))
     if not authority:
         raise ValueError(f"an URL that names a bucket, such as {scheme}://bucket/folder")
     if rest and any(part in ("", ".", "..") for part in rest.removesuffix("/").split("/")):
@@ -183,8 +181,19 @@ def told(error: BaseException, path: str = "") -> str:
     return text
 
 
+def _check_open(path: str, scheme: str, authority: str, rest: str) -> None:
+    """Raise CredentialError for a URL that contains credentials."""
+    # A password may hold a slash, so that the @ behind it is in what looks like the path.
+    user = authority.rpartition("@")[0] if "@" in authority or "@" not in rest else authority
+    if ":" in user or ("@" in authority and not scheme.startswith("abfs")):
+        raise CredentialError(_without("the URL holds a user or a password", scheme))
+    if re.search(r"[?&][^=&/]*(sig|token|key|secret|password|credential)[^=&/]*=|[?&]X-Amz-", path, re.IGNORECASE):
+        raise CredentialError(_without("the URL holds a key or a signature", scheme))
+
+
 def _without(fault: str, scheme: str) -> str:
-    return f"must not hold credentials, but {fault}; take it out, and set {_CREDENTIALS[scheme[:4]]}"
+    known = _CREDENTIALS.get(scheme[:4])
+    return f"must not hold credentials, but {fault}; take it out" + (f", and set {known}" if known else "")
 
 
 def _split(url: str) -> tuple[str, str, str]:

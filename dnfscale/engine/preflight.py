@@ -63,10 +63,12 @@ def check_performance_report(spec: ClusterSpec, file: Path) -> None:
 def found_address(spec: ClusterSpec) -> str:
     """Return the address of a scheduler that somebody else started, with its scheme."""
     address = spec.address if spec.kind == "address" else _address_in(str(spec.scheduler_file))
-    match = re.fullmatch(r"(?:([a-z]+)://)?((?:\[[^\]]+\]|[^\[\]:/]+):\d+|[^:]*/.*)", address or "")
+    match = re.fullmatch(r"(?:([a-z]+)://)?((?:\[[^\]]+\]|[^\[\]:/@]+):\d+|[^:@]*/.*)", address or "")
     if match is None or (match[1] or "tcp") not in _SCHEMES:
+        # Schedulers know no passwords, so somebody has put one there by mistake.
+        shown = re.sub(r"(^|://)[^@]*@", r"\1***@", address or "")
         raise ClusterError(
-            f"expected the address of a Dask scheduler, such as tls://10.0.0.5:8786, got {address!r}; correct it"
+            f"expected the address of a Dask scheduler, such as tls://10.0.0.5:8786, got {shown!r}; correct it"
         )
     return f"{match[1] or _default_scheme(spec)}://{match[2]}"
 

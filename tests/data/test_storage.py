@@ -43,6 +43,12 @@ TELLING = [
     f"s3://bucket/x?X-Amz-Signature={SECRET}",
     f"abfs://container@account/x?sig={SECRET}",
     f"s3://bucket/x?access_key=a&secret_key={SECRET}",
+    f"s3://bucket/x?api_key={SECRET}",
+    f"s3://bucket/x?access_token={SECRET}",
+    f"s3://user:a/{SECRET}@bucket/x",
+    f"https://user:{SECRET}@host/x",
+    f"https://host/x?token={SECRET}",
+    f"postgresql://user:{SECRET}@host/db",
 ]
 
 

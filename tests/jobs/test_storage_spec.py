@@ -54,6 +54,7 @@ TELLING = {
     "a password in the path": {"data": {"path": f"s3://user:{SECRET}@bucket/x"}},
     "a signature in the path": {"data": {"path": f"s3://bucket/x?X-Amz-Signature={SECRET}"}},
     "a password in the output": {"output": {"dir": f"s3://user:{SECRET}@bucket/runs"}},
+    "a password in an URL of another kind": {"data": {"path": f"https://user:{SECRET}@host/x.parquet"}},
     "a password of the server": {"data.storage": {"endpoint": f"http://user:{SECRET}@127.0.0.1:9000"}},
 }
 
@@ -72,6 +73,8 @@ def test_credentials_on_the_command_line_are_refused_and_not_repeated(laid_desk)
     spec = laid_desk.spec()
     url = f"s3://user:{SECRET}@bucket/x"
     for arguments in (
+        ("run", spec, "--output", f"https://user:{SECRET}@host/x"),
+        ("export", f"https://user:{SECRET}@host/model.json", "--to", "text"),
         ("run", spec, "--output", url),
         ("run", spec, "--set", f"data.path={url}"),
         ("predict", "model.json", "t.parquet", "--output", url),
@@ -102,3 +105,22 @@ def test_what_is_wrong_is_told_with_its_line(laid_desk, tables, said):
     assert ended.code == 2
     assert "job.toml:" in ended.message
     assert said in ended.message
+
+
+def test_the_url_of_a_model_must_be_of_a_known_kind(laid_desk):
+    ended = laid_desk.here("export", "https://host/model.json", "--to", "text")
+    assert ended.code == 3
+    assert "the path of a model must be a path, or an URL that begins with s3://" in ended.message
+
+
+def test_a_password_in_the_address_of_a_scheduler_is_refused_and_not_repeated(laid_desk):
+    for address in (f"tls://user:{SECRET}@127.0.0.1:8786", f"tcp://{SECRET}@127.0.0.1:8786"):
+        cluster = {"kind": "address", "address": address}
+        for ended in (
+            laid_desk.here("run", laid_desk.spec(cluster=cluster)),
+            laid_desk.here("list", "--scheduler", address),
+        ):
+            assert ended.code == 4
+            assert "***@127.0.0.1:8786" in ended.message
+            assert SECRET not in ended.out + ended.err
+    assert sorted(file.name for file in laid_desk.path.iterdir()) == ["job.toml", "t.parquet"]

@@ -45,6 +45,8 @@ def read_models(file: str | Path, access: Access = DEFAULT_ACCESS) -> tuple[Mode
         raise DataError(f"{file}: expected a model file, but {why}; give the model.json of a run") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{file}: expected JSON in UTF-8, but byte {error.start:,} is not; write it again") from error
+    except ValueError as error:
+        raise DataError(f"the path of a model must be {error}, got {str(file)!r}") from error
     try:
         record = json.loads(
             text, parse_float=_finite, parse_constant=_refuse_constant, object_pairs_hook=_distinct_keys
