@@ -8,18 +8,21 @@ import json
 import os
 import pickle
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import dnfscale
 from dnfscale.engine.launch import ClusterSpec, launch
 from tests.engine.stranger import listening
-from tests.jobs.running import Desk, keeping_signals, small_table, tidy
+from tests.jobs.running import PATIENCE_S, Desk, keeping_signals, small_table, surroundings, tidy
 
 N_ROWS = 120
 Y = np.arange(N_ROWS) % 2 == 0
@@ -145,6 +148,26 @@ def test_a_run_by_force_removes_nothing_but_what_a_run_leaves(desk):
     assert [file.read_text() for file in mine] == ["mine"] * 4
 
 
+def test_an_output_folder_above_is_written_with_a_run_and_nothing_else_there_is_touched(desk, monkeypatch):
+    """Where a run is written is the spec's to say; what is there already is not."""
+    desk.table(small_table())
+    below = desk.path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    spec = desk.spec(output={"dir": "../.."})
+    mine = [desk.path / name for name in ("job/notes.txt", "job/tables/mine.csv", "report.html", "tasks/x.json")]
+    for file in mine:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("mine")
+    before = tidy(desk.path)
+    assert desk.here("run", spec).code == 2
+    assert tidy(desk.path) == before
+    assert desk.here("run", spec, "--force").code == 0
+    assert (desk.path / "job" / "result.json").exists()
+    assert {name.split("/")[0] for name in set(tidy(desk.path)) - set(before)} == {"job"}
+    assert [file.read_text() for file in mine] == ["mine"] * len(mine)
+
+
 def test_a_spec_cannot_start_more_processes_than_a_machine_bears(desk):
     desk.table(small_table())
     ended = desk.here("validate", desk.spec(cluster={"kind": "local", "workers": 100_000}))
@@ -170,6 +193,73 @@ def test_a_path_in_a_message_cannot_command_the_terminal(desk):
     assert ended.code == 3
     assert ended.err.rstrip("\n").isprintable()
     assert "owned" in ended.err
+
+
+# Data files that need more memory than there is
+
+LIMITED = """
+import resource, sys
+import dnfscale.jobs.runner, dnfscale.learn.line
+from dnfscale.jobs.cli import main
+held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + (1 << 30),) * 2)
+sys.exit(main(["run", "job.toml"]))
+"""
+"""A run with a gigabyte of memory."""
+
+
+PAGE_BYTES, ENTRIES = "bytes of a page", "entries of a dictionary"
+
+
+def promising(file: Path, what: str) -> None:
+    """Write a dictionary of two entries whose header promises 2**31 - 1 of something."""
+    pq.write_table(pa.table({"y": Y, "s": ["red", "green"] * (N_ROWS // 2)}), file, compression="zstd")
+    whole = file.read_bytes()
+    begin = pq.read_metadata(file).row_group(0).column(1).dictionary_page_offset
+    # The header is written by Thrift: the kind of the page, its bytes, those on disk, and a struct with the entries.
+    place = begin + 3 if what == PAGE_BYTES else whole.index(bytes([0x4C, 0x15, 2 << 1]), begin) + 2
+    file.write_bytes(whole[:place] + bytes([0xFE, 0xFF, 0xFF, 0xFF, 0x0F]) + whole[place + 1 :])
+
+
+@pytest.mark.parametrize("what", [PAGE_BYTES, ENTRIES])
+def test_a_file_that_inflates_beyond_memory_ends_the_job_with_one_line(desk, what):
+    promising(desk.path / "t.parquet", what)
+    desk.spec()
+    ended = subprocess.run(
+        [sys.executable, "-c", LIMITED],
+        cwd=desk.path,
+        env=surroundings(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert ended.returncode == 5, ended.stderr
+    message = ended.stderr.strip().splitlines()[-1]
+    assert "t.parquet: expected its pages and dictionaries to fit in memory, but they do not" in message
+    assert "Traceback" not in ended.stderr
+
+
+# Credentials
+
+
+def test_nothing_that_a_run_on_a_local_cluster_writes_holds_a_secret_of_its_environment(desk, monkeypatch):
+    secrets = {
+        "AWS_ACCESS_KEY_ID": "AKIAofSomebody",
+        "AWS_SECRET_ACCESS_KEY": "s3cr3tOfSomebody",
+        "AZURE_STORAGE_SAS_TOKEN": "sv=1&sig=s1gnature",
+        "DATABASE_URL": "postgresql://somebody:passw0rd@host/db",
+    }
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    desk.table(small_table())
+    ended = desk.here("run", desk.spec(cluster={"kind": "local", "workers": 1, "memory_limit": "1GiB"}), "--json")
+    assert ended.code == 0, ended.err
+    written = [file.read_bytes() for file in desk.path.rglob("*") if file.is_file()]
+    assert len(written) > 10
+    for content in (*written, ended.out.encode(), ended.err.encode()):
+        assert not [name for name, value in secrets.items() if value.encode() in content]
+        assert b"PRIVATE KEY" not in content
 
 
 # Model files, results, pickles
