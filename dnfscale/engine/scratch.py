@@ -25,7 +25,9 @@ def private_scratch(parent: str | None) -> Iterator[None]:
     """
     parent = parent or dask.config.get("temporary-directory") or tempfile.gettempdir()
     os.makedirs(parent, exist_ok=True)
-    folder = os.path.join(parent, f"dnfscale-{os.getuid()}")
+    name = f"dnfscale-{os.getuid()}"
+    # It is that of another cluster of this process already, where one is started beside it.
+    folder = parent if os.path.basename(parent) == name else os.path.join(parent, name)
     ours = _is_ours(folder)
     if not ours:
         folder = tempfile.mkdtemp(prefix="dnfscale-", dir=parent)

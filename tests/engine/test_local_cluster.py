@@ -18,6 +18,7 @@ from distributed import LocalCluster, get_worker
 from dnfscale.engine.cluster import ClusterEngine
 from dnfscale.engine.kinds import ClusterSpec, TlsFiles
 from dnfscale.engine.local_cluster import start_local
+from dnfscale.engine.scratch import private_scratch
 from tests.deploy.processes import make_certificates, tls_table
 from tests.engine.stranger import answers_to_nobody, listening
 
@@ -122,3 +123,9 @@ def test_nothing_is_loaded_from_or_kept_in_a_folder_that_others_have_made(tmp_pa
         assert private.stat().st_mode & 0o777 == 0o700
     left = sorted(folder.name for folder in tmp_path.iterdir())
     assert left == sorted({*taken, f"dnfscale-{os.getuid()}"})
+
+
+def test_a_cluster_beside_another_uses_the_same_folder(tmp_path):
+    with private_scratch(str(tmp_path)), private_scratch(None):
+        assert dask.config.get("temporary-directory") == str(tmp_path / f"dnfscale-{os.getuid()}")
+    assert [folder.name for folder in tmp_path.rglob("*")] == [f"dnfscale-{os.getuid()}"]
