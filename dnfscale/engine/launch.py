@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,13 +9,14 @@ from typing import TYPE_CHECKING
 from dnfscale.engine.api import Engine, Notice, Tell, Watch, untold, unwatched
 from dnfscale.engine.forking import prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.limits import cores, room_for
 from dnfscale.engine.preflight import check_cluster, check_performance_report
 from dnfscale.engine.serial import SerialEngine
 
 if TYPE_CHECKING:
     from dnfscale.engine.cluster import ClusterEngine
 
-__all__ = ["ClusterSpec", "check_cluster", "check_performance_report", "cores", "launch"]
+__all__ = ["ClusterSpec", "check_cluster", "check_limits", "check_performance_report", "cores", "launch"]
 
 
 def launch(
@@ -33,6 +33,7 @@ def launch(
     """
     for warning in check_cluster(spec):
         tell(Notice.warning(warning))
+    check_limits(spec)
     if spec.kind == "serial":
         return SerialEngine(watch)
     # Dask takes half a second to import, which a serial run, a plan and a validation do without.
@@ -48,11 +49,10 @@ def launch(
     return engine
 
 
-def cores() -> int:
-    """Return how many processors this process may use; those of the machine where the system does not say."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def check_limits(spec: ClusterSpec) -> None:
+    """Raise LimitError if the operating system does not leave this process what such a cluster takes."""
+    workers = spec.adaptive.maximum if spec.adaptive else spec.workers
+    room_for(workers if spec.kind == "local" else 0).check()
 
 
 def _opened(spec: ClusterSpec, loaded: Sequence[str], watch: Watch, tell: Tell) -> ClusterEngine:

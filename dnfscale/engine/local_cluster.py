@@ -23,6 +23,7 @@ from dnfscale.engine.credentials import security_of, temporary_security
 from dnfscale.engine.dask_internals import OneConnectionClient, keep_own_preloads
 from dnfscale.engine.forking import TASKS, prepare_workers
 from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.limits import limit_behind
 from dnfscale.engine.scratch import private_scratch
 from dnfscale.engine.settings import LOCAL, pages
 from dnfscale.engine.spilling import steady_buffer
@@ -46,7 +47,7 @@ def start_local(
         return ClusterEngine.opened(client, started, spec, watch=watch, tell=tell)
     except (OSError, RuntimeError, DaskTimeoutError) as error:
         take_down(started, tell)
-        raise ClusterError(
+        raise limit_behind(error) or ClusterError(
             f"expected to start {spec.workers} worker processes, but that failed: {error}; a script that starts "
             'some needs its own lines under if __name__ == "__main__"'
         ) from error

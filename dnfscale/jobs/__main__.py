@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dnfscale.engine.forking import prepare_workers
+from dnfscale.engine.limits import limit_behind, room_for, room_to_start
 from dnfscale.engine.streams import outlive_readers
+from dnfscale.errors import LimitError
 from dnfscale.jobs.environment import version_asked
 from dnfscale.learn.loading import LOADED
 
@@ -19,12 +21,28 @@ def main() -> int:
     if version is not None:
         print(version)
         return 0
-    if _seems_to_start_workers(sys.argv[1:]):
-        prepare_workers(LOADED)
-    # Imported only now, while the process from which workers are forked loads what they need.
-    from dnfscale.jobs.cli import main as carry_out
-
+    try:
+        room_to_start().check()
+        if _seems_to_start_workers(sys.argv[1:]) and _has_room_for_workers():
+            prepare_workers(LOADED)
+        # Imported only now, while the process from which workers are forked loads what they need.
+        from dnfscale.jobs.cli import main as carry_out
+    except Exception as error:
+        limit = limit_behind(error)
+        if limit is None:
+            raise
+        print(f"dnfscale: {limit}", file=sys.stderr)
+        return limit.exit_code
     return carry_out()
+
+
+def _has_room_for_workers() -> bool:
+    """Say whether workers could be started; if not, the job itself will say why."""
+    try:
+        room_for(workers=1).check()
+    except LimitError:
+        return False
+    return True
 
 
 def _seems_to_start_workers(arguments: Sequence[str]) -> bool:

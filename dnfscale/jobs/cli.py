@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import dnfscale
+from dnfscale.engine.limits import limit_behind
 from dnfscale.engine.streams import ClosedPipeError, require_stdout
-from dnfscale.errors import DnfscaleError, LimitError, SpecError
+from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
 from dnfscale.jobs.bounds_verb import add_bounds_verb
@@ -50,20 +51,18 @@ def exit_code_of(action: Callable[[], int | None]) -> int:
     try:
         code = action()
         sys.stdout.flush()
-    except DnfscaleError as error:
+    except ClosedPipeError:
+        return 128 + signal.SIGPIPE
+    except Exception as error:
+        told = limit_behind(error) or error
+        if not isinstance(told, DnfscaleError):
+            raise
         # A message may quote a path or a value of the spec; characters that a terminal would obey are spelled out.
-        print(f"dnfscale: {visible(str(error))}", file=sys.stderr)
-        return error.exit_code
-    except MemoryError:
-        print(
-            "dnfscale: expected to fit in memory, but there is no more; give a smaller table or model", file=sys.stderr
-        )
-        return LimitError.exit_code
+        print(f"dnfscale: {visible(str(told))}", file=sys.stderr)
+        return told.exit_code
     except signals.Ended as ended:
         print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
         return ended.exit_code
-    except ClosedPipeError:
-        return 128 + signal.SIGPIPE
     finally:
         # What is still in a buffer is flushed at exit, when the exit code is known.
         require_stdout(False)

@@ -24,7 +24,7 @@ from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source, open_source
 from dnfscale.data.storage import is_remote, joined
 from dnfscale.engine.api import Engine, Notice, Progress, Tell
-from dnfscale.engine.launch import check_cluster, check_performance_report, launch
+from dnfscale.engine.launch import check_cluster, check_limits, check_performance_report, launch
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
 from dnfscale.experiment.outcome import read_outcome
 from dnfscale.jobs import signals
@@ -69,6 +69,7 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
     job = Job.open(spec, options, _shown(options, err))
     check_place(spec, options)
     if not (options.resume and job.is_finished):
+        check_limits(spec.cluster)
         started = time.monotonic()
         job.claim()
         threading.Thread(target=load_functions, daemon=True).start()

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TextIO
 
 from dnfscale.engine.api import Engine, Notice
+from dnfscale.engine.limits import limit_behind
 from dnfscale.errors import ClusterError, DnfscaleError, TaskError
 from dnfscale.experiment.formats import Table, to_csv, to_latex, to_markdown, visible
 from dnfscale.experiment.tables import study_tables
@@ -188,7 +189,7 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
                 if isinstance(error, ClusterError):
                     lost.append(error)
             except Exception as error:
-                row.error = TaskError(f"unexpected {type(error).__name__}: {error}")
+                row.error = limit_behind(error) or TaskError(f"unexpected {type(error).__name__}: {error}")
 
     # The threads are daemons, so that a signal ends the process without waiting for jobs whose cluster is gone.
     threads = [threading.Thread(target=run_one, args=(row,), name=row.spec.name, daemon=True) for row in rows]
