@@ -11,6 +11,14 @@ The clock is a matter of a whole process, so nothing happens on import; it is re
     other schedulers  while an engine is open on them; always, if they were started with
                       `dask scheduler --preload dnfscale.engine.steady_clock`
 
+Heartbeats and Dask's `worker-ttl` work by it as well: a scheduler notes by its own clock when it heard from a worker,
+and compares by the same.
+
+That a job survives a clock which is set can be tried by replacing time.time, as tests/faults does, or by preloading a
+library that shifts CLOCK_REALTIME alone, as setting a clock does. libfaketime (0.9.10) is of no use for it: it shifts
+CLOCK_MONOTONIC too, which no system does, and then `threading.Event().wait(0.5)` never returns in any Python program,
+even if no time is set; without that, `time.sleep(0.5)` returns at once.
+
 A job that is killed cannot give a scheduler that somebody else started its clock back; it stays steady then, which
 differs from the wall clock only once that is set.
 """
