@@ -5,7 +5,7 @@
     ├── SpecError      2  a spec or a command line that cannot be obeyed
     ├── DataError      3  data that cannot be read or does not fit the job
     ├── ClusterError   4  no cluster, or a cluster that was lost
-    └── LimitError     5  a job that would not fit, stopped before it starts
+    └── LimitError     5  a job that does not fit in what it may use
 
 A message says what was expected, what came and what to change, in that order. An error that a line of the job spec
 can mend names the spec's key, so that the runner can add the file and the line.

@@ -36,7 +36,7 @@ class Notice:
     """An event of the cluster itself: a worker that came or went, waiting, a warning."""
 
     event: str
-    """waiting, worker_joined, worker_lost or warning."""
+    """waiting, warning, worker_ and joined, lost, silent or answers, scheduler_ and silent or answers."""
     message: str
     """For a person."""
     facts: Mapping[str, Any] = field(default_factory=dict)

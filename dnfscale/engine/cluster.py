@@ -40,7 +40,7 @@ from dnfscale.engine.dask_internals import forget_topics
 from dnfscale.engine.graphs import Graph, add_merges, applied, phase_key
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.tasks import SummarizeBatch
-from dnfscale.errors import ClusterError, DnfscaleError
+from dnfscale.errors import ClusterError, DnfscaleError, LimitError
 
 _SCAN_PRIORITY = 1
 """Scans of kept results run before tasks that keep more: what they read is then still in memory."""
@@ -242,13 +242,19 @@ class ClusterEngine:
         except DnfscaleError:
             raise
         except KilledWorker as error:
+            died = f"expected the workers to finish {error.task!r}, but {error.allowed_failures + 1} of them died on it"
+            if self._attendance.refused is not None:
+                raise LimitError(
+                    f"{died}, while they could not write rows out ({self._attendance.refused}); make room there, name "
+                    "another folder in cluster.local_directory, or raise cluster.memory_limit",
+                    "cluster.local_directory",
+                ) from error
             raise ClusterError(
-                f"expected the workers to finish {error.task!r}, but {error.allowed_failures + 1} of them died on it, "
-                "most likely for want of memory; raise cluster.memory_limit or lower cluster.workers"
+                f"{died}, most likely for want of memory; raise cluster.memory_limit or lower cluster.workers"
             ) from error
         except Exception as error:
             if self._attendance.lost is not None:
-                raise ClusterError(self._attendance.lost) from error
+                raise self._attendance.lost from error
             # Calls on a closed client fail with many kinds of errors.
             is_closed = self.client.status != "running"
             if is_closed or isinstance(error, CommClosedError | DaskTimeoutError | CancelledError):

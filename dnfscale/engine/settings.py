@@ -39,6 +39,21 @@ LOCAL_KEPT_SHARE = 0.03
 was 214 instead of 279 MiB.
 """
 
+ASK_S = 5.0
+"""How often the scheduler is asked whom it hears from, see roll_call.py; this is also how exact the times below are."""
+SILENT_S = 15.0
+"""After how long without a sign of life a worker, or the scheduler, is told to be silent: twelve times the longest
+gap between heartbeats of busy workers, and with ASK_S and NANNY_S within half a minute."""
+FROZEN_S = 45.0
+"""After how long a silent worker is thrown out; with KILL_S, its work begins elsewhere after a minute. Somebody who
+looks at a process with a debugger, or a disk that stalls, has that long."""
+NANNY_S = 3.0
+"""How long the nanny of a silent worker may take to say whether the worker uses the processor."""
+KILL_S = 10.0
+"""How long a nanny may take to kill a worker: Dask gives one that is stopped 4 s to end by itself."""
+PAUSED_S = 20.0
+"""How long a worker whose memory is full may begin nothing, though work waits for it and none is under way."""
+
 _START_S = 60
 """How long a worker may take to meet its scheduler."""
 
@@ -107,7 +122,8 @@ _LIBRARIES = {
 LOCAL = Settings(
     members={
         **_MEMBERS,
-        # On one machine silence means a busy process: when a process dies, its connections are closed at once.
+        # On one machine the network does not fail: when a process dies, its connections are closed at once, and for
+        # one that is stopped the system goes on to acknowledge what it is sent. The latter is found by roll_call.py.
         "distributed.comm.timeouts.tcp": "1 hour",
         "distributed.worker.profile.enabled": False,
         # Nobody asks a worker how it is by HTTP; see also pages().

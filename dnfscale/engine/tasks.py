@@ -20,6 +20,7 @@ from distributed import Worker, get_worker
 
 from dnfscale.engine.dask_internals import hold_bandwidth
 from dnfscale.engine.settings import BANDWIDTH
+from dnfscale.engine.spilling import report_refusals
 from dnfscale.engine.steady_clock import keep_steady
 
 _TELLING_S = 0.5
@@ -51,6 +52,7 @@ def settle(worker: Worker) -> None:
     if worker not in _settled:
         keep_steady()
         hold_bandwidth(worker, parse_bytes(BANDWIDTH))
+        report_refusals(worker)
         _settled.add(worker)
 
 

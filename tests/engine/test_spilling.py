@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import mmap
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -57,3 +60,28 @@ def test_what_is_written_into_a_result_does_not_reach_the_disk(tmp_path):
     # As long as a result is in use, all who ask for it get the same.
     del array
     assert (buffer[0] == 0).all()
+
+
+@contextmanager
+def small_files(n_bytes: int) -> Iterator[None]:
+    """Let no file of this process grow beyond a size, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_what_finds_no_room_on_disk_stays_in_memory_is_reported_and_leaves_nothing_there(tmp_path):
+    buffer = filled(tmp_path, n_kept=3, n_all=3)
+    told: list[str] = []
+    buffer.file.report = told.append
+    with small_files(4000):
+        for number in range(3, 10):
+            buffer[number] = np.full(N_ROWS, number)
+    assert (len(buffer.memory), len(buffer.disk)) == (10, 0)
+    assert all((buffer[number] == number).all() for number in range(10))
+    # Once only: a disk that is full is left alone for a while.
+    assert told == ["File too large"]
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
