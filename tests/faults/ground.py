@@ -42,6 +42,7 @@ PATIENCE_S = 600
 """How long a run under a fault may take before it counts as hanging: seconds, but for a machine that is crowded."""
 PARTITION_ROWS = 1 << 16
 N_FILES = 3
+N_WIDE = 12
 PARTITIONS = 2 * N_FILES
 SEED = 282
 """With this one, Optuna draws small forests: 42, 37 and 88 trees in the first fold."""
@@ -55,8 +56,11 @@ STUDIES: dict[str, dict[str, Any]] = {
         "seed": SEED,
         "baselines.random_forest": {"trials": 2},
     },
+    "wide": {"data": {"path": "wide"}, "folds": {"outer": 2}},
 }
-"""A study of several partitions without baselines, and one of few rows with a tuned forest."""
+"""A study of several partitions without baselines, one of few rows with a tuned forest, and one of many columns."""
+SMALL = ("formula", "tuned")
+"""The studies whose data is always there."""
 
 
 class FaultError(Exception):
@@ -342,6 +346,19 @@ def _write_data(folder: Path) -> None:
     yesterday = time.time() - 86_400
     for file in folder.rglob("*.parquet"):
         os.utime(file, (yesterday, yesterday))
+
+
+def write_wide(folder: Path) -> None:
+    """Write a table whose rows fill the memory of a small worker, though its files are small; unless it is there."""
+    if folder.exists():
+        return
+    folder.mkdir()
+    random = np.random.default_rng(12)
+    for number in range(N_WIDE):
+        columns = random.random((90, 2 * PARTITION_ROWS)) < 0.5
+        table = {f"x{column}": values for column, values in enumerate(columns)}
+        table["y"] = (columns[0] & columns[1]) ^ (random.random(columns.shape[1]) < 0.05)
+        pq.write_table(pa.table(table), folder / f"{number}.parquet", row_group_size=PARTITION_ROWS)
 
 
 def say(line: str) -> None:

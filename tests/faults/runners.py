@@ -11,6 +11,7 @@ from tests.faults.fault import IDENTICAL, RESUMED, Fault
 from tests.faults.ground import Ground, demand, meanwhile
 
 _LOCAL = {"kind": "local", "workers": 2, "memory_limit": "1GiB"}
+_LOST_S = 20
 
 
 def _kill_scheduler(ground: Ground) -> None:
@@ -27,6 +28,25 @@ def _kill_scheduler(ground: Ground) -> None:
     refused = ground.run_on_cluster(spec)
     ended()
     ground.disarm()
+    ground.check_refused(name, refused, 4, "go on with --resume")
+    ground.check_identical("formula", name, ground.run_on_cluster(spec, "--resume"))
+
+
+def _freeze_scheduler(ground: Ground) -> None:
+    name = ground.new_name()
+    spec = ground.spec("formula", name)
+    ground.start_cluster()
+    ground.arm("wait", "count types", seconds=3)
+
+    def freeze() -> None:
+        ground.marked()
+        os.kill(ground.processes.pids()[0], signal.SIGSTOP)
+
+    ended = meanwhile(freeze)
+    refused = ground.run_on_cluster(spec, "--set", f"cluster.lost_timeout_s={_LOST_S}")
+    ended()
+    ground.disarm()
+    ground.end_cluster(signal.SIGKILL)
     ground.check_refused(name, refused, 4, "go on with --resume")
     ground.check_identical("formula", name, ground.run_on_cluster(spec, "--resume"))
 
@@ -64,6 +84,7 @@ def _jump(ground: Ground, seconds: int) -> None:
 
 FAULTS = (
     Fault("scheduler", "the scheduler killed (exit code 4)", RESUMED, _kill_scheduler),
+    Fault("scheduler-freeze", "the scheduler frozen (SIGSTOP) for good (4)", RESUMED, _freeze_scheduler),
     Fault(
         "runner-kill",
         "the runner killed (-9)",

@@ -22,7 +22,7 @@ from typing import Any
 from distributed import Client
 
 from dnfscale.engine.client import connected
-from tests.faults.ground import STUDIES, FaultError, Ground, demand, ground, say
+from tests.faults.ground import SMALL, FaultError, Ground, demand, ground, say
 from tests.jobs.running import essence
 
 _WORKERS = 4
@@ -99,7 +99,7 @@ def _busy(dask_scheduler: Any) -> dict[int, str]:
 def soak(place: Ground, *, minutes: float, kills: int, seed: int, workers: int = _WORKERS) -> Soaked:
     """Run jobs until enough workers were killed, or time is up; the job that runs then is waited for."""
     soaked = Soaked(seed)
-    quiet = {study: place.quiet(study) for study in STUDIES}
+    quiet = {study: place.quiet(study) for study in SMALL}
     place.start_cluster(workers)
     started = time.monotonic()
     with connected(place.address, None) as client:
@@ -107,7 +107,7 @@ def soak(place: Ground, *, minutes: float, kills: int, seed: int, workers: int =
         killer = Killer(client, soaked, kills)
         killer.start()
         try:
-            for study in cycle(STUDIES):
+            for study in cycle(SMALL):
                 if soaked.kills >= kills or time.monotonic() - started > 60 * minutes:
                     break
                 _compare(place, study, quiet[study], soaked)

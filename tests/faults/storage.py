@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.faults.fault import IDENTICAL, RESUMED, Fault, NotReadyError
-from tests.faults.ground import Ground, demand, meanwhile
+from tests.faults.ground import Ground, demand, meanwhile, write_wide
 from tests.jobs.running import surroundings
 
 
@@ -89,6 +89,20 @@ def _fill_log(ground: Ground) -> None:
     ground.check_identical("formula", name, ended)
 
 
+def _fill_spill_and_memory(ground: Ground) -> None:
+    """Have a local worker keep more rows than its memory holds, with no room on the disk; then make room."""
+    write_wide(ground.folder / "wide")
+    name = ground.new_name()
+    folder = ground.folder / f"spill-{name}"
+    cluster = {"kind": "local", "workers": 1, "memory_limit": "256MiB", "local_directory": str(folder)}
+    spec = ground.spec("wide", name, cluster=cluster)
+    with _small_disk(folder, kib=64) as enlarge:
+        ended = ground.wait_for_runner(ground.start_runner(spec))
+        ground.check_refused(name, ended, 5, str(folder))
+        enlarge(1 << 20)
+        ground.check_identical("wide", name, ground.wait_for_runner(ground.start_runner(spec, "--resume")))
+
+
 def _change_file(ground: Ground, alter: Callable[[Path], object], said: str) -> None:
     """Change a file of the data once its rows are read, while they are counted; then bring it back."""
     name = ground.new_name()
@@ -126,6 +140,12 @@ FAULTS = (
     Fault("output-full", "no room for the run's files (exit code 5)", RESUMED, _fill_output),
     Fault("spill-full", "no room where workers spill", IDENTICAL, _fill_spill),
     Fault("log-full", "the log disk full", IDENTICAL, _fill_log),
+    Fault(
+        "spill-and-memory-full",
+        "the spill disk full, and rows that do not fit in memory (5)",
+        RESUMED,
+        _fill_spill_and_memory,
+    ),
     Fault(
         "file-deleted",
         "a Parquet file deleted between scans (exit code 3)",

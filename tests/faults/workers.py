@@ -11,7 +11,7 @@ from functools import partial
 from tests.deploy.hosts import Host, hosts, why_no_hosts
 from tests.deploy.processes import Processes, start_scheduler, start_worker
 from tests.faults.fault import IDENTICAL, Fault, NotReadyError
-from tests.faults.ground import Ground, meanwhile
+from tests.faults.ground import Ground, demand, meanwhile
 
 SCANS = (
     *("sample columns", "read rows", "locate medians", "collect medians", "associate attributes"),
@@ -69,6 +69,15 @@ def _pause(ground: Ground) -> None:
     ended = meanwhile(resume)
     _survive(ground, "formula", ground.new_name())
     ended()
+
+
+def _freeze(ground: Ground) -> None:
+    ground.arm("pause", "count types")
+    name = ground.new_name()
+    _survive(ground, "formula", name)
+    events = (ground.output(name) / "events.jsonl").read_text(encoding="utf-8")
+    demand('"worker_silent"' in events, "nobody was told that a worker does not answer")
+    demand('"worker_lost"' in events, "nobody was told that a worker was thrown out")
 
 
 def _overeat(ground: Ground) -> None:
@@ -142,6 +151,7 @@ FAULTS = (
     Fault("kill-several", f"{_SEVERAL} workers killed (-9) at random in one job", IDENTICAL, _kill_several),
     Fault("lose-all", f"all workers lost, others back after {_GONE_S} s", IDENTICAL, _lose_all),
     Fault("pause", f"a worker paused (SIGSTOP) for {_PAUSED_S} s", IDENTICAL, _pause),
+    Fault("freeze", "a worker frozen (SIGSTOP) for good", IDENTICAL, _freeze),
     Fault("memory", "a worker over its memory limit", IDENTICAL, _overeat),
     Fault("network", f"the network of a worker cut for {_CUT_S} s", IDENTICAL, _cut),
     Fault("two-jobs", "two jobs at once on the same workers, one of which is killed", IDENTICAL, _fight),
