@@ -150,8 +150,12 @@ class NumberSummary:
     sample: Values
     """Values of rows drawn at random; it decides how fast the medians are found, never what they are."""
 
+    def __eq__(self, other: object) -> bool:
+        # Another sample of the same rows says the same.
+        return isinstance(other, NumberSummary) and self.missing == other.missing
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True)
 class CategorySummary:
     """What a scan learns about a column of categories or flags."""
 
@@ -183,6 +187,13 @@ class TableSummary:
     def n_rows(self) -> int:
         """Rows kept: N."""
         return sum(rows for _, rows in self.kept)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TableSummary) and self._told() == other._told()
+
+    def _told(self) -> tuple[object, ...]:
+        """Return all that it says, whatever the order in which its parts were merged."""
+        return self.rows_read, sorted(self.kept), self.columns, self.target, self.weight, self.weightless
 
     def row_numbers(self) -> dict[int, range]:
         """Return the row numbers of each partition, which count kept rows only."""

@@ -34,6 +34,13 @@ class Stepped:
     present: Ints
     """Rows of each arc that have a value."""
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Stepped)
+            and np.array_equal(self.below, other.below)
+            and np.array_equal(self.present, other.present)
+        )
+
 
 def steps(sample: Values, within: Bracket, *, n_rows: int) -> Values:
     """Return increasing values that divide a bracket of a column of n_rows rows, chosen from a sample of the column."""

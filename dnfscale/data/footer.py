@@ -1,4 +1,4 @@
-"""The sizes and null counts of column chunks, read from a Parquet footer by ourselves.
+"""The places, sizes and null counts of column chunks, read from a Parquet footer by ourselves.
 
 Arrow reads footers too, but with a damaged one its accessors of column chunks abort the whole process: the exception is
 thrown where nothing can catch it. Only little is needed of a chunk, and Thrift's compact protocol is small.
@@ -6,14 +6,20 @@ thrown where nothing can catch it. Only little is needed of a chunk, and Thrift'
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 _TRUE, _FALSE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 8, 9, 10, 11, 12
 _INTEGERS = (4, 5, 6)
 _SIZES = {_TRUE: 0, _FALSE: 0, 3: 1, 7: 8, 13: 16}
 """Bytes of the types of fixed size: truth values, bytes, doubles, UUIDs."""
+_PAGE_OFFSETS = (9, 11)
+"""The fields of a chunk that say where its data pages and its dictionary begin."""
 _TAIL_BYTES = 8
 """The length of the footer, in four bytes, and the letters PAR1."""
+_FIRST_READ_BYTES = 1 << 16
+"""What is read of the end of a file at once: most footers, and all of a small file."""
 
 
 class Chunk(NamedTuple):
@@ -22,6 +28,8 @@ class Chunk(NamedTuple):
     compressed_bytes: int
     nulls: int | None
     """None if the footer does not say."""
+    start: int = 0
+    """Where its first page begins in the file."""
 
 
 class Opened(Protocol):
@@ -32,14 +40,51 @@ class Opened(Protocol):
     def read_at(self, nbytes: int, offset: int) -> bytes: ...
 
 
-def read_footer(file: Opened) -> bytes:
-    """Return the footer as it is stored; raise ValueError for a file without one."""
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The end of a file: its footer, and what was read with it."""
+
+    n_bytes: int
+    """The size of the file."""
+    content: bytes
+    footer_bytes: int
+
+    @property
+    def is_all(self) -> bool:
+        """Whether this is the whole file."""
+        return len(self.content) == self.n_bytes
+
+    @property
+    def footer(self) -> bytes:
+        """The footer as it is stored."""
+        return self.footer_at_end[:-_TAIL_BYTES]
+
+    @property
+    def footer_at_end(self) -> bytes:
+        """The footer with its length and the letters after it."""
+        return self.content[-(self.footer_bytes + _TAIL_BYTES) :]
+
+    def chunks(self) -> list[list[Chunk]]:
+        """Return the column chunks of each row group; none if the file was read as a whole, and need not be found."""
+        return [] if self.is_all else chunks_of(self.footer)
+
+
+def read_tail(file: Opened) -> Tail:
+    """Return the end of a file, with its footer; raise ValueError for a file without one."""
     size = file.size()
-    tail = file.read_at(_TAIL_BYTES, max(0, size - _TAIL_BYTES))
-    length = int.from_bytes(tail[:4], "little")
-    if tail[4:] != b"PAR1" or length > size - _TAIL_BYTES:
+    if not size:
+        raise ValueError("it is empty")
+    content = _last(file, size, _FIRST_READ_BYTES)
+    length = int.from_bytes(content[-_TAIL_BYTES:-4], "little")
+    if content[-4:] != b"PAR1" or length > size - _TAIL_BYTES:
         raise ValueError("no footer at its end")
-    return file.read_at(length, size - _TAIL_BYTES - length)
+    if length + _TAIL_BYTES > len(content):
+        content = _last(file, size, length + _TAIL_BYTES)
+    return Tail(size, content, length)
+
+
+def _last(file: Opened, size: int, n_bytes: int) -> bytes:
+    return file.read_at(min(size, n_bytes), max(0, size - n_bytes))
 
 
 def chunks_of(footer: bytes) -> list[list[Chunk]]:
@@ -48,6 +93,12 @@ def chunks_of(footer: bytes) -> list[list[Chunk]]:
         return _row_groups(footer)
     except (IndexError, RecursionError) as error:
         raise ValueError("its footer is damaged") from error
+
+
+def sum_of(chunks: Sequence[Chunk]) -> Chunk:
+    """Return the sizes of several chunks together; their nulls are known if those of each are."""
+    nulls = [chunk.nulls for chunk in chunks if chunk.nulls is not None]
+    return Chunk(sum(chunk.compressed_bytes for chunk in chunks), sum(nulls) if len(nulls) == len(chunks) else None)
 
 
 def _row_groups(data: bytes) -> list[list[Chunk]]:
@@ -93,16 +144,19 @@ def _chunk(data: bytes, at: int) -> tuple[Chunk, int]:
 
 
 def _column(data: bytes, at: int) -> tuple[Chunk, int]:
-    compressed, nulls, number = 0, None, 0
+    compressed, nulls, pages, number = 0, None, [], 0
     while data[at]:
         number, kind, at = _field(data, at, number)
         if number == 7 and kind in _INTEGERS:
             compressed, at = _integer(data, at)
+        elif number in _PAGE_OFFSETS and kind in _INTEGERS:
+            offset, at = _integer(data, at)
+            pages.append(offset)
         elif number == 12 and kind == _STRUCT:
             nulls, at = _nulls(data, at)
         else:
             at = _skip(data, at, kind)
-    return Chunk(max(0, compressed), nulls), at + 1
+    return Chunk(max(0, compressed), nulls, max(0, min(pages, default=0))), at + 1
 
 
 def _nulls(data: bytes, at: int) -> tuple[int | None, int]:

@@ -1,4 +1,4 @@
-"""Lists the files that a path means, and recognizes a file that has changed since.
+"""Lists the files that a path means.
 
 A path is a file, a directory (with hive-style `key=value` folders), or a glob, on this machine or in an object store.
 Files come in the order of their paths.
@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import fnmatch
 import glob
-import hashlib
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -25,45 +21,6 @@ from dnfscale.data.storage import Access, check_path, is_remote, located, spelle
 from dnfscale.errors import DataError
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
-_VERSION_KEYS = {"etag", "generation", "versionid", "last-modified", "updated"}
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What changes when a file is written again."""
-
-    n_bytes: int
-    version: str
-    """The time of its last change, in nanoseconds; in an object store its etag."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """A file as it was when the job began."""
-
-    path: str
-    access: Access
-    stamp: Stamp
-    footer: str
-    """A digest of its Parquet footer, which has the sizes, offsets and statistics of all columns."""
-
-    def check(self, handle: Any = None) -> None:
-        """Raise DataError if the file is gone or has changed; an open handle of a store saves a request."""
-        known = handle is not None and is_remote(self.path)
-        now = _stamp_in_store(handle) if known else stamp_of(self.path, self.access)
-        if now != self.stamp:
-            raise self.changed(f"one of {now.n_bytes:,} bytes that was written since")
-
-    def check_footer(self, metadata: Any) -> None:
-        """Raise DataError if the footer has changed, although size and time have not."""
-        if footer_digest(metadata) != self.footer:
-            raise self.changed("one with another footer")
-
-    def changed(self, found: str) -> DataError:
-        return DataError(
-            f"{self.path}: expected the file that the job began with, of {self.stamp.n_bytes:,} bytes, got {found}; "
-            "run again on data that does not change meanwhile"
-        )
 
 
 def list_files(path: str, access: Access) -> list[str]:
@@ -101,48 +58,6 @@ def is_meant(path: str, pattern: str) -> bool:
         stayed = {i for i in used if i < len(parts) and parts[i] == "**" and not name.startswith(".")}
         used = _skipping(parts, stayed | {i + 1 for i in used if i < len(parts) and _is_named(name, parts[i])})
     return len(parts) in used
-
-
-def stamp_of(path: str, access: Access) -> Stamp:
-    """Return the stamp of a file; a file that is missing or not accessible is an error."""
-    try:
-        if not is_remote(path):
-            found = os.stat(path)
-            return Stamp(found.st_size, str(found.st_mtime_ns))
-        with opened(path, access) as handle:
-            return _stamp_in_store(handle)
-    except FileNotFoundError as error:
-        raise DataError(
-            f"{path}: expected the file that the job began with, but it is gone; run again on data that does not "
-            "change meanwhile"
-        ) from error
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path}: expected to read the file, but {told(error, path)}") from error
-
-
-@contextmanager
-def opened(path: str, access: Access) -> Iterator[Any]:
-    """Open a file for random access."""
-    filesystem, inner = located(path, access)
-    with filesystem.open_input_file(inner) as handle:
-        yield handle
-
-
-def footer_digest(metadata: Any) -> str:
-    """Return a short text for a Parquet footer."""
-    sink = pa.BufferOutputStream()
-    metadata.write_metadata_file(sink)
-    return hashlib.blake2b(sink.getvalue(), digest_size=16).hexdigest()
-
-
-def _stamp_in_store(handle: Any) -> Stamp:
-    told_of = {key.lower(): value for key, value in handle.metadata().items()}
-    known = sorted((key, _text(value)) for key, value in told_of.items() if key in _VERSION_KEYS)
-    return Stamp(handle.size(), " ".join(f"{key}={value}" for key, value in known))
-
-
-def _text(value: Any) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def _list_local(path: str) -> list[str]:

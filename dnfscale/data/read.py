@@ -23,7 +23,7 @@ from dnfscale.core.weights import counted_weights
 from dnfscale.data.clocks import Clock
 from dnfscale.data.columnwise import Batch, Fetch, LateBatch, read_batches, read_beginning, read_first, read_late
 from dnfscale.data.gathered import gathered
-from dnfscale.data.listing import KnownFile, opened
+from dnfscale.data.identity import KnownFile, opened
 from dnfscale.data.measures import is_number, measure_of, steps
 from dnfscale.data.storage import is_remote, told
 from dnfscale.errors import DataError, LimitError, first_line

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dnfscale.core.columns import Rows
-from dnfscale.data.footer import Chunk, chunks_of, read_footer
-from dnfscale.data.listing import KnownFile, footer_digest, hive_keys, list_files, opened, stamp_of
+from dnfscale.data.footer import Chunk, chunks_of, read_tail, sum_of
+from dnfscale.data.identity import KnownFile, footer_digest, opened, parsed, places_per_file, sampled, stamp_of
+from dnfscale.data.listing import hive_keys, list_files
 from dnfscale.data.read import FileRows, ParquetPartition
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, told
 from dnfscale.errors import DataError
@@ -45,19 +45,21 @@ class Footer:
     group_bytes: tuple[int, ...]
     keys: dict[str, str | None]
     """The hive keys in the file's path."""
+    summed: tuple[Chunk, ...]
+    """The sums of all chunks of each stored column, if they were looked at."""
     stored: bytes
-    """All of it: what it says of column chunks takes some 17 microseconds each to read, and a scan needs none."""
+    """Otherwise all of it: what it says of a chunk takes some 17 microseconds to read, and a scan needs none."""
 
     @property
     def path(self) -> str:
         return self.file.path
 
     def chunks(self) -> Iterator[tuple[str, Chunk]]:
-        """Yield every column chunk, and the column that it belongs to."""
+        """Yield every column chunk, or sum of chunks, and the column that it belongs to."""
         known = set(self.schema.names)
         names = [leaf if leaf in known else leaf.split(".")[0] for leaf in self.leaves]
         try:
-            for group in chunks_of(self.stored):
+            for group in [self.summed] if self.summed else chunks_of(self.stored):
                 yield from zip(names, group, strict=True)
         except ValueError as error:
             raise _unreadable(self.path, error) from error
@@ -118,9 +120,15 @@ class Source:
 
     @property
     def identity(self) -> str:
-        """A text that changes when the files do: their paths, sizes, times or etags, footers, and partitions."""
+        """A text that changes when the contents of files do, or their paths or partitions; not when they are copied."""
         described = repr((self.n_rows, dict(self.column_bytes), self.files, self.partitions))
         return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
+
+    @property
+    def state(self) -> str:
+        """The identity, and when and where the files were written: what was read of a state is not read again."""
+        stamps = repr([file.stamp for file in self.files])
+        return f"{self.identity} {hashlib.blake2b(stamps.encode(), digest_size=16).hexdigest()}"
 
     def is_empty(self, column: str) -> bool:
         """Say whether a column has no value at all, as far as the footers tell."""
@@ -144,7 +152,8 @@ def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
     root = path if is_remote(path) else os.path.abspath(path)
     files = list_files(path, access)
     with ThreadPoolExecutor(max_workers=8) as pool:
-        footers = list(pool.map(lambda file: _read_footer(file, root, access), files))
+        n_places = places_per_file(len(files), remote=is_remote(path))
+        footers = list(pool.map(lambda file: _read_footer(file, root, access, n_places), files))
     types = _common_types(footers)
     keys = _typed_keys(footers)
     of_columns = _Told(footers, keys)
@@ -159,24 +168,30 @@ def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
     )
 
 
-def _read_footer(file: str, root: str, access: Access) -> Footer:
+def _read_footer(file: str, root: str, access: Access, n_places: int) -> Footer:
     stamp = stamp_of(file, access)
     try:
-        with opened(file, access) as handle, pq.ParquetFile(handle) as parquet:
-            metadata, schema, stored = parquet.metadata, parquet.schema_arrow, read_footer(handle)
+        with opened(file, access) as handle:
+            tail = read_tail(handle)
+            chunks = tail.chunks()
+            sample = sampled(handle, tail, chunks, n_places)
+        summed = tuple(map(sum_of, zip(*chunks, strict=True)))
+        with parsed(tail) as parquet:
+            metadata, schema = parquet.metadata, parquet.schema_arrow
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(file, error) from error
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     if any(group.num_columns != metadata.num_columns for group in groups):
         raise _unreadable(file, ValueError("its row groups have other columns than its schema"))
     return Footer(
-        file=KnownFile(file, access, stamp, footer_digest(metadata)),
+        file=KnownFile(file, access, stamp, footer_digest(metadata), sample),
         schema=schema,
         leaves=tuple(metadata.schema.column(i).path for i in range(metadata.num_columns)),
         group_rows=tuple(group.num_rows for group in groups),
         group_bytes=tuple(group.total_byte_size for group in groups),
         keys=hive_keys(file, root),
-        stored=stored,
+        summed=summed,
+        stored=b"" if chunks else tail.footer,
     )
 
 

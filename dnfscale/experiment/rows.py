@@ -16,6 +16,7 @@ from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar
 from dnfscale.core.bins import CategoryBins
 from dnfscale.core.columns import Categories, Reading, Role, Rows, classes_of
 from dnfscale.core.splits import Splits
+from dnfscale.errors import DataError
 from dnfscale.learn.scans import numbered
 
 Matrix = npt.NDArray[np.float32]
@@ -31,6 +32,8 @@ class RowsPlan:
     reading: Reading
     classes: tuple[tuple[Scalar, ...], ...]
     """The labels of each class."""
+    class_rows: tuple[int, ...]
+    """How many rows of each class were counted."""
     row_numbers: Mapping[int, range]
     splits: Splits
     values: tuple[tuple[Scalar, ...] | None, ...]
@@ -113,6 +116,10 @@ def read_rows(plan: RowsPlan) -> RowMatrix:
     return _READ[key]
 
 
+def _listed(rows: Iterable[int]) -> str:
+    return " and ".join(f"{n_rows:,}" for n_rows in rows)
+
+
 def _nbytes(matrices: Iterable[RowMatrix]) -> int:
     """Return the size of some matrices; features that several share count once."""
     return sum({id(matrix.features): matrix.features.nbytes for matrix in matrices}.values())
@@ -137,5 +144,11 @@ def _read(plan: RowsPlan) -> RowMatrix:
                     features[rows, column] = (
                         data.values if data.present is None else np.where(data.present, data.values, np.nan)
                     )
+    counted = np.bincount(target, minlength=len(plan.classes)).tolist()
+    if counted != list(plan.class_rows):
+        raise DataError(
+            f"expected {_listed(plan.class_rows)} rows of the classes as were counted before, got {_listed(counted)}; "
+            "run again on data that does not change meanwhile"
+        )
     categorical = tuple(column.role is Role.CATEGORY for column in plan.reading.columns)
     return RowMatrix(features, target, plan.splits.arcs(0, n_rows), categorical, weights, plan.reading.unit)

@@ -8,6 +8,9 @@
 The phases of a job follow from its spec and its data alone, so a phase is identified by its name and by how often that
 name has occurred. Stored results carry the fingerprint of the job. Once one result is missing, all later ones are made
 anew even if they are stored, because they depend on the earlier ones.
+
+Rows that are read again must be the rows that were counted, and that their files look the same is no proof of it: what
+the first scan of them counted is counted once more, and compared with what is stored.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from dnfscale.engine.api import Engine, Item, Limit, Result, Tell, Watch, unlimited, untold
+from dnfscale.errors import DataError
 from dnfscale.jobs.folders import Folder, FolderError
 from dnfscale.jobs.scan_bytes import DamagedError, NotExactError, from_bytes, to_bytes
 
@@ -24,16 +28,19 @@ from dnfscale.jobs.scan_bytes import DamagedError, NotExactError, from_bytes, to
 class ScanRecords:
     """The results of scans in a run's folder."""
 
-    def __init__(self, files: Folder, fingerprint: str, *, recalled: Callable[[str], None]) -> None:
+    def __init__(self, files: Folder, fingerprint: str, *, data: str, recalled: Callable[[str], None]) -> None:
         self._files = files
         self._fingerprint = fingerprint
+        self._data = data
         self._recalled = recalled
         self._seen: Counter[str] = Counter()
         self._complete = True
         """Whether all results so far were stored."""
 
-    def recall_or(self, phase: str, make: Callable[[], Result]) -> Result:
-        """Return the stored result of a phase, or make it and store it."""
+    def recall_or(
+        self, phase: str, make: Callable[[], Result], *, use: Callable[[Result], None] = lambda _: None
+    ) -> Result:
+        """Return the stored result of a phase, after telling `use` of it, or make it and store it."""
         name = f"{phase.replace(' ', '-')}-{self._seen[phase]}"
         self._seen[phase] += 1
         title = f"{self._fingerprint} {name}"
@@ -41,6 +48,7 @@ class ScanRecords:
             try:
                 known: Result = from_bytes(title, self._files.read(_file(name)))
                 self._recalled(phase)
+                use(known)
                 return known
             except FolderError:
                 raise
@@ -55,6 +63,15 @@ class ScanRecords:
         # A result that a failing machine has half-written is found to be damaged later, and is then counted again.
         self._files.jot(_file(name), content)
         return made
+
+    def check_same(self, known: Result, counted: Result) -> None:
+        """Raise DataError if rows that were read again are not the rows that were counted before."""
+        if counted != known:
+            raise DataError(
+                f"{self._data}: expected the rows that the run began with, but they do not give the counts that are "
+                "stored; restore the data, or run with --force, or without --resume, to start anew",
+                "data.path",
+            )
 
     def remove(self) -> None:
         """Remove the stored results, which are not needed any more once the job's result is there."""
@@ -84,7 +101,14 @@ class CheckpointedEngine:
         summarize: Callable[[Any], Result],
         merge: Callable[[Sequence[Result]], Result],
     ) -> Result:
-        return self._records.recall_or(phase, lambda: self._engine.reduce(phase, _made(items), summarize, merge))
+        def count(shown: str) -> Result:
+            return self._engine.reduce(shown, _made(items), summarize, merge)
+
+        def compare_later(known: Result) -> None:
+            if isinstance(items, _Kept):
+                items.check_with(lambda: self._records.check_same(known, count("compare counts")))
+
+        return self._records.recall_or(phase, lambda: count(phase), use=compare_later)
 
     def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
         return self._records.recall_or(phase, lambda: self._engine.map(phase, _made(items), function))
@@ -119,11 +143,18 @@ class _Kept(Sequence[Any]):
     def __init__(self, length: int, make: Callable[[], Sequence[Any]]) -> None:
         self._length = length
         self._make = make
+        self._check: Callable[[], None] | None = None
         self._results: Sequence[Any] | None = None
+
+    def check_with(self, check: Callable[[], None]) -> None:
+        """Check the results once they are made; only the first check is kept."""
+        self._check = self._check or check
 
     def made(self) -> Sequence[Any]:
         if self._results is None:
             self._results = self._make()
+            if self._check is not None:
+                self._check()
         return self._results
 
     def __len__(self) -> int:

@@ -39,7 +39,7 @@ from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.spec import JobSpec, learn_spec
-from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Journal, RunFolder
+from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Beginning, Journal, RunFolder
 from dnfscale.jobs.study import JobResult, run_study
 from dnfscale.jobs.suite_spec import SuiteSpec
 from dnfscale.jobs.summary import write_summary
@@ -183,11 +183,13 @@ class Job:
         self.source = source
         self._options = options
         self._to_learn = to_learn
-        self._begins_with = {"spec": fingerprint(spec.essence()), "data": source.identity, "code": code_version()}
-        token = fingerprint(*self._begins_with.values())
+        contents = {file.path: file.contents for file in source.files}
+        begins = Beginning(fingerprint(spec.essence()), source.identity, code_version(), contents)
+        self._begins_with = begins
+        token = fingerprint(begins.spec, begins.data, begins.code)
         files = self.folder.files
         self._notes = TaskNotes(files, token)
-        self._scans = ScanRecords(files, token, recalled=self._recalled)
+        self._scans = ScanRecords(files, token, data=source.path, recalled=self._recalled)
         self._lock = FolderLock(files, tell=lambda line: print(f"dnfscale: {line}", file=sys.stderr))
         self._shown = shown
         self._journal = Journal(files)
@@ -237,23 +239,24 @@ class Job:
             self.folder.files.settle()
         self._lock.release()
 
-    def _check_begun(self, earlier: dict[str, str]) -> None:
+    def _check_begun(self, earlier: Beginning) -> None:
         """Raise an error that says why a run cannot be resumed, unless it has no finished work to lose."""
         if self.folder.files.names("tasks", TASK_ENDINGS) in ([], [BEGUN]):
             return
-        anew = "run with --force, or without --resume, to start anew"
-        if earlier.get("spec") != self._begins_with["spec"]:
+        now, anew = self._begins_with, "run with --force, or without --resume, to start anew"
+        if earlier.spec != now.spec:
             raise self.folder.of_another()
-        if earlier.get("data") != self._begins_with["data"]:
+        if earlier.data != now.data:
+            file, what = earlier.changed_file(now) or (self.source.path, "its rows are read in another way")
             raise DataError(
-                f"{self.source.path}: expected the data that the run in {self.folder.path} began with, but its files "
-                f"have changed since; {anew}",
+                f"{file}: expected the data that the run in {self.folder.path} began with, but {what}; "
+                f"put it back as it was, or {anew}",
                 "data.path",
             )
-        if earlier.get("code") != self._begins_with["code"]:
+        if earlier.code != now.code:
             raise SpecError(
-                f"expected the version of dnfscale that the run in {self.folder.path} began with, "
-                f"{earlier.get('code')}, but this is {self._begins_with['code']}; {anew}"
+                f"expected the version of dnfscale that the run in {self.folder.path} began with, {earlier.code}, but "
+                f"this is {now.code}; {anew}"
             )
 
     def run(self, engine: Engine, *, launch_s: float) -> None:
@@ -275,7 +278,7 @@ class Job:
                 self._to_learn,
                 CheckpointedEngine(engine, self._scans),
                 self._notes,
-                token=self.source.identity,
+                token=self.source.state,
                 clock=time.monotonic,
             )
         except DnfscaleError as error:

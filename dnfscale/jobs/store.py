@@ -8,6 +8,7 @@ import json
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,34 @@ EVENTS = "events.jsonl"
 TASK_ENDINGS = (".json", ".bin")
 """Files of finished work, in the folder tasks."""
 BEGUN = "tasks/job.json"
-"""What the job began with: the digests of its spec, its data and its code."""
+"""What the job began with: the digests of its spec, its data and its code, and the contents of each file."""
 
 SIZED_MODEL = "model_formula_size.json"
 """The model of bounded size, beside model.json."""
 _OURS = ("spec.toml", EVENTS, "result.json", "model.json", SIZED_MODEL, "report.html", "tables", "figures", "tasks")
 """What a run's folder holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What a run begins with, and may be resumed with: digests of its spec, its data and its code."""
+
+    spec: str
+    data: str
+    code: str
+    files: Mapping[str, str]
+    """The contents of each file of the data, as a text: the same for a copy."""
+
+    def changed_file(self, now: Beginning) -> tuple[str, str] | None:
+        """Return the first file that is another by now, and what became of it; None if all are the same."""
+        for file in sorted({*self.files, *now.files}):
+            if file not in now.files:
+                return file, "this file is gone"
+            if file not in self.files:
+                return file, "this file has come since"
+            if self.files[file] != now.files[file]:
+                return file, "this file has changed since"
+        return None
 
 
 class RunFolder:
@@ -109,21 +132,21 @@ class RunFolder:
     def write_text(self, name: str, text: str) -> None:
         self.files.write(name, text.encode())
 
-    def begun_with(self) -> dict[str, str] | None:
+    def begun_with(self) -> Beginning | None:
         """Return what the run in this folder began with; None if there is no run, or if that is not known."""
         try:
             [known] = json.loads(self.files.read(BEGUN))["entries"]
-            return {str(key): str(value) for key, value in known.items()}
+            return Beginning(known["spec"], known["data"], known["code"], dict(known["files"]))
         except FolderError:
             raise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def begin_anew(self, with_what: Mapping[str, str]) -> None:
+    def begin_anew(self, beginning: Beginning) -> None:
         """Remove all finished work, and record what the run begins with."""
         for name in self.files.names("tasks", TASK_ENDINGS):
             self.files.remove(name)
-        self.write_json(BEGUN, {"entries": [with_what]})
+        self.write_json(BEGUN, {"entries": [asdict(beginning)]})
 
     def remove(self, name: str) -> None:
         """Remove a file that an earlier run may have left."""

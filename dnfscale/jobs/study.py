@@ -220,6 +220,7 @@ def _row_facts(learned: Learned) -> dict[str, Any]:
         "outer": table.splits.outer,
         "kept": [list(pair) for pair in sorted(table.summary.kept)],
         "classes": [list(labels) for labels in table.classes],
+        "class_rows": [sum(table.summary.target.counts[label] for label in labels) for labels in table.classes],
         "values": [list(s.values) if isinstance(s, CategorySummary) else None for s in table.summary.columns],
     }
 
@@ -232,6 +233,7 @@ def _rows_plan(source: Source, to_learn: LearnSpec, facts: dict[str, Any], token
         partitions=source.partitions,
         reading=reading_of(features(source, to_learn), to_learn),
         classes=tuple(tuple(labels) for labels in rows["classes"]),
+        class_rows=tuple(rows["class_rows"]),
         row_numbers=numbers,
         splits=Splits(sum(map(len, numbers.values())), rows["outer"], to_learn.validation, to_learn.seed),
         values=tuple(None if values is None else tuple(values) for values in rows["values"]),

@@ -24,6 +24,7 @@ def plan_of(folder: Path, *, keep_missing: bool, seed: int = 0) -> RowsPlan:
         partitions=source.partitions,
         reading=Reading(columns, "y", keep_missing=keep_missing),
         classes=(("no",), ("yes",)),
+        class_rows=(kept // 2, kept // 2),
         row_numbers={0: range(kept)},
         splits=Splits(kept, 2, 0.3, seed),
         values=(None, ("blue", "red"), (False, True)),

@@ -10,9 +10,13 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from tests.faults.fault import IDENTICAL, RESUMED, Fault, NotReadyError
-from tests.faults.ground import Ground, demand, meanwhile, write_wide
+from tests.faults.ground import PARTITION_ROWS, Ground, demand, meanwhile, write_wide
 from tests.jobs.running import surroundings
+from tests.twins import PLAIN, put_twin
 
 
 @contextmanager
@@ -109,6 +113,7 @@ def _change_file(ground: Ground, alter: Callable[[Path], object], said: str) -> 
     data = ground.folder / f"data-{name}"
     shutil.copytree(ground.folder / "table", data)
     file = data / "1.parquet"
+    pq.write_table(pq.read_table(file), file, row_group_size=PARTITION_ROWS, **PLAIN)
     before, times = file.read_bytes(), file.stat()
     spec = ground.spec("formula", name, data={"path": data.name})
     ground.arm("wait", "associate attributes", seconds=2)
@@ -134,6 +139,12 @@ def _truncate(file: Path) -> None:
 
 def _rewrite(file: Path) -> None:
     file.write_bytes(file.read_bytes())
+
+
+def _replace_by_twin(file: Path) -> None:
+    """Put a file of the same size, time and footer in its place, in which x is another."""
+    table = pq.read_table(file)
+    put_twin(file, table.set_column(0, "x", pc.negate(table["x"])), row_group_size=PARTITION_ROWS)
 
 
 FAULTS = (
@@ -163,5 +174,11 @@ FAULTS = (
         "a Parquet file written again between scans (3)",
         RESUMED,
         partial(_change_file, alter=_rewrite, said="written since"),
+    ),
+    Fault(
+        "file-twin",
+        "a Parquet file replaced by its twin: same size, time and footer (3)",
+        RESUMED,
+        partial(_change_file, alter=_replace_by_twin, said="but with other values"),
     ),
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dnfscale.data.footer import chunks_of, read_footer
+from dnfscale.data.footer import chunks_of, read_tail
 from dnfscale.errors import DataError
 from tests.fuzz.kinds import KINDS, check_files, files_of
 from tests.fuzz.specs import check_override
@@ -77,7 +77,7 @@ def test_a_footer_of_any_bytes_is_read_or_refused(noise, place):
     begin = len(file) - 8 - length + place % length
     spoiled = (file[:begin] + noise + file[begin + len(noise) :])[: len(file) - 8] + file[-8:]
     try:
-        chunks = chunks_of(read_footer(_Bytes(spoiled)))
+        chunks = chunks_of(read_tail(_Bytes(spoiled)).footer)
     except ValueError:
         return
     assert all(chunk.compressed_bytes >= 0 for group in chunks for chunk in group)
@@ -86,12 +86,16 @@ def test_a_footer_of_any_bytes_is_read_or_refused(noise, place):
 @given(st.integers(1, 4), st.lists(st.one_of(st.none(), st.integers(-5, 5)), min_size=1, max_size=20))
 def test_a_footer_says_what_arrow_says(n_columns, values):
     file = _written(pa.table({f"c{i}": pa.array(values, pa.int64()) for i in range(n_columns)}), row_group_size=7)
-    found = chunks_of(read_footer(_Bytes(file)))
+    found = chunks_of(read_tail(_Bytes(file)).footer)
     metadata = pq.ParquetFile(pa.BufferReader(file)).metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     chunks = [[group.column(i) for i in range(n_columns)] for group in groups]
-    told = [[(chunk.total_compressed_size, chunk.statistics.null_count) for chunk in group] for group in chunks]
+    told = [[(chunk.total_compressed_size, chunk.statistics.null_count, _start(chunk)) for chunk in g] for g in chunks]
     assert [[tuple(chunk) for chunk in group] for group in found] == told
+
+
+def _start(chunk: pq.ColumnChunkMetaData) -> int:
+    return min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
 
 
 def test_a_table_of_ten_thousand_columns_is_learned_from(tmp_path):

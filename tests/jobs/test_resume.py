@@ -10,10 +10,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from dnfscale.data import identity
+from dnfscale.errors import DataError
 from dnfscale.jobs import runner
 from tests.jobs.running import PATIENCE_S, Desk, essence, small_table, surprising, surroundings
+from tests.twins import PLAIN, put_copy, put_twin
 
 SCANS = [
     "locate medians",
@@ -92,7 +96,7 @@ def test_rows_are_read_again_only_where_a_scan_needs_them(laid_desk, quiet):
     assert ended.code == 0
     assert [line.split("  ")[1] for line in ended.err.splitlines() if line.endswith(" done before")] == SCANS[:3]
     assert recalled(laid_desk.folder()) == SCANS[:3]
-    assert done(laid_desk.folder()) == ["read rows", *SCANS[3:]]
+    assert done(laid_desk.folder()) == ["read rows", "compare counts", *SCANS[3:]]
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
 
 
@@ -141,7 +145,7 @@ def test_every_kind_of_job_writes_down_all_its_scans(laid_desk, kind):
     else:
         before = expected[: expected.index(phase)]
         assert recalled(folder) == before
-        assert [p for p in done(folder) if p not in UNWRITTEN] == expected[expected.index(phase) :]
+        assert [p for p in done(folder) if p not in UNWRITTEN] == ["compare counts", *expected[expected.index(phase) :]]
 
 
 UNWRITTEN = ("read rows", "tune baselines", "search formulas by size")
@@ -213,7 +217,9 @@ def test_data_that_changed_since_is_refused_unless_by_force(desk):
     assert ended.code == 3
     assert ended.message.startswith("dnfscale: ")
     assert "job.toml:" in ended.message
-    assert "expected the data that the run in runs/job began with, but its files have changed since" in ended.message
+    assert "t.parquet: expected the data that the run in runs/job began with, but this file has changed since" in (
+        ended.message
+    )
     assert "run with --force" in ended.message
     assert list(desk.folder().glob("tasks/*.bin")), "refused, but the work is gone"
     assert desk.here("run", "job.toml", "--resume", "--force").code == 0
@@ -269,7 +275,87 @@ def test_a_second_runner_is_refused_and_a_dead_one_is_followed(laid_desk):
     assert surprising(laid_desk.folder()) == []
 
 
+def twin_table() -> dict[str, object]:
+    """Another table of as many bytes, all of whose counts are others."""
+    table = small_table()
+    return {**table, "x": -table["x"], "y": ~table["y"]}
+
+
+MOMENTS = {
+    "the rows are read again": "start count types",
+    "the formula is being minimized": "start minimize formulas",
+    "only baselines are left": "start tune baselines",
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_file_replaced_by_its_twin_is_refused_by_name_when_a_run_is_resumed(desk, moment):
+    file = desk.table(small_table(), **PLAIN)
+    desk.spec(kind="study", **{"baselines.random_forest": {"trials": 1}, "folds": {"outer": 2}})
+    die(desk, MOMENTS[moment], "run", "job.toml")
+    before = file.read_bytes()
+    put_twin(file, twin_table())
+    ended = desk.here("run", "job.toml", "--resume")
+    assert ended.code == 3
+    assert "t.parquet: expected the data that the run in runs/job began with, but this file has changed since; put" in (
+        ended.message
+    )
+    assert "run with --force, or without --resume, to start anew" in ended.message
+    assert not (desk.folder() / "result.json").exists()
+    file.write_bytes(before)
+    assert desk.here("run", "job.toml", "--resume").code == 0
+    assert recalled(desk.folder()) or moment == "only baselines are left"
+
+
+@pytest.mark.parametrize("time_ns", [None, 0], ids=["with its time", "with another time"])
+def test_a_copy_of_the_data_is_as_good_as_the_data_when_a_run_is_resumed(laid_desk, quiet, time_ns):
+    laid_desk.spec(kind="study")
+    die(laid_desk, "start count types", "run", "job.toml")
+    file = laid_desk.path / "t.parquet"
+    put_copy(file)
+    if time_ns is not None:
+        os.utime(file, ns=(time_ns, time_ns))
+    assert laid_desk.here("run", "job.toml", "--resume").code == 0
+    assert recalled(laid_desk.folder()) == SCANS[:3]
+    assert essence(laid_desk.folder() / "result.json") == quiet[0]
+
+
+@pytest.mark.parametrize(
+    ("phase", "said"),
+    [
+        ("count types", "but they do not give the counts that are stored; restore the data, or run with --force"),
+        ("tune baselines", "rows of the classes as were counted before, got"),
+    ],
+)
+def test_rows_that_are_read_again_must_give_the_counts_of_before(desk, monkeypatch, phase, said):
+    # The sample sees the beginning of the first column only, in which the twin is no other.
+    for bound in ("_MOST_PLACES", "_FEWEST_PLACES"):
+        monkeypatch.setattr(identity, bound, 1)
+    table = {"first": np.zeros(9_000), **small_table(9_000)}
+    file = desk.table(table, **PLAIN)
+    desk.spec(kind="study", **{"baselines.random_forest": {"trials": 1}, "folds": {"outer": 2}})
+    with monkeypatch.context() as patch:
+        watch = runner.Job.watch
+
+        def interrupted(self, progress):
+            if progress.phase == phase:
+                raise DataError("interrupted")
+            watch(self, progress)
+
+        patch.setattr(runner.Job, "watch", interrupted)
+        assert "interrupted" in desk.here("run", "job.toml").message
+    put_twin(file, {**table, "x": -table["x"], "y": ~table["y"]})
+    ended = desk.here("run", "job.toml", "--resume")
+    assert ended.code == 3
+    assert said in ended.message
+    assert not (desk.folder() / "result.json").exists()
+
+
 CHANGES = {
+    "replaced by its twin": (
+        lambda file: put_twin(file, twin_table(), row_group_size=40),
+        "another of the same size, time and footer, but with other values",
+    ),
     "deleted": (lambda file: file.unlink(), "it is gone"),
     "truncated": (lambda file: os.truncate(file, file.stat().st_size // 2), "written since"),
     "rewritten": (lambda file: file.write_bytes(file.read_bytes()), "written since"),
@@ -281,7 +367,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_files_that_change_between_scans_end_the_run(desk, monkeypatch, change, phase):
     alter, said = CHANGES[change]
-    file = desk.table(small_table(), "data/a.parquet", row_group_size=40)
+    file = desk.table(small_table(), "data/a.parquet", row_group_size=40, **PLAIN)
     os.utime(file, ns=(0, time.time_ns() - 10**9))
     watch = runner.Job.watch
 
@@ -298,3 +384,16 @@ def test_files_that_change_between_scans_end_the_run(desk, monkeypatch, change, 
     assert not (desk.folder() / "result.json").exists()
     assert surprising(desk.folder()) == []
     assert not (desk.folder() / "tasks" / "ideal.json").exists()
+
+
+def test_a_file_replaced_by_its_copy_between_scans_is_the_same_file(laid_desk, quiet, monkeypatch):
+    watch = runner.Job.watch
+
+    def copying(self, progress):
+        watch(self, progress)
+        if progress.done == 0:
+            put_copy(laid_desk.path / "t.parquet")
+
+    monkeypatch.setattr(runner.Job, "watch", copying)
+    assert laid_desk.run(kind="study").code == 0
+    assert essence(laid_desk.folder() / "result.json") == quiet[0]
