@@ -62,6 +62,10 @@ class Store:
         with self.files().open_output_stream(f"{BUCKET}/{name}") as sink:
             pq.write_table(table, sink, **options)
 
+    def put(self, name: str, content: bytes) -> None:
+        with self.files().open_output_stream(f"{BUCKET}/{name}") as sink:
+            sink.write(content)
+
     def read(self, name: str) -> bytes:
         with self.files().open_input_file(f"{BUCKET}/{name}") as file:
             return bytes(file.read())

@@ -113,7 +113,7 @@ UNREADABLE: dict[Callable[[Desk], None], str] = {
     damaged: "t.parquet: expected to read its columns, but that failed",
     empty_file: "t.parquet: expected a Parquet file, but it cannot be read",
     another_format: "t.parquet: expected a Parquet file, but it cannot be read",
-    empty_directory: "expected at least one file that ends in .parquet, but the directory has none",
+    empty_directory: "expected at least one Parquet file, but the directory has none",
     nothing: "expected a Parquet file or a directory of them, but there is nothing at this path",
     other_columns: "b.parquet is not in it; write the files with one schema",
     fewer_columns: "b.parquet: expected the same columns in all files, but 'z'",

@@ -1,15 +1,21 @@
 """Lists the files that a path means.
 
 A path is a file, a directory (with hive-style `key=value` folders), or a glob, on this machine or in an object store.
+A folder, also one that a glob matches, means everything in and below it, whatever its name, except names that begin
+with a dot or an underscore, which are side files of other tools (Spark's rule: `_key=value` is data). What is meant and
+cannot be followed, such as a link to a disk that is not mounted, is an error that names it: no row is passed over
+without a word. Whether a file is Parquet is left to its own bytes.
+
 Files come in the order of their paths.
 """
 
 from __future__ import annotations
 
 import fnmatch
-import glob
 import os
 import re
+import stat
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -32,7 +38,7 @@ def list_files(path: str, access: Access) -> list[str]:
     try:
         return _list_remote(path, access) if is_remote(path) else _list_local(path)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path}: expected to list its files, but {told(error, path)}") from error
+        raise _unlisted(path, error) from error
 
 
 def hive_keys(file: str, root: str) -> dict[str, str | None]:
@@ -43,88 +49,182 @@ def hive_keys(file: str, root: str) -> dict[str, str | None]:
     return {unquote(key): None if value == _HIVE_NULL else unquote(value) for key, value in pairs}
 
 
-def is_meant(path: str, pattern: str) -> bool:
-    """Return whether a glob matches a file, by the rules for local files.
+class Glob:
+    """A pattern of paths, matched name by name.
 
-    `**` by itself stands for any number of folders; `*`, `?`, `[abc]` and `[!abc]` stay within a name. Names that begin
-    with a dot match only if the pattern has the dot too.
+    `**` by itself stands for any number of folders; `*`, `?`, `[abc]` and `[!abc]` stay within a name. Side files match
+    only if the pattern has their dot or underscore too.
     """
-    parts = pattern.split("/")
-    if parts[-1] == "**":
-        parts.append("*")
-    # The possible numbers of parts of the pattern that match the names so far.
-    used = _skipping(parts, {0})
-    for name in path.split("/"):
-        stayed = {i for i in used if i < len(parts) and parts[i] == "**" and not name.startswith(".")}
-        used = _skipping(parts, stayed | {i + 1 for i in used if i < len(parts) and _is_named(name, parts[i])})
-    return len(parts) in used
+
+    def __init__(self, pattern: str) -> None:
+        self._parts = pattern.split("/")
+        if self._parts[-1] == "**":
+            self._parts.append("*")
+        self.begin = self._skipping({0})
+        """The possible numbers of parts that match no name at all."""
+
+    def after(self, used: set[int], name: str) -> set[int]:
+        """Return the possible numbers of parts that match the names so far and one more."""
+        parts = self._parts
+        stayed = {i for i in used if i < len(parts) and parts[i] == "**" and not is_side_file(name)}
+        return self._skipping(stayed | {i + 1 for i in used if i < len(parts) and _is_named(name, parts[i])})
+
+    def is_whole(self, used: set[int]) -> bool:
+        """Say whether the names so far match all of the pattern."""
+        return len(self._parts) in used
+
+    def means(self, path: str) -> bool:
+        """Say whether the pattern matches a file, or a folder that it is in."""
+        used, names = self.begin, path.split("/")
+        for place, name in enumerate(names):
+            used = self.after(used, name)
+            if self.is_whole(used) and not any(map(is_side_file, names[place + 1 :])):
+                return True
+        return False
+
+    def _skipping(self, used: set[int]) -> set[int]:
+        """Return the numbers of used parts, with those that follow if a ** stands for no folder at all."""
+        reached = set(used)
+        for i, part in enumerate(self._parts):
+            if i in reached and part == "**":
+                reached.add(i + 1)
+        return reached
+
+
+def is_side_file(name: str) -> bool:
+    """Say whether a file or folder in a dataset is passed over."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _is_named(name: str, part: str) -> bool:
+    spells_mark = not is_side_file(name) or part.startswith(name[0])
+    return part != "**" and spells_mark and fnmatch.fnmatchcase(name, part)
 
 
 def _list_local(path: str) -> list[str]:
     # Workers may have another working directory.
     root = os.path.abspath(path)
-    if _is_pattern(root) and not os.path.exists(root):
-        return _some([name for name in sorted(glob.glob(root, recursive=True)) if os.path.isfile(name)], root)
-    return _in_folder(root, *located(root, Access()))
+    if os.path.lexists(root):
+        return _some(sorted(_files_at(root)), root, "directory has")
+    if not _is_pattern(root):
+        raise _nothing_at(path)
+    # The folder before the first name with a wildcard: above it there is nothing to choose.
+    *folders, _ = re.split(r"[*?\[]", root)[0].split("/")
+    start = "/".join(folders) or "/"
+    glob = Glob(os.path.relpath(root, start))
+    found = _matched(start, glob, glob.begin, ()) if os.path.lexists(start) and _is_folder(start) else ()
+    return _some(sorted(found), root, "pattern matches")
+
+
+_Folders = tuple[tuple[int, int], ...]
+"""The folders that a path leads through, by device and number."""
+
+
+def _matched(folder: str, glob: Glob, used: set[int], above: _Folders) -> Iterator[str]:
+    """Yield the local files below a folder that a pattern means, given how much of it the folder's path has used."""
+    through = _through(folder, above)
+    for entry in _entries_of(folder):
+        now = glob.after(used, entry.name)
+        if glob.is_whole(now):
+            yield from _files_at(entry.path, through)
+        elif now and not entry.is_file(follow_symlinks=False) and _is_folder(entry.path):
+            yield from _matched(entry.path, glob, now, through)
+
+
+def _files_at(path: str, above: _Folders = ()) -> Iterator[str]:
+    """Yield a local file, or those in and below a folder."""
+    if not _is_folder(path):
+        if not os.path.isfile(path):
+            raise DataError(f"{path}: expected a file or a folder, got a pipe, a socket or a device; move it elsewhere")
+        yield path
+        return
+    through = _through(path, above)
+    for entry in _entries_of(path):
+        if is_side_file(entry.name):
+            continue
+        if entry.is_file(follow_symlinks=False):
+            yield entry.path
+        else:
+            yield from _files_at(entry.path, through)
+
+
+def _is_folder(path: str) -> bool:
+    """Say whether a local path is a folder; a link that leads nowhere is an error, because it may have been one."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except OSError as error:
+        if not (isinstance(error, FileNotFoundError) and os.path.islink(path)):
+            raise _unlisted(path, error) from error
+        raise DataError(
+            f"{path}: expected a file or a folder, but it is a link to {os.readlink(path)}, where there is nothing; "
+            "mount or restore what it points to, or remove the link"
+        ) from error
+
+
+def _through(folder: str, above: _Folders) -> _Folders:
+    """Return the folders that lead to what is in a folder; a link back to one of them is an error."""
+    found = os.stat(folder)
+    own = found.st_dev, found.st_ino
+    if own in above:
+        raise DataError(f"{folder}: expected a folder, but it is a link to one that it is in itself; remove the link")
+    return (*above, own)
+
+
+def _entries_of(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        raise _unlisted(folder, error) from error
 
 
 def _list_remote(path: str, access: Access) -> list[str]:
     filesystem, inner = located(path, access)
     if not _is_pattern(inner):
-        return _in_folder(path, filesystem, inner)
+        return _in_store(path, filesystem, inner)
     folder = inner[: re.search(r"[*?\[]", inner).start()].rpartition("/")[0]  # type: ignore[union-attr]
     if not folder:
         raise DataError(f"{path}: expected a bucket without * or ? in its name; name one bucket")
-    names = [entry.path for entry in _entries(filesystem, folder) if is_meant(entry.path, inner)]
-    return _some([spelled(name, path) for name in sorted(names)], path)
+    glob = Glob(inner)
+    found = [name for name in _objects(filesystem, folder) if glob.means(name)]
+    return _some([spelled(name, path) for name in sorted(found)], path, "pattern matches")
 
 
-def _in_folder(path: str, filesystem: Any, inner: str) -> list[str]:
+def _in_store(path: str, filesystem: Any, inner: str) -> list[str]:
     info = filesystem.get_file_info(inner)
     if info.type == pafs.FileType.NotFound:
-        bucket = "; is the name of the bucket right?" if is_remote(path) else ""
-        raise DataError(
-            f"{path}: expected a Parquet file or a directory of them, but there is nothing at this path{bucket}"
-        )
+        raise _nothing_at(path)
     if info.type == pafs.FileType.File:
         return [spelled(inner, path)]
-    found = [entry.path for entry in _entries(filesystem, inner) if _is_data(entry.path, inner)]
-    if not found:
-        raise DataError(f"{path}: expected at least one file that ends in .parquet, but the directory has none")
-    return [spelled(name, path) for name in sorted(found)]
+    names = [name for name in _objects(filesystem, inner) if not _is_aside(name, inner)]
+    return _some([spelled(name, path) for name in sorted(names)], path, "directory has")
 
 
-def _entries(filesystem: Any, folder: str) -> list[Any]:
+def _objects(filesystem: Any, folder: str) -> list[str]:
     entries = filesystem.get_file_info(pafs.FileSelector(folder, recursive=True))
-    return [entry for entry in entries if entry.type == pafs.FileType.File]
+    return [entry.path for entry in entries if entry.type == pafs.FileType.File]
 
 
-def _some(files: list[str], pattern: str) -> list[str]:
+def _is_aside(name: str, root: str) -> bool:
+    return any(map(is_side_file, name[len(root) :].lstrip("/").split("/")))
+
+
+def _some(files: list[str], path: str, where: str) -> list[str]:
     if not files:
-        raise DataError(f"{pattern}: expected at least one Parquet file, but the pattern matches none")
+        raise DataError(f"{path}: expected at least one Parquet file, but the {where} none")
     return files
+
+
+def _nothing_at(path: str) -> DataError:
+    bucket = "; is the name of the bucket right?" if is_remote(path) else ""
+    return DataError(
+        f"{path}: expected a Parquet file or a directory of them, but there is nothing at this path{bucket}"
+    )
+
+
+def _unlisted(path: str, error: Exception) -> DataError:
+    return DataError(f"{path}: expected to list its files, but {told(error, path)}")
 
 
 def _is_pattern(path: str) -> bool:
     return any(c in path for c in "*?[")
-
-
-def _skipping(parts: list[str], used: set[int]) -> set[int]:
-    """Return the numbers of used parts, with those that follow if a ** stands for no folder at all."""
-    reached = set(used)
-    for i, part in enumerate(parts):
-        if i in reached and part == "**":
-            reached.add(i + 1)
-    return reached
-
-
-def _is_named(name: str, part: str) -> bool:
-    hidden = name.startswith(".") and not part.startswith(".")
-    return part != "**" and not hidden and fnmatch.fnmatchcase(name, part)
-
-
-def _is_data(file: str, root: str) -> bool:
-    """Return whether a file is data, not a side file of another tool: those have names that begin with _ or a dot."""
-    parts = PurePosixPath(file[len(root) :].lstrip("/")).parts
-    hidden = any(part.startswith((".", "_")) and "=" not in part for part in parts)
-    return not hidden and parts[-1].endswith((".parquet", ".pq"))

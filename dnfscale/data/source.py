@@ -197,7 +197,12 @@ def _read_footer(file: str, root: str, access: Access, n_places: int) -> Footer:
 
 def _unreadable(file: str, error: Exception) -> DataError:
     is_text = file.lower().endswith((".csv", ".tsv", ".txt"))
-    advice = "convert it with: dnfscale data convert" if is_text else "write it again, or leave it out"
+    advice = (
+        "convert it with: dnfscale data convert"
+        if is_text
+        else "write it again, or move it elsewhere: everything in a folder of data is read, except names that begin "
+        "with _ or a dot"
+    )
     return DataError(f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); {advice}")
 
 

@@ -269,6 +269,19 @@ def test_an_object_of_another_etag_is_told_by_its_contents(store):
         replace(file, stamp=another, sample=replace(file.sample, digest="another")).check()
 
 
+@pytest.mark.usefixtures("far")
+def test_an_object_that_is_not_parquet_is_refused_by_name_whatever_its_name(store):
+    access = Access(store.endpoint, "us-east-1")
+    for name in ("a.parquet", "b.PARQUET", "000000_0", "deep/c"):
+        store.put_table(f"data/odd/{name}", pa.table({"x": [1], "y": [True]}))
+    store.put("data/odd/_SUCCESS", b"")
+    assert open_source(f"s3://{BUCKET}/data/odd", access).n_rows == 4
+    store.put("data/odd/notes.txt", b"")
+    for path in ("odd", "odd/*", "odd/**"):
+        with pytest.raises(DataError, match=r"odd/notes\.txt: expected a Parquet file, .*\(it is empty\)"):
+            open_source(f"s3://{BUCKET}/data/{path}", access)
+
+
 @pytest.mark.parametrize(
     "path",
     ["tree", "tree/year=2024", "tree/*/a.parquet", "tree/**/*.parquet", "tree/year=202[35]", "tree/year=202[!3]"],
