@@ -269,8 +269,12 @@ def _typed_keys(footers: Sequence[Footer]) -> dict[str, tuple[pa.DataType, list[
     """Return the type of each hive key and its value per file: whole numbers where all values read as such."""
     typed: dict[str, tuple[pa.DataType, list[Any]]] = {}
     for key in dict.fromkeys(key for footer in footers for key in footer.keys):
-        if key in footers[0].schema.names:
-            continue
+        twice = next((f for f in footers if key in f.keys and f.schema.get_field_index(key) >= 0), None)
+        if twice is not None:
+            raise DataError(
+                f"{twice.path}: expected {key!r} to be a column of the files or a folder {key}=..., but it is both; "
+                "rename the folders, or write the files without the column"
+            )
         outside = [footer.path for footer in footers if key not in footer.keys]
         if outside:
             raise DataError(

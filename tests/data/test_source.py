@@ -202,9 +202,14 @@ def test_a_whole_number_too_large_for_64_bits_is_a_text(tmp_path):
     assert read_back(source, {"id": Role.CATEGORY}, target="y")["id"] == [str(2**70)]
 
 
-def test_a_column_in_the_files_wins_over_a_folder_of_its_name(tmp_path):
-    write(tmp_path / "x=7" / "part.parquet", xy(0, 3))
-    assert numbers_of(open_source(str(tmp_path))) == [0, 1, 2]
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_a_hive_key_that_is_also_a_column_of_a_file_is_an_error_that_names_both(tmp_path, first):
+    write(tmp_path / f"key={first}" / "part.parquet", {**xy(0, 3), "key": ["other"] * 3})
+    write(tmp_path / f"key={'b' if first == 'a' else 'a'}" / "part.parquet", {**xy(3, 5), "key": ["other"] * 2})
+    said = r"part\.parquet: expected 'key' to be a column of the files or a folder key=\.\.\., but it is both"
+    with pytest.raises(DataError, match=said):
+        open_source(str(tmp_path))
+    assert list(open_source(str(tmp_path / "key=a")).types) == ["x", "y", "key"]
 
 
 def test_a_pattern_over_hive_folders_sees_their_keys(tmp_path):

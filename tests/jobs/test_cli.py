@@ -117,6 +117,16 @@ def test_validate_says_how_large_the_data_are(laid_desk):
 
 
 @pytest.mark.parametrize("verb", ["validate", "plan", "run"])
+def test_a_hive_key_that_is_also_a_column_is_refused_by_name(desk, verb):
+    for number in (1, 2):
+        desk.table({**small_table(), "k": [3] * 240}, f"t.parquet/k={number}/a.parquet")
+    ended = desk.here(verb, desk.spec())
+    assert ended.code == 3
+    assert "t.parquet/k=1/a.parquet: expected 'k' to be a column of the files or a folder k=..." in ended.message
+    assert "rename the folders, or write the files without the column" in ended.message
+
+
+@pytest.mark.parametrize("verb", ["validate", "plan", "run"])
 @pytest.mark.parametrize(
     ("asked", "code", "message"),
     [
