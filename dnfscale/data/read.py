@@ -39,7 +39,7 @@ class FileRows:
     groups: tuple[int, ...]
     n_rows: int
     constants: tuple[tuple[str, pa.Scalar], ...] = ()
-    """Hive keys and their values: columns that are in the path, not in the file."""
+    """Columns of one value that is not in the file: hive keys, and columns that the file has no value of."""
 
     def with_group(self, group: int, n_rows: int) -> FileRows:
         return replace(self, groups=(*self.groups, group), n_rows=self.n_rows + n_rows)
@@ -187,7 +187,7 @@ def _weights(batch: Batch, name: str, unit: int) -> Ints:
 
 
 def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], fetch: Fetch) -> Iterator[Batch]:
-    constants = dict(piece.constants)
+    constants = {name: value for name, value in piece.constants if name in (*plain, *coded)}
     plain = [name for name in plain if name not in constants]
     coded = [name for name in coded if name not in constants]
     file = piece.file
@@ -236,7 +236,12 @@ def _told_with(file: KnownFile) -> Iterator[None]:
 def _with_constants(batches: Iterable[Batch], constants: dict[str, pa.Scalar]) -> Iterator[Batch]:
     for batch in batches:
         for name, value in constants.items():
-            batch = batch.append_column(name, pa.repeat(value, batch.num_rows))
+            array = pa.repeat(value, batch.num_rows)
+            # The one column that was read for its length may be a constant itself.
+            if isinstance(batch, LateBatch) or name not in batch.schema.names:
+                batch = batch.append_column(name, array)
+            else:
+                batch = batch.set_column(batch.schema.get_field_index(name), name, array)
         yield batch
 
 

@@ -160,7 +160,7 @@ def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
     return Source(
         path=path,
         types={**types, **{name: kind for name, (kind, _) in keys.items()}},
-        partitions=_partitions(footers, keys),
+        partitions=_partitions(footers, types, keys),
         n_rows=sum(sum(footer.group_rows) for footer in footers),
         column_bytes=_Sizes(of_columns, 0),
         null_counts=_Sizes(of_columns, 1),
@@ -227,7 +227,11 @@ def _sizes(
 
 
 def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
-    """Return the columns that all files share; files that disagree are an error."""
+    """Return the columns that all files share, of the type that the first file says that has a value in them.
+
+    Files that disagree are an error. A column of the type null, which pandas writes where all values are missing,
+    agrees with any type.
+    """
     first = footers[0]
     for footer in footers:
         twice = [name for name, count in Counter(footer.schema.names).items() if count > 1]
@@ -235,27 +239,30 @@ def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
             raise DataError(
                 f"{footer.path}: column names must differ, but {twice[0]!r} occurs twice; rename one of them"
             )
-    known = set(first.schema.names)
+    told_by = dict.fromkeys(first.schema.names, first)
+    types = {field.name: field.type for field in first.schema}
     for footer in footers[1:]:
         if footer.schema.equals(first.schema):
             continue
         theirs = set(footer.schema.names)
         missing = [n for n in first.schema.names if n not in theirs]
-        extra = [n for n in footer.schema.names if n not in known]
+        extra = [n for n in footer.schema.names if n not in types]
         if missing or extra:
             name, has, lacks = (missing[0], first, footer) if missing else (extra[0], footer, first)
             raise DataError(
                 f"{lacks.path}: expected the same columns in all files, but {name!r} of {has.path} is not in it; "
                 "write the files with one schema"
             )
-        for name in first.schema.names:
-            mine, its = first.schema.field(name).type, footer.schema.field(name).type
-            if _read_as(mine) != _read_as(its):
+        for name, known in types.items():
+            its = footer.schema.field(name).type
+            if pa.types.is_null(known):
+                types[name], told_by[name] = its, footer
+            elif not pa.types.is_null(its) and _read_as(known) != _read_as(its):
                 raise DataError(
-                    f"{footer.path}: expected column {name!r} to have the type {mine} as in {first.path}, "
+                    f"{footer.path}: expected column {name!r} to have the type {known} as in {told_by[name].path}, "
                     f"got {its}; write the files with one schema"
                 )
-    return {field.name: field.type for field in first.schema}
+    return types
 
 
 def _read_as(kind: pa.DataType) -> pa.DataType:
@@ -296,14 +303,26 @@ def _whole_number(text: str) -> int | None:
     return None
 
 
+def _empty_columns(footer: Footer, types: dict[str, pa.DataType]) -> dict[str, pa.Scalar]:
+    """Return a null of the right type for each column of the type null that has another type in other files."""
+    return {
+        field.name: pa.scalar(None, _read_as(types[field.name]))
+        for field in footer.schema
+        if pa.types.is_null(field.type) and not pa.types.is_null(types[field.name])
+    }
+
+
 def _partitions(
-    footers: Sequence[Footer], keys: dict[str, tuple[pa.DataType, list[Any]]]
+    footers: Sequence[Footer],
+    types: dict[str, pa.DataType],
+    keys: dict[str, tuple[pa.DataType, list[Any]]],
 ) -> tuple[ParquetPartition, ...]:
     partitions: list[ParquetPartition] = []
     pieces: list[FileRows] = []
     rows = size = 0
     for number, footer in enumerate(footers):
-        constants = tuple((key, pa.scalar(values[number], kind)) for key, (kind, values) in keys.items())
+        of_keys = {key: pa.scalar(values[number], kind) for key, (kind, values) in keys.items()}
+        constants = tuple((of_keys | _empty_columns(footer, types)).items())
         for group, (group_rows, group_bytes) in enumerate(zip(footer.group_rows, footer.group_bytes, strict=True)):
             if not group_rows:
                 continue

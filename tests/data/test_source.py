@@ -279,6 +279,57 @@ def test_strings_however_they_are_stored_may_stand_beside_each_other(tmp_path):
     assert rows["c"] == ["red", "blue"] * 3
 
 
+TYPED = {
+    "whole numbers": (pa.array([3, 4], pa.int16()), Role.NUMBER),
+    "numbers": (pa.array([0.5, None]), Role.NUMBER),
+    "times": (pa.array([7, 8], pa.timestamp("us")), Role.NUMBER),
+    "decimals": (pa.array([1, 2], pa.decimal128(9, 2)), Role.NUMBER),
+    "truth values": (pa.array([True, False]), Role.FLAG),
+    "strings": (pa.array(["a", None]), Role.CATEGORY),
+    "large strings": (pa.array(["a", "b"], pa.large_string()), Role.CATEGORY),
+    "a dictionary": (pa.array(["a", "b"]).dictionary_encode(), Role.CATEGORY),
+}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_column_of_the_type_null_in_one_file_is_missing_there_and_has_the_type_of_the_others(tmp_path, kind, place):
+    values, role = TYPED[kind]
+    columns = [values, values]
+    columns.insert(place, pa.nulls(2))
+    for number, column in enumerate(columns):
+        write(tmp_path / f"null{number}.parquet", {"c": column, "x": [number] * 2, "y": ["n", "p"]})
+        typed = pa.nulls(2, values.type) if number == place else column
+        write(tmp_path / "typed" / f"{number}.parquet", {"c": typed, "x": [number] * 2, "y": ["n", "p"]})
+    source, typed_source = open_source(str(tmp_path / "null*")), open_source(str(tmp_path / "typed"))
+    assert source.types == typed_source.types
+    for keep_missing in (True, False):
+        roles = {"c": role, "x": Role.NUMBER}
+        expected = read_back(typed_source, roles, target="y", keep_missing=keep_missing)
+        assert read_back(source, roles, target="y", keep_missing=keep_missing) == expected
+    assert read_back(source, {"c": role}, target="y", keep_missing=True)["c"][2 * place : 2 * place + 2] == [None, None]
+    assert read_back(source, {}, target="c", keep_missing=True) == read_back(
+        typed_source, {}, target="c", keep_missing=True
+    )
+
+
+def test_a_file_may_have_no_value_at_all(tmp_path):
+    write(tmp_path / "a.parquet", {"x": pa.nulls(3), "y": pa.nulls(3)})
+    write(tmp_path / "b.parquet", {"x": [1.5], "y": ["n"]})
+    source = open_source(str(tmp_path))
+    assert source.types == {"x": pa.float64(), "y": pa.string()}
+    assert read_back(source, {"x": Role.NUMBER}, target="y") == {"x": [1.5], "y": ["n"]}
+
+
+def test_files_that_disagree_beside_one_of_the_type_null_are_an_error(tmp_path):
+    for name, column in (("a", pa.nulls(1)), ("b", pa.array([1])), ("c", pa.array(["z"]))):
+        write(tmp_path / f"{name}.parquet", {"x": column, "y": [1]})
+    with pytest.raises(
+        DataError, match=r"c\.parquet: .* column 'x' to have the type int64 as in .*b\.parquet, got string"
+    ):
+        open_source(str(tmp_path))
+
+
 @pytest.mark.parametrize("name", ["a.parquet", "b.parquet"])
 def test_a_column_name_that_occurs_twice_is_an_error_in_whichever_file(tmp_path, name):
     write(tmp_path / "a.parquet", {"x": [1], "y": [1]})

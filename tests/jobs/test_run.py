@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dnfscale.jobs.spec import read_spec
@@ -221,6 +222,20 @@ def test_the_timing_covers_the_phases(studied):
     timing = studied.result()["timing"]
     assert sum(timing["phases_s"].values()) <= timing["total_s"] + 0.1
     assert all(seconds >= 0 for seconds in timing["phases_s"].values())
+
+
+def test_a_file_without_any_value_in_a_column_is_learned_from_as_if_it_said_the_type(desk):
+    table = small_table(300)
+    for folder, kind in (("typed", pa.string()), ("untyped", pa.null())):
+        for number in range(3):
+            part = {name: values[100 * number : 100 * number + 100] for name, values in table.items()}
+            part |= {"s": pa.nulls(100, kind)} if number == 1 else {}
+            desk.table(part, f"{folder}/{number}.parquet")
+        data = {"path": folder, "missing": "indicator"}
+        assert desk.run(kind="study", name=folder, folds={"outer": 2}, data=data).code == 0
+    typed, untyped = (essence(desk.folder(name) / "result.json") for name in ("typed", "untyped"))
+    assert untyped.replace('"untyped"', '"typed"') == typed
+    assert "s_missing" in (desk.folder("typed") / "result.json").read_text()
 
 
 def test_the_same_spec_runs_again_with_the_same_result(studied):
