@@ -95,7 +95,7 @@ class Block:
     target: Categories
     """Empty if the reading names no target."""
     missing: Sequence[int]
-    """Missing values of each column among the rows read."""
+    """Missing values of each column among the rows read; among the rows kept, if missing values are kept."""
     missing_targets: int = 0
     """Rows read that have no target."""
     weights: Ints | None = None

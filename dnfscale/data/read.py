@@ -156,20 +156,15 @@ def to_block(batch: Batch, reading: Reading) -> Block:
             present = _present(data)
             if present is not None:
                 keep &= present
-    missing = tuple(_n_missing(data) for data in delivered)
-    if keep.all():
-        n_rows = batch.num_rows
-        return Block(n_read, n_rows, tuple(delivered), target, missing, missing_targets, weights, weightless)
-    return Block(
-        n_read,
-        int(keep.sum()),
-        tuple(_select(data, keep) for data in delivered),
-        target if reading.target is None else Categories(target.codes[keep], target.values),
-        missing,
-        missing_targets,
-        None if weights is None else weights[keep],
-        weightless,
-    )
+    if not keep.all():
+        kept = [_select(data, keep) for data in delivered]
+        target = target if reading.target is None else Categories(target.codes[keep], target.values)
+        weights = None if weights is None else weights[keep]
+    else:
+        kept = delivered
+    # Where missing values are kept, only those of kept rows can become attributes.
+    missing = tuple(_n_missing(data) for data in (kept if reading.keep_missing else delivered))
+    return Block(n_read, int(keep.sum()), tuple(kept), target, missing, missing_targets, weights, weightless)
 
 
 def _target(batch: Batch, name: str | None) -> Categories:

@@ -677,3 +677,16 @@ def test_a_label_is_met_in_the_precision_of_its_column(kind):
     learned = learn(table_source(table, "memory"), LearnSpec("y", positive=(0.1,), outer=2, max_ell=1), SerialEngine())
     assert learned.positive == (y[0].as_py(),)
     assert learned.positive_rows == 30
+
+
+def test_a_column_that_is_missing_only_in_rows_without_a_target_gets_no_attribute_for_it():
+    random = np.random.default_rng(3)
+    n_rows = 60
+    x, s = random.normal(size=n_rows).tolist(), random.choice(["a", "b"], n_rows).tolist()
+    y: list[str | None] = ["p" if value > 0 else "n" for value in x]
+    table = {"x": [None, *x], "s": [None, *s], "b": [None, *([True, False] * (n_rows // 2))], "y": [None, *y]}
+    learned = learn_here(table_source(pa.table(table), "t"), LearnSpec("y", missing="indicator", outer=0))
+    assert not [name for name in learned.attribute_names if name.endswith("_missing")]
+    table["x"][7] = None
+    learned = learn_here(table_source(pa.table(table), "t"), LearnSpec("y", missing="indicator", outer=0))
+    assert [name for name in learned.attribute_names if name.endswith("_missing")] == ["x_missing"]
