@@ -23,7 +23,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from dnfscale.data.storage import Access, check_path, is_remote, located, spelled, told
+from dnfscale.data.storage import Access, check_path, is_remote, is_within, located, spelled, told
 from dnfscale.errors import DataError
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -47,6 +47,14 @@ def hive_keys(file: str, root: str) -> dict[str, str | None]:
     folders = PurePosixPath(file[len(root.rstrip("/")) + 1 :] if inside else file).parts[:-1]
     pairs = (folder.split("=", 1) for folder in folders if "=" in folder)
     return {unquote(key): None if value == _HIVE_NULL else unquote(value) for key, value in pairs}
+
+
+def means(folder: str, path: str) -> bool:
+    """Say whether a folder of data means what is, or will be, at another path."""
+    if not is_within(path, folder):
+        return False
+    root, name = (place.rstrip("/") if is_remote(place) else os.path.realpath(place) for place in (folder, path))
+    return not _is_aside(name, root)
 
 
 class Glob:

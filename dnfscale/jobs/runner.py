@@ -19,6 +19,7 @@ import pyarrow as pa
 import dnfscale
 from dnfscale.core.columns import unused_name
 from dnfscale.data.datasets import is_named, open_named
+from dnfscale.data.listing import means
 from dnfscale.data.models import read_models
 from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source, open_source
@@ -126,6 +127,12 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
                 roles["positive"] = None
             to_learn = learn_spec(spec, target=spec["data.target"] or record.target, **roles)
         else:
+            if means(spec.data_path, spec.run_folder):
+                raise SpecError(
+                    f"output.dir must lie outside of the data, because all that {spec.data_path} holds is read, got "
+                    f"{spec.run_folder}; change output.dir or pass --output, or name the files of the data by a glob",
+                    "output.dir",
+                )
             source = open_source(spec.data_path, spec.data_access)
             to_learn = learn_spec(spec, target=spec["data.target"])
         if spec.distilled_file is not None:

@@ -117,6 +117,19 @@ def test_validate_says_how_large_the_data_are(laid_desk):
 
 
 @pytest.mark.parametrize("verb", ["validate", "plan", "run"])
+@pytest.mark.parametrize(
+    ("path", "output", "code"), [("data", "data", 2), ("data", "data/_runs", 0), ("data/*.parquet", "data", 0)]
+)
+def test_a_run_does_not_write_among_its_data(desk, verb, path, output, code):
+    desk.table(small_table(), "data/a.parquet")
+    ended = desk.here(verb, desk.spec(data={"path": path}, output={"dir": output}))
+    assert ended.code == code
+    if code:
+        assert "output.dir must lie outside of the data" in ended.message
+        assert sorted(file.name for file in (desk.path / "data").iterdir()) == ["a.parquet"]
+
+
+@pytest.mark.parametrize("verb", ["validate", "plan", "run"])
 def test_a_hive_key_that_is_also_a_column_is_refused_by_name(desk, verb):
     for number in (1, 2):
         desk.table({**small_table(), "k": [3] * 240}, f"t.parquet/k={number}/a.parquet")

@@ -189,9 +189,9 @@ def test_files_and_workers_change_nothing(boxed):
         data = {"path": path, "target": "y", "positive": ["good"]}
         tables = {"data": data, "distill": DISTILL, "cluster": cluster, "folds": {"outer": 3}}
         spec = boxed.spec(file=f"{folder}.toml", kind="distill", **tables)
-        ended = (boxed.apart if folder == "workers" else boxed.here)("run", spec, "--output", folder)
+        ended = (boxed.apart if folder == "workers" else boxed.here)("run", spec, "--output", f"of-{folder}")
         assert ended.code == 0, ended.err
-    folders = ("one", "four", "workers")
+    folders = ("of-one", "of-four", "of-workers")
     assert len({essence(boxed.path / folder / "job" / "result.json") for folder in folders}) == 1
     assert len({(boxed.path / folder / "job" / "model.json").read_bytes() for folder in folders}) == 1
 
