@@ -110,6 +110,8 @@ def _hashes_of(column: pa.ChunkedArray) -> _Hashes:
     """
     if pa.types.is_null(column.type):
         return np.full(len(column), _MISSING)
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
     coded = column.unify_dictionaries() if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     joined = coded.combine_chunks()
     table = _value_hashes(joined.dictionary)

@@ -302,7 +302,8 @@ def _categories(array: pa.Array) -> Categories:
         return Categories(np.full(len(array), -1), ())
     if pa.types.is_boolean(array.type) and not array.null_count:
         return Categories(_flags(array).view(np.int8), (False, True))
-    array = steps(array)
+    # Arrow 24 cannot list the values of a column in half precision.
+    array = array.cast(pa.float32()) if pa.types.is_float16(array.type) else steps(array)
     if not pa.types.is_dictionary(array.type):
         array = pc.dictionary_encode(array)
     indices = array.indices
