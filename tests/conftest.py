@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from dnfscale.data.datasets import FOLDER_VARIABLE
+from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.engine.cluster import ClusterEngine
 from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.local_cluster import start_local

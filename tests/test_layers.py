@@ -19,6 +19,7 @@ LEVELS = {
     "method": 2,
     "data": 2,
     "engine": 2,
+    "datasets": 3,
     "learn": 3,
     "apply": 3,
     "estimators": 4,
@@ -27,7 +28,7 @@ LEVELS = {
     "jobs": 5,
 }
 """The level of each part; the empty name is what the package itself offers to its users."""
-STRANGERS = ({"method", "data", "engine"}, {"learn", "apply"}, {"estimators", "experiment"})
+STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "datasets"}, {"estimators", "experiment"})
 """Parts of one level that do not know each other."""
 INNER_LEVELS = {
     "learn": (

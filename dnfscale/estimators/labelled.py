@@ -21,7 +21,6 @@ from dnfscale.core.arrays import Floats, Ints, is_whole
 from dnfscale.core.columns import Reading, unused_name
 from dnfscale.core.lookalikes import alike_names
 from dnfscale.core.vocabulary import Vocabulary
-from dnfscale.data.datasets import open_dataset
 from dnfscale.data.frames import (
     dask_source,
     in_own_order,
@@ -34,6 +33,7 @@ from dnfscale.data.frames import (
 )
 from dnfscale.data.roles import feature_columns
 from dnfscale.data.source import Source
+from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import ClusterSpec, cores, launch
 from dnfscale.engine.serial import SerialEngine

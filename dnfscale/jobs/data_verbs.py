@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from dnfscale.data.convert import MISSING, convert_csv
-from dnfscale.data.datasets import describe_named, get
-from dnfscale.data.synthetic import WriteChunk, parse_columns, plan_synthetic, write_description
+from dnfscale.datasets.convert import MISSING, convert_csv
+from dnfscale.datasets.make import WriteChunk, parse_columns, plan_synthetic, write_description
+from dnfscale.datasets.named import describe_named, get
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.errors import SpecError
 from dnfscale.experiment.formats import visible

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dnfscale.data.datasets import is_local
+from dnfscale.datasets.named import is_local
 from dnfscale.engine.detached.access import configured_scheduler
 from dnfscale.engine.detached.record import NOT_ENDED_CODE, JobRecord
 from dnfscale.engine.kinds import ClusterSpec, TlsFiles

@@ -19,10 +19,10 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Vocabulary
-from dnfscale.data.datasets import open_dataset
 from dnfscale.data.models import read_model
 from dnfscale.data.source import Source
 from dnfscale.data.storage import Access
+from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError

@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dnfscale.data.datasets import FOLDER_VARIABLE
 from dnfscale.data.storage import is_remote
+from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.jobs.runner import Options
 from dnfscale.jobs.spec import JobSpec, read_spec
 from dnfscale.jobs.suite_spec import CROSSED, SuiteSpec, read_suite

@@ -10,10 +10,10 @@ from typing import Any
 
 from dnfscale.apply.predict import Predicted, predict
 from dnfscale.core.model import Model
-from dnfscale.data.datasets import is_named, open_dataset
 from dnfscale.data.models import read_models
 from dnfscale.data.source import Source
 from dnfscale.data.storage import is_within
+from dnfscale.datasets.named import is_named, open_dataset
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import ClusterSpec, cores, launch
 from dnfscale.errors import SpecError

@@ -18,12 +18,12 @@ import pyarrow as pa
 
 import dnfscale
 from dnfscale.core.columns import unused_name
-from dnfscale.data.datasets import is_named, open_named
 from dnfscale.data.listing import means
 from dnfscale.data.models import read_models
 from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source, open_source
 from dnfscale.data.storage import is_remote, joined
+from dnfscale.datasets.named import is_named, open_named
 from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_cluster, check_limits, check_performance_report, launch
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError

@@ -16,8 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dnfscale.data.datasets import is_local, is_named
 from dnfscale.data.storage import Access, CredentialError, joined
+from dnfscale.datasets.named import is_local, is_named
 from dnfscale.engine.launch import ClusterSpec
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.experiment.peers import MOST_LEAVES, PEERS, UNWEIGHTED, missing_package

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dnfscale.data.datasets import FOLDER_VARIABLE
+from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.spec import read_spec
 from tests.bench.case import Case, Contender, DisagreementError, Figure, Measured, NotReadyError, Outcome, timed

@@ -9,12 +9,12 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from dnfscale.data import datasets
-from dnfscale.data.catalog import PAPER
-from dnfscale.data.datasets import FOLDER_VARIABLE
+from dnfscale.datasets import named
+from dnfscale.datasets.catalog import PAPER
+from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.jobs.data_verbs import Meter
-from tests.data.served import left_in, serving, status, whole
-from tests.data.tiny import ARCHIVE, TABLE, tiny
+from tests.datasets.served import left_in, serving, status, whole
+from tests.datasets.tiny import ARCHIVE, TABLE, tiny
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def cache(tmp_path, monkeypatch, request):
 @pytest.fixture
 def known(monkeypatch):
     """Makes a dataset the only one that the catalogue knows."""
-    return lambda *urls: monkeypatch.setattr(datasets, "PAPER", {"tiny": tiny(*urls)})
+    return lambda *urls: monkeypatch.setattr(named, "PAPER", {"tiny": tiny(*urls)})
 
 
 # data list

@@ -24,10 +24,10 @@ from dnfscale.core.columns import Role
 from dnfscale.core.medians import Bracket
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.core.vocabulary import Above
-from dnfscale.data.datasets import open_named
 from dnfscale.data.frames import table_source
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source, open_source
+from dnfscale.datasets.named import open_named
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError

@@ -16,8 +16,8 @@ from sklearn.feature_selection import SelectKBest, chi2, f_classif, mutual_info_
 
 from dnfscale.core.arrays import Bools, Floats
 from dnfscale.core.associations import Associations
-from dnfscale.data.datasets import open_named
 from dnfscale.data.roles import feature_columns
+from dnfscale.datasets.named import open_named
 from dnfscale.method.select import SCORES, rankings
 from tests.strategies import boolean_rows
 

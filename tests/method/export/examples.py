@@ -18,10 +18,10 @@ from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
-from dnfscale.data.datasets import open_named
 from dnfscale.data.frames import table_source
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
+from dnfscale.datasets.named import open_named
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.line import fold_model, learn
 from dnfscale.learn.spec import LearnSpec

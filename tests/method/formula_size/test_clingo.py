@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dnfscale.data.datasets import FOLDER_VARIABLE
+from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.method.formula_size import Limits, TypeTable, search, tabulate
 
 from .judge import random_table

@@ -22,13 +22,13 @@ import numpy as np
 import pyarrow as pa
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.data.catalog import PAPER
-from dnfscale.data.download import Progress
 from dnfscale.data.frames import table_source
-from dnfscale.data.published import Dataset, check_table
-from dnfscale.data.publishers import Parquet, write_table
 from dnfscale.data.source import Source, open_source
 from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
+from dnfscale.datasets.catalog import PAPER
+from dnfscale.datasets.download import Progress
+from dnfscale.datasets.published import Dataset, check_table
+from dnfscale.datasets.publishers import Parquet, write_table
 from dnfscale.errors import DataError
 
 FOLDER_VARIABLE = "DNFSCALE_DATA"

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from dnfscale.data.published import Dataset, Origin, WebFile
-from dnfscale.data.publishers import Csv, Parquet
-from tests.data.served import zipped
+from dnfscale.datasets.published import Dataset, Origin, WebFile
+from dnfscale.datasets.publishers import Csv, Parquet
+from tests.datasets.served import zipped
 
 COLUMNS = ("id", "size", "kind", "round", "label")
 TABLE = pa.table(

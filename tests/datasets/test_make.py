@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dnfscale.data.synthetic import CHUNK_ROWS, Kind, make_chunk, parse_columns, plan_synthetic
+from dnfscale.datasets.make import CHUNK_ROWS, Kind, make_chunk, parse_columns, plan_synthetic
 from dnfscale.errors import SpecError
 from tests.jobs.running import Desk, keeping_signals, tidy
 

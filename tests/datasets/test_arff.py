@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.data import arff
-from dnfscale.data.arff import parse_arff
+from dnfscale.datasets import arff
+from dnfscale.datasets.arff import parse_arff
 from dnfscale.errors import DataError
 
 SMALL = """\

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
-from dnfscale.data import datasets
-from dnfscale.data.datasets import FOLDER_VARIABLE, Record, cache_folder, describe_named, download, get, open_named
+from dnfscale.datasets import named
+from dnfscale.datasets.named import FOLDER_VARIABLE, Record, cache_folder, describe_named, download, get, open_named
 from dnfscale.errors import DataError
-from tests.data.served import left_in, serving, status, whole, zipped
-from tests.data.tiny import ARCHIVE, CSV, TABLE, TINY, tiny
+from tests.datasets.served import left_in, serving, status, whole, zipped
+from tests.datasets.tiny import ARCHIVE, CSV, TABLE, TINY, tiny
 
 ROLES = Record("label", ("yes",), ("id",), ("kind",), ("round",))
 INDEX = """
@@ -42,7 +42,7 @@ def known(monkeypatch):
     """Makes a dataset the only one that the catalogue knows."""
 
     def make(*urls):
-        monkeypatch.setattr(datasets, "PAPER", {"tiny": tiny(*urls)})
+        monkeypatch.setattr(named, "PAPER", {"tiny": tiny(*urls)})
 
     return make
 

@@ -7,10 +7,10 @@ import socket
 
 import pytest
 
-from dnfscale.data import download
-from dnfscale.data.download import fetch
+from dnfscale.datasets import download
+from dnfscale.datasets.download import fetch
 from dnfscale.errors import DataError
-from tests.data.served import Handler, left_in, plain, serving, silent, status, tag, whole
+from tests.datasets.served import Handler, left_in, plain, serving, silent, status, tag, whole
 
 CONTENT = bytes(range(256)) * 1000
 OTHER = CONTENT[::-1]

@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.io import savemat
 
-from dnfscale.data.catalog import PAPER, benchmark_covertype, kaggle_heart
-from dnfscale.data.datasets import download
-from dnfscale.data.published import OpenmlArff, WebFile, check_table
-from dnfscale.data.publishers import Arff, Csv, Mat, Parquet, Recode
+from dnfscale.datasets.catalog import PAPER, benchmark_covertype, kaggle_heart
+from dnfscale.datasets.named import download
+from dnfscale.datasets.published import OpenmlArff, WebFile, check_table
+from dnfscale.datasets.publishers import Arff, Csv, Mat, Parquet, Recode
 from dnfscale.errors import DataError
-from tests.data.served import left_in, plain, serving, whole, zipped
+from tests.datasets.served import left_in, plain, serving, whole, zipped
 
 NAMES = tuple(PAPER)
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.io import savemat
 
-from dnfscale.data.publishers import Arff, Csv, Mat, Parquet, Recode, typed, unpack, write_table
+from dnfscale.datasets.publishers import Arff, Csv, Mat, Parquet, Recode, typed, unpack, write_table
 from dnfscale.errors import DataError
-from tests.data.served import left_in, zipped
+from tests.datasets.served import left_in, zipped
 
 
 def parquet_bytes(table):

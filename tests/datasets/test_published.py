@@ -9,10 +9,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from dnfscale.data.published import OpenmlArff, WebFile, check_table
+from dnfscale.datasets.published import OpenmlArff, WebFile, check_table
 from dnfscale.errors import DataError
-from tests.data.served import left_in, plain, serving, whole
-from tests.data.tiny import ARCHIVE, TABLE, TINY, tiny
+from tests.datasets.served import left_in, plain, serving, whole
+from tests.datasets.tiny import ARCHIVE, TABLE, TINY, tiny
 
 ARFF = b"@attribute x numeric\n@data\n1\n"
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.data.download import Progress, fetch
-from dnfscale.data.publishers import Reader, Step, typed, unpack
+from dnfscale.datasets.download import Progress, fetch
+from dnfscale.datasets.publishers import Reader, Step, typed, unpack
 from dnfscale.errors import DataError
 
 

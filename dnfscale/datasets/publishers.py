@@ -25,7 +25,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.data.arff import parse_arff
+from dnfscale.datasets.arff import parse_arff
 from dnfscale.errors import DataError, first_line
 
 _GROUP_ROWS = 1 << 17

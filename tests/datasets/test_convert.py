@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.data import convert
-from dnfscale.data.convert import convert_csv
+from dnfscale.datasets import convert
 from dnfscale.data.source import open_source
+from dnfscale.datasets.convert import convert_csv
 from dnfscale.errors import DataError, SpecError
-from tests.data.served import left_in
+from tests.datasets.served import left_in
 
 
 @pytest.fixture
