@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.datasets import convert
 from dnfscale.data.source import open_source
+from dnfscale.datasets import convert
 from dnfscale.datasets.convert import convert_csv
 from dnfscale.errors import DataError, SpecError
 from tests.datasets.served import left_in
