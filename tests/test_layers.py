@@ -33,7 +33,7 @@ STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "datasets"}, {"est
 INNER_LEVELS = {
     "learn": (
         {"places", "spec"},
-        {"dealing", "scans", "table"},
+        {"dealing", "phases", "scans", "table"},
         {"reading", "weighing"},
         {"keeping"},
         {"selecting"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,11 +15,12 @@ from dnfscale.data.models import classes_record, model_record
 from dnfscale.engine.api import Engine
 from dnfscale.experiment.many_classes import confusion_record
 from dnfscale.experiment.metrics import deviation, mean
-from dnfscale.experiment.sizes import SizeBudget, Sized, Unsized, size_folds
+from dnfscale.experiment.sizes import SEARCH_SIZES, SizeBudget, Sized, Unsized, size_folds
 from dnfscale.experiment.tuning import Notes
-from dnfscale.learn.classes import Answering, count_answers
-from dnfscale.learn.distinct import count_distinct, type_table
+from dnfscale.learn.classes import Answering, count_answers, plan_answers
+from dnfscale.learn.distinct import COUNT_DISTINCT, count_distinct, type_table
 from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
 from dnfscale.learn.sized import counts_over, sized_model, used_attributes
 from dnfscale.learn.spec import LearnSpec
@@ -85,6 +86,14 @@ def size_study(
         file = classes_record(models) if several else model_record(models[0])
     record = _classes_record(folds, last, kept, engine) if several else _record(folds, last, kept.table)
     return SizedStudy(record, file, counting_s + sum(end.seconds for end in ends if isinstance(end, Sized)))
+
+
+def plan_sizes(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of size_study."""
+    yield layout.scan(COUNT_DISTINCT)
+    yield SEARCH_SIZES.planned(2 * layout.folds)
+    if layout.spec.classes == "all":
+        yield from plan_answers(layout)
 
 
 def _record(

@@ -18,6 +18,7 @@ from dnfscale.core.model import HALF
 from dnfscale.engine.api import Engine, Failure
 from dnfscale.experiment.tuning import Notes
 from dnfscale.learn.distinct import MAX_TYPES, FoldTypes, type_table, weighed
+from dnfscale.learn.phases import Phase, Reads
 from dnfscale.method.formula_size import (
     Choice,
     Limits,
@@ -30,6 +31,7 @@ from dnfscale.method.formula_size import (
 )
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
 
+SEARCH_SIZES = Phase("search formulas by size", Reads.DISTINCT_ROWS)
 MAX_SIZE = 10
 _MOST_BYTES = 1 << 30
 """The memory of a search, unless its worker has less than twice as much."""
@@ -123,7 +125,7 @@ def size_folds(
         )
         for types in folds
     ]
-    return engine.chain("search formulas by size", chains, search_sizes, expected=2 * len(chains))
+    return engine.chain(SEARCH_SIZES.name, chains, search_sizes, expected=2 * len(chains))
 
 
 def size_fold(

@@ -6,7 +6,7 @@ with the facts and goes on with the first trial that is not in the notes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,19 +39,23 @@ from dnfscale.experiment.records import (
     tuned_record,
 )
 from dnfscale.experiment.rows import RowsPlan
-from dnfscale.experiment.sized_study import SizedStudy, size_study
+from dnfscale.experiment.sized_study import SizedStudy, plan_sizes, size_study
 from dnfscale.experiment.tuning import Tuned, tune
 from dnfscale.jobs.fields import SIZED
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.store import SIZED_MODEL
-from dnfscale.learn.classes import learn_classes
-from dnfscale.learn.frontier import grow_formulas
+from dnfscale.learn.classes import learn_classes, plan_classes
+from dnfscale.learn.frontier import grow_formulas, plan_frontier
 from dnfscale.learn.keeping import KeptRows, keep_rows
-from dnfscale.learn.line import Learned, learn_targets
+from dnfscale.learn.line import Learned, learn_targets, plan_line
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, reading_of
-from dnfscale.learn.weighing import with_unit
+from dnfscale.learn.weighing import plan_weighing, with_unit
+
+TUNE_BASELINES = Phase("tune baselines", Reads.FILES_ON_WORKERS)
+FIT_PEERS = Phase("fit peers", Reads.FILES_ON_WORKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,30 @@ def run_study(
             models[SIZED_MODEL] = sized.model
     methods_s |= {name: seconds for name, _, seconds in compared}
     return JobResult(_result(spec, facts["data"], methods), models, methods_s)
+
+
+def plan_study(spec: JobSpec, layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of run_study."""
+    yield from plan_weighing(layout)
+    if layout.spec.classes == "all":
+        yield from plan_classes(layout)
+    else:
+        yield from plan_line(layout)
+        if _has_frontier(spec, layout.spec, layout.folds - 1):
+            yield from plan_frontier(layout)
+    if spec.size_budget is not None:
+        yield from plan_sizes(layout)
+    tested = layout.folds - 1
+    if spec.baselines:
+        fits = sum(tested * (spec.budget(name).trials + 1) for name in spec.baselines)
+        yield TUNE_BASELINES.planned(fits, layout.read_bytes)
+    if spec.peers:
+        yield FIT_PEERS.planned(tested * len(spec.peers), layout.read_bytes)
+
+
+def _has_frontier(spec: JobSpec, to_learn: LearnSpec, tested: int) -> bool:
+    """Return whether formulas of every number of attributes are tested."""
+    return to_learn.frontier and tested > 0 and spec.kind == "study"
 
 
 def _facts(
@@ -191,7 +219,7 @@ def _learned_facts(
     [learned] = found.targets
     provenance["rows"] = learned.rows
     methods = {"ideal": ideal_record(learned, to_learn)}
-    if to_learn.frontier and learned.folds and spec.kind == "study":
+    if _has_frontier(spec, to_learn, len(learned.folds)):
         methods["ideal"]["frontier"] = frontier_record(grow_formulas(found, to_learn, engine))
     if spec.kind == "distill":
         methods = distilled_records(learned, methods["ideal"], known=spec.knows_truth)
@@ -249,7 +277,7 @@ def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
         tune(name, fold, spec.budget(name), seed=spec["seed"], notes=notes) for fold in folds for name in spec.baselines
     ]
     expected = sum(len(folds) * (spec.budget(name).trials + 1) for name in spec.baselines)
-    ends = engine.chain("tune baselines", chains, FitAndScore(plan), expected=expected, limit=hard_limit_s)
+    ends = engine.chain(TUNE_BASELINES.name, chains, FitAndScore(plan), expected=expected, limit=hard_limit_s)
     tuned = []
     for name in spec.baselines:
         own = [end for end in ends if end.method == name]
@@ -267,7 +295,7 @@ def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
         for name in spec.peers
         for fold in range(plan.splits.outer)
     ]
-    ends = engine.chain("fit peers", [peer_fold(fit, notes) for fit in fits], FitPeer(plan), expected=len(fits))
+    ends = engine.chain(FIT_PEERS.name, [peer_fold(fit, notes) for fit in fits], FitPeer(plan), expected=len(fits))
     found = []
     for name in spec.peers:
         own = [end for end in ends if end.peer == name]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from dnfscale.core.splits import Splits
 from dnfscale.engine.api import Engine
-from dnfscale.learn.counting import Wanted, count_rankings
+from dnfscale.learn.counting import COUNT_TYPES, Wanted, count_rankings
 from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import JUDGED, Groups, Place, final_part, inner_parts
 from dnfscale.learn.selecting import Ranked, Rankings
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.sweep import Judging, RankedCounts, Sweep, sweep
+
+TRY_PREFIXES = Phase("try prefixes", Reads.COUNTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,10 +45,21 @@ def choose_ells(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Eng
     """Count the rankings of every place on W_train and W_val of its inner splits, and choose a ranking and ell."""
     tried = _tried(kept, rankings, spec, engine)
     choose = ChooseEll(spec.judging)
-    if spec.shrink == "none":
-        # Without shrinking, choosing only compares counts, which takes less time than sending them to a worker.
+    if not _is_long(spec):
         return {place: choose(each) for place, each in tried.items()}
-    return dict(zip(tried, engine.map("try prefixes", list(tried.values()), choose), strict=True))
+    return dict(zip(tried, engine.map(TRY_PREFIXES.name, list(tried.values()), choose), strict=True))
+
+
+def plan_choosing(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of choosing a ranking and ell."""
+    yield layout.scan(COUNT_TYPES)
+    if _is_long(layout.spec):
+        yield TRY_PREFIXES.planned(layout.folds)
+
+
+def _is_long(spec: LearnSpec) -> bool:
+    """Return whether choosing is worth a task: without shrinking it compares counts, sooner than they are sent."""
+    return spec.shrink != "none"
 
 
 def _tried(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) -> dict[Place, Tried]:

@@ -7,7 +7,7 @@ whose formula says yes goes before all whose formulas say no; see `relative_prob
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +20,14 @@ from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.learn.keeping import KeptRows
-from dnfscale.learn.line import Learned, fold_model, learn_targets
+from dnfscale.learn.line import Learned, fold_model, learn_targets, plan_line
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import Place
 from dnfscale.learn.scans import Read
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.booleanize import Booleanization
+
+COUNT_ANSWERS = Phase("count answers", Reads.KEPT_ROWS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +103,18 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     return LearnedClasses(labels, learned.targets, confusion, learned.kept)
 
 
+def plan_classes(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of learn_classes."""
+    yield from plan_line(layout)
+    yield from plan_answers(layout)
+
+
+def plan_answers(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the scan that counts joint answers, where there are test rows."""
+    if layout.folds > 1:
+        yield layout.scan(COUNT_ANSWERS)
+
+
 def count_answers(
     kept: KeptRows, booleans: Booleanization, answering: Mapping[int, Sequence[Answering]], engine: Engine
 ) -> Ints:
@@ -118,7 +133,7 @@ def count_answers(
         probabilities=tuple(tuple(of_class.probabilities for of_class in classes) for classes in answering.values()),
         tested=table.splits.members([TEST])[list(answering)],
     )
-    return engine.reduce("count answers", kept.rows, scan, _merge)
+    return engine.reduce(COUNT_ANSWERS.name, kept.rows, scan, _merge)
 
 
 def _merge(parts: Sequence[Ints]) -> Ints:

@@ -14,11 +14,15 @@ from dnfscale.core.counts import TypeCounts, TypeRequest
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.phases import Phase, Reads
 from dnfscale.learn.places import JUDGED, LEARNED, Groups, LearningPart, Place, whole_parts
 from dnfscale.learn.scans import CountTypes
 from dnfscale.learn.selecting import Rankings
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.sweep import RankedCounts
+
+COUNT_TYPES = Phase("count types", Reads.KEPT_ROWS)
+COUNT_CHOSEN = Phase("count chosen types", Reads.KEPT_ROWS)
 
 
 class Wanted(NamedTuple):
@@ -62,7 +66,7 @@ def count_rankings(kept: KeptRows, rankings: Rankings, engine: Engine) -> dict[W
         for attributes in by_rank.values()
     )
     shared = {want: want._replace(attributes=tuple(sorted(want.attributes))) for want in wanted}
-    tallies = _count("count types", shared.values(), kept.parts, kept, rankings.booleans, engine)
+    tallies = _count(COUNT_TYPES, shared.values(), kept.parts, kept, rankings.booleans, engine)
     return {want: _in_order(want.attributes, tallies[same], same.attributes) for want, same in shared.items()}
 
 
@@ -77,7 +81,7 @@ def count_chosen(
         each: [want._replace(target=n_targets + other) for other in range(n_others)] for each, want in wanted.items()
     }
     every = [*wanted.values(), *(other for beside in others.values() for other in beside)]
-    tallies = _count("count chosen types", every, whole_parts(kept.table.splits), kept, booleans, engine)
+    tallies = _count(COUNT_CHOSEN, every, whole_parts(kept.table.splits), kept, booleans, engine)
     return {
         each: Counted(
             whole=counts.from_dense(*tallies[want][LEARNED]),
@@ -89,7 +93,7 @@ def count_chosen(
 
 
 def _count(
-    phase: str, wanted: Iterable[Wanted], parts: Groups, kept: KeptRows, booleans: Booleanization, engine: Engine
+    phase: Phase, wanted: Iterable[Wanted], parts: Groups, kept: KeptRows, booleans: Booleanization, engine: Engine
 ) -> Mapping[Wanted, Ints]:
     """Count each request as tally[group, truth value, type]; equal requests are counted once."""
     distinct = list(dict.fromkeys(wanted))
@@ -110,7 +114,7 @@ def _count(
         np.array(list(parts.values())),
         np.concatenate([kept.table.targets, kept.table.others]),
     )
-    tallies = engine.reduce(phase, kept.rows, scan, counts.merge_tallies)
+    tallies = engine.reduce(phase.name, kept.rows, scan, counts.merge_tallies)
     return dict(zip(distinct, tallies, strict=True))
 
 

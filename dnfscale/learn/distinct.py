@@ -22,6 +22,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.errors import SpecError
 from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.phases import Phase, Reads
 from dnfscale.learn.places import JUDGED, LEARNED, LearningPart, Place, first_part, whole_parts
 from dnfscale.learn.scans import Read
 from dnfscale.learn.spec import LearnSpec
@@ -29,6 +30,7 @@ from dnfscale.method.formula_size import TypeTable
 from dnfscale.method.ideal import weighed_rows
 from dnfscale.method.select import SCORES, rankings
 
+COUNT_DISTINCT = Phase("count distinct rows", Reads.KEPT_ROWS)
 MAX_TYPES = 20_000
 """The most distinct rows of a fold, by default. The time of the search grows in proportion: size 10 over 50 attributes
 takes about a minute at this limit."""
@@ -153,7 +155,7 @@ def _count(kept: KeptRows, chosen: dict[Place, tuple[int, ...]], engine: Engine,
         )
     ]
     scan = CountDistinct(booleans.bins, table.classes, tuple(requests), table.splits.n_arcs, max_types)
-    return engine.reduce("count distinct rows", kept.rows, scan, scan.merge)
+    return engine.reduce(COUNT_DISTINCT.name, kept.rows, scan, scan.merge)
 
 
 def _cells(groups: Codes, of_class: Bools) -> Codes:

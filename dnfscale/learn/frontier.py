@@ -6,7 +6,7 @@ counted on W_0, written as a short formula, and tested. The test rows choose not
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -14,8 +14,9 @@ from typing import NamedTuple
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf
 from dnfscale.engine.api import Engine
-from dnfscale.learn.counting import Chosen, count_chosen
-from dnfscale.learn.line import LearnedTargets, form_classifier, write_formulas
+from dnfscale.learn.counting import COUNT_CHOSEN, Chosen, count_chosen
+from dnfscale.learn.line import LearnedTargets, form_classifier, plan_writing, write_formulas
+from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.ideal import correct_rows
@@ -63,6 +64,12 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
     }
     tested |= _carry_out(others, learned, spec, engine)
     return [_grown(ell, [tested[fold.fold, ell] for fold in target.folds]) for ell in ells]
+
+
+def plan_frontier(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of grow_formulas."""
+    yield layout.scan(COUNT_CHOSEN)
+    yield plan_writing(layout, layout.folds * layout.spec.max_ell)
 
 
 def _carry_out(

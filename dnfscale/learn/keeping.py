@@ -5,7 +5,7 @@ read rows, locate cuts -> bin rows, associate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,15 @@ from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.errors import DataError
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, Place, places_of, ranking_parts
-from dnfscale.learn.reading import ReadTable, read_table
+from dnfscale.learn.reading import ReadTable, plan_reading, read_table
 from dnfscale.learn.scans import Associate
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization, booleanize
+
+ASSOCIATE = Phase("associate attributes", Reads.KEPT_ROWS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +52,12 @@ def keep_rows(source: Source, spec: LearnSpec, engine: Engine) -> KeptRows:
     booleans = _lay_out(read, spec)
     parts = ranking_parts(read.table.splits)
     return KeptRows(read.table, read.rows, booleans, parts, _associate(read, booleans, parts, engine))
+
+
+def plan_keeping(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of reading and associating."""
+    yield from plan_reading(layout)
+    yield layout.scan(ASSOCIATE)
 
 
 def _lay_out(read: ReadTable, spec: LearnSpec) -> Booleanization:
@@ -87,4 +96,4 @@ def _associate(read: ReadTable, booleans: Booleanization, parts: Groups, engine:
     members = np.array(list(parts.values())) == LEARNED
     folds = tuple(part.fold for part in parts)
     scan = Associate(booleans.bins, table.classes, booleans.train, members, folds, table.targets)
-    return engine.reduce("associate attributes", read.rows, scan, associations.merge)
+    return engine.reduce(ASSOCIATE.name, read.rows, scan, associations.merge)

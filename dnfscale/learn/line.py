@@ -11,7 +11,7 @@ only counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -29,11 +29,12 @@ from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
-from dnfscale.learn.choosing import choose_ells
-from dnfscale.learn.counting import Chosen, Counted, count_chosen
-from dnfscale.learn.keeping import KeptRows, keep_rows
+from dnfscale.learn.choosing import choose_ells, plan_choosing
+from dnfscale.learn.counting import COUNT_CHOSEN, Chosen, Counted, count_chosen
+from dnfscale.learn.keeping import KeptRows, keep_rows, plan_keeping
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import Place, first_part
-from dnfscale.learn.selecting import Rankings, rank_attributes
+from dnfscale.learn.selecting import Rankings, plan_ranking, rank_attributes
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization
@@ -42,6 +43,9 @@ from dnfscale.method.minimize import EFFORT, Effort, Minimized, Truth, as_types,
 from dnfscale.method.one_rule import best_single
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
+
+MINIMIZE = Phase("minimize formulas", Reads.COUNTS)
+SIMPLIFY = Phase("simplify formulas", Reads.COUNTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,6 +153,20 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
     )
 
 
+def plan_line(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of learn_targets."""
+    yield from plan_keeping(layout)
+    yield from plan_ranking(layout)
+    yield from plan_choosing(layout)
+    yield layout.scan(COUNT_CHOSEN)
+    yield plan_writing(layout, layout.folds)
+
+
+def plan_writing(layout: Layout, formulas: int) -> PlannedPhase:
+    """Return the phase that writes so many formulas."""
+    return (SIMPLIFY if layout.spec.minimize == "sympy" else MINIMIZE).planned(formulas)
+
+
 def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
     """Return the formula of a fold as a model that can be used without the data."""
     return Model(
@@ -201,10 +219,10 @@ def write_formulas(
         # SymPy takes half a second to import, and only this choice needs it.
         from dnfscale.method.simplify import simplify
 
-        written = engine.map("simplify formulas", distinct, simplify)
+        written = engine.map(SIMPLIFY.name, distinct, simplify)
     else:
         shortest = partial(minimize, effort=effort)
-        written = engine.map("minimize formulas", distinct, shortest if spec.minimize == "exact" else as_types)
+        written = engine.map(MINIMIZE.name, distinct, shortest if spec.minimize == "exact" else as_types)
     by_truth = dict(zip(distinct, written, strict=True))
     return {key: by_truth[truth] for key, truth in truths.items()}
 

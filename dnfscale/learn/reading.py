@@ -10,7 +10,7 @@ never the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -28,12 +28,18 @@ from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
 from dnfscale.learn.dealing import n_test_folds, splits_of
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.scans import CollectInside, ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead, merge_located
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table, check_kept, check_source, features, reading_of, settle
 from dnfscale.method.booleanize import FoldCuts
 from dnfscale.method.cuts import CutPlan, check_given, counted_cuts, given_bracket, given_cut, plan_cuts
 
+SUMMARIZE_COLUMNS = Phase("summarize columns", Reads.FILES)
+SAMPLE_COLUMNS = Phase("sample columns", Reads.SAMPLE)
+READ_ROWS = Phase("read rows", Reads.FILES)
+LOCATE_MEDIANS = Phase("locate medians", Reads.KEPT_ROWS)
+COLLECT_MEDIANS = Phase("collect medians", Reads.KEPT_ROWS)
 _SMALL = 1 << 18
 """If the table has at most this many numbers in all, every one is kept: sampling would cost more."""
 _PIECES = 16
@@ -142,10 +148,10 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
             max_values=spec.max_categories,
             counted=outlook.counted,
         )
-        rows = engine.keep("read rows", source.partitions, scan)
+        rows = engine.keep(READ_ROWS.name, source.partitions, scan)
         divided = outlook.steps(brackets)
         gather = SummarizeRead(reading, spec.max_categories, divided)
-        summary, stepped = engine.reduce("locate medians", rows, gather, gather.merge)
+        summary, stepped = engine.reduce(LOCATE_MEDIANS.name, rows, gather, gather.merge)
         if not outlook.counted and summary.n_rows < outlook.n_rows:
             outlook = _counted(source, reading, spec, engine)
             continue
@@ -155,12 +161,27 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
         missed = [i for i in plans if i not in narrow]
         if not missed:
             collect = CollectInside(_wanted(brackets, narrow))
-            located = engine.reduce("collect medians", rows, collect, merge_located)
+            located = engine.reduce(COLLECT_MEDIANS.name, rows, collect, merge_located)
             return ReadTable(table, _cuts(columns, plans, narrow, located, splits, members), rows)
         if not outlook.counted:
             outlook = _counted(source, reading, spec, engine)
         for i in missed:
             outlook.widenings[i] = outlook.widenings.get(i, 0) + 2
+
+
+def plan_reading(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of a read that meets no surprise."""
+    source, numbers = layout.source, layout.numbers
+    foreseen = _foresee(source, reading_of(layout.columns, layout.spec))
+    if foreseen is _Foreseen.COUNT:
+        yield SUMMARIZE_COLUMNS.planned(layout.reduction(layout.batches), layout.read_bytes)
+    elif foreseen is _Foreseen.SAMPLE:
+        number_bytes = sum(source.column_bytes.get(name, 0) for name in set(numbers))
+        sampled = int(_sampled_share(source, len(numbers)) * number_bytes)
+        yield SAMPLE_COLUMNS.planned(_sampled_pieces(source, len(numbers)), sampled)
+    yield READ_ROWS.planned(len(source.partitions), layout.read_bytes)
+    yield layout.scan(LOCATE_MEDIANS)
+    yield layout.scan(COLLECT_MEDIANS)
 
 
 def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[ColumnName, Sequence[int | float]]:
@@ -252,7 +273,7 @@ def _found(plan: CutPlan, brackets: Brackets, located: Sequence[Located], member
     return found
 
 
-class Foreseen(Enum):
+class _Foreseen(Enum):
     """What comes before the read of a dataset, judged by its footers."""
 
     NOTHING = "nothing"
@@ -260,27 +281,27 @@ class Foreseen(Enum):
     COUNT = "a scan that counts the rows"
 
 
-def foresee(source: Source, reading: Reading) -> Foreseen:
+def _foresee(source: Source, reading: Reading) -> _Foreseen:
     """Return what will come before the read, unless the rows themselves show that more is needed."""
     columns = () if reading.keep_missing else reading.columns
     guarded = [str(reading.target), *(stored_column(column.name) for column in columns)]
     if any(source.null_counts.get(name) != 0 for name in guarded):
-        return Foreseen.COUNT
+        return _Foreseen.COUNT
     n_numbers = sum(column.role is Role.NUMBER for column in reading.columns)
-    return Foreseen.NOTHING if source.n_rows * n_numbers <= _SMALL else Foreseen.SAMPLE
+    return _Foreseen.NOTHING if source.n_rows * n_numbers <= _SMALL else _Foreseen.SAMPLE
 
 
-def sampled_pieces(source: Source, n_numbers: int) -> int:
+def _sampled_pieces(source: Source, n_numbers: int) -> int:
     """Return the number of partitions to sample, by their first rows; if there are few, all are sampled whole."""
     wanted = _sampled_rows(source.n_rows, n_numbers)
     return min(len(source.partitions), max(_PIECES, -(-wanted // _PIECE_ROWS)))
 
 
-def sampled_share(source: Source, n_numbers: int) -> float:
+def _sampled_share(source: Source, n_numbers: int) -> float:
     """Return the share of the number columns that is read for the sample, unless partitions turn out to differ much."""
     if len(source.partitions) < _PIECES:
         return 1.0
-    return min(1.0, sampled_pieces(source, n_numbers) * _PIECE_ROWS / source.n_rows)
+    return min(1.0, _sampled_pieces(source, n_numbers) * _PIECE_ROWS / source.n_rows)
 
 
 def collected_rows(n_rows: int, n_numbers: int) -> int:
@@ -291,12 +312,12 @@ def collected_rows(n_rows: int, n_numbers: int) -> int:
 
 def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | None:
     """Return an outlook from the footers and a sample; None if the footers leave open which rows are dropped."""
-    foreseen = foresee(source, reading)
-    if foreseen is Foreseen.COUNT:
+    foreseen = _foresee(source, reading)
+    if foreseen is _Foreseen.COUNT:
         return None
     numbers = {i: column for i, column in enumerate(reading.columns) if column.role is Role.NUMBER}
     numbered = row_numbers((partition.ordinal, partition.n_rows) for partition in source.partitions)
-    if foreseen is Foreseen.NOTHING:
+    if foreseen is _Foreseen.NOTHING:
         empty = {i: np.empty(0, dtype=number_dtype(source, column.name)) for i, column in numbers.items()}
         return _Outlook(numbered, empty, {}, counted=False)
     spread_out = len(source.partitions) >= _PIECES
@@ -309,11 +330,11 @@ def _sampled(
 ) -> _Outlook | None:
     """Return an outlook from the first rows of partitions spread over the dataset; None if these differ too much."""
     wanted = _sampled_rows(source.n_rows, len(numbers))
-    n_pieces = sampled_pieces(source, len(numbers))
+    n_pieces = _sampled_pieces(source, len(numbers))
     places = np.linspace(0, len(source.partitions) - 1, n_pieces).round().astype(int).tolist()
     share = min(1.0, wanted / (n_pieces * min(_PIECE_ROWS, source.n_rows / len(source.partitions))))
     scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True, first_only=True), share)
-    pieces = [piece for piece in engine.map("sample columns", [source.partitions[i] for i in places], scan) if piece]
+    pieces = [piece for piece in engine.map(SAMPLE_COLUMNS.name, [source.partitions[i] for i in places], scan) if piece]
     samples: dict[int, Values] = {}
     spreads: dict[int, float] = {}
     for place, i in enumerate(numbers):
@@ -336,7 +357,7 @@ def _sampled_whole(
     """Return an outlook from a sample of all rows, for which only the number columns are read."""
     share = min(1.0, _sampled_rows(source.n_rows, len(numbers)) / source.n_rows)
     scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), share)
-    pieces = [piece for piece in engine.map("sample columns", source.partitions, scan) if piece]
+    pieces = [piece for piece in engine.map(SAMPLE_COLUMNS.name, source.partitions, scan) if piece]
     samples = {i: np.concatenate([piece[place] for piece in pieces]) for place, i in enumerate(numbers)}
     return _Outlook(row_numbers, samples, {}, counted=False)
 
@@ -346,7 +367,7 @@ def _counted(source: Source, reading: Reading, spec: LearnSpec, engine: Engine) 
     n_numbers = sum(column.role is Role.NUMBER for column in reading.columns)
     share = min(1.0, _sampled_rows(source.n_rows, n_numbers) / source.n_rows)
     scan = SummarizeColumns(reading, share, spec.max_categories)
-    summary: TableSummary = engine.reduce("summarize columns", source.partitions, scan, scan.merge)
+    summary: TableSummary = engine.reduce(SUMMARIZE_COLUMNS.name, source.partitions, scan, scan.merge)
     if not summary.columns:
         raise DataError(f"{source.path}: expected {source.n_rows:,} rows as its footers say, got none; write it again")
     check_kept(source, summary, reading.columns, spec)

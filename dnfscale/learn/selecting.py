@@ -7,7 +7,7 @@ ranking is, is then judged on all rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from dnfscale.core.vocabulary import Above, Equals
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, LearningPart
 from dnfscale.learn.scans import Read
 from dnfscale.learn.spec import LearnSpec
@@ -31,6 +32,8 @@ from dnfscale.method.flags import Flags
 from dnfscale.method.joint import JOINT, Candidates, Pick, first_of_equals, rank_together
 from dnfscale.method.select import SCORES, mutual_info_scores, rankings
 
+DRAW_ROWS = Phase("draw rows", Reads.KEPT_ROWS)
+RANK_ATTRIBUTES = Phase("rank attributes", Reads.DRAWN_ROWS)
 _SAMPLED_ROWS, _SAMPLED_CELLS = (1 << 15) - 1, 1 << 25
 """Limits of the sample: its rows, so that twice as many fit in 16 bits, and its cells, rows x columns, which make the
 rows fewer if a table has more than a thousand columns."""
@@ -69,6 +72,13 @@ def rank_attributes(kept: KeptRows, spec: LearnSpec, engine: Engine) -> Rankings
     return Rankings(by_target, kept.booleans)
 
 
+def plan_ranking(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the phases of ranking attributes together; ranking them one by one takes none."""
+    if layout.spec.looks_together:
+        yield layout.scan(DRAW_ROWS)
+        yield RANK_ATTRIBUTES.planned(layout.ranking_parts)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rankings:
     """The best attributes for every target in every learning part that ranks them."""
@@ -96,7 +106,7 @@ def _rank_together(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, en
         unit=spec.unit,
     )
     jobs = _rank_jobs(kept, allowed, spec, most=most_candidates(len(drawn.numbers)))
-    return _numbered(jobs, engine.map("rank attributes", jobs, scan), booleans)
+    return _numbered(jobs, engine.map(RANK_ATTRIBUTES.name, jobs, scan), booleans)
 
 
 def _rank_jobs(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, *, most: int) -> list[RankJob]:
@@ -258,7 +268,7 @@ def _sample(
         key="cluster.memory_limit",
     )
     scan = DrawRows(booleans.bins, table.classes, table.splits.n_arcs, table.splits.n_rows, drawn, spec.seed)
-    return engine.reduce("draw rows", rows, scan, sample.merge)
+    return engine.reduce(DRAW_ROWS.name, rows, scan, sample.merge)
 
 
 def _allowed(tables: Associations, kept: KeptRows, spec: LearnSpec) -> Bools:

@@ -8,6 +8,7 @@ the heaviest. A scan of the weights alone finds it, before anything else is read
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -19,9 +20,11 @@ from dnfscale.data.measures import measure_of
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, most_weight
 
+WEIGH_ROWS = Phase("weigh rows", Reads.WEIGHTS)
 _MOST = 1 << 50
 """The largest sum of rounded weights."""
 _LARGEST_UNIT = 60
@@ -44,9 +47,12 @@ class WeighRows:
         return weights.merge(found)
 
 
-def is_looked_at(source: Source, column: str) -> bool:
-    """Return whether the weights have to be read to find their unit; otherwise it follows from the column's type."""
-    return bool(pa.types.is_floating(source.types[column]))
+def plan_weighing(layout: Layout) -> Iterator[PlannedPhase]:
+    """Yield the scan of the weights, where their unit does not follow from their type."""
+    weight = layout.spec.weight
+    if weight is not None and _is_looked_at(layout.source, weight):
+        tasks = layout.reduction(len(layout.source.partitions))
+        yield WEIGH_ROWS.planned(tasks, layout.source.column_bytes.get(weight, 0))
 
 
 def with_unit(source: Source, spec: LearnSpec, engine: Engine) -> LearnSpec:
@@ -56,9 +62,9 @@ def with_unit(source: Source, spec: LearnSpec, engine: Engine) -> LearnSpec:
     # For its errors: the column may not be there, or hold no numbers.
     features(source, spec)
     measure = measure_of(source.types[spec.weight])
-    if not is_looked_at(source, spec.weight):
+    if not _is_looked_at(source, spec.weight):
         return spec if measure is None else replace(spec, unit=measure.steps)
-    found = engine.reduce("weigh rows", source.partitions, WeighRows(spec.weight), weights.merge)
+    found = engine.reduce(WEIGH_ROWS.name, source.partitions, WeighRows(spec.weight), weights.merge)
     if found.whole:
         return spec
     exponent = math.floor(math.log2(min(_MOST, most_weight(spec)) / found.rows) - math.log2(found.heaviest))
@@ -75,3 +81,8 @@ def with_unit(source: Source, spec: LearnSpec, engine: Engine) -> LearnSpec:
             "data.weight",
         )
     return replace(spec, unit=1 << exponent)
+
+
+def _is_looked_at(source: Source, column: str) -> bool:
+    """Return whether the weights have to be read to find their unit; otherwise it follows from the column's type."""
+    return bool(pa.types.is_floating(source.types[column]))

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from dnfscale.engine.api import Notice, Progress
 from dnfscale.jobs.phases import Phases
-from dnfscale.jobs.plan import Phase, Plan, Reads, plan
+from dnfscale.jobs.plan import Plan, plan
 from dnfscale.jobs.progress import Watcher
 from dnfscale.jobs.runner import Job, Options, open_data
 from dnfscale.jobs.spec import read_spec
+from dnfscale.learn.counting import COUNT_TYPES
+from dnfscale.learn.reading import READ_ROWS
 from tests.jobs.running import ROOT
 
 
@@ -82,7 +84,7 @@ def test_a_failed_run_says_so_in_its_last_event(laid_desk):
 
 
 def test_a_long_phase_is_told_of_every_five_seconds():
-    planned = (Phase("read rows", Reads.FILES, 4, 700), Phase("count types", Reads.KEPT_ROWS, 4))
+    planned = (READ_ROWS.planned(4, 700), COUNT_TYPES.planned(4))
     phases = Phases(Plan(planned, 4, 90, (), 0, 0, work=None))
     told = [phases.facts(Progress("count types", done, 4), now) for done, now in enumerate((0.0, 2.0, 5.5, 6.0, 9.0))]
     start = {"phase": "count types", "total": 4}
