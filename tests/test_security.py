@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dnfscale
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.launch import launch
+from dnfscale.spec.cluster import ClusterSpec
 from tests.jobs.running import Desk, keeping_signals, small_table, tidy
 
 N_ROWS = 120

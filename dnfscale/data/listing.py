@@ -21,8 +21,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from dnfscale.data.storage import Access, check_path, is_remote, located, spelled, told
+from dnfscale.data.storage import located, spelled, told
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import Access, check_path, is_remote
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 _VERSION_KEYS = {"etag", "generation", "versionid", "last-modified", "updated"}

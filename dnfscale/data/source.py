@@ -23,8 +23,9 @@ from dnfscale.core.columns import Rows
 from dnfscale.data.footer import Chunk, chunks_of, read_footer
 from dnfscale.data.listing import KnownFile, footer_digest, hive_keys, list_files, opened, stamp_of
 from dnfscale.data.read import FileRows, ParquetPartition
-from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, told
+from dnfscale.data.storage import told
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote
 
 _WAITING_BYTES = 16 << 20
 """So much of footers may wait to be asked what they say of columns."""

@@ -10,22 +10,21 @@ from dnfscale.core.columns import Column, Role
 from dnfscale.core.parts import stored_column
 from dnfscale.data.source import Source
 from dnfscale.engine.batches import batch_edges
-from dnfscale.engine.kinds import KINDS
 from dnfscale.engine.settings import KEPT_SHARE, LOCAL_KEPT_SHARE
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
-from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.report.wording import count
-from dnfscale.jobs.spec import JobSpec
 from dnfscale.learn.dealing import asked_folds, n_inner
 from dnfscale.learn.places import n_ranking_parts
 from dnfscale.learn.reading import Foreseen, collected_rows, foresee, sampled_pieces, sampled_share
 from dnfscale.learn.selecting import most_candidates, sampled_rows
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, reading_of
 from dnfscale.learn.weighing import is_looked_at
 from dnfscale.method.cuts import plan_cuts
+from dnfscale.spec.checks import memory_bytes
+from dnfscale.spec.job import JobSpec
+from dnfscale.spec.learn import LearnSpec
 
 _CATEGORIES = 4
 """The number of values that a column of categories is assumed to have."""
@@ -134,15 +133,15 @@ def _reading_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: 
         yield Phase(
             "weigh rows",
             Reads.WEIGHTS,
-            partitions + _merges(partitions, spec["cluster.fan_in"]),
+            partitions + _merges(partitions, spec.cluster.fan_in),
             source.column_bytes.get(to_learn.weight, 0),
         )
     foreseen = foresee(source, reading_of(layout.columns, to_learn))
     if foreseen is Foreseen.COUNT:
         batches = partitions
-        if spec["cluster.kind"] != "serial":
-            batches = len(batch_edges(partitions, workers=spec["cluster.workers"], fan_in=spec["cluster.fan_in"])) - 1
-        yield Phase("summarize columns", Reads.FILES, batches + _merges(batches, spec["cluster.fan_in"]), read_bytes)
+        if spec.cluster.facts.distributed:
+            batches = len(batch_edges(partitions, workers=spec.cluster.workers, fan_in=spec.cluster.fan_in)) - 1
+        yield Phase("summarize columns", Reads.FILES, batches + _merges(batches, spec.cluster.fan_in), read_bytes)
     elif foreseen is Foreseen.SAMPLE:
         numbers = layout.numbers
         number_bytes = sum(source.column_bytes.get(name, 0) for name in set(numbers))
@@ -154,7 +153,7 @@ def _reading_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: 
 def _learning_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout) -> Iterator[Phase]:
     """Yield the phases after the rows are read, in order."""
     partitions = len(source.partitions)
-    tasks = partitions + _merges(partitions, spec["cluster.fan_in"])
+    tasks = partitions + _merges(partitions, spec.cluster.fan_in)
 
     def scan(name: str) -> Phase:
         return Phase(name, Reads.KEPT_ROWS, tasks)
@@ -174,15 +173,16 @@ def _learning_phases(spec: JobSpec, source: Source, to_learn: LearnSpec, layout:
     if to_learn.frontier and spec.kind == "study" and to_learn.classes == "two":
         yield scan("count chosen types")
         yield Phase(write, Reads.COUNTS, layout.folds * to_learn.max_ell)
-    if spec.size_budget:
+    if spec.of_family("sized"):
         yield scan("count distinct rows")
         yield Phase("search formulas by size", Reads.DISTINCT_ROWS, 2 * layout.folds)
     read_bytes = layout.read_bytes(source, to_learn)
-    if spec.baselines:
-        fits = (layout.folds - 1) * sum(spec.budget(name).trials + 1 for name in spec.baselines)
+    tuned, fitted = spec.of_family("tuned"), spec.of_family("fitted")
+    if tuned:
+        fits = (layout.folds - 1) * sum(spec.competitors[name].trials + 1 for name in tuned)
         yield Phase("tune baselines", Reads.FILES_ON_WORKERS, fits, read_bytes)
-    if spec.peers:
-        yield Phase("fit peers", Reads.FILES_ON_WORKERS, (layout.folds - 1) * len(spec.peers), read_bytes)
+    if fitted:
+        yield Phase("fit peers", Reads.FILES_ON_WORKERS, (layout.folds - 1) * len(fitted), read_bytes)
 
 
 def _work(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout, phases: Sequence[Phase]) -> Work:
@@ -191,7 +191,7 @@ def _work(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout, p
     sampled = sampled_rows(source.n_rows, n_columns) if to_learn.looks_together else 0
     attributes = n_numbers * cuts + (n_columns - n_numbers) * _CATEGORIES
     learning = [phase for phase in phases if phase.reads is not Reads.FILES_ON_WORKERS]
-    kind = spec["cluster.kind"]
+    kind = spec.cluster.facts
     return Work(
         rows=source.n_rows,
         numbers=n_numbers,
@@ -208,18 +208,18 @@ def _work(spec: JobSpec, source: Source, to_learn: LearnSpec, layout: _Layout, p
         sampled=sampled,
         candidates=min(most_candidates(sampled), attributes),
         reads=sum(phase.read_bytes for phase in learning) / max(1, layout.read_bytes(source, to_learn)),
-        workers=1 if kind == "serial" else spec["cluster.workers"],
-        on_cluster=kind != "serial",
-        starts_cluster=KINDS[kind].starts,
+        workers=spec.cluster.workers if kind.distributed else 1,
+        on_cluster=kind.distributed,
+        starts_cluster=kind.starts,
     )
 
 
 def check_fits(plan: Plan, spec: JobSpec) -> None:
     """Raise LimitError if a worker will need more memory than its limit."""
-    if spec["cluster.kind"] == "local" and plan.worker_bytes > memory_bytes(spec["cluster.memory_limit"]):
+    if spec.cluster.kind == "local" and plan.worker_bytes > memory_bytes(spec.cluster.memory_limit):
         raise spec.located(
             LimitError(
-                f"a worker will need about {_amount(plan.worker_bytes)}, but may use {spec['cluster.memory_limit']}; "
+                f"a worker will need about {_amount(plan.worker_bytes)}, but may use {spec.cluster.memory_limit}; "
                 "raise cluster.memory_limit, or write the dataset with smaller row groups",
                 "cluster.memory_limit",
             )
@@ -245,22 +245,22 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
         f"{'in all':<46}{total_tasks:>8,}{total:>14}",
         "",
         f"rough rows        {_amount(plan.rough_bytes)}, kept on the workers",
-        f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}"
+        f"memory per worker about {_amount(plan.worker_bytes)} of {spec.cluster.memory_limit}"
         + ("" if kept_limit is None else f"; rows beyond {_amount(kept_limit)} wait on disk"),
         f"time              about {_duration(plan.seconds)}"
-        + (", and the tuning of baselines" if spec.baselines else ""),
-        f"cluster           {spec['cluster.kind']}"
-        + (f", {spec['cluster.workers']} workers" if spec["cluster.kind"] == "local" else ""),
+        + (", and the tuning of baselines" if spec.of_family("tuned") else ""),
+        f"cluster           {spec.cluster.kind}"
+        + (f", {spec.cluster.workers} workers" if spec.cluster.kind == "local" else ""),
     ]
     return "\n".join(lines)
 
 
 def _kept_limit(spec: JobSpec) -> int | None:
     """Return how many bytes of rows a worker keeps in memory; None if there are no workers."""
-    if spec["cluster.kind"] == "serial":
+    if not spec.cluster.facts.distributed:
         return None
-    share = LOCAL_KEPT_SHARE if spec["cluster.kind"] == "local" else KEPT_SHARE
-    return int(share * memory_bytes(spec["cluster.memory_limit"]))
+    share = LOCAL_KEPT_SHARE if spec.cluster.kind == "local" else KEPT_SHARE
+    return int(share * memory_bytes(spec.cluster.memory_limit))
 
 
 def _merges(items: int, fan_in: int) -> int:

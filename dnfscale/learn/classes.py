@@ -23,8 +23,8 @@ from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.line import Learned, fold_model, learn_targets
 from dnfscale.learn.places import Place
 from dnfscale.learn.scans import Read
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.booleanize import Booleanization
+from dnfscale.spec.learn import LearnSpec
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,9 +19,9 @@ from dnfscale.errors import DataError
 from dnfscale.learn.places import LEARNED, Groups, Place, places_of, ranking_parts
 from dnfscale.learn.reading import ReadTable, read_table
 from dnfscale.learn.scans import Associate
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization, booleanize
+from dnfscale.spec.learn import LearnSpec
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,8 +19,8 @@ from dnfscale.data.measures import measure_of
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, most_weight
+from dnfscale.spec.learn import LearnSpec
 
 _MOST = 1 << 50
 """The largest sum of rounded weights."""

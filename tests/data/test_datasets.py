@@ -11,9 +11,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from dnfscale.core.columns import Role
-from dnfscale.data.datasets import CACHE_VARIABLE, FOLDER_VARIABLE, Record, is_named, open_named
+from dnfscale.data.datasets import CACHE_VARIABLE, FOLDER_VARIABLE, Record, open_named
 from dnfscale.data.frames import table_source
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import is_named
 from tests.data.read_back import read_back, write
 
 INDEX = """

@@ -11,7 +11,7 @@ from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import Phase, Plan, Reads, plan
 from dnfscale.jobs.progress import Watcher
 from dnfscale.jobs.runner import Job, Options, open_data
-from dnfscale.jobs.spec import read_spec
+from dnfscale.spec.job import read_spec
 from tests.jobs.running import ROOT
 
 
