@@ -50,6 +50,68 @@ def test_a_module_that_is_laid_into_the_package_is_found(package):
     assert package["one"].place == 3
 
 
+NEW = {
+    "dnfscale.method.rankings": """
+from dnfscale.method.rankings.alone import mutual_info_scores
+from dnfscale.spec.registry import RANKINGS, Ranking
+
+RANKINGS.register(Ranking(name="backwards", title="worst first", rank=lambda tables: -mutual_info_scores(tables)))
+""",
+    "dnfscale.method.export": """
+from dnfscale.spec.registry import EXPORTS, Export
+
+EXPORTS.register(Export(name="shout", title="capitals", ending=".txt", write=lambda model: model.formula.upper()))
+""",
+    "dnfscale.engine.clusters": """
+from dataclasses import dataclass
+
+from dnfscale.engine.serial import SerialEngine
+from dnfscale.spec.checks import text
+from dnfscale.spec.keys import key
+from dnfscale.spec.registry import CLUSTERS, ClusterKind
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    greeting: str = key(text, "good morning", "what it says first")
+
+def launch(spec, *, watch, **how):
+    print(spec.own(Here).greeting)
+    return SerialEngine(watch)
+
+CLUSTERS.register(ClusterKind(name="here", title="right here", launch=launch, options=Here, distributed=False))
+""",
+}
+"""A module for each of these packages: all that it takes to add a ranking, an export and a kind of cluster."""
+LAID = """
+import importlib, sys
+
+for package in sys.argv[1].split(","):
+    importlib.import_module(package).__path__.append(package)
+from dnfscale.jobs.cli import main
+from dnfscale.spec.documented import documented_block
+
+keys = ["cluster.kind=here", "cluster.here.greeting=hello", 'select.rank=["backwards"]']
+ran = main(["run", "job.toml", *(word for key in keys for word in ("--set", key))])
+written = main(["export", "runs/job/model.json", "--to", "shout"])
+print(documented_block())
+raise SystemExit(ran or written)
+"""
+
+
+def test_a_ranking_an_export_and_a_kind_of_cluster_take_one_module_each(laid_desk):
+    for package, module in NEW.items():
+        (laid_desk.path / package).mkdir()
+        (laid_desk.path / package / "new.py").write_text(module)
+    laid_desk.spec(kind="fit")
+    ended = subprocess.run([sys.executable, "-c", LAID, ",".join(NEW)], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("hello\n")
+    assert "ranking backwards" in ended.stdout
+    assert laid_desk.model()["formula"].upper() + "\n" in ended.stdout
+    assert '[cluster.here]                  # right here\ngreeting = "good morning"' in ended.stdout
+    assert '"backwards", "chi2"' in ended.stdout
+
+
 def test_names_come_in_the_order_of_their_places_then_of_the_alphabet():
     registry: Registry[Any] = Registry()
     for thing in (Thing("b", 1), Thing("c"), Thing("a", 1)):
