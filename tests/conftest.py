@@ -13,9 +13,9 @@ from hypothesis import settings
 
 from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.engine.cluster import ClusterEngine
-from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.local_cluster import start_local
 from dnfscale.learn.loading import LOADED
+from dnfscale.spec.cluster import ClusterSpec
 
 settings.register_profile("here", deadline=None, max_examples=30)
 settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, print_blob=True)

@@ -22,20 +22,20 @@ from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.learn.dealing import splits_of
 from dnfscale.learn.line import Learned, learn
-from dnfscale.learn.spec import PROFILES, LearnSpec
+from dnfscale.spec.learn import LearnSpec, profile_values
 from tests.comparing import told
 from tests.examples import in_parts, mixed_table
 
-BEST = LearnSpec("y", outer=3, max_ell=4, seed=1, **{**PROFILES["best"], "splits": 3})
+BEST = LearnSpec("y", outer=3, max_ell=4, seed=1, **{**profile_values("best"), "validation_splits": 3})
 SPECS = {
     "best": BEST,
-    "entropy": replace(BEST, cuts="entropy", splits=2),
+    "entropy": replace(BEST, cuts="entropy", validation_splits=2),
     "given": replace(
         BEST, cuts=4, at=(("x", (0, 0.5)), ("rank", (-200, 10.5))), rank=("jmi", "exchange"), unseen="dont_care"
     ),
-    "support": replace(BEST, splits=1, shrink="support", objective="balanced_accuracy", freedom=0.01),
+    "support": replace(BEST, validation_splits=1, shrink="support", objective="balanced_accuracy", freedom=0.01),
     "f_beta": replace(BEST, shrink="parent", objective="f_beta", beta=Fraction(2), missing="indicator", rare=30),
-    "scores": replace(BEST, rank=("f", "chi2"), intervals=False, splits=3, shrink="none", unseen="negative"),
+    "scores": replace(BEST, rank=("f", "chi2"), intervals=False, validation_splits=3, shrink="none", unseen="negative"),
 }
 
 
@@ -105,7 +105,7 @@ def test_several_cuts_and_splits_and_forward_selection_are_what_a_slow_version_f
     columns = {"u": random.normal(size=90), "v": random.random(90), "w": random.normal(size=90) ** 3}
     target = (columns["u"] > 0.3) ^ ((columns["v"] > 0.6) & (random.random(90) < 0.9))
     table = pa.table({**columns, "y": target})
-    spec = LearnSpec("y", outer=3, max_ell=3, seed=2, cuts=3, splits=4, rank=("forward",))
+    spec = LearnSpec("y", outer=3, max_ell=3, seed=2, cuts=3, validation_splits=4, rank=("forward",))
     learned = learn_here(table, spec)
     splits = Splits(90, 3, 0.3, 2, 4)
     arcs = splits.arcs(0, 90)
@@ -143,7 +143,7 @@ def test_every_row_validates_equally_often_and_in_the_first_split_as_in_the_pape
 
 
 def test_the_more_rows_the_fewer_splits():
-    spec = replace(BEST, outer=0, splits="auto")
+    spec = replace(BEST, outer=0, validation_splits="auto")
     numbers = [splits_of(n, spec).inner for n in (100, 3000, 4424, 20_000, 30_000, 10**6)]
     assert numbers == [10, 10, 7, 2, 1, 1]
 
@@ -252,12 +252,12 @@ def test_a_range_of_numbers_is_one_attribute_where_intervals_are_looked_for():
         ({"objective": "f_beta", "threshold": Fraction(1, 5)}, "threshold is for the objective accuracy"),
         ({"rank": ("forward", "jmi")}, "intervals are looked for by the ranking 'exchange' alone"),
         ({"cuts": 0}, "a number of quantiles between 1 and 31, got 0"),
-        ({"splits": 0}, "validation_splits must be 'auto' or a whole number"),
-        ({"shrink_rows": (8.0, 0.0)}, "shrink_rows must be numbers above 0, got 8.0, 0.0"),
-        ({"shrink_rows": ()}, "shrink_rows must be numbers above 0"),
+        ({"validation_splits": 0}, "validation_splits must be a whole number between 1 and 100, or"),
+        ({"shrink_rows": (8.0, 0.0)}, r"shrink_rows must be a number above 0, or a list .*, got \(8.0, 0.0\)"),
+        ({"shrink_rows": ()}, "shrink_rows must be a number above 0, or a list of different ones"),
         ({"freedom": 2.0}, "freedom must be a number between 0 and 1"),
         ({"beta": Fraction(0)}, "beta must be a number above 0"),
-        ({"rank": ("anova",)}, "rank must list different rankings"),
+        ({"rank": ("anova",)}, "rank must be a list of different rankings out of"),
     ],
 )
 def test_choices_that_make_no_sense_are_refused(change, message):
@@ -267,7 +267,7 @@ def test_choices_that_make_no_sense_are_refused(change, message):
 
 def test_too_many_splits_of_too_many_folds_are_over_the_limit():
     with pytest.raises(LimitError, match="at most 5,000 inner splits of all folds together"):
-        splits_of(4000, replace(BEST, outer="leave-one-out", splits=10))
+        splits_of(4000, replace(BEST, outer="leave-one-out", validation_splits=10))
 
 
 @pytest.mark.parametrize("rule", ["negative", "dont_care", "follow"])

@@ -15,7 +15,7 @@ from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.experiment.records import data_record, ideal_record
 from dnfscale.learn.line import learn
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 from tests.jobs.running import Desk, essence, keeping_signals
 
 N_ROWS = 420_000

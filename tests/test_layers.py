@@ -1,4 +1,4 @@
-"""Imports point one way: jobs, {experiment | estimators}, {learn | apply}, {method | data | engine}, core, errors."""
+"""Imports point one way: jobs, {experiment | estimators}, {learn | apply}, {method | data | engine}, spec, core."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ PACKAGE = "dnfscale"
 LEVELS = {
     "errors": 0,
     "core": 1,
-    "method": 2,
-    "data": 2,
-    "engine": 2,
-    "datasets": 3,
-    "learn": 3,
-    "apply": 3,
-    "estimators": 4,
-    "": 4,
-    "experiment": 4,
-    "jobs": 5,
+    "spec": 2,
+    "method": 3,
+    "data": 3,
+    "engine": 3,
+    "datasets": 4,
+    "learn": 4,
+    "apply": 4,
+    "estimators": 5,
+    "": 5,
+    "experiment": 5,
+    "jobs": 6,
 }
 """The level of each part; the empty name is what the package itself offers to its users."""
 STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "datasets"}, {"estimators", "experiment"})
 """Parts of one level that do not know each other."""
 INNER_LEVELS = {
     "learn": (
-        {"places", "spec"},
+        {"places"},
         {"dealing", "phases", "scans", "table"},
         {"reading", "weighing"},
         {"keeping"},
@@ -47,6 +48,8 @@ INNER_LEVELS = {
     "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"formula_size", "ideal"}, {"distillation"}),
 }
 """The modules of some parts, from the lowest level up; those of one level do not know each other."""
+LISTS_PACKAGES = "dnfscale.spec.registry"
+"""The one module that may name packages above it: a registry imports them when it is asked for what they hold."""
 OWN_TO_ENGINE = ("cluster", "chains", "dask_internals", "graphs", "local_cluster")
 """What the engine on Dask is made of: the other parts ask engine/launch.py for an engine, whatever it runs on."""
 
@@ -97,7 +100,7 @@ def complaints(modules: Mapping[str, str]) -> list[str]:
             reason = _objection(module, imported)
             if reason:
                 found.append(f"{module} imports {imported}: {reason}")
-        for named in mentions(text):
+        for named in mentions(text) if module != LISTS_PACKAGES else ():
             reason = _objection(module, named)
             if reason:
                 found.append(f"{module} names {named}: {reason}")
@@ -161,10 +164,13 @@ def test_the_walk_sees_the_whole_package():
     [
         ("dnfscale.core.counts", "from dnfscale.learn.line import learn", "it points up"),
         ("dnfscale.core.counts", "from ..method import ideal", "it points up"),
+        ("dnfscale.spec.job", "from dnfscale.data.storage import located", "it points up"),
+        ("dnfscale.spec.registry", "from dnfscale.engine.clusters import local", "it points up"),
+        ("dnfscale.core.model", "from dnfscale.spec.learn import LearnSpec", "it points up"),
         ("dnfscale.errors", "import dnfscale.core.arrays", "it points up"),
         ("dnfscale.core.counts", "from dnfscale import __version__", "it points up"),
         ("dnfscale.learn.line", "from dnfscale.experiment import folds", "it points up"),
-        ("dnfscale.experiment.folds", "import dnfscale.jobs.spec", "it points up"),
+        ("dnfscale.experiment.folds", "import dnfscale.jobs.runner", "it points up"),
         ("dnfscale.method.ideal", "from dnfscale.data import source", "do not know each other"),
         ("dnfscale.engine.serial", "from dnfscale.method.ideal import ideal_correct", "do not know each other"),
         ("dnfscale.core.counts", "import pandas as pd", "NumPy and the standard library only"),
@@ -174,7 +180,7 @@ def test_the_walk_sees_the_whole_package():
         ("dnfscale.jobs.cli", "from dnfscale.engine.cluster import ClusterEngine", "nowhere outside engine/"),
         ("dnfscale.jobs.cli", "from dnfscale.engine import cluster", "nowhere outside engine/"),
         ("dnfscale.jobs.cli", "from dnfscale.engine.local_cluster import start_local", "nowhere outside engine/"),
-        ("dnfscale.learn.spec", "from dnfscale.learn.line import learn", "points up inside learn"),
+        ("dnfscale.learn.places", "from dnfscale.learn.line import learn", "points up inside learn"),
         ("dnfscale.learn.scans", "from dnfscale.learn.table import Table", "points up inside learn"),
         ("dnfscale.learn.helpers", "from dnfscale.learn.table import Table", "helpers has no place in learn"),
         ("dnfscale.experiment.peers", "from dnfscale.estimators.ideal import X", "do not know each other"),
@@ -198,6 +204,7 @@ def test_a_bad_import_is_named(module, text, complaint):
         ("dnfscale.engine.process", 'START = "from dnfscale.jobs.driver import main; main()"', "it points up"),
         ("dnfscale.engine.process", 'START = f"python -m dnfscale.jobs {verb}"', "it points up"),
         ("dnfscale.core.counts", '"""Used by dnfscale.learn."""', "it points up"),
+        ("dnfscale.spec.job", 'PACKAGES = ["dnfscale.engine.clusters"]', "it points up"),
         ("dnfscale.engine.forking", 'LOADED = ["dnfscale.data.source"]', "do not know each other"),
         ("dnfscale.jobs.cli", 'LOADED = ["dnfscale.engine.cluster"]', "nowhere outside engine/"),
         ("dnfscale.learn.line", 'LOADED = ["dnfscale.helpers"]', "no place in the order"),

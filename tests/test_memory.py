@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.line import learn
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 
 
 class MeasuringEngine(SerialEngine):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import doctest
+import functools
 import re
 import shlex
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dnfscale.jobs.fields import FIELDS
+from dnfscale.spec.documented import documented_block
+from dnfscale.spec.job import job_keys, read_spec
 from tests.jobs.running import Desk, keeping_signals
 from tests.readme import README, blocks, commands
 
@@ -73,27 +74,20 @@ def test_the_examples_of_both_families_print_what_they_are_shown_to_print():
     run_examples("\n".join(blocks("Two families", "pycon")))
 
 
-def keys_of(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every key of a spec with its value; a table that may be a value is both."""
-    for name, value in table.items():
-        key = f"{above}{name}"
-        yield key, value
-        if isinstance(value, dict):
-            yield from keys_of(value, f"{key}.")
+def test_the_spec_that_is_shown_is_made_from_the_declared_keys():
+    assert blocks("A job of your own", "toml")[0] == documented_block()
 
 
-def test_the_spec_that_is_shown_has_every_key_and_its_default():
-    shown = blocks("A job of your own", "toml")[0]
-    given = dict(keys_of(tomllib.loads(shown)))
-    optional = dict(keys_of(tomllib.loads(re.sub(r"^# (?=\w+ = )", "", shown, flags=re.MULTILINE))))
-    on_clusters = (README.parent / "deploy" / "README.md").read_text(encoding="utf-8")
-    for key, field in FIELDS.items():
-        # Forests have the keys of XGBoost, and the output's storage those of the data's.
-        alike = key.replace("random_forest", "xgboost").replace("output.storage", "data.storage")
-        told_elsewhere = key.startswith("cluster.") and re.search(rf"\b{key.split('.')[-1]}\b", on_clusters)
-        assert alike in optional or told_elsewhere, key
-        if key in given and field.default is not None:
-            assert field.check(given[key]) == field.default, key
+def test_the_spec_that_is_shown_can_be_read_with_and_without_its_examples(desk):
+    shown = documented_block()
+    given = read_spec(desk.spec(shown)).values
+    for path, known in job_keys().items():
+        if path in given and not known.is_optional and not known.required:
+            assert known.check(given[path]) == given[path] == known.default, path
+    examples = tomllib.loads(re.sub(r"^# (?=\w+ = )", "", shown, flags=re.MULTILINE))
+    for path, known in job_keys().items():
+        value = functools.reduce(lambda table, name: table[name], path.split("."), examples)
+        known.checked(value)
 
 
 def prose_of(page: Path) -> list[str]:

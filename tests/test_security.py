@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dnfscale
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.launch import launch
+from dnfscale.spec.cluster import ClusterSpec
 from tests.engine.stranger import listening
 from tests.jobs.running import PATIENCE_S, Desk, keeping_signals, small_table, surroundings, tidy
 

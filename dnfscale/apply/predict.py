@@ -18,9 +18,9 @@ from dnfscale.core.model import NO_TERM, Model, relative_probabilities
 from dnfscale.core.parts import stored_column
 from dnfscale.data.outputs import new_folder, write_parquet
 from dnfscale.data.source import Source
-from dnfscale.data.storage import DEFAULT_ACCESS, Access
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError, LimitError
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 
 COLUMNS = ("prediction", "probability", "term")
 """Of the files that are written."""

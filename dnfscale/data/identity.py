@@ -26,8 +26,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dnfscale.data.footer import Chunk, Opened, Tail, read_tail
-from dnfscale.data.storage import Access, is_remote, located, told
+from dnfscale.data.storage import located, told
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import Access, is_remote
 
 _TIME_KEYS = {"last-modified", "updated"}
 _PLACE_KEYS = {"etag", "generation", "versionid"}

@@ -23,8 +23,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from dnfscale.data.storage import Access, check_path, is_remote, is_within, located, spelled, told
+from dnfscale.data.storage import is_within, located, spelled, told
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import Access, check_path, is_remote
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 

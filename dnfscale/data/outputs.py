@@ -26,8 +26,9 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from dnfscale.data.storage import Access, is_remote, joined, located, told
+from dnfscale.data.storage import located, told
 from dnfscale.errors import LimitError, SpecError
+from dnfscale.spec.storage import Access, is_remote, joined
 
 _STARTED, _NEW, _COMPLETE = "_STARTED", "_NEW", "_SUCCESS"
 _PART = re.compile(rf"(?:{_NEW}/)?part-[0-9]{{5,}}\.parquet")

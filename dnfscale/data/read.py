@@ -25,8 +25,9 @@ from dnfscale.data.columnwise import Batch, Fetch, LateBatch, read_batches, read
 from dnfscale.data.gathered import gathered
 from dnfscale.data.identity import KnownFile, opened
 from dnfscale.data.measures import is_number, measure_of, steps
-from dnfscale.data.storage import is_remote, told
+from dnfscale.data.storage import told
 from dnfscale.errors import DataError, LimitError, first_line
+from dnfscale.spec.storage import is_remote
 
 _BATCH_ROWS = 1 << 16
 

@@ -16,9 +16,7 @@ from dnfscale.data.clocks import HOURS, part_column, parts_in
 from dnfscale.data.measures import is_decimal, is_number, measure_of
 from dnfscale.data.source import Source
 from dnfscale.errors import DataError, SpecError
-
-Parts = tuple[str | tuple[str, tuple[str, ...]], ...]
-"""What to tell of dates and times: each a part of all columns that have it, or a column and its parts."""
+from dnfscale.spec.learn import Parts
 
 
 def feature_columns(

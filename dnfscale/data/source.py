@@ -23,8 +23,9 @@ from dnfscale.data.footer import Chunk, chunks_of, read_tail, sum_of
 from dnfscale.data.identity import KnownFile, footer_digest, opened, parsed, places_per_file, sampled, stamp_of
 from dnfscale.data.listing import hive_keys, list_files
 from dnfscale.data.read import FileRows, ParquetPartition
-from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, told
+from dnfscale.data.storage import told
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote
 
 _WAITING_BYTES = 16 << 20
 """So much of footers may wait to be asked what they say of columns."""

@@ -1,9 +1,5 @@
-"""Where files are: on this machine, or in an object store that a URL names.
+"""Opens what a path names: a file of this machine, or one in an object store.
 
-    /data/visits.parquet    s3://bucket/visits/    gs://bucket/visits/    abfs://container@account/visits/
-
-A spec may say how a store is reached (its endpoint, its region, or that it is public). Credentials come from the
-environment or from the platform, and are never part of a path, a spec or anything we write.
 What is sent to a worker is a path and an `Access`; each process opens the file system for itself.
 """
 
@@ -11,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -21,18 +16,13 @@ from urllib.parse import urlsplit
 import pyarrow.fs as pafs
 
 from dnfscale.errors import first_line
+from dnfscale.spec.storage import CREDENTIALS, Access, check_path, is_remote, split_url
 
 _ATTEMPTS = 5
 _CONNECT_S = 5
 _REQUEST_S = 20
 """How often a request is tried, and how long each try may take: an unreachable store is reported within two minutes."""
 
-SCHEMES = ("s3", "gs", "abfs", "abfss")
-_CREDENTIALS = {
-    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or the machine's role",
-    "gs": "GOOGLE_APPLICATION_CREDENTIALS, or the machine's service account",
-    "abfs": "AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN, or the platform's identity",
-}
 _SECRETS = (
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
@@ -51,63 +41,6 @@ _PLACES = (
     "GOOGLE_APPLICATION_CREDENTIALS",
 )
 """Other variables that decide how a store is opened."""
-
-
-class CredentialError(ValueError):
-    """A text contains credentials; the message does not repeat them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How an object store is reached, besides the credentials."""
-
-    endpoint: str | None = None
-    """A URL such as http://127.0.0.1:9000; None for that of AWS_ENDPOINT_URL, if set, or the provider's own."""
-    region: str | None = None
-    anonymous: bool = False
-
-
-DEFAULT_ACCESS = Access()
-
-
-def is_remote(path: str) -> bool:
-    """Return whether a path is a URL, not a local path."""
-    return "://" in path
-
-
-def check_path(path: str) -> str:
-    """Return a path or URL of a known kind; one that contains credentials is refused and not repeated."""
-    if not is_remote(path):
-        return path
-    scheme, authority, rest = _split(path)
-    # First of all, because whoever refuses the URL for another reason repeats it.
-    _check_open(path, scheme, authority, rest)
-    if scheme not in SCHEMES:
-        raise ValueError(f"a path, or an URL that begins with {', '.join(f'{known}://' for known in SCHEMES)}")
-    if not authority:
-        raise ValueError(f"an URL that names a bucket, such as {scheme}://bucket/folder")
-    if rest and any(part in ("", ".", "..") for part in rest.removesuffix("/").split("/")):
-        raise ValueError("an URL without empty, . or .. folders")
-    return path
-
-
-def check_endpoint(endpoint: str) -> str:
-    """Return the URL of a store's server; one that contains credentials is refused and not repeated."""
-    parts = urlsplit(endpoint)
-    if "@" in parts.netloc or "@" in endpoint.partition("?")[0]:
-        raise CredentialError(_without("the URL holds a user or a password", "s3"))
-    try:
-        port_is_number = parts.port is None or parts.port > 0
-    except ValueError:
-        port_is_number = False
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_number or parts.path.strip("/"):
-        raise ValueError("the URL of a server, such as https://minio.example:9000")
-    return endpoint
-
-
-def joined(path: str, name: str) -> str:
-    """Return the path of a file or folder in another, local or not."""
-    return f"{path.rstrip('/')}/{name}" if is_remote(path) else os.path.join(path, name)
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -129,7 +62,7 @@ def located(path: str, access: Access) -> tuple[Any, str]:
     """Return the file system that holds a path, and the path in it."""
     if not is_remote(path):
         return _local(), os.path.abspath(path)
-    scheme, authority, rest = _split(path)
+    scheme, authority, rest = split_url(path)
     container, _, account = authority.partition("@")
     who = tuple(os.environ.get(variable) for variable in (*_SECRETS, *_PLACES))
     return _store(scheme, account, access, who), f"{container}/{rest.strip('/')}".rstrip("/")
@@ -139,7 +72,7 @@ def spelled(inner: str, like: str) -> str:
     """Return the URL of a path in a file system, given another URL of the same one; a local path stays as it is."""
     if not is_remote(like):
         return inner
-    scheme, authority, _ = _split(like)
+    scheme, authority, _ = split_url(like)
     account = authority.partition("@")[2]
     container, _, rest = inner.partition("/")
     return f"{scheme}://{container}{'@' + account if account else ''}/{rest}"
@@ -159,8 +92,8 @@ def told(error: BaseException, path: str = "") -> str:
     """Say in one line why a file or a store could not be used, and never who asked."""
     text = first_line(error)
     if is_remote(path):
-        scheme = _split(path)[0][:4]
-        known = _CREDENTIALS.get(scheme, "the environment")
+        scheme = split_url(path)[0][:4]
+        known = CREDENTIALS.get(scheme, "the environment")
         if isinstance(error, FileNotFoundError):
             return "there is nothing of this name"
         # Quoted names of buckets and keys may be any words, so they must not be matched below.
@@ -179,28 +112,6 @@ def told(error: BaseException, path: str = "") -> str:
         if len(os.environ.get(variable, "")) > 3:
             text = text.replace(os.environ[variable], "***")
     return text
-
-
-def _check_open(path: str, scheme: str, authority: str, rest: str) -> None:
-    """Raise CredentialError for a URL that contains credentials."""
-    # A password may hold a slash, so that the @ behind it is in what looks like the path.
-    user = authority.rpartition("@")[0] if "@" in authority or "@" not in rest else authority
-    if ":" in user or ("@" in authority and not scheme.startswith("abfs")):
-        raise CredentialError(_without("the URL holds a user or a password", scheme))
-    if re.search(r"[?&][^=&/]*(sig|token|key|secret|password|credential)[^=&/]*=|[?&]X-Amz-", path, re.IGNORECASE):
-        raise CredentialError(_without("the URL holds a key or a signature", scheme))
-
-
-def _without(fault: str, scheme: str) -> str:
-    known = _CREDENTIALS.get(scheme[:4])
-    return f"must not hold credentials, but {fault}; take it out" + (f", and set {known}" if known else "")
-
-
-def _split(url: str) -> tuple[str, str, str]:
-    """Return the scheme, the authority and the path of a URL; keys of a store are never quoted, so none is unquoted."""
-    scheme, _, rest = url.partition("://")
-    authority, _, path = rest.partition("/")
-    return scheme.lower(), authority, path
 
 
 @lru_cache(maxsize=1)
@@ -223,7 +134,7 @@ def _s3(access: Access) -> Any:
     if server is not None:
         options |= {"scheme": scheme, "endpoint_override": server}
     return pafs.S3FileSystem(
-        anonymous=access.anonymous,
+        anonymous=bool(access.anonymous),
         connect_timeout=_CONNECT_S,
         request_timeout=_REQUEST_S,
         retry_strategy=pafs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
@@ -236,7 +147,9 @@ def _s3(access: Access) -> Any:
 def _gcs(access: Access) -> Any:
     scheme, server = _server(access.endpoint)
     options = {} if server is None else {"scheme": scheme, "endpoint_override": server}
-    return pafs.GcsFileSystem(anonymous=access.anonymous, retry_time_limit=timedelta(seconds=_REQUEST_S), **options)
+    return pafs.GcsFileSystem(
+        anonymous=bool(access.anonymous), retry_time_limit=timedelta(seconds=_REQUEST_S), **options
+    )
 
 
 def _azure(account: str, access: Access) -> Any:

@@ -14,7 +14,8 @@ import os
 import shutil
 import tempfile
 import tomllib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +25,16 @@ import pyarrow as pa
 from dnfscale.core.arrays import Scalar
 from dnfscale.data.frames import table_source
 from dnfscale.data.source import Source, open_source
-from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
 from dnfscale.datasets.catalog import PAPER
 from dnfscale.datasets.download import Progress
 from dnfscale.datasets.published import Dataset, check_table
 from dnfscale.datasets.publishers import Parquet, write_table
 from dnfscale.errors import DataError
+from dnfscale.spec.registry import CATALOGUES, Catalogue
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_named
 
 FOLDER_VARIABLE = "DNFSCALE_DATA"
 CACHE_VARIABLE = "XDG_CACHE_HOME"
-_BUILTIN = ("breast_cancer",)
 _MEASURES = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
 _BREAST_CANCER_COLUMNS = (
     *(f"mean_{measure}" for measure in _MEASURES.split()),
@@ -51,6 +52,14 @@ class Record:
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     boolean: tuple[str, ...] = ()
+    learn: Mapping[str, Any] = field(default_factory=dict)
+    """Further choices of the method, by their names in LearnSpec: they go before those of a profile."""
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """All that the record says of what to learn, by the names of LearnSpec."""
+        roles = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "learn"}
+        return {**roles, **self.learn}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +79,8 @@ class Listed:
     file: str | None = None
 
 
-def is_named(path: str) -> bool:
-    """Return whether a path is the name of a dataset."""
-    return path.startswith(("builtin:", "paper:"))
-
-
-def is_local(path: str) -> bool:
-    """Return whether a path is a local one: neither a URL nor the name of a dataset."""
-    return not is_named(path) and not is_remote(path)
+_BUILTIN = {"breast_cancer": Record("diagnosis", ("malignant",))}
+"""The datasets that come with scikit-learn."""
 
 
 def open_dataset(path: str, access: Access = DEFAULT_ACCESS) -> Source:
@@ -89,8 +92,8 @@ def open_named(path: str) -> tuple[Source, Record]:
     """Open a named dataset together with its record; nothing is downloaded."""
     kind, name = path.split(":", 1)
     if kind == "builtin":
-        _check_name(path, name, _BUILTIN)
-        return _breast_cancer(path)
+        _check_name(path, name, tuple(_BUILTIN))
+        return _breast_cancer(path), _BUILTIN[name]
     index = _folder_index()
     _check_name(path, name, tuple({**PAPER, **index}))
     copy = _find(name, index)
@@ -179,7 +182,7 @@ def describe_named() -> list[Listed]:
     return rows + [_listed(name, _find(name, index), index.get(name)) for name in {**PAPER, **index}]
 
 
-def _breast_cancer(path: str) -> tuple[Source, Record]:
+def _breast_cancer(path: str) -> Source:
     """Read the Breast Cancer Wisconsin (Diagnostic) data from the installed scikit-learn.
 
     The file is read directly, because importing scikit-learn to load it takes a second: as long as the whole job.
@@ -194,7 +197,7 @@ def _breast_cancer(path: str) -> tuple[Source, Record]:
         raise DataError(f"{path}: expected scikit-learn's copy at {file}, but it cannot be read: {error}") from error
     columns = dict(zip(_BREAST_CANCER_COLUMNS, rows.T, strict=False))
     labels = [names[label] for label in rows[:, -1].astype(int).tolist()]
-    return table_source(pa.table({**columns, "diagnosis": labels}), path), Record("diagnosis", ("malignant",))
+    return table_source(pa.table({**columns, "diagnosis": labels}), path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +227,24 @@ def _in_folder(name: str, folder: Path, index: dict[str, dict[str, Any]]) -> _Co
     return _Copy(file, "folder", entry) if file.exists() or name not in PAPER else None
 
 
-def _record(name: str, copy: _Copy) -> Record:
+def _builtin_choices(name: str) -> dict[str, Any]:
+    _check_name(f"builtin:{name}", name, tuple(_BUILTIN))
+    return _BUILTIN[name].choices
+
+
+def _paper_choices(name: str) -> dict[str, Any]:
+    index = _folder_index()
+    _check_name(f"paper:{name}", name, tuple({**PAPER, **index}))
+    return _record(name, _find(name, index)).choices
+
+
+CATALOGUES.register(Catalogue(name="builtin", record=_builtin_choices))
+CATALOGUES.register(Catalogue(name="paper", record=_paper_choices))
+
+
+def _record(name: str, copy: _Copy | None) -> Record:
     """Return the roles that the folder's index gives, or else the catalogue's."""
-    if copy.entry is None:
+    if copy is None or copy.entry is None:
         known = PAPER[name]
         return Record(known.target, known.positive, known.drop, known.categorical, known.boolean)
     try:
@@ -236,8 +254,9 @@ def _record(name: str, copy: _Copy) -> Record:
             drop=tuple(copy.entry.get("drop", ())),
             categorical=tuple(copy.entry.get("categorical", ())),
             boolean=tuple(copy.entry.get("boolean", ())),
+            learn=dict(copy.entry.get("learn", {})),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"{copy.file.parent / 'index.toml'}: datasets.{name} must name its target and a list of positive labels"
         ) from error

@@ -14,9 +14,9 @@ from distributed.versions import VersionMismatchWarning
 from dnfscale.engine.api import Notice, Tell
 from dnfscale.engine.credentials import context_of, security_of
 from dnfscale.engine.dask_internals import OneConnectionClient
-from dnfscale.engine.kinds import ClusterSpec, TlsFiles
 from dnfscale.engine.probe import probe
 from dnfscale.errors import ClusterError
+from dnfscale.spec.cluster import ClusterSpec, TlsFiles
 
 CONNECT_S = 15.0
 """Time limit for the connection to a scheduler."""

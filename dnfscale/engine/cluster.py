@@ -38,9 +38,9 @@ from dnfscale.engine.chains import Chains
 from dnfscale.engine.client import workers_of
 from dnfscale.engine.dask_internals import forget_topics
 from dnfscale.engine.graphs import Graph, add_merges, applied, phase_key
-from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.tasks import SummarizeBatch
 from dnfscale.errors import ClusterError, DnfscaleError, LimitError
+from dnfscale.spec.cluster import ClusterSpec
 
 _SCAN_PRIORITY = 1
 """Scans of kept results run before tasks that keep more: what they read is then still in memory."""

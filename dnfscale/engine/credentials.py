@@ -10,8 +10,8 @@ from typing import Any
 
 from distributed.security import Security
 
-from dnfscale.engine.kinds import TlsFiles
 from dnfscale.errors import ClusterError, SpecError
+from dnfscale.spec.cluster import TlsFiles
 
 ROLES = ("client", "scheduler", "worker")
 """The roles for which Dask takes a certificate each."""

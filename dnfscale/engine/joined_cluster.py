@@ -14,15 +14,13 @@ from distributed.utils import silence_logging_cmgr
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
 from dnfscale.engine.client import connected, wait_for_workers
 from dnfscale.engine.cluster import ClusterEngine, take_down
-from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.preflight import found_address
 from dnfscale.engine.steady_clock import keep_scheduler_steady, let_scheduler_go, steady_clock
 from dnfscale.engine.versions import check_versions
+from dnfscale.spec.cluster import ClusterSpec
 
 
-def join(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
+def join(spec: ClusterSpec, address: str, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
     """Run on a cluster that somebody else started; closing the engine leaves it as it was."""
-    address = found_address(spec)
     stack = ExitStack()
     stack.enter_context(steady_clock())
     # We report what happens ourselves; Dask's log would put tracebacks between our lines.

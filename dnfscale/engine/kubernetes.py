@@ -19,10 +19,11 @@ from dask.utils import parse_bytes
 from dask_kubernetes.operator import make_cluster_spec
 from kr8s.objects import Service, new_class
 
+from dnfscale.engine.clusters.kubernetes import Pods
 from dnfscale.engine.credentials import ROLES
-from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import ELSEWHERE
 from dnfscale.errors import ClusterError
+from dnfscale.spec.cluster import ClusterSpec
 
 _PORT = 8786
 _TLS_FOLDER = "/etc/dnfscale/tls"
@@ -45,7 +46,7 @@ class DaskPods:
     def __enter__(self) -> DaskPods:
         try:
             api = kr8s.api()
-            self._namespace = self._spec.kubernetes.namespace or api.namespace
+            self._namespace = self._spec.own(Pods).namespace or api.namespace
             self._create("DaskCluster", dask_cluster(self.name, self._namespace, self._spec))
             if self._spec.adaptive is not None:
                 self._create("DaskAutoscaler", dask_autoscaler(self.name, self._spec))
@@ -129,7 +130,7 @@ def stop_forwarding(forward: Any) -> None:
 
 def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]:
     """Return the DaskCluster resource that a spec describes."""
-    pods = spec.kubernetes
+    pods = spec.own(Pods)
     amount = {"cpu": pods.cpu, "memory": f"{parse_bytes(spec.memory_limit) * _HEADROOM >> 22}Mi"}
     # Said here too, because the image need not be ours.
     environment = {**ELSEWHERE.as_environment(), **({} if spec.tls is None else _tls_environment())}
@@ -137,7 +138,7 @@ def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]
     resource: dict[str, Any] = make_cluster_spec(
         name=name,
         image=pods.image,
-        n_workers=spec.adaptive.minimum if spec.adaptive else spec.workers,
+        n_workers=spec.first_workers,
         resources={"limits": amount, "requests": amount},
         env=environment,
     )

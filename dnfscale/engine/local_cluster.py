@@ -22,13 +22,13 @@ from dnfscale.engine.cluster import ClusterEngine, take_down
 from dnfscale.engine.credentials import security_of, temporary_security
 from dnfscale.engine.dask_internals import OneConnectionClient, keep_own_preloads
 from dnfscale.engine.forking import TASKS, prepare_workers
-from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.limits import limit_behind
 from dnfscale.engine.scratch import private_scratch
 from dnfscale.engine.settings import LOCAL, pages
 from dnfscale.engine.spilling import steady_buffer
 from dnfscale.engine.steady_clock import steady_clock
 from dnfscale.errors import ClusterError
+from dnfscale.spec.cluster import ClusterSpec
 
 
 def start_local(

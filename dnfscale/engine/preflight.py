@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 import ipaddress
-import json
-import os
 import re
 from pathlib import Path
 
-from dnfscale.engine.kinds import KINDS, ClusterSpec, TlsFiles
 from dnfscale.errors import ClusterError, SpecError
-
-_PLAIN = re.compile(r"[A-Za-z0-9_./@%+=:,~-]+")
-"""What a batch system's script may hold without quotes, which dask-jobqueue does not write."""
+from dnfscale.spec.cluster import ClusterSpec, TlsFiles
+from dnfscale.spec.registry import CLUSTERS
 
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _ENCRYPTED = ("tls", "wss")
@@ -25,34 +21,20 @@ _ENCRYPTED = ("tls", "wss")
 
 def check_cluster(spec: ClusterSpec) -> list[str]:
     """Raise where the cluster cannot be as it is described, and return warnings; nothing is started or reached."""
-    kind = KINDS[spec.kind]
-    if kind.module is not None and importlib.util.find_spec(kind.module) is None:
-        raise SpecError(
-            f'cluster.kind = "{spec.kind}" needs {kind.module}, which is not installed; '
-            f"install it with: pip install 'dnfscale[{kind.extra}]'",
-            "cluster.kind",
-        )
+    spec.facts.check_installed(f'cluster.kind = "{spec.kind}"', "cluster.kind")
     if spec.adaptive is not None:
-        _check_adaptive(spec)
+        _check_adapts(spec)
     if spec.tls is not None:
         _check_files(spec.tls)
-    if spec.kind in ("address", "scheduler_file"):
-        address = found_address(spec)
-        return _warnings(spec, address, f"the scheduler at {address}", "cluster.address")
-    if spec.kind in ("slurm", "pbs"):
-        _check_plain(spec)
-        return ["the scheduler has no TLS, as insecure = true asks"] if spec.insecure and spec.tls is None else []
-    if spec.kind in ("ssh", "kubernetes"):
-        return _warnings(spec, None, f'the scheduler of kind = "{spec.kind}"', "cluster.kind")
-    return []
+    return spec.facts.check(spec)
 
 
 def check_performance_report(spec: ClusterSpec, file: Path) -> None:
     """Raise SpecError where Dask could not make its report, or not here."""
     if not file.parent.is_dir() or file.is_dir():
         raise SpecError(f"--performance-report must be a file in a folder that is there, got {str(file)!r}")
-    if spec.kind == "serial":
-        raise SpecError('--performance-report is of a Dask cluster, but cluster.kind is "serial"; leave it out')
+    if not spec.facts.distributed:
+        raise SpecError(f'--performance-report is of a Dask cluster, but cluster.kind is "{spec.kind}"; leave it out')
     if importlib.util.find_spec("bokeh") is None:
         raise SpecError(
             "--performance-report needs bokeh, which is not installed; install it with: "
@@ -60,9 +42,8 @@ def check_performance_report(spec: ClusterSpec, file: Path) -> None:
         )
 
 
-def found_address(spec: ClusterSpec) -> str:
+def found_address(address: str | None, tls: TlsFiles | None) -> str:
     """Return the address of a scheduler that somebody else started, with its scheme."""
-    address = spec.address if spec.kind == "address" else _address_in(str(spec.scheduler_file))
     match = re.fullmatch(r"(?:([a-z]+)://)?((?:\[[^\]]+\]|[^\[\]:/@]+):\d+|[^:@]*/.*)", address or "")
     if match is None or (match[1] or "tcp") not in _SCHEMES:
         # Schedulers know no passwords, so somebody has put one there by mistake.
@@ -70,7 +51,7 @@ def found_address(spec: ClusterSpec) -> str:
         raise ClusterError(
             f"expected the address of a Dask scheduler, such as tls://10.0.0.5:8786, got {shown!r}; correct it"
         )
-    return f"{match[1] or _default_scheme(spec)}://{match[2]}"
+    return f"{match[1] or _default_scheme(tls)}://{match[2]}"
 
 
 def is_loopback(address: str) -> bool:
@@ -92,15 +73,15 @@ def configured_tls() -> bool:
     return all(dask.config.get(f"distributed.comm.tls.{key}", None) for key in keys)
 
 
-def _default_scheme(spec: ClusterSpec) -> str:
-    if spec.tls is not None:
+def _default_scheme(tls: TlsFiles | None) -> str:
+    if tls is not None:
         return "tls"
     import dask.config
 
     return str(dask.config.get("distributed.comm.default-scheme", "tcp"))
 
 
-def _warnings(spec: ClusterSpec, address: str | None, what: str, key: str) -> list[str]:
+def reach_warnings(spec: ClusterSpec, address: str | None, what: str, key: str) -> list[str]:
     """Check that a scheduler is met with TLS where it must be; address is None where the job starts it."""
     encrypted = spec.tls is not None if address is None else address.split("://")[0] in _ENCRYPTED
     if encrypted:
@@ -123,17 +104,11 @@ def _warnings(spec: ClusterSpec, address: str | None, what: str, key: str) -> li
     return [f"{what} has no TLS: anybody who reaches it can run code on it, and read what it is sent"]
 
 
-def _check_adaptive(spec: ClusterSpec) -> None:
-    if not KINDS[spec.kind].adapts:
-        able = ", ".join(name for name, kind in KINDS.items() if kind.adapts)
+def _check_adapts(spec: ClusterSpec) -> None:
+    if not spec.facts.adapts:
+        able = ", ".join(name for name, kind in CLUSTERS.items() if kind.adapts)
         raise SpecError(
             f'cluster.adaptive is for {able}; kind = "{spec.kind}" has the workers that it has; leave it out',
-            "cluster.adaptive",
-        )
-    if spec.kind == "kubernetes" and spec.tls is not None:
-        raise SpecError(
-            "cluster.adaptive is not for Kubernetes with TLS, because the operator asks the scheduler without; "
-            "leave it out, and set cluster.workers",
             "cluster.adaptive",
         )
 
@@ -150,31 +125,3 @@ def _check_files(tls: TlsFiles) -> None:
             ) from error
         if b"-----BEGIN" not in content:
             raise SpecError(f"cluster.tls.{key} must be a PEM file, but {path} is not one", f"cluster.tls.{key}")
-
-
-def _check_plain(spec: ClusterSpec) -> None:
-    """Check that a script can hold what the spec says, so that no value of it becomes a command."""
-    queue = spec.slurm if spec.kind == "slurm" else spec.pbs
-    values = {
-        f"cluster.{spec.kind}.shared_directory": os.path.abspath(queue.shared_directory or "."),
-        "cluster.local_directory": spec.local_directory,
-        **({} if spec.tls is None else {f"cluster.tls.{key}": getattr(spec.tls, key) for key in TlsFiles.__slots__}),
-    }
-    for key, value in values.items():
-        if value is not None and not _PLAIN.fullmatch(value):
-            raise SpecError(
-                f"{key} must be a path without spaces and special characters, which scripts of a batch system cannot "
-                f"hold, got {value!r}; name another folder",
-                key,
-            )
-
-
-def _address_in(scheduler_file: str) -> str:
-    """Return the address that a scheduler wrote into its file."""
-    try:
-        return str(json.loads(Path(scheduler_file).read_text(encoding="utf-8"))["address"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ClusterError(
-            f"expected the file that a Dask scheduler writes at {scheduler_file}, but it cannot be read "
-            f"({type(error).__name__}: {error}); start the scheduler with --scheduler-file"
-        ) from error

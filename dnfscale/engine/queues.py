@@ -15,30 +15,40 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import dask_jobqueue
 from dask.utils import parse_bytes
-from dask_jobqueue import PBSCluster, SLURMCluster
 from distributed.core import Status
 
+from dnfscale.engine.batch import BatchSystem, Queue
 from dnfscale.engine.credentials import security_of, temporary_files
-from dnfscale.engine.dask_internals import jobs_made, submit_jobs
-from dnfscale.engine.kinds import ClusterSpec
+from dnfscale.engine.dask_internals import OneConnectionClient, jobs_made, submit_jobs
+from dnfscale.engine.remote_cluster import Started
 from dnfscale.engine.scratch import private_scratch
 from dnfscale.engine.settings import ELSEWHERE
 from dnfscale.errors import ClusterError
+from dnfscale.spec.cluster import ClusterSpec
 
-_CLUSTERS = {"slurm": SLURMCluster, "pbs": PBSCluster}
-_SUBMIT = {"slurm": "sbatch", "pbs": "qsub"}
+
+def start_queue(spec: ClusterSpec, system: BatchSystem, stack: ExitStack) -> Started:
+    """Submit the jobs of a cluster."""
+    jobs = QueueJobs(spec, system, stack)
+    return Started(
+        lambda: OneConnectionClient(jobs.cluster, set_as_default=False),
+        f"the queue of {spec.kind}",
+        jobs.advice,
+        jobs.check_alive,
+    )
 
 
 class QueueJobs:
     """The jobs of one cluster; closing the stack that they are put on cancels them."""
 
-    def __init__(self, spec: ClusterSpec, stack: ExitStack) -> None:
-        self._kind = spec.kind
-        queue = spec.slurm if spec.kind == "slurm" else spec.pbs
-        if shutil.which(_SUBMIT[spec.kind]) is None:
+    def __init__(self, spec: ClusterSpec, system: BatchSystem, stack: ExitStack) -> None:
+        self._kind, self._system = spec.kind, system
+        queue = spec.own(Queue)
+        if shutil.which(system.submit) is None:
             raise ClusterError(
-                f"expected the command {_SUBMIT[spec.kind]} of {spec.kind}, but it is not on the PATH; "
+                f"expected the command {system.submit} of {spec.kind}, but it is not on the PATH; "
                 "run this on a machine that may submit jobs"
             )
         self._folder = Path(tempfile.mkdtemp(prefix=".dnfscale-", dir=os.path.abspath(queue.shared_directory or ".")))
@@ -50,7 +60,7 @@ class QueueJobs:
         stack.enter_context(private_scratch(None))
         per_job = min(queue.workers_per_job, spec.workers)
         self.cluster: Any = stack.enter_context(
-            _CLUSTERS[spec.kind](
+            getattr(dask_jobqueue, system.cluster)(
                 cores=per_job,
                 processes=per_job,
                 memory=f"{per_job * parse_bytes(spec.memory_limit)}B",
@@ -72,7 +82,7 @@ class QueueJobs:
                 silence_logs=logging.CRITICAL,
             )
         )
-        self.cluster.sync(self._grow, spec.adaptive.minimum if spec.adaptive else spec.workers)
+        self.cluster.sync(self._grow, spec.first_workers)
         if spec.adaptive is not None:
             self.cluster.adapt(minimum=spec.adaptive.minimum, maximum=spec.adaptive.maximum)
 
@@ -85,9 +95,8 @@ class QueueJobs:
     def check_alive(self) -> None:
         """Raise ClusterError when none of the jobs is waiting or running any more."""
         ids = [job.job_id for job in self.cluster.workers.values() if job.job_id]
-        ask = ["squeue", "--noheader", f"--jobs={','.join(ids)}"] if self._kind == "slurm" else ["qstat", *ids]
-        # Both print a line to stdout for each job that is still in the queue, and only errors for others.
-        answer = subprocess.run(ask, capture_output=True, text=True, check=False)
+        # Only errors, which go to stderr, are said of other jobs.
+        answer = subprocess.run(self._system.ask(ids), capture_output=True, text=True, check=False)
         if ids and not answer.stdout.strip():
             raise ClusterError(
                 f"expected the jobs {', '.join(ids)} of {self._kind} to wait or to run, but they have ended; "

@@ -1,4 +1,4 @@
-"""Clusters that a job starts elsewhere: on hosts by ssh, in the queue of a batch system, as pods.
+"""Clusters that a job starts elsewhere: on other hosts, in the queue of a batch system, as pods.
 
 Everything that is started goes on one stack, so that an error, a signal and the end of the job take down the same.
 """
@@ -13,19 +13,17 @@ from functools import partial
 from typing import Any
 
 import dask
-from distributed import Client, SSHCluster
+from distributed import Client
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
-from dnfscale.engine.client import connected, wait_for_workers
+from dnfscale.engine.client import wait_for_workers
 from dnfscale.engine.cluster import ClusterEngine, take_down
-from dnfscale.engine.credentials import by_role, security_of
-from dnfscale.engine.dask_internals import OneConnectionClient
-from dnfscale.engine.kinds import ClusterSpec
 from dnfscale.engine.settings import ELSEWHERE, pages
 from dnfscale.engine.steady_clock import keep_scheduler_steady, let_scheduler_go, steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, DnfscaleError
+from dnfscale.spec.cluster import ClusterSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +36,18 @@ class Started:
     look: Callable[[], Any] = lambda: None
 
 
-def start_remote(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
+Start = Callable[[ClusterSpec, ExitStack], Started]
+"""Requests a cluster; what is to be taken down again goes on the stack."""
+
+
+def start_remote(spec: ClusterSpec, start: Start, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
     """Start a cluster and run on it; closing the engine takes it down."""
     stack = ExitStack()
     stack.enter_context(steady_clock())
     stack.enter_context(dask.config.set({**ELSEWHERE.as_config(), **pages(spec.dashboard)}))
     stack.enter_context(silence_logging_cmgr(logging.CRITICAL))
     try:
-        started = _STARTERS[spec.kind](spec, stack)
+        started = start(spec, stack)
         client = stack.enter_context(started.connect())
         wait_for_workers(client, spec, tell, started.where, advice=started.advice, look=started.look)
         for difference in check_versions(client):
@@ -61,72 +63,3 @@ def start_remote(spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = un
     # The scheduler of a batch system's cluster is in this process, which goes on after the job.
     engine.at_close(partial(let_scheduler_go, client))
     return engine
-
-
-def _start_ssh(spec: ClusterSpec, stack: ExitStack) -> Started:
-    security = security_of(spec.tls)
-    files = {} if spec.tls is None else {"protocol": "tls://", "security": by_role(spec.tls)}
-    login = {
-        "username": spec.ssh.username,
-        "port": spec.ssh.port,
-        "client_keys": spec.ssh.key_file,
-        "known_hosts": spec.ssh.known_hosts,
-    }
-    hosts = spec.ssh.hosts
-    cluster = stack.enter_context(
-        SSHCluster(
-            [hosts[0], *hosts],
-            connect_options={key: value for key, value in login.items() if value is not None},
-            worker_options={
-                "nthreads": 1,
-                "n_workers": -(-spec.workers // len(hosts)),
-                "memory_limit": spec.memory_limit,
-                "dashboard_address": "127.0.0.1:0",
-                **({} if spec.local_directory is None else {"local_directory": spec.local_directory}),
-                **files,
-            },
-            scheduler_options={
-                "port": 0,
-                "dashboard_address": spec.dashboard or "127.0.0.1:0",
-                "dashboard": spec.dashboard is not None,
-                **files,
-            },
-            security=security,
-        )
-    )
-    return Started(
-        lambda: OneConnectionClient(cluster, set_as_default=False),
-        "the hosts " + ", ".join(hosts),
-        "look whether dnfscale is installed at the same path on every host",
-    )
-
-
-def _start_queue(spec: ClusterSpec, stack: ExitStack) -> Started:
-    from dnfscale.engine.queues import QueueJobs
-
-    jobs = QueueJobs(spec, stack)
-    return Started(
-        lambda: OneConnectionClient(jobs.cluster, set_as_default=False),
-        f"the queue of {spec.kind}",
-        jobs.advice,
-        jobs.check_alive,
-    )
-
-
-def _start_pods(spec: ClusterSpec, stack: ExitStack) -> Started:
-    from dnfscale.engine.kubernetes import DaskPods
-
-    pods = stack.enter_context(DaskPods(spec))
-    return Started(
-        lambda: connected(pods.address(stack), spec.tls),
-        f"the cluster {pods.name} in Kubernetes",
-        f"look at: kubectl describe pods --selector dask.org/cluster-name={pods.name}",
-    )
-
-
-_STARTERS: dict[str, Callable[[ClusterSpec, ExitStack], Started]] = {
-    "ssh": _start_ssh,
-    "slurm": _start_queue,
-    "pbs": _start_queue,
-    "kubernetes": _start_pods,
-}

@@ -7,11 +7,9 @@ from typing import Any, Self
 
 from dnfscale.estimators.labelled import whole_number
 from dnfscale.estimators.readable import Readable
-from dnfscale.estimators.weights import threshold_fraction
 from dnfscale.learn.distinct import MAX_TYPES, FoldTypes, count_distinct, type_table, weighed
 from dnfscale.learn.keeping import keep_rows
 from dnfscale.learn.sized import sized_model
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.weighing import with_unit
 from dnfscale.method.formula_size import Choice, Limits, SizeResult, choose, search
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE, path_record
@@ -115,23 +113,9 @@ class FormulaSizeClassifier(Readable):
         Parquet dataset, with y the name of its target column (for Dask also a series of labels) and sample_weight the
         name of its column of weights.
         """
-        threshold = threshold_fraction(self.threshold)
+        threshold = self._threshold()
         labelled = self._labelled(X, y, sample_weight, times=threshold.denominator)
-        spec = LearnSpec(
-            target=labelled.target,
-            classes="auto",
-            weight=labelled.weight,
-            unit=labelled.unit,
-            categorical=tuple(self.categorical),
-            boolean=tuple(self.boolean),
-            drop=tuple(self.drop),
-            max_categories=whole_number(self.max_categories),
-            missing=self.missing,
-            validation=self.validation,
-            threshold=threshold,
-            outer=0,
-            seed=self._seed(),
-        )
+        spec = self._spec(labelled.target, classes="auto", weight=labelled.weight, unit=labelled.unit)
         engine = self._engine(X)
         try:
             spec = with_unit(labelled.source, spec, engine)

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
-
-from dnfscale.core.arrays import is_real
-from dnfscale.errors import SpecError
-from dnfscale.estimators.labelled import whole_number
 from dnfscale.estimators.readable import Readable
-from dnfscale.estimators.weights import as_fraction, threshold_fraction
 from dnfscale.learn.line import fold_model, learn_targets
-from dnfscale.learn.spec import PROFILES, LearnSpec, profile_choices
 from dnfscale.learn.weighing import with_unit
-from dnfscale.method.cuts import written_cuts
+from dnfscale.spec.job import profile_key
+from dnfscale.spec.learn import LearnSpec
 
 
 class IdealClassifier(Readable):
@@ -43,8 +36,8 @@ class IdealClassifier(Readable):
     rare : int, default 0
         Categories of fewer rows than this have no attribute of their own.
     rank : tuple of str or None
-        Rankings of attributes to try: "f", "mutual_info" and "chi2" judge them one by one, "forward", "exchange",
-        "additive" and "jmi" together.
+        Rankings of attributes to try: some, such as "f" and "mutual_info", judge them one by one, others, such as
+        "forward" and "additive", together. `dnfscale.spec.registry.RANKINGS` lists them.
     validation : float, default 0.3
         The share of the rows that is set aside to choose the number of attributes.
     validation_splits : int, "auto" or None
@@ -182,7 +175,7 @@ class IdealClassifier(Readable):
         Parquet dataset, with y the name of its target column (for Dask also a series of labels) and sample_weight the
         name of its column of weights.
         """
-        labelled = self._labelled(X, y, sample_weight, times=threshold_fraction(self.threshold).denominator)
+        labelled = self._labelled(X, y, sample_weight, times=self._threshold().denominator)
         spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight, unit=labelled.unit)
         engine = self._engine(X)
         try:
@@ -209,51 +202,4 @@ class IdealClassifier(Readable):
 
     def learn_spec(self, target: str, **choices: Any) -> LearnSpec:
         """Return the parameters as a LearnSpec, with some choices replaced by the caller's."""
-        if self.profile not in PROFILES:
-            raise SpecError(f"profile must be one of {', '.join(map(repr, PROFILES))}, got {self.profile!r}")
-        rank = None if self.rank is None else tuple(self.rank)
-        asked = {
-            "cuts": whole_number(self.cuts),
-            "intervals": self.intervals,
-            "parts": self.parts if self.parts is None or isinstance(self.parts, Mapping) else tuple(self.parts),
-            "rank": rank,
-            "splits": whole_number(self.validation_splits),
-            "tolerance": self.tolerance,
-            "rule": self.rule,
-            "drop_duplicates": self.drop_duplicates,
-            "shrink": self.shrink,
-            "shrink_rows": None if self.shrink_rows is None else _numbers(self.shrink_rows),
-            "freedom": self.freedom,
-            "unseen": self.unseen,
-        }
-        given = {name: value for name, value in asked.items() if value is not None}
-        spec = LearnSpec(
-            target=target,
-            categorical=tuple(self.categorical),
-            boolean=tuple(self.boolean),
-            drop=tuple(self.drop),
-            max_categories=whole_number(self.max_categories),
-            missing=self.missing,
-            max_ell=whole_number(self.max_ell),
-            validation=self.validation,
-            threshold=threshold_fraction(self.threshold),
-            at=self._given_cuts(),
-            rare=whole_number(self.rare),
-            objective=self.objective,
-            beta=as_fraction("beta must be a number above 0", self.beta),
-            minimize=self.minimize,
-            outer=0,
-            seed=self._seed(),
-        )
-        return replace(spec, **{**profile_choices(self.profile, rank), **given, **choices})
-
-    def _given_cuts(self) -> tuple[tuple[str, tuple[int | float | str, ...]], ...]:
-        try:
-            return tuple(written_cuts({} if self.at is None else self.at).items())
-        except ValueError as error:
-            raise SpecError(f"at must be {error}, got {self.at!r}", "booleanize.at") from None
-
-
-def _numbers(given: Any) -> tuple[Any, ...]:
-    """Return one number or several as a tuple; what is no number stays as it is, for others to check."""
-    return tuple(float(each) if is_real(each) else each for each in np.atleast_1d(given).tolist())
+        return self._spec(target, profile=profile_key().checked(self.profile, "profile"), **choices)

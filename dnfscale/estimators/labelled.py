@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -35,11 +37,13 @@ from dnfscale.data.roles import feature_columns
 from dnfscale.data.source import Source
 from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Engine
-from dnfscale.engine.launch import ClusterSpec, cores, launch
+from dnfscale.engine.launch import cores, launch
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
 from dnfscale.estimators.weights import MOST_WEIGHT, class_factors, products, repeats, sample_weights, whole_weights
 from dnfscale.learn.loading import LOADED
+from dnfscale.spec.cluster import ClusterSpec
+from dnfscale.spec.learn import LearnSpec, parameters, settled
 
 Labels = npt.NDArray[Any]
 
@@ -97,6 +101,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     drop: tuple[str, ...]
     missing: str
+    threshold: float
     class_weight: Any
     any_columns: bool
     n_jobs: int | None
@@ -120,8 +125,30 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return SerialEngine()
         return launch(ClusterSpec(kind="local", workers=workers), loaded=LOADED)
 
+    def _spec(self, target: str, profile: str = "paper", **choices: Any) -> LearnSpec:
+        """Return the parameters as a LearnSpec, with some choices replaced by the caller's."""
+        values = settled(self._written(), profile=profile)
+        return LearnSpec(**{**values, "target": target, "outer": 0, "seed": self._seed(), **choices})
+
+    def _written(self) -> dict[str, Any]:
+        """Return the parameters that are not left at their defaults: they take precedence over those of a profile."""
+        signature = inspect.signature(type(self)).parameters
+        given = {name: getattr(self, name) for name in parameters() if name in signature}
+        return {
+            name: parameters()[name].checked(value, name)
+            for name, value in given.items()
+            if value is not signature[name].default
+        }
+
+    def _threshold(self) -> Fraction:
+        """Return the threshold as a fraction that counts can be multiplied by."""
+        threshold: Fraction = parameters()["threshold"].checked(self.threshold, "threshold")
+        return threshold
+
     def _seed(self) -> int:
         seed = whole_number(self.random_state)
+        if isinstance(seed, bool | np.bool_):
+            raise SpecError(f"random_state must be a whole number, a RandomState or None, got {seed!r}")
         return seed if isinstance(seed, int) else int(check_random_state(seed).randint(2**31))
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, times: int = 1) -> Labelled:  # noqa: N803

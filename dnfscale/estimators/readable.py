@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,9 @@ from dnfscale.learn.table import Table
 from dnfscale.method import narrate
 from dnfscale.method.certificate import certificate_of
 from dnfscale.method.explain import explain_types, to_record
-from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.method.export.latex import export_latex
+from dnfscale.spec.keys import keys_of
+from dnfscale.spec.registry import EXPORTS, Export
 
 
 class Readable(TableClassifier):
@@ -95,26 +98,6 @@ class Readable(TableClassifier):
             for row, code in zip(rows.tolist(), codes, strict=True):
                 found[row] = narrate.write(model, known[code]) if text else to_record(model, known[code])
         return found
-
-    def to_sql(self, dialect: str = "duckdb", table: str | None = None, *, label: Any = None) -> str:
-        """Return the formula as a Boolean expression in SQL, or as a SELECT from a table."""
-        return export_sql(self.model_of(label), dialect, table)
-
-    def to_python(self, *, label: Any = None) -> str:
-        """Return the formula as the source of a Python function that needs nothing else."""
-        return export_python(self.model_of(label))
-
-    def to_latex(self, *, label: Any = None) -> str:
-        """Return the formula as LaTeX."""
-        return export_latex(self.model_of(label))
-
-    def to_text(self, *, label: Any = None) -> str:
-        """Return the formula as readable conditions."""
-        return export_text(self.model_of(label))
-
-    def to_pmml(self, *, label: Any = None) -> str:
-        """Return the formula as a PMML rule set."""
-        return export_pmml(self.model_of(label))
 
     def save(self, path: Any) -> None:
         """Write a model file, which `dnfscale predict`, `explain` and `export` can read."""
@@ -190,3 +173,32 @@ def _formula_html(model: Model) -> str:
     shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, terms or [model.formula]))
     head = f"{html.escape(model.target)} = {html.escape(', '.join(map(str, model.positive)))}"
     return f"<div><b>{head}</b> if<br>&nbsp;&nbsp;<code>{shown}</code></div>"
+
+
+def _export_method(export: Export) -> Callable[..., str]:
+    """Return the method `to_NAME` of a classifier, given what is registered of an export."""
+    options = [] if export.options is None else list(keys_of(export.options).values())
+
+    def method(self: Readable, *values: Any, label: Any = None, **named: Any) -> str:
+        check_is_fitted(self)
+        given = dict(zip((known.name for known in options), values, strict=False)) | named
+        if label is None and len(self.models_) > 1 and export.write_several is not None:
+            return export.write_several(self.models_, **given)
+        return export.write(self.model_of(label), **given)
+
+    of_method = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    of_options = [
+        inspect.Parameter(known.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=known.default)
+        for known in options
+    ]
+    of_label = inspect.Parameter("label", inspect.Parameter.KEYWORD_ONLY, default=None)
+    method.__signature__ = inspect.Signature([of_method, *of_options, of_label])  # type: ignore[attr-defined]
+    method.__name__ = f"to_{export.name}"
+    method.__qualname__ = f"{Readable.__name__}.{method.__name__}"
+    described = [f"    {known.name}: {known.help}" for known in options]
+    method.__doc__ = "\n".join([f"Return the formula as {export.title}.", *([""] if described else []), *described])
+    return method
+
+
+for _export in EXPORTS.values():
+    setattr(Readable, f"to_{_export.name}", _export_method(_export))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,19 +29,6 @@ def sample_weights(given: Any, n_rows: int) -> Floats | None:
     if not weights.any():
         raise DataError("expected some row to weigh more than zero, but every weight is zero, which leaves no class")
     return weights
-
-
-def threshold_fraction(threshold: Any) -> Fraction:
-    """Return a threshold as the nearest fraction with a denominator of at most a million."""
-    return as_fraction("threshold must be a number above 0 and below 1", threshold).limit_denominator(1_000_000)
-
-
-def as_fraction(must: str, value: Any) -> Fraction:
-    """Return a number as the fraction that it is written as; the error says what it must be."""
-    try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError) as error:
-        raise SpecError(f"{must}, got {value!r}") from error
 
 
 def repeats(weights: Floats, *, most: int) -> Ints | None:

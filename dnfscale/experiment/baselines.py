@@ -18,6 +18,9 @@ import numpy as np
 from dnfscale.core.arrays import Floats, Ints
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.experiment.rows import Matrix, RowsPlan, read_rows
+from dnfscale.spec.checks import one_of, seconds, whole
+from dnfscale.spec.keys import key
+from dnfscale.spec.registry import COMPETITORS, Competitor
 
 Params = Mapping[str, Any]
 
@@ -30,6 +33,26 @@ class Suggest(Protocol):
     def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int: ...
 
     def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much tuning a method gets in each fold."""
+
+    trials: int = key(whole(1), 100, "tuning trials per fold, drawn by Optuna")
+    timeout_s: float | None = key(
+        seconds,
+        None,
+        "a longer trial fails, even one that would never end; default: no limit",
+        example=60.0,
+    )
+    pruner: str = key(
+        one_of("none", "median", "halving"),
+        "none",
+        'stop poor trials after a ninth or a third of their trees: "median", "halving"',
+    )
+    """none: every trial grows all its trees; median: a trial below the median of the earlier ones is stopped; halving:
+    only the best third continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +213,20 @@ def _check_deadline(deadline: float | None) -> None:
 Learner = Callable[[Known, Matrix, Fit, float | None], Ints]
 LEARNERS: Mapping[str, Learner] = {"random_forest": _random_forest, "xgboost": _xgboost}
 """For each method, the function that fits on some rows and predicts others."""
+
+
+COMPETITORS.register(
+    Competitor(
+        name="random_forest",
+        title="Random forest",
+        colour="orange",
+        family="tuned",
+        place=10,
+        options=Budget,
+    )
+)
+COMPETITORS.register(
+    Competitor(name="xgboost", title="XGBoost", colour="green", family="tuned", place=20, options=Budget)
+)
+COMPETITORS.register(Competitor(name="one_rule", title="One rule", colour="ochre", family="counted", place=70))
+COMPETITORS.register(Competitor(name="majority", title="Majority", colour="grey", family="counted", place=80))

@@ -20,8 +20,8 @@ from dnfscale.experiment.records import (
 )
 from dnfscale.learn.classes import LearnedClasses
 from dnfscale.learn.line import Learned, LearnedFold, fold_model
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.certificate import certificate_of
+from dnfscale.spec.learn import LearnSpec
 
 
 def classes_data_record(learned: LearnedClasses) -> dict[str, Any]:

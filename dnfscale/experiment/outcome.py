@@ -32,15 +32,6 @@ METHOD_TITLES: Mapping[str, str] = {
     "majority": "Majority",
 }
 """Known methods, in the order in which they are shown."""
-RANK_TITLES: Mapping[str, str] = {
-    "f": "F-test",
-    "mutual_info": "mutual information",
-    "chi2": "χ² test",
-    "forward": "forward selection",
-    "exchange": "forward selection and exchange",
-    "additive": "logistic regression",
-    "jmi": "joint mutual information",
-}
 _SCHEMA = "dnfscale.result/"
 _MOST_ELL = 64
 """The most attributes that a result may claim, more than any formula has; charts have a tick for each."""

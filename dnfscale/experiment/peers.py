@@ -8,7 +8,6 @@ boosting machine has no such length.
 
 from __future__ import annotations
 
-import importlib.util
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -24,12 +23,23 @@ from dnfscale.engine.api import Failure
 from dnfscale.experiment.metrics import deviation, mean
 from dnfscale.experiment.rows import Matrix, RowMatrix, RowPart, RowsPlan, read_rows
 from dnfscale.experiment.tuning import Notes
+from dnfscale.spec.checks import whole, yes_no
+from dnfscale.spec.keys import key
+from dnfscale.spec.registry import COMPETITORS, Competitor
 
-PEERS: Mapping[str, str | None] = {"decision_tree": None, "ripper": "wittgenstein", "ebm": "interpret"}
-"""The peers, and the package each needs beyond our own."""
-UNWEIGHTED = ("ripper",)
-"""Peers for which every row counts once."""
-MOST_LEAVES = 16
+
+@dataclass(frozen=True, slots=True)
+class TreeOptions:
+    """How large a decision tree may grow."""
+
+    max_leaves: int = key(whole(2, 1024), 16, "the most leaves; validation chooses how many")
+
+
+@dataclass(frozen=True, slots=True)
+class PeerOptions:
+    """A peer without anything to choose."""
+
+    run: bool = key(yes_no, True, "false: leave it out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +49,8 @@ class PeerFit:
     peer: str
     fold: int
     seed: int
-    max_leaves: int = MOST_LEAVES
+    options: Any
+    """The block of the peer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +80,6 @@ class FitPeer:
         seconds = round(time.perf_counter() - started, 3)
         correct = tested.counted(answers == (tested.target == 1))
         return PeerFold(fit.peer, fit.fold, correct, tested.n_counted, literals, seconds)
-
-
-def missing_package(peer: str) -> str | None:
-    """Return the package that a peer needs if it is not installed; otherwise None."""
-    package = PEERS[peer]
-    return package if package is not None and importlib.util.find_spec(package) is None else None
 
 
 def peer_fold(fit: PeerFit, notes: Notes) -> Generator[PeerFit, PeerFold | Failure, PeerFold]:
@@ -120,9 +125,9 @@ def _decision_tree(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix
         tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=fit.seed)
         return tree.fit(part.features, part.target, sample_weight=part.sample_weight)
 
-    tree = grown(rows.part(splits, fit.fold, (TRAIN,)), fit.max_leaves)
+    leaves = fit.options.max_leaves
+    tree = grown(rows.part(splits, fit.fold, (TRAIN,)), leaves)
     held_out = rows.part(splits, fit.fold, (VALIDATION,))
-    leaves = fit.max_leaves
     if len(held_out.target):
         answered = answers_by_leaves(tree, held_out.features)
         scores = [held_out.counted(answers == held_out.target) for answers in answered]
@@ -200,3 +205,43 @@ _FITS: Mapping[str, Callable[[RowMatrix, Splits, PeerFit, Matrix], Answered]] = 
     "ripper": _ripper,
     "ebm": _ebm,
 }
+
+
+COMPETITORS.register(
+    Competitor(
+        name="ebm",
+        title="Boosting machine",
+        colour="teal",
+        family="fitted",
+        place=40,
+        options=PeerOptions,
+        many_classes=False,
+        package="interpret",
+        extra="peers",
+    )
+)
+COMPETITORS.register(
+    Competitor(
+        name="decision_tree",
+        title="Decision tree",
+        colour="teal",
+        family="fitted",
+        place=50,
+        options=TreeOptions,
+        many_classes=False,
+    )
+)
+COMPETITORS.register(
+    Competitor(
+        name="ripper",
+        title="RIPPER",
+        colour="teal",
+        family="fitted",
+        place=60,
+        options=PeerOptions,
+        weighs_rows=False,
+        many_classes=False,
+        package="wittgenstein",
+        extra="peers",
+    )
+)

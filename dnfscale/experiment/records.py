@@ -21,13 +21,14 @@ from dnfscale.core.weights import as_weight
 from dnfscale.experiment.comparison import compare
 from dnfscale.experiment.metrics import deviation, formula_accuracy, majority_accuracy, mean, single_accuracy
 from dnfscale.experiment.tuning import Tuned, Untuned
+from dnfscale.learn.choosing import objective_of
 from dnfscale.learn.frontier import Grown
 from dnfscale.learn.line import Learned, LearnedFold, fold_model
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.certificate import certificate_of
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.intervals import term_supports
 from dnfscale.method.objective import Objective
+from dnfscale.spec.learn import LearnSpec
 
 RESULT_SCHEMA = "dnfscale.result/1"
 
@@ -112,7 +113,7 @@ def objective_record(targets: Sequence[Learned], spec: LearnSpec) -> dict[str, A
     Of several targets it is the mean over their formulas, each by itself. Where errors do not all cost the same, it is
     the share of the cost that is not incurred. Beside it stands how good the better constant answer is.
     """
-    objective = spec.judging.objective
+    objective = objective_of(spec)
     if spec.objective == "accuracy" and spec.threshold == HALF:
         return {}
 

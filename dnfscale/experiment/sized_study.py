@@ -23,11 +23,11 @@ from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
 from dnfscale.learn.sized import counts_over, sized_model, used_attributes
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
 from dnfscale.method.certificate import certificate_of
 from dnfscale.method.formula_size import errors_of
 from dnfscale.method.formula_size.choice import cost_record, path_record
+from dnfscale.spec.learn import LearnSpec
 
 
 @dataclass(frozen=True, slots=True)

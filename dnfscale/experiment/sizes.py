@@ -15,6 +15,7 @@ from typing import Any
 
 from dnfscale.core.distinct import PackedTypes
 from dnfscale.core.model import HALF
+from dnfscale.core.tree import MOST_SIZE
 from dnfscale.engine.api import Engine, Failure
 from dnfscale.experiment.tuning import Notes
 from dnfscale.learn.distinct import MAX_TYPES, FoldTypes, type_table, weighed
@@ -30,9 +31,11 @@ from dnfscale.method.formula_size import (
     search,
 )
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
+from dnfscale.spec.checks import seconds, whole
+from dnfscale.spec.keys import key
+from dnfscale.spec.registry import COMPETITORS, Competitor
 
 SEARCH_SIZES = Phase("search formulas by size", Reads.DISTINCT_ROWS)
-MAX_SIZE = 10
 _MOST_BYTES = 1 << 30
 """The memory of a search, unless its worker has less than twice as much."""
 _SLICE_S = 0.2
@@ -43,13 +46,17 @@ _SLICE_S = 0.2
 class SizeBudget:
     """How far the sizes are searched in each fold."""
 
-    max_size: int = MAX_SIZE
-    time_limit_s: float | None = None
-    """For the search on W_train, and again for that on W_0."""
-    patience: int = LEAST_PATIENCE
-    """The search ends after this many sizes in a row without improvement on validation rows."""
-    max_types: int = MAX_TYPES
-    """The most distinct rows of a fold; above it, only the best attributes are searched."""
+    max_size: int = key(whole(1, MOST_SIZE), 10, f'each symbol, "not", "and" and "or" counts one; at most {MOST_SIZE}')
+    patience: int = key(whole(LEAST_PATIENCE), LEAST_PATIENCE, "stop after this many sizes without a gain on W_val")
+    max_types: int = key(
+        whole(2), MAX_TYPES, "with more distinct rows in a fold, only the best attributes are searched"
+    )
+    time_limit_s: float | None = key(
+        seconds,
+        None,
+        "per fold, for the search on W_train and again for that on W_0; default: no limit",
+        example=60.0,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,3 +186,18 @@ def _is_over(path: Sequence[SizeResult], wanted: SearchSizes) -> bool:
     validation = type_table(wanted.validation)
     correct = [validation.n_rows - errors_of(result.formula, validation) for result in path]
     return is_enough(correct, wanted.patience)
+
+
+COMPETITORS.register(
+    Competitor(
+        name="formula_size",
+        title="Formula size",
+        colour="purple",
+        family="sized",
+        place=30,
+        options=SizeBudget,
+        by_profile=True,
+        package="numba",
+        extra="formula-size",
+    )
+)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from dnfscale.engine.api import Failure
-from dnfscale.experiment.baselines import SPACES, Fit, Scored
+from dnfscale.experiment.baselines import SPACES, Budget, Fit, Scored
 
 
 class Notes(Protocol):
@@ -26,20 +26,6 @@ class Notes(Protocol):
     def note(self, chain: str, entry: dict[str, Any]) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How much tuning a method gets in each fold."""
-
-    trials: int = 100
-    timeout_s: float | None = None
-    """How long one trial may take; a trial that takes longer fails."""
-    pruner: str = "none"
-    """Which trials are stopped after a ninth or a third of their trees: see PRUNERS."""
-
-
-PRUNERS = ("none", "median", "halving")
-"""none: every trial grows all its trees; median: a trial below the median of the earlier ones is stopped; halving: only
-the best third continues."""
 _RUNGS = (Fraction(1, 9), Fraction(1, 3))
 """The shares of a trial's trees after which it may be stopped; the trees are the first of those it would grow."""
 

@@ -25,11 +25,11 @@ from dnfscale.jobs.predict_verb import add_predict_verb
 from dnfscale.jobs.report.wording import count
 from dnfscale.jobs.reporting import report_again
 from dnfscale.jobs.runner import Options, check_place, open_data, run
-from dnfscale.jobs.spec import JobSpec, parse_overrides, read_spec
 from dnfscale.jobs.starter import starter_spec
 from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.jobs.suite import run_suite
-from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
+from dnfscale.spec.job import JobSpec, command_line, read_spec
+from dnfscale.spec.suite import SuiteSpec, is_suite, read_suite
 
 _EXIT_CODES = """\
 exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad data; 4 no cluster, or lost;
@@ -137,7 +137,7 @@ def _jobs(spec: JobSpec | SuiteSpec) -> tuple[JobSpec, ...]:
 
 
 def _read(options: argparse.Namespace) -> JobSpec | SuiteSpec:
-    overrides = parse_overrides(options.set)
+    overrides = command_line(options.set)
     if getattr(options, "output", None) is not None:
         overrides["output.dir"] = options.output
     if getattr(options, "scheduler", None) is not None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TextIO
 from dnfscale.datasets.convert import MISSING, convert_csv
 from dnfscale.datasets.make import WriteChunk, parse_columns, plan_synthetic, write_description
 from dnfscale.datasets.named import describe_named, get
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.launch import launch
 from dnfscale.errors import SpecError
 from dnfscale.experiment.formats import visible
+from dnfscale.spec.cluster import ClusterSpec
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

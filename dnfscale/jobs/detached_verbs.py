@@ -15,16 +15,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dnfscale.datasets.named import is_local
+from dnfscale.engine.clusters.address import Address
+from dnfscale.engine.clusters.scheduler_file import SchedulerFile
 from dnfscale.engine.detached.access import configured_scheduler
 from dnfscale.engine.detached.record import NOT_ENDED_CODE, JobRecord
-from dnfscale.engine.kinds import ClusterSpec, TlsFiles
-from dnfscale.engine.launch import check_cluster
+from dnfscale.engine.preflight import check_cluster
 from dnfscale.errors import SpecError
 from dnfscale.jobs.order import order_for, run_folder_of
 from dnfscale.jobs.runner import Options
-from dnfscale.jobs.spec import JobSpec
-from dnfscale.jobs.suite_spec import SuiteSpec
+from dnfscale.spec.cluster import ClusterSpec, TlsFiles
+from dnfscale.spec.job import JobSpec
+from dnfscale.spec.storage import is_local
+from dnfscale.spec.suite import SuiteSpec
 
 if TYPE_CHECKING:
     from dnfscale.engine.detached.board import JobBoard, Line
@@ -191,8 +193,8 @@ def _access(options: argparse.Namespace, cluster: ClusterSpec) -> ClusterSpec:
     if options.scheduler is not None and options.scheduler_file is not None:
         raise SpecError("--scheduler and --scheduler-file both name a scheduler; leave out one")
     if options.scheduler_file is not None:
-        return replace(cluster, kind="scheduler_file", scheduler_file=options.scheduler_file)
-    if options.scheduler is None and cluster.kind in ("address", "scheduler_file"):
+        return replace(cluster, kind="scheduler_file", options=SchedulerFile(options.scheduler_file))
+    if options.scheduler is None and cluster.facts.address is not None:
         return cluster
     address = options.scheduler or configured_scheduler()
     if address is None:
@@ -200,7 +202,7 @@ def _access(options: argparse.Namespace, cluster: ClusterSpec) -> ClusterSpec:
             "expected a scheduler, but none is named; pass --scheduler, such as tls://10.0.0.5:8786, or "
             "--scheduler-file, or set DASK_SCHEDULER_ADDRESS"
         )
-    return replace(cluster, kind="address", address=address)
+    return replace(cluster, kind="address", options=Address(address))
 
 
 def _tls(options: argparse.Namespace) -> TlsFiles | None:

@@ -14,7 +14,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from dnfscale.data.storage import is_remote
 from dnfscale.engine.detached.access import use_client_name
 from dnfscale.engine.streams import outlive_readers
 from dnfscale.jobs import signals
@@ -22,7 +21,8 @@ from dnfscale.jobs.cli import exit_code_of
 from dnfscale.jobs.order import options_in, run_folder_of, spec_in, use_data_folder
 from dnfscale.jobs.runner import run
 from dnfscale.jobs.suite import run_suite
-from dnfscale.jobs.suite_spec import SuiteSpec
+from dnfscale.spec.storage import is_remote
+from dnfscale.spec.suite import SuiteSpec
 
 _SILENCE_S = 60.0
 """A supervisor sends something twice a second; one that is silent for this long is gone or cut off."""

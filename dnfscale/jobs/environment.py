@@ -16,8 +16,7 @@ from typing import Any
 
 import dnfscale
 from dnfscale.engine.api import Engine
-from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.launch import cores
+from dnfscale.engine.limits import cores
 
 _PACKAGES = ("numpy", "scipy", "pyarrow", "dask", "distributed", "scikit-learn", "xgboost", "optuna", "sympy", "numba")
 _FOR_DEVELOPERS = ("all", "bench", "test")
@@ -69,7 +68,7 @@ def bug_report() -> str:
             "platform": platform.platform(),
             "cores": f"{os.cpu_count()}, of which this process may use {cores()}",
             "memory": _memory(),
-            "default cluster": ClusterSpec().kind,
+            "default cluster": _default_cluster(),
         },
         "needs": dict(_needs(needed, extra=None)),
         **{f"extra {extra}": dict(_needs(needed, extra=extra)) for extra in _extras(needed)},
@@ -122,3 +121,12 @@ def _version(package: str) -> str | None:
         return version(package)
     except Exception:  # what an installer has left behind half done may fail in many ways
         return None
+
+
+def _default_cluster() -> str:
+    try:
+        # It needs libraries, one of which may be what the report is about.
+        from dnfscale.spec.cluster import ClusterSpec
+    except Exception as error:
+        return f"not known, because {type(error).__name__}: {error}"
+    return ClusterSpec().kind

@@ -21,7 +21,6 @@ from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.models import read_model
 from dnfscale.data.source import Source
-from dnfscale.data.storage import Access
 from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
@@ -32,6 +31,7 @@ from dnfscale.jobs.report.wording import count
 from dnfscale.jobs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import Explanation, explain_model, explain_type, explain_types, model_to_record, to_record
 from dnfscale.method.narrate import Told, count_words, type_words, write, write_model
+from dnfscale.spec.storage import Access
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

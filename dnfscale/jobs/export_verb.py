@@ -7,37 +7,33 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dnfscale.data.models import classes_text, model_text, read_model, read_models
+from dnfscale.data.models import read_model, read_models
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import write_whole
 from dnfscale.jobs.storage_options import access_from, add_storage_options
-from dnfscale.method.export import DIALECTS, export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.spec.checks import OneOf
+from dnfscale.spec.keys import Key, keys_of
+from dnfscale.spec.registry import EXPORTS, Export
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-_FORMATS = {
-    "python": export_python,
-    "latex": export_latex,
-    "json": model_text,
-    "text": export_text,
-    "pmml": export_pmml,
-}
-
 
 def add_export_verb(subparsers: Subparsers) -> None:
     """Add `export` to the command line."""
-    verb = subparsers.add_parser("export", help="write a model as SQL, Python, LaTeX, PMML, JSON or plain text")
+    verb = subparsers.add_parser("export", help=f"write a model as {_listed()}")
     verb.add_argument("model", metavar="MODEL", help="the model.json of a run")
-    verb.add_argument("--to", required=True, choices=["sql", *_FORMATS], help="the language to write")
+    verb.add_argument("--to", required=True, choices=list(EXPORTS), help=_described())
     verb.add_argument("--label", metavar="LABEL", help="which formula of a model of several classes")
-    verb.add_argument("--dialect", choices=list(DIALECTS), help="whose SQL (default: duckdb)")
-    verb.add_argument(
-        "--table",
-        metavar="NAME",
-        help="a whole SELECT of this table, such as customers or sales.customers; for DuckDB also a Parquet file",
-    )
-    verb.add_argument("--probability", action="store_true", help="a column `probability` in that SELECT")
+    for name, export in EXPORTS.items():
+        for known in _options(export):
+            text = f"with --to {name}: {known.help}" + (f" (default: {known.default})" if known.default else "")
+            if known.default is False:
+                verb.add_argument(f"--{known.name}", action="store_true", default=None, help=text)
+            else:
+                choices = list(known.check.choices) if isinstance(known.check, OneOf) else None
+                metavar = None if choices else known.name.upper()
+                verb.add_argument(f"--{known.name}", metavar=metavar, choices=choices, help=text)
     verb.add_argument("--output", metavar="FILE", help="the file to write (default: stdout)")
     verb.add_argument("--force", action="store_true", help="replace that file if it is there")
     add_storage_options(verb)
@@ -61,23 +57,39 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    for name in ("dialect", "table", "probability"):
-        if options.to != "sql" and getattr(options, name):
-            raise SpecError(f"--{name} goes with --to sql, got --to {options.to}; leave it out")
-    if options.probability and options.table is None:
-        raise SpecError("--probability is a column of a whole SELECT; add --table")
+    for name, export in EXPORTS.items():
+        for known in _options(export):
+            if name != options.to and getattr(options, known.name) is not None:
+                raise SpecError(f"--{known.name} goes with --to {name}, got --to {options.to}; leave it out")
     if options.force and options.output is None:
         raise SpecError("--force replaces the file of --output, but there is none; leave it out")
 
 
 def _written(file: str, options: argparse.Namespace) -> str:
-    if options.to == "json" and options.label is None:
+    export = EXPORTS[options.to]
+    given = {
+        known.name: known.checked(getattr(options, known.name), f"--{known.name}")
+        for known in _options(export)
+        if getattr(options, known.name) is not None
+    }
+    if export.write_several is not None and options.label is None:
         models = read_models(file, access_from(options))
-        return model_text(models[0]) if len(models) == 1 else classes_text(models)
-    model = read_model(file, options.label, access_from(options))
-    if options.to == "sql":
-        return export_sql(model, options.dialect or "duckdb", options.table, probability=options.probability)
-    return _FORMATS[options.to](model)
+        if len(models) > 1:
+            return export.write_several(models, **given)
+    return export.write(read_model(file, options.label, access_from(options)), **given)
+
+
+def _options(export: Export) -> list[Key]:
+    return [] if export.options is None else list(keys_of(export.options).values())
+
+
+def _listed() -> str:
+    names = sorted(EXPORTS)
+    return ", ".join(names[:-1]) + f" or {names[-1]}"
+
+
+def _described() -> str:
+    return "; ".join(f"{name}: {export.title}" for name, export in EXPORTS.items())
 
 
 def _print(text: str) -> None:

@@ -13,7 +13,8 @@ from typing import BinaryIO, Protocol
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote, located, told
+from dnfscale.data.storage import located, told
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote
 
 _APPEND_S = 2.0
 """A store cannot append to a file: what is added is written at most this often, and when the folder is settled."""

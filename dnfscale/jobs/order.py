@@ -15,14 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dnfscale.data.storage import is_remote
 from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.jobs.runner import Options
-from dnfscale.jobs.spec import JobSpec, read_spec
-from dnfscale.jobs.suite_spec import CROSSED, SuiteSpec, read_suite
-from dnfscale.jobs.toml_text import write_toml
-
-_KEPT_OF_CLUSTER = ("fan_in", "start_timeout_s", "lost_timeout_s")
+from dnfscale.spec.cluster import ClusterSpec
+from dnfscale.spec.job import JobSpec, read_spec
+from dnfscale.spec.keys import keys_of
+from dnfscale.spec.storage import is_remote
+from dnfscale.spec.suite import CROSSED, SuiteSpec, read_suite
+from dnfscale.spec.toml import Origin, write_toml
 
 
 def order_for(spec: JobSpec | SuiteSpec, options: Options) -> dict[str, Any]:
@@ -60,8 +60,7 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
             )
             return replace(
                 suite,
-                file=Path(order["spec"]["file"]),
-                lines=order["spec"]["lines"],
+                origin=_origin(order["spec"]),
                 jobs=jobs,
                 asked={**suite.asked, **crossed},
                 listed=tuple(listed),
@@ -89,14 +88,19 @@ def run_folder_of(spec: JobSpec | SuiteSpec) -> str:
 def _packed(spec: JobSpec | SuiteSpec) -> dict[str, Any]:
     document = tomllib.loads(spec.resolved())
     cluster = document.get("cluster", {})
-    document["cluster"] = {key: cluster[key] for key in _KEPT_OF_CLUSTER if key in cluster}
+    portable = {known.name for known in keys_of(ClusterSpec).values() if known.portable}
+    document["cluster"] = {name: value for name, value in cluster.items() if name in portable}
     document["output"]["dir"] = _absolute(document["output"]["dir"])
-    return {"text": write_toml(document), "file": str(spec.file), "lines": dict(spec.lines)}
+    return {"text": write_toml(document), "file": str(spec.file), "lines": dict(spec.origin.lines)}
 
 
 def _named(spec: JobSpec, sent: Mapping[str, Any]) -> JobSpec:
     """Return the spec with the file name and lines of the submitter, for messages."""
-    return replace(spec, file=Path(sent["file"]), lines=sent["lines"])
+    return replace(spec, origin=_origin(sent))
+
+
+def _origin(sent: Mapping[str, Any]) -> Origin:
+    return Origin(Path(sent["file"]), sent["lines"])
 
 
 def _absolute(path: str | None) -> str | None:

@@ -8,22 +8,21 @@ from dataclasses import dataclass
 from dnfscale.core.columns import Column, Role
 from dnfscale.data.source import Source
 from dnfscale.engine.batches import batch_edges
-from dnfscale.engine.kinds import KINDS
 from dnfscale.engine.settings import KEPT_SHARE, LOCAL_KEPT_SHARE
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
-from dnfscale.jobs.checks import memory_bytes
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.report.wording import count
-from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.study import plan_study
 from dnfscale.learn.dealing import asked_folds, n_inner
 from dnfscale.learn.phases import Layout, PlannedPhase, Reads
 from dnfscale.learn.reading import collected_rows
 from dnfscale.learn.selecting import most_candidates, sampled_rows
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features
 from dnfscale.method.cuts import plan_cuts
+from dnfscale.spec.checks import memory_bytes
+from dnfscale.spec.job import JobSpec
+from dnfscale.spec.learn import LearnSpec
 
 _CATEGORIES = 4
 """The number of values that a column of categories is assumed to have."""
@@ -67,9 +66,9 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
 
 
 def _layout(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Layout:
-    batches, fan_in = len(source.partitions), spec["cluster.fan_in"]
-    if spec["cluster.kind"] != "serial":
-        batches = len(batch_edges(batches, workers=spec["cluster.workers"], fan_in=fan_in)) - 1
+    batches, fan_in = len(source.partitions), spec.cluster.fan_in
+    if spec.cluster.facts.distributed:
+        batches = len(batch_edges(batches, workers=spec.cluster.workers, fan_in=fan_in)) - 1
     return Layout(
         source=source,
         spec=to_learn,
@@ -88,7 +87,7 @@ def _work(spec: JobSpec, layout: Layout, phases: Sequence[PlannedPhase]) -> Work
     sampled = sampled_rows(source.n_rows, n_columns) if to_learn.looks_together else 0
     attributes = n_numbers * cuts + (n_columns - n_numbers) * _CATEGORIES
     learning = [phase for phase in phases if phase.reads is not Reads.FILES_ON_WORKERS]
-    kind = spec["cluster.kind"]
+    kind = spec.cluster.facts
     return Work(
         rows=source.n_rows,
         numbers=n_numbers,
@@ -105,18 +104,18 @@ def _work(spec: JobSpec, layout: Layout, phases: Sequence[PlannedPhase]) -> Work
         sampled=sampled,
         candidates=min(most_candidates(sampled), attributes),
         reads=sum(phase.read_bytes for phase in learning) / max(1, layout.read_bytes),
-        workers=1 if kind == "serial" else spec["cluster.workers"],
-        on_cluster=kind != "serial",
-        starts_cluster=KINDS[kind].starts,
+        workers=spec.cluster.workers if kind.distributed else 1,
+        on_cluster=kind.distributed,
+        starts_cluster=kind.starts,
     )
 
 
 def check_fits(plan: Plan, spec: JobSpec) -> None:
     """Raise LimitError if a worker will need more memory than its limit."""
-    if spec["cluster.kind"] == "local" and plan.worker_bytes > memory_bytes(spec["cluster.memory_limit"]):
+    if spec.cluster.kind == "local" and plan.worker_bytes > memory_bytes(spec.cluster.memory_limit):
         raise spec.located(
             LimitError(
-                f"a worker will need about {_amount(plan.worker_bytes)}, but may use {spec['cluster.memory_limit']}; "
+                f"a worker will need about {_amount(plan.worker_bytes)}, but may use {spec.cluster.memory_limit}; "
                 "raise cluster.memory_limit, or write the dataset with smaller row groups",
                 "cluster.memory_limit",
             )
@@ -142,22 +141,22 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
         f"{'in all':<46}{total_tasks:>8,}{total:>14}",
         "",
         f"rough rows        {_amount(plan.rough_bytes)}, kept on the workers",
-        f"memory per worker about {_amount(plan.worker_bytes)} of {spec['cluster.memory_limit']}"
+        f"memory per worker about {_amount(plan.worker_bytes)} of {spec.cluster.memory_limit}"
         + ("" if kept_limit is None else f"; rows beyond {_amount(kept_limit)} wait on disk"),
         f"time              about {_duration(plan.seconds)}"
-        + (", and the tuning of baselines" if spec.baselines else ""),
-        f"cluster           {spec['cluster.kind']}"
-        + (f", {spec['cluster.workers']} workers" if spec["cluster.kind"] == "local" else ""),
+        + (", and the tuning of baselines" if spec.of_family("tuned") else ""),
+        f"cluster           {spec.cluster.kind}"
+        + (f", {spec.cluster.workers} workers" if spec.cluster.kind == "local" else ""),
     ]
     return "\n".join(lines)
 
 
 def _kept_limit(spec: JobSpec) -> int | None:
     """Return how many bytes of rows a worker keeps in memory; None if there are no workers."""
-    if spec["cluster.kind"] == "serial":
+    if not spec.cluster.facts.distributed:
         return None
-    share = LOCAL_KEPT_SHARE if spec["cluster.kind"] == "local" else KEPT_SHARE
-    return int(share * memory_bytes(spec["cluster.memory_limit"]))
+    share = LOCAL_KEPT_SHARE if spec.cluster.kind == "local" else KEPT_SHARE
+    return int(share * memory_bytes(spec.cluster.memory_limit))
 
 
 def _duration(seconds: float) -> str:

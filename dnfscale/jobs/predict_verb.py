@@ -13,14 +13,17 @@ from dnfscale.core.model import Model
 from dnfscale.data.models import read_models
 from dnfscale.data.source import Source
 from dnfscale.data.storage import is_within
-from dnfscale.datasets.named import is_named, open_dataset
+from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Engine
-from dnfscale.engine.launch import ClusterSpec, cores, launch
+from dnfscale.engine.clusters.address import Address
+from dnfscale.engine.launch import cores, launch
 from dnfscale.errors import SpecError
 from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.spec.cluster import ClusterSpec
+from dnfscale.spec.storage import is_named
 
 _SERIAL_ROWS = 20_000_000
 """Up to here one process is done before several have started."""
@@ -78,7 +81,7 @@ def _launched(options: argparse.Namespace, source: Source) -> Engine:
         raise SpecError(f"--workers must be at least 1, got {options.workers}")
     if options.scheduler is not None:
         return launch(
-            ClusterSpec(kind="address", address=options.scheduler, insecure=options.insecure),
+            ClusterSpec(kind="address", options=Address(options.scheduler), insecure=options.insecure),
             tell=lambda notice: print(f"  {notice.message}", file=sys.stderr),
         )
     workers = options.workers

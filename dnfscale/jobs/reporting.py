@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from dnfscale.data.storage import DEFAULT_ACCESS, Access, joined, split
+from dnfscale.data.storage import split
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs.folders import Folder, open_folder
 from dnfscale.jobs.report import ReportRun, render_figures, render_report, report_run
 from dnfscale.jobs.store import RunFolder
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, joined
 
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors that a damaged file causes while it is rendered, because its parts are not checked before."""

@@ -21,11 +21,11 @@ from dnfscale.core.columns import unused_name
 from dnfscale.data.listing import means
 from dnfscale.data.models import read_models
 from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
-from dnfscale.data.source import Source, open_source
-from dnfscale.data.storage import is_remote, joined
-from dnfscale.datasets.named import is_named, open_named
+from dnfscale.data.source import Source
+from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Engine, Notice, Progress, Tell
-from dnfscale.engine.launch import check_cluster, check_limits, check_performance_report, launch
+from dnfscale.engine.launch import check_limits, launch
+from dnfscale.engine.preflight import check_cluster, check_performance_report
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
 from dnfscale.experiment.outcome import read_outcome
 from dnfscale.jobs import signals
@@ -39,16 +39,17 @@ from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
-from dnfscale.jobs.spec import JobSpec, learn_spec
 from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Beginning, Journal, RunFolder
 from dnfscale.jobs.study import JobResult, run_study
-from dnfscale.jobs.suite_spec import SuiteSpec
 from dnfscale.jobs.summary import write_summary
 from dnfscale.learn.fidelity import READINGS
 from dnfscale.learn.loading import LOADED
 from dnfscale.learn.reading import check_footers
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.certificate import load_functions
+from dnfscale.spec.job import JobSpec
+from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.storage import is_named, is_remote, joined
+from dnfscale.spec.suite import SuiteSpec
 
 _FINISHED = "finished"
 """The record that is written last."""
@@ -112,29 +113,15 @@ def launched(spec: JobSpec | SuiteSpec, options: Options, tell: Tell) -> Engine:
 
 
 def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
-    """Open the dataset of a spec, and determine its target, labels and roles; only footers are read."""
+    """Open the dataset of a spec, and return what to learn from it; only footers are read."""
     try:
-        if is_named(spec.data_path):
-            source, record = open_named(spec.data_path)
-            roles: dict[str, Any] = {
-                "positive": record.positive,
-                "drop": record.drop,
-                "categorical": record.categorical,
-                "boolean": record.boolean,
-            }
-            if spec["data.target"] not in (None, record.target) or spec["data.classes"] == "all":
-                # With another target, or with all labels as classes, the record's positive labels do not apply.
-                roles["positive"] = None
-            to_learn = learn_spec(spec, target=spec["data.target"] or record.target, **roles)
-        else:
-            if means(spec.data_path, spec.run_folder):
-                raise SpecError(
-                    f"output.dir must lie outside of the data, because all that {spec.data_path} holds is read, got "
-                    f"{spec.run_folder}; change output.dir or pass --output, or name the files of the data by a glob",
-                    "output.dir",
-                )
-            source = open_source(spec.data_path, spec.data_access)
-            to_learn = learn_spec(spec, target=spec["data.target"])
+        if not is_named(spec.data_path) and means(spec.data_path, spec.run_folder):
+            raise SpecError(
+                f"output.dir must lie outside of the data, because all that {spec.data_path} holds is read, got "
+                f"{spec.run_folder}; change output.dir or pass --output, or name the files of the data by a glob",
+                "output.dir",
+            )
+        source, to_learn = open_dataset(spec.data_path, spec.data_access), spec.learn
         if spec.distilled_file is not None:
             source, to_learn = _scored(source, to_learn, spec)
         check_footers(source, to_learn)
@@ -147,7 +134,7 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
 
 def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source, LearnSpec]:
     """Return the source with a classifier's answers as its target, joined with the truth if it is known."""
-    scorer = open_xgboost(str(spec.distilled_file), spec["distill.threshold"])
+    scorer = open_xgboost(str(spec.distilled_file), spec.distill.threshold)
     truth = to_learn.target if spec.knows_truth else None
     if truth is not None and truth in source.types and to_learn.positive is None:
         if not pa.types.is_boolean(source.types[truth]):
@@ -303,9 +290,9 @@ class Job:
         signals.check()
         self._lock.check()
         environment = {
-            "cluster": self.spec["cluster.kind"],
+            "cluster": self.spec.cluster.kind,
             **environment_of(engine),
-            "dataset": self.spec["data.path"],
+            "dataset": self.spec.data.path,
         }
         self._write(found, timing, environment)
         self._notes.note(_FINISHED, {"step": "all"})

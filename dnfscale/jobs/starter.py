@@ -1,4 +1,4 @@
-"""A starter spec for somebody's own data: every choice written out, with what was found in the file."""
+"""Looks at somebody's own data for a starter spec: labels, roles of columns, and what cannot be used."""
 
 from __future__ import annotations
 
@@ -13,36 +13,13 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Block, Column, Numbers, Reading, Role
 from dnfscale.data.roles import holds_labels, role_of
 from dnfscale.data.source import Source, open_source
-from dnfscale.data.storage import DEFAULT_ACCESS, Access, is_remote
 from dnfscale.errors import SpecError
-from dnfscale.jobs.toml_text import write_toml
+from dnfscale.spec.starter import Facts, starter_text
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote
 
 _LOOKED_AT = 5
 """Partitions whose target is read, evenly spaced: files are often sorted by class."""
 _MOST_LABELS = 50
-_CHOICES = """
-# profile: "best" is recommended and sets what is commented out here, "paper" is the method as published
-[booleanize]
-# cuts = "auto"                 # or "median", a number of quantiles, "entropy"
-# intervals = true              # what lies between two cuts may be one attribute
-# at = {age = [18, 65]}         # cuts that mean something, for columns that have them
-# parts = ["weekday", "hour", "month"]   # of dates and times, which will not come again themselves
-
-[select]
-max_ell = 10                    # attributes a formula may use
-
-[formula]
-# freedom = 0.005               # share of the rows that a shorter formula may get wrong besides
-
-[cluster]
-kind = "local"
-workers = 2
-memory_limit = "2GiB"
-
-[output]
-dir = "runs"
-"""
-"""The end of every starter spec."""
 
 
 def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_ACCESS) -> str:
@@ -52,9 +29,22 @@ def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_
     labels = _few_labels(source, target)
     place = PurePosixPath(data) if is_remote(data) else Path(data).resolve()
     path = _relative(place, folder.resolve()) if isinstance(place, Path) else data
-    head = write_toml({"schema_version": 1, "name": _name(place), "kind": "study", "seed": 0, "profile": "best"})
-    lines = [head, *_data_lines(source, path, target, labels), *_storage(access)]
-    return "\n".join(lines) + "\n" + _CHOICES
+    # Where rows with missing values are dropped, a column without any value would leave none.
+    unusable = [n for n, kind in source.types.items() if (role_of(kind) is None or source.is_empty(n)) and n != target]
+    features = [name for name in source.types if name not in (*unusable, target)]
+    two_valued = _two_valued(source, features)
+    return starter_text(
+        Facts(
+            name=_name(place),
+            path=path,
+            target=target,
+            labels=labels,
+            drop=unusable,
+            boolean=two_valued,
+            found=_found(source, features, two_valued),
+            access=access,
+        )
+    )
 
 
 def _check_target(source: Source, target: str) -> None:
@@ -80,35 +70,8 @@ def _few_labels(source: Source, target: str) -> list[Scalar]:
     return labels
 
 
-def _data_lines(source: Source, path: str, target: str, labels: Sequence[Scalar]) -> list[str]:
-    """Return the table of the data, with what was found in it."""
-    # Where rows with missing values are dropped, a column without any value would leave none.
-    unusable = [n for n, kind in source.types.items() if (role_of(kind) is None or source.is_empty(n)) and n != target]
-    features = [name for name in source.types if name not in (*unusable, target)]
-    table = write_toml({"path": path, "target": target, "positive": list(labels[-1:]) or None, "drop": unusable})
-    two_valued = _two_valued(source, features)
-    seen = f"labels seen are {', '.join(map(repr, labels))}" if labels else "no label was seen"
-    return [
-        "[data]",
-        table.rstrip(),
-        f"# positive: {seen}",
-        "# drop: identifiers, and what would not be known when the formula is used",
-        "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
-        "categorical = []",
-        "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
-        write_toml({"boolean": two_valued}).rstrip(),
-        f'missing = "drop"                # or "error", "indicator"; {_found(source, features, two_valued)}',
-    ]
-
-
 def _relative(path: Path, folder: Path) -> str:
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
-
-
-def _storage(access: Access) -> list[str]:
-    given = {"endpoint": access.endpoint, "region": access.region, "anonymous": access.anonymous or None}
-    text = write_toml(given).rstrip()
-    return ["", "[data.storage]", text] if text else []
 
 
 def _labels(source: Source, target: str) -> set[Scalar]:

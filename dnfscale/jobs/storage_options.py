@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from dnfscale.data.storage import Access, CredentialError, check_endpoint, check_path
 from dnfscale.errors import SpecError
+from dnfscale.spec.keys import CredentialError
+from dnfscale.spec.storage import Access, check_endpoint, check_path
 
 
 def add_storage_options(verb: argparse.ArgumentParser) -> None:

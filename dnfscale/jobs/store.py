@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dnfscale.data.storage import DEFAULT_ACCESS, Access
 from dnfscale.errors import SpecError
 from dnfscale.experiment.formats import defused
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 
 _SAME_RESULT = ("cluster", "output")
 """Tables of a spec that change where and how fast a job runs, never its result."""

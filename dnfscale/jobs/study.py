@@ -26,7 +26,7 @@ from dnfscale.experiment.many_classes import (
     classes_majority_record,
     classes_models,
 )
-from dnfscale.experiment.peers import MOST_LEAVES, FitPeer, PeerFit, peer_fold, peer_record
+from dnfscale.experiment.peers import FitPeer, PeerFit, peer_fold, peer_record
 from dnfscale.experiment.records import (
     RESULT_SCHEMA,
     comparison_records,
@@ -41,21 +41,22 @@ from dnfscale.experiment.records import (
 from dnfscale.experiment.rows import RowsPlan
 from dnfscale.experiment.sized_study import SizedStudy, plan_sizes, size_study
 from dnfscale.experiment.tuning import Tuned, tune
-from dnfscale.jobs.fields import SIZED
 from dnfscale.jobs.notes import TaskNotes
-from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.store import SIZED_MODEL
 from dnfscale.learn.classes import learn_classes, plan_classes
 from dnfscale.learn.frontier import grow_formulas, plan_frontier
 from dnfscale.learn.keeping import KeptRows, keep_rows
 from dnfscale.learn.line import Learned, learn_targets, plan_line
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, reading_of
 from dnfscale.learn.weighing import plan_weighing, with_unit
+from dnfscale.spec.job import JobSpec
+from dnfscale.spec.learn import LearnSpec
 
 TUNE_BASELINES = Phase("tune baselines", Reads.FILES_ON_WORKERS)
 FIT_PEERS = Phase("fit peers", Reads.FILES_ON_WORKERS)
+SIZED = "formula_size"
+"""The competitor whose formula is written to a model file of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +110,15 @@ def plan_study(spec: JobSpec, layout: Layout) -> Iterator[PlannedPhase]:
         yield from plan_line(layout)
         if _has_frontier(spec, layout.spec, layout.folds - 1):
             yield from plan_frontier(layout)
-    if spec.size_budget is not None:
+    if spec.of_family("sized"):
         yield from plan_sizes(layout)
     tested = layout.folds - 1
-    if spec.baselines:
-        fits = sum(tested * (spec.budget(name).trials + 1) for name in spec.baselines)
+    tuned, fitted = spec.of_family("tuned"), spec.of_family("fitted")
+    if tuned:
+        fits = sum(tested * (spec.competitors[name].trials + 1) for name in tuned)
         yield TUNE_BASELINES.planned(fits, layout.read_bytes)
-    if spec.peers:
-        yield FIT_PEERS.planned(tested * len(spec.peers), layout.read_bytes)
+    if fitted:
+        yield FIT_PEERS.planned(tested * len(fitted), layout.read_bytes)
 
 
 def _has_frontier(spec: JobSpec, to_learn: LearnSpec, tested: int) -> bool:
@@ -155,11 +157,11 @@ def _sized(
     clock: Callable[[], float],
 ) -> SizedStudy | None:
     """Search formulas of bounded size, if they are asked for, in the rows that were kept, or are read again."""
-    if spec.size_budget is None:
+    if SIZED not in spec.methods:
         return None
     kept = kept or keep_rows(source, to_learn, engine)
     provenance = {**_provenance(spec), "rows": kept.table.summary.n_rows, "method": SIZED}
-    return size_study(kept, to_learn, spec.size_budget, engine, notes, provenance=provenance, clock=clock)
+    return size_study(kept, to_learn, spec.competitors[SIZED], engine, notes, provenance=provenance, clock=clock)
 
 
 def _compared(
@@ -173,7 +175,7 @@ def _compared(
     token: str,
 ) -> list[tuple[str, dict[str, Any], float]]:
     """Carry out the methods that read rows again; return the name, the record and the seconds of each."""
-    if not (spec.baselines or spec.peers):
+    if not (spec.of_family("tuned") or spec.of_family("fitted")):
         return []
     plan = _rows_plan(source, to_learn, facts, token)
     _check_memory(plan, engine)
@@ -186,8 +188,8 @@ def _result(spec: JobSpec, data: dict[str, Any], methods: dict[str, Any]) -> dic
         "schema": RESULT_SCHEMA,
         "name": spec.name,
         "kind": spec.kind,
-        "seed": spec["seed"],
-        **({"profile": spec["profile"]} if spec["profile"] != "paper" else {}),
+        "seed": spec.seed,
+        **({"profile": spec.profile} if spec.profile != "paper" else {}),
         "data": data,
         "methods": methods,
     }
@@ -234,7 +236,7 @@ def _learned_facts(
 
 
 def _provenance(spec: JobSpec) -> dict[str, Any]:
-    return {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec["seed"]}
+    return {"dnfscale": dnfscale.__version__, "name": spec.name, "seed": spec.seed}
 
 
 def _named(model: Model, spec: JobSpec) -> Model:
@@ -270,16 +272,17 @@ def _rows_plan(source: Source, to_learn: LearnSpec, facts: dict[str, Any], token
 
 def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, dict[str, Any], float]]:
     """Tune every baseline in every fold, all chains side by side."""
-    if not spec.baselines:
+    budgets = {name: spec.competitors[name] for name in spec.of_family("tuned")}
+    if not budgets:
         return []
     folds = range(plan.splits.outer)
     chains = [
-        tune(name, fold, spec.budget(name), seed=spec["seed"], notes=notes) for fold in folds for name in spec.baselines
+        tune(name, fold, budget, seed=spec.seed, notes=notes) for fold in folds for name, budget in budgets.items()
     ]
-    expected = sum(len(folds) * (spec.budget(name).trials + 1) for name in spec.baselines)
+    expected = sum(len(folds) * (budget.trials + 1) for budget in budgets.values())
     ends = engine.chain(TUNE_BASELINES.name, chains, FitAndScore(plan), expected=expected, limit=hard_limit_s)
     tuned = []
-    for name in spec.baselines:
+    for name in budgets:
         own = [end for end in ends if end.method == name]
         seconds = sum(end.seconds for end in own if isinstance(end, Tuned))
         tuned.append((name, tuned_record(own), round(seconds, 3)))
@@ -288,16 +291,15 @@ def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
 
 def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, dict[str, Any], float]]:
     """Fit every readable classifier in every fold."""
-    if not spec.peers:
+    peers = spec.of_family("fitted")
+    if not peers:
         return []
     fits = [
-        PeerFit(name, fold, spec["seed"], spec["baselines.decision_tree.max_leaves"] or MOST_LEAVES)
-        for name in spec.peers
-        for fold in range(plan.splits.outer)
+        PeerFit(name, fold, spec.seed, spec.competitors[name]) for name in peers for fold in range(plan.splits.outer)
     ]
     ends = engine.chain(FIT_PEERS.name, [peer_fold(fit, notes) for fit in fits], FitPeer(plan), expected=len(fits))
     found = []
-    for name in spec.peers:
+    for name in peers:
         own = [end for end in ends if end.peer == name]
         found.append((name, peer_record(own), round(sum(end.seconds for end in own), 3)))
     return found

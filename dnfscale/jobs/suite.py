@@ -27,9 +27,9 @@ from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.runner import Job, Options, check_place, failed_folds, launched
-from dnfscale.jobs.spec import JobSpec
 from dnfscale.jobs.store import Journal, RunFolder
-from dnfscale.jobs.suite_spec import SuiteSpec
+from dnfscale.spec.job import JobSpec
+from dnfscale.spec.suite import SuiteSpec
 
 SUITE_SCHEMA = "dnfscale.suite/1"
 _JOBS_PER_WORKER = 4
@@ -202,9 +202,9 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
 def _record(row: _Row) -> dict[str, Any]:
     return {
         "name": row.spec.name,
-        "dataset": row.spec["data.path"],
-        "profile": row.spec["profile"],
-        "seed": row.spec["seed"],
+        "dataset": row.spec.data.path,
+        "profile": row.spec.profile,
+        "seed": row.spec.seed,
         "status": row.status,
         "error": None if row.error is None else row.error.message,
         "folder": f"jobs/{row.spec.name}",

@@ -14,8 +14,10 @@ from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import JUDGED, Groups, Place, final_part, inner_parts
 from dnfscale.learn.selecting import Ranked, Rankings
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.method.objective import Objective
+from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Judging, RankedCounts, Sweep, sweep
+from dnfscale.spec.learn import LearnSpec
 
 TRY_PREFIXES = Phase("try prefixes", Reads.COUNTS)
 
@@ -41,10 +43,21 @@ class ChooseEll:
         return sweep(tried.ranked, self.judging, final=tried.final, distinct_rows=tried.distinct_rows)
 
 
+def judging_of(spec: LearnSpec) -> Judging:
+    """Return how the ranking and ell are chosen."""
+    shrinks = tuple(Shrink(spec.shrink, rows, spec.unit) for rows in spec.shrink_rows)
+    return Judging(objective_of(spec), shrinks if spec.shrink != "none" else shrinks[:1], spec.tolerance, spec.rule)
+
+
+def objective_of(spec: LearnSpec) -> Objective:
+    """Return what formulas are optimized for."""
+    return Objective(spec.objective, spec.threshold, spec.beta)
+
+
 def choose_ells(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) -> dict[Place, Sweep]:
     """Count the rankings of every place on W_train and W_val of its inner splits, and choose a ranking and ell."""
     tried = _tried(kept, rankings, spec, engine)
-    choose = ChooseEll(spec.judging)
+    choose = ChooseEll(judging_of(spec))
     if not _is_long(spec):
         return {place: choose(each) for place, each in tried.items()}
     return dict(zip(tried, engine.map(TRY_PREFIXES.name, list(tried.values()), choose), strict=True))

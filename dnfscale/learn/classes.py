@@ -24,8 +24,8 @@ from dnfscale.learn.line import Learned, fold_model, learn_targets, plan_line
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import Place
 from dnfscale.learn.scans import Read
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.booleanize import Booleanization
+from dnfscale.spec.learn import LearnSpec
 
 COUNT_ANSWERS = Phase("count answers", Reads.KEPT_ROWS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dnfscale.core.splits import Splits
 from dnfscale.errors import DataError, LimitError, SpecError
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 
 _MOST_FOLDS = 5_000
 """The part of each arc in each fold is stored, which grows with the square of the number of folds: 50 MB here."""
@@ -28,7 +28,9 @@ def splits_of(n_rows: int, spec: LearnSpec) -> Splits:
 
 def n_inner(n_rows: int, spec: LearnSpec) -> int:
     """Return the number of inner splits for n_rows rows."""
-    return spec.splits if isinstance(spec.splits, int) else min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
+    if isinstance(spec.validation_splits, int):
+        return spec.validation_splits
+    return min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
 
 
 def asked_folds(n_rows: int, spec: LearnSpec) -> int:

@@ -25,10 +25,11 @@ from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Phase, Reads
 from dnfscale.learn.places import JUDGED, LEARNED, LearningPart, Place, first_part, whole_parts
 from dnfscale.learn.scans import Read
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.formula_size import TypeTable
 from dnfscale.method.ideal import weighed_rows
-from dnfscale.method.select import SCORES, rankings
+from dnfscale.method.rankings.alone import rankings
+from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.registry import RANKINGS
 
 COUNT_DISTINCT = Phase("count distinct rows", Reads.KEPT_ROWS)
 MAX_TYPES = 20_000
@@ -127,8 +128,8 @@ def _best(kept: KeptRows, spec: LearnSpec, place: Place, *, n: int) -> tuple[int
     if n == len(kept.booleans.attributes):
         return tuple(range(n))
     # Rankings that look at attributes together have no score of each by itself.
-    by_itself = next((rank for rank in spec.rank if rank in SCORES), "mutual_info")
-    orders = rankings(SCORES[by_itself](kept.associations[place.target]), n)
+    by_itself = next((rank for rank in spec.rank if not RANKINGS[rank].together), "mutual_info")
+    orders = rankings(RANKINGS[by_itself].rank(kept.associations[place.target]), n)
     order = dict(zip(kept.parts, orders, strict=True))[first_part(place.fold)]
     return tuple(sorted(order.tolist()))
 

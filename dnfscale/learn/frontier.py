@@ -18,10 +18,10 @@ from dnfscale.learn.counting import COUNT_CHOSEN, Chosen, count_chosen
 from dnfscale.learn.line import LearnedTargets, form_classifier, plan_writing, write_formulas
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.minimize import Effort
 from dnfscale.method.sweep import Step
+from dnfscale.spec.learn import LearnSpec
 
 _EFFORT = Effort(nodes=1)
 """Formulas that are not chosen need not be proven shortest: without a search, those of nine and ten attributes on Colon

@@ -20,9 +20,9 @@ from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, Place, places_of, ranking_parts
 from dnfscale.learn.reading import ReadTable, plan_reading, read_table
 from dnfscale.learn.scans import Associate
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization, booleanize
+from dnfscale.spec.learn import LearnSpec
 
 ASSOCIATE = Phase("associate attributes", Reads.KEPT_ROWS)
 

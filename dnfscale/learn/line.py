@@ -29,13 +29,12 @@ from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
-from dnfscale.learn.choosing import choose_ells, plan_choosing
+from dnfscale.learn.choosing import choose_ells, objective_of, plan_choosing
 from dnfscale.learn.counting import COUNT_CHOSEN, Chosen, Counted, count_chosen
 from dnfscale.learn.keeping import KeptRows, keep_rows, plan_keeping
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import Place, first_part
 from dnfscale.learn.selecting import Rankings, plan_ranking, rank_attributes
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.freedom import Freedom, truth_of
@@ -43,6 +42,7 @@ from dnfscale.method.minimize import EFFORT, Effort, Minimized, Truth, as_types,
 from dnfscale.method.one_rule import best_single
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
+from dnfscale.spec.learn import LearnSpec
 
 MINIMIZE = Phase("minimize formulas", Reads.COUNTS)
 SIMPLIFY = Phase("simplify formulas", Reads.COUNTS)
@@ -202,7 +202,7 @@ class Classifier:
 
 def form_classifier(fold: int, step: Step, counted: Counted, booleans: Booleanization, spec: LearnSpec) -> Classifier:
     """Form the classifier of a step of a fold's sweep, given the counts over the step's attributes."""
-    threshold = spec.judging.objective.threshold_of(counted.whole)
+    threshold = objective_of(spec).threshold_of(counted.whole)
     return Classifier(booleans.vocabulary(fold, step.attributes), counted, threshold, step.shrink)
 
 
@@ -213,7 +213,8 @@ def write_formulas(
     classifiers: Mapping[Key, Classifier], spec: LearnSpec, engine: Engine, effort: Effort = EFFORT
 ) -> dict[Key, Minimized]:
     """Write each classifier as a short formula; those with the same truth are written once."""
-    truths = {key: classifier.truth(spec.free) for key, classifier in classifiers.items()}
+    freedom = Freedom(spec.unseen, spec.freedom, spec.unit)
+    truths = {key: classifier.truth(freedom) for key, classifier in classifiers.items()}
     distinct = list(dict.fromkeys(truths.values()))
     if spec.minimize == "sympy":
         # SymPy takes half a second to import, and only this choice needs it.

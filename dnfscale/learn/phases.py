@@ -14,7 +14,7 @@ from dnfscale.core.columns import Column, Role
 from dnfscale.core.parts import stored_column
 from dnfscale.data.source import Source
 from dnfscale.learn.places import n_ranking_parts
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 
 
 class Reads(StrEnum):

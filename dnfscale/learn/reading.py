@@ -30,10 +30,10 @@ from dnfscale.errors import DataError
 from dnfscale.learn.dealing import n_test_folds, splits_of
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.scans import CollectInside, ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead, merge_located
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table, check_kept, check_source, features, reading_of, settle
 from dnfscale.method.booleanize import FoldCuts
 from dnfscale.method.cuts import CutPlan, check_given, counted_cuts, given_bracket, given_cut, plan_cuts
+from dnfscale.spec.learn import LearnSpec
 
 SUMMARIZE_COLUMNS = Phase("summarize columns", Reads.FILES)
 SAMPLE_COLUMNS = Phase("sample columns", Reads.SAMPLE)

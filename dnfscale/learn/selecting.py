@@ -24,13 +24,14 @@ from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, LearningPart
 from dnfscale.learn.scans import Read
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.cuts import keep_telling
 from dnfscale.method.flags import Flags
-from dnfscale.method.joint import JOINT, Candidates, Pick, first_of_equals, rank_together
-from dnfscale.method.select import SCORES, mutual_info_scores, rankings
+from dnfscale.method.rankings.alone import mutual_info_scores, rankings
+from dnfscale.method.rankings.together import Candidates, Pick, first_of_equals, rank_together
+from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.registry import RANKINGS
 
 DRAW_ROWS = Phase("draw rows", Reads.KEPT_ROWS)
 RANK_ATTRIBUTES = Phase("rank attributes", Reads.DRAWN_ROWS)
@@ -180,7 +181,7 @@ class RankTogether:
         telling = [a for a in job.candidates if first[place_of[a]] == place_of[a]] or list(job.candidates)
         narrow = found.only([place_of[a] for a in telling])
         ranked: Picked = {}
-        together = rank_together(narrow, [rank for rank in self.ranks if rank in JOINT], self.max_ell)
+        together = rank_together(narrow, [rank for rank in self.ranks if RANKINGS[rank].together], self.max_ell)
         for rank in self.ranks:
             if rank in together:
                 ranked[rank] = tuple(tuple(telling[i] for i in pick) for pick in together[rank])
@@ -298,9 +299,9 @@ def _by_scores(
 ) -> dict[LearningPart, Ranked]:
     """Return the best attributes of each part by each ranking of attributes one by one."""
     orders = {
-        rank: _orders(np.where(allowed, SCORES[rank](tables), np.nan), allowed, length)
+        rank: _orders(np.where(allowed, RANKINGS[rank].rank(tables), np.nan), allowed, length)
         for rank in spec.rank
-        if rank in SCORES
+        if not RANKINGS[rank].together
     }
     return {part: {rank: order[row] for rank, order in orders.items()} for row, part in enumerate(parts)}
 

@@ -14,7 +14,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.tree import Formula, renumbered, symbols, to_dnf
 from dnfscale.learn.distinct import FoldTypes
 from dnfscale.learn.keeping import KeptRows
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 
 
 def sized_model(

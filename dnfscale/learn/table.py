@@ -22,7 +22,8 @@ from dnfscale.core.weights import MOST_WEIGHT
 from dnfscale.data.roles import feature_columns, holds_labels, holds_weights, stored_label
 from dnfscale.data.source import Source
 from dnfscale.errors import DataError, LimitError, SpecError
-from dnfscale.learn.spec import LearnSpec, listed
+from dnfscale.spec.checks import listed
+from dnfscale.spec.learn import LearnSpec
 
 _MOST_CLASSES = 250
 

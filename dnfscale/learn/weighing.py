@@ -21,8 +21,8 @@ from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.learn.table import features, most_weight
+from dnfscale.spec.learn import LearnSpec
 
 WEIGH_ROWS = Phase("weigh rows", Reads.WEIGHTS)
 _MOST = 1 << 50

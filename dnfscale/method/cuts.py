@@ -22,11 +22,8 @@ from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Kind, Measure, Quantity, amount_of
 from dnfscale.errors import SpecError
 from dnfscale.method.conditions import number_text
+from dnfscale.spec.checks import MOST_CUTS
 
-CUTS = ("median", "auto", "entropy")
-"""What booleanize.cuts may be in a spec, besides a number of quantiles."""
-MOST_CUTS = 31
-"""The most quantile cuts of a column: they are then three percentiles apart."""
 _ENTROPY_CUTS = 19
 """The quantiles among which entropy chooses."""
 _FEWEST = 3
@@ -109,27 +106,6 @@ def given_bracket(value: int | float, dtype: np.dtype[Any]) -> Bracket:
     if edge is None:
         edge = np.iinfo(dtype).min
     return Bracket(edge, edge)
-
-
-def written_cuts(given: Any) -> dict[str, tuple[int | float | str, ...]]:
-    """Return the cuts that a user gave, by column; a ValueError says what was expected instead."""
-
-    def are_cuts(cuts: Any) -> bool:
-        listed = isinstance(cuts, Sequence | np.ndarray) and not isinstance(cuts, str) and 0 < len(cuts) <= MOST_CUTS
-        return listed and not any(isinstance(cut, bool | np.bool_) for cut in cuts)
-
-    if not isinstance(given, Mapping) or not all(map(are_cuts, given.values())):
-        raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")
-    return {column: tuple(map(written_cut, cuts)) for column, cuts in given.items()}
-
-
-def written_cut(value: Any) -> int | float | str:
-    """Return a cut that a user gave as a number or a text; dates and times are written in ISO 8601."""
-    if isinstance(value, int | float | str):
-        return value
-    if isinstance(value, np.number):
-        return value.item()  # type: ignore[no-any-return]
-    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
 _EXPECTED = {

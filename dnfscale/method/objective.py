@@ -18,8 +18,6 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.model import HALF
 from dnfscale.method.ideal import correct_rows, weighed
 
-OBJECTIVES = ("accuracy", "balanced_accuracy", "f_beta")
-
 
 @dataclass(frozen=True, slots=True)
 class Objective:

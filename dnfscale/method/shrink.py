@@ -22,7 +22,6 @@ from dnfscale.core.arrays import Bools, Floats, Ints, scaled
 from dnfscale.core.counts import TypeCounts, to_dense
 from dnfscale.method import logistic
 
-SHRINK = ("none", "support", "parent", "linear")
 _CLOSE = 1e-9
 """Shares are floats here; one this close to the threshold is a tie."""
 

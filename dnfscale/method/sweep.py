@@ -17,8 +17,6 @@ from dnfscale.method.ideal import correct_rows
 from dnfscale.method.objective import Objective
 from dnfscale.method.shrink import Shrink, accepted_by_each
 
-RULES = ("tolerance", "standard_error")
-
 
 @dataclass(frozen=True, slots=True)
 class RankedCounts:

@@ -23,7 +23,7 @@ from sklearn.feature_selection import SelectKBest, chi2, f_classif, mutual_info_
 
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 
 Indices = npt.NDArray[np.int64]
 Score = Callable[[Any, Any], Any]

@@ -15,7 +15,7 @@ import numpy as np
 
 from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.jobs.runner import open_data
-from dnfscale.jobs.spec import read_spec
+from dnfscale.spec.job import read_spec
 from tests.bench.case import Case, Contender, DisagreementError, Figure, Measured, NotReadyError, Outcome, timed
 from tests.bench.jobspecs import measure_command
 from tests.bench.setting import Setting

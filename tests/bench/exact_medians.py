@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from dnfscale.data.source import open_source
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.launch import launch
 from dnfscale.learn.loading import LOADED
 from dnfscale.learn.reading import read_table
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.cluster import ClusterSpec
+from dnfscale.spec.learn import LearnSpec
 from tests.bench.case import Case, Contender, Figure, Measured, Outcome, wall_ratio
 from tests.bench.datasets import NUMBERS, STRINGS, TARGET, make_synthetic, synthetic_folder
 from tests.bench.peers import FIRST_PASS, measure_bare_scan, timed_again

@@ -17,10 +17,10 @@ from dnfscale.experiment.records import ideal_record
 from dnfscale.jobs.forecast import LAUNCH_S
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data
-from dnfscale.jobs.spec import JobSpec, read_spec
 from dnfscale.learn.line import Learned, learn
 from dnfscale.learn.loading import LOADED
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.job import JobSpec, read_spec
+from dnfscale.spec.learn import LearnSpec
 from tests.bench.case import Outcome, timed
 from tests.bench.overseer import overseen
 from tests.bench.setting import ROOT, Setting

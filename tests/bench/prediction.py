@@ -17,7 +17,8 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.data.source import open_source
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.launch import launch
+from dnfscale.spec.cluster import ClusterSpec
 from tests.bench.case import Case, Contender, Figure, Measured, Outcome, timed
 from tests.bench.datasets import make_synthetic, synthetic_folder
 from tests.bench.peers import bare_scan

@@ -20,10 +20,10 @@ import pyarrow as pa
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.runner import open_data
-from dnfscale.jobs.spec import read_spec
 from dnfscale.learn.line import learn
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.ideal import correct_rows
+from dnfscale.spec.job import read_spec
+from dnfscale.spec.learn import LearnSpec
 from tests.bench import __main__ as command
 from tests.bench import study, type_counting
 from tests.bench.apart import MeasurementError, measure_apart

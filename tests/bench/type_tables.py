@@ -44,7 +44,7 @@ def type_tables(ell: int) -> list[TypeTable]:
 def write_real_tables() -> None:
     """Make the file of real tables from the paper's datasets that have ten attributes."""
     from dnfscale.jobs.runner import open_data
-    from dnfscale.jobs.spec import read_spec
+    from dnfscale.spec.job import read_spec
     from tests.bench.careful_pandas import SCORES, booleanize, frame_of, ideal_types, select, table_of
 
     tables: dict[str, str] = {}

@@ -5,18 +5,8 @@ from __future__ import annotations
 import pyarrow.fs as pafs
 import pytest
 
-from dnfscale.data.storage import (
-    Access,
-    CredentialError,
-    check_endpoint,
-    check_path,
-    is_within,
-    joined,
-    located,
-    spelled,
-    split,
-    told,
-)
+from dnfscale.data.storage import is_within, located, spelled, split, told
+from dnfscale.spec.storage import Access, CredentialError, check_endpoint, check_path, joined
 
 GOOD = ["runs", "/abs/t.parquet", "a:b.parquet", "s3://b", "s3://b/a b/ü=1/*.parquet", "gs://b/x", "abfs://c@account/x"]
 

@@ -12,8 +12,9 @@ from sklearn.datasets import load_breast_cancer
 
 from dnfscale.core.columns import Role
 from dnfscale.data.frames import table_source
-from dnfscale.datasets.named import CACHE_VARIABLE, FOLDER_VARIABLE, Record, is_named, open_named
+from dnfscale.datasets.named import CACHE_VARIABLE, FOLDER_VARIABLE, Record, open_named
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import is_named
 from tests.data.read_back import read_back, write
 
 INDEX = """

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from dnfscale.engine.kinds import Adaptive, ClusterSpec, Pods, TlsFiles
+from dnfscale.engine.clusters.kubernetes import Pods
 from dnfscale.engine.settings import ELSEWHERE
-from dnfscale.jobs.spec import read_spec
+from dnfscale.spec.cluster import Adaptive, ClusterSpec, TlsFiles
+from dnfscale.spec.job import read_spec
 from tests.deploy.manifests import DEPLOY, complaints, compose, kubernetes_resources, operator_schema
 from tests.deploy.processes import make_certificates
 from tests.jobs.running import ROOT
@@ -113,7 +114,7 @@ def test_the_cluster_that_a_job_asks_of_kubernetes_is_what_the_operator_expects(
 
     files = TlsFiles("ca.pem", "cert.pem", "key.pem") if tls else None
     pods = Pods(image="dnfscale:0.1.0", tls_secret="dnfscale-tls" if tls else None)
-    spec = ClusterSpec(kind="kubernetes", workers=5, memory_limit="700MB", tls=files, kubernetes=pods)
+    spec = ClusterSpec(kind="kubernetes", workers=5, memory_limit="700MB", tls=files, options=pods)
     resource = dask_cluster("name", "space", spec)
     jsonschema.validate(resource, operator_schema("daskcluster"))
     worker = resource["spec"]["worker"]
@@ -126,7 +127,7 @@ def test_the_cluster_that_a_job_asks_of_kubernetes_is_what_the_operator_expects(
         assert pod["securityContext"]["fsGroup"] == 10001, "otherwise only root could read the secret"
         told = {entry["name"]: entry["value"] for entry in pod["containers"][0]["env"]}
         assert ELSEWHERE.as_environment().items() <= told.items(), "the image may be any"
-    moving = ClusterSpec(kind="kubernetes", adaptive=Adaptive(1, 9), kubernetes=pods)
+    moving = ClusterSpec(kind="kubernetes", adaptive=Adaptive(1, 9), options=pods)
     jsonschema.validate(dask_autoscaler("name", moving), operator_schema("daskautoscaler"))
 
 

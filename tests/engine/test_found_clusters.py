@@ -15,9 +15,11 @@ import pytest
 from distributed import Client
 
 from dnfscale.engine.api import Notice
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.clusters.address import Address
+from dnfscale.engine.launch import launch
 from dnfscale.engine.versions import differences
 from dnfscale.errors import ClusterError
+from dnfscale.spec.cluster import ClusterSpec
 from tests.deploy.processes import Processes, start_scheduler, start_worker
 
 
@@ -57,7 +59,7 @@ def test_a_cluster_is_left_as_it_was_found_and_lost_workers_are_survived(address
         onlooker.wait_for_workers(1, timeout=60)
         before = onlooker.run_on_scheduler(remembered)
         report = processes.folder / "report.html"
-        spec = ClusterSpec(kind="address", address=address, lost_timeout_s=90)
+        spec = ClusterSpec(kind="address", options=Address(address), lost_timeout_s=90)
         with closing(launch(spec, tell=told.append, performance_report=str(report))) as engine:
             kept = engine.keep("kept", range(8), slowly)
             assert engine.map("square", kept, slowly) == [i**4 for i in range(8)]
@@ -77,7 +79,7 @@ def test_a_cluster_is_left_as_it_was_found_and_lost_workers_are_survived(address
 
 
 def test_a_cluster_without_workers_is_given_up_after_a_while(address, processes, in_time):
-    spec = ClusterSpec(kind="address", address=address, lost_timeout_s=1)
+    spec = ClusterSpec(kind="address", options=Address(address), lost_timeout_s=1)
     told: list[Notice] = []
     report = processes.folder / "report.html"
     with closing(launch(spec, tell=told.append, performance_report=str(report))) as engine, in_time(60):
@@ -99,7 +101,7 @@ def chain_of(length: int):
 
 
 def test_a_lost_scheduler_ends_chains_in_words(address, processes, in_time, capfd):
-    with closing(launch(ClusterSpec(kind="address", address=address))) as engine, in_time(60):
+    with closing(launch(ClusterSpec(kind="address", options=Address(address)))) as engine, in_time(60):
         threading.Timer(1, lambda: processes.end("scheduler", signal.SIGKILL)).start()
         with pytest.raises(ClusterError, match=r"connection to it was lost; .*go on with --resume$"):
             engine.chain("square", [chain_of(500)], slowly, expected=500)
@@ -109,7 +111,7 @@ def test_a_lost_scheduler_ends_chains_in_words(address, processes, in_time, capf
 def test_no_worker_in_time_is_said_while_waiting_and_at_the_end(processes):
     address = start_scheduler(processes, None)
     told: list[Notice] = []
-    spec = ClusterSpec(kind="address", address=address, start_timeout_s=6)
+    spec = ClusterSpec(kind="address", options=Address(address), start_timeout_s=6)
     with pytest.raises(ClusterError, match=r"at least one worker at the scheduler .* within 6 s, but none came"):
         launch(spec, tell=told.append)
     assert [notice.event for notice in told] == ["waiting"]
@@ -118,11 +120,11 @@ def test_no_worker_in_time_is_said_while_waiting_and_at_the_end(processes):
 
 def test_an_address_where_nobody_listens_is_said_with_the_address():
     with pytest.raises(ClusterError, match=r"at tcp://127\.0\.0\.1:9, but none answers: the connection is refused"):
-        launch(ClusterSpec(kind="address", address="tcp://127.0.0.1:9"))
+        launch(ClusterSpec(kind="address", options=Address("tcp://127.0.0.1:9")))
 
 
 def test_a_host_that_is_not_known_is_said():
-    spec = ClusterSpec(kind="address", address="tcp://no-such-host.invalid:8786", insecure=True)
+    spec = ClusterSpec(kind="address", options=Address("tcp://no-such-host.invalid:8786"), insecure=True)
     with pytest.raises(ClusterError, match="none answers: the host is not known"):
         launch(spec)
 
@@ -146,7 +148,7 @@ def test_what_listens_but_is_no_scheduler_is_said(answer, monkeypatch):
         with pytest.raises(
             ClusterError, match=rf"{place}, but none answers: what listens there (says nothing|hung up)"
         ):
-            launch(ClusterSpec(kind="address", address=place))
+            launch(ClusterSpec(kind="address", options=Address(place)))
         thread.join()
         for connection in held:
             connection.close()
@@ -179,4 +181,4 @@ def test_a_cluster_without_dnfscale_is_told_apart_before_anything_is_sent(tmp_pa
         address = start_scheduler(processes, None, PYTHONPATH=str(shadow.parent))
         start_worker(processes, address, None, name="other", PYTHONPATH=str(shadow.parent))
         with pytest.raises(ClusterError, match=r"same software .* has dnfscale 0\.0\.0, here is .*; install the same"):
-            launch(ClusterSpec(kind="address", address=address))
+            launch(ClusterSpec(kind="address", options=Address(address)))

@@ -16,9 +16,9 @@ import pytest
 from distributed import LocalCluster, get_worker
 
 from dnfscale.engine.cluster import ClusterEngine
-from dnfscale.engine.kinds import ClusterSpec, TlsFiles
 from dnfscale.engine.local_cluster import start_local
 from dnfscale.engine.scratch import private_scratch
+from dnfscale.spec.cluster import ClusterSpec, TlsFiles
 from tests.deploy.processes import make_certificates, tls_table
 from tests.engine.stranger import answers_to_nobody, listening
 

@@ -13,8 +13,10 @@ import distributed.scheduler
 from distributed import Client
 from tornado.ioloop import IOLoop
 
-from dnfscale.engine.launch import ClusterSpec, launch
+from dnfscale.engine.clusters.address import Address
+from dnfscale.engine.launch import launch
 from dnfscale.engine.steady_clock import steady_clock
+from dnfscale.spec.cluster import ClusterSpec
 from tests.deploy.processes import Processes, start_scheduler, start_worker
 
 SNAPSHOT = """\
@@ -50,6 +52,7 @@ print(len(before) > 5000, changed(before))
 
 HOLD_TWICE = """
 from dnfscale.engine.steady_clock import steady_clock
+from dnfscale.engine.clusters.address import Address
 with steady_clock():
     with steady_clock():
         pass
@@ -114,7 +117,7 @@ def test_a_cluster_of_others_is_steady_from_its_first_task_on_and_its_scheduler_
                 return onlooker.run_on_scheduler(is_steady), list(onlooker.run(is_steady).values())
 
             assert who_is_steady() == (False, [False])
-            with closing(launch(ClusterSpec(kind="address", address=address))) as engine:
+            with closing(launch(ClusterSpec(kind="address", options=Address(address)))) as engine:
                 assert engine.map("square", range(3), abs) == [0, 1, 2]
                 assert who_is_steady() == (True, [True])
                 assert list(onlooker.run(bandwidth_of).values()) == [100_000.0]

@@ -79,7 +79,7 @@ def test_a_worker_outlives_its_readers_too(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import sys\n"
-        "from dnfscale.engine.kinds import ClusterSpec\n"
+        "from dnfscale.spec.cluster import ClusterSpec\n"
         "from dnfscale.engine.local_cluster import start_local\n"
         "def speak(item):\n"
         "    for stream in (sys.stdout, sys.stderr):\n"

@@ -360,7 +360,7 @@ def test_a_limit_that_is_at_its_maximum_is_not_to_be_raised():
     ("parameters", "message"),
     [
         ({"max_categories": 0}, "max_categories must be a whole number between 1 and 60000, got 0"),
-        ({"rare": -1}, "rare must be a whole number of rows, got -1"),
+        ({"rare": -1}, "rare must be a whole number of at least 0, got -1"),
         ({"validation": 0.95}, "validation must be a number between 0.01 and 0.9, got 0.95"),
     ],
 )

@@ -19,8 +19,8 @@ from dnfscale.jobs.folders import LocalFolder
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.runner import failed_folds
 from dnfscale.learn.keeping import keep_rows
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.formula_size import SizeResult
+from dnfscale.spec.learn import LearnSpec
 from tests.jobs.running import small_table
 
 FOLDS = 3

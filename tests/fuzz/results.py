@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.jobs.reporting import report_again
 from dnfscale.jobs.runner import Options, run
-from dnfscale.jobs.spec import read_spec
+from dnfscale.spec.job import read_spec
 from tests.fuzz.spoil import json_of, tree_spoiled
 from tests.fuzz.verdict import attempt, demand
 

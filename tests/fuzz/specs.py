@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dnfscale.jobs import cli
-from dnfscale.jobs.fields import FIELDS
-from dnfscale.jobs.spec import JobSpec, parse_override, read_spec
-from dnfscale.jobs.suite_spec import SuiteSpec, is_suite, read_suite
-from dnfscale.jobs.toml_text import write_toml
+from dnfscale.spec.job import JobSpec, job_keys, read_spec
+from dnfscale.spec.suite import SuiteSpec, is_suite, read_suite
+from dnfscale.spec.toml import parse_override, write_toml
 from tests.fuzz.spoil import TEXTS, any_value, bytes_spoiled, tree_spoiled
 from tests.fuzz.verdict import attempt, demand
 
@@ -51,7 +50,7 @@ def make(random: Random) -> Files:
     if random.random() < 0.3:
         return {"job.toml": bytes_spoiled(random, random.choice(BASES))}
     document: dict[str, Any] = {}
-    wanted = {"schema_version", "data.path", "data.target", *random.sample([*FIELDS, "jobs"], random.randrange(12))}
+    wanted = {"schema_version", "data.path", "data.target", *random.sample([*job_keys(), "jobs"], random.randrange(12))}
     for key in sorted(wanted):
         if random.random() < 0.05:
             continue
@@ -59,7 +58,7 @@ def make(random: Random) -> Files:
         table = document
         for name in tables:
             table = table.setdefault(name, {})
-        default = FIELDS[key].default if key in FIELDS else None
+        default = job_keys()[key].default if key in job_keys() else None
         likely = [*LIKELY.get(key, ()), *([] if default is None else [_plain(default)])]
         table[last] = random.choice(likely) if likely and random.random() < 0.8 else _toml_value(random)
     if random.random() < 0.3:
@@ -86,7 +85,7 @@ def check(files: Files, folder: Path) -> None:
 
 
 def _check_job(spec: JobSpec, folder: Path) -> None:
-    inside = Path(spec["output.dir"]).resolve()
+    inside = Path(spec.values["output.dir"]).resolve()
     demand(
         Path(spec.run_folder).resolve().parent == inside, f"the run's folder {spec.run_folder} lies outside {inside}"
     )
@@ -108,7 +107,7 @@ def _check_verbs(spec: JobSpec, folder: Path) -> None:
         pq.write_table(
             pa.table({"x": [1.5, 2.5, 3.5] * 9, "s": ["a", "b", None] * 9, "y": [True, False, True] * 9}), table
         )
-    if "://" in str(spec["data.path"]) or str(spec["data.path"]).startswith("paper:"):
+    if "://" in str(spec.values["data.path"]) or str(spec.values["data.path"]).startswith("paper:"):
         return
     for verb in ("validate", "plan"):
         with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
@@ -120,7 +119,7 @@ def _check_verbs(spec: JobSpec, folder: Path) -> None:
 
 def make_override(random: Random) -> str:
     """Make a KEY=VALUE of the command line."""
-    return f"{random.choice([*FIELDS, *TEXTS])}={random.choice(TEXTS)}"
+    return f"{random.choice([*job_keys(), *TEXTS])}={random.choice(TEXTS)}"
 
 
 def check_override(text: str) -> None:

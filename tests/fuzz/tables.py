@@ -16,10 +16,10 @@ from dnfscale.data.models import model_record, parse_model
 from dnfscale.data.source import Source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.runner import open_data
-from dnfscale.jobs.spec import read_spec
-from dnfscale.jobs.toml_text import write_toml
 from dnfscale.learn.line import fold_model, learn
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.job import read_spec
+from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.toml import write_toml
 from tests.fuzz.columns import STRINGS, any_column, any_type
 from tests.fuzz.spoil import bits_flipped
 from tests.fuzz.verdict import attempt, demand

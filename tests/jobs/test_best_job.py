@@ -14,8 +14,8 @@ from dnfscale.data.models import read_model
 from dnfscale.experiment.frontier import Point, frontier_points, unbeaten
 from dnfscale.experiment.outcome import read_outcome
 from dnfscale.experiment.tables import study_tables
-from dnfscale.jobs.spec import read_spec
-from dnfscale.learn.spec import PROFILES
+from dnfscale.spec.job import read_spec
+from dnfscale.spec.learn import profile_values
 from tests.jobs.pages import Document
 from tests.jobs.running import Desk, essence, spec_text
 
@@ -54,7 +54,7 @@ def test_the_best_profile_finds_what_the_paper_cannot_say(wavy_desk):
     assert told["best"]["profile"] == "best"
     folder = wavy_desk.path / "best" / "job"
     settled = tomllib.loads((folder / "spec.toml").read_text())
-    assert settled["select"]["rank"] == list(PROFILES["best"]["rank"])
+    assert settled["select"]["rank"] == list(profile_values("best")["rank"])
     text = wavy_desk.here("export", folder / "model.json", "--to", "text").out
     assert "< x ≤" in text
     assert r"< \text{x} \le" in wavy_desk.here("export", folder / "model.json", "--to", "latex").out
@@ -65,15 +65,15 @@ def test_the_best_profile_finds_what_the_paper_cannot_say(wavy_desk):
     ideal = told["best"]["methods"]["ideal"]
     assert len(model.tau) == ideal["model"]["ell"]
     assert ideal["model"]["used"] == len({attribute for term in model.dnf.terms for attribute, _ in term.literals})
-    assert {fold["shrink_rows"] for fold in ideal["folds"]} <= set(PROFILES["best"]["shrink_rows"])
-    assert settled["formula"]["shrink_rows"] == list(PROFILES["best"]["shrink_rows"])
+    assert {fold["shrink_rows"] for fold in ideal["folds"]} <= set(profile_values("best")["shrink_rows"])
+    assert settled["formula"]["shrink_rows"] == list(profile_values("best")["shrink_rows"])
 
 
 def test_a_key_goes_before_its_profile(desk):
     spec = read_spec(desk.spec(profile="best", booleanize={"cuts": 3}, select={"rank": ["jmi"]}))
-    assert (spec["booleanize.cuts"], spec["select.rank"]) == (3, ("jmi",))
-    assert spec["formula.shrink"] == PROFILES["best"]["shrink"]
-    assert read_spec(desk.spec())["formula.shrink"] == "none"
+    assert (spec.values["booleanize.cuts"], spec.values["select.rank"]) == (3, ("jmi",))
+    assert spec.values["formula.shrink"] == profile_values("best")["shrink"]
+    assert read_spec(desk.spec()).values["formula.shrink"] == "none"
 
 
 def test_cuts_may_be_given_by_column_and_are_read_back(wavy_desk):

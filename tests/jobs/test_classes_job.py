@@ -17,7 +17,7 @@ from dnfscale.data.models import read_models
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.classes import learn_classes
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 from tests.jobs.judging import accepts, recount
 from tests.jobs.running import Desk, essence, surprising
 

@@ -20,7 +20,7 @@ from dnfscale.data.scored import open_xgboost, scored_source
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.line import learn
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 from tests.jobs.judging import accepts, recount
 from tests.jobs.running import Desk, essence, surprising
 
@@ -264,8 +264,11 @@ def test_classifiers_of_other_kinds_are_bad_data(boxed):
         ({"distill": {}}, 'kind = "distill" needs distill.model'),
         ({"kind": "study", "distill": DISTILL}, 'distill.model is for kind = "distill"'),
         ({"distill": DISTILL, "data": {"positive": None}}, "data.positive must say which labels of 'y'"),
-        ({"distill": DISTILL, "data": {"classes": "all"}}, "a classifier of two classes; leave out data.classes"),
-        ({"distill": DISTILL, "baselines.xgboost": {"trials": 2}}, "leave out baselines.xgboost.trials"),
+        (
+            {"distill": DISTILL, "data": {"classes": "all", "positive": None}},
+            "a classifier of two classes; leave out data.classes",
+        ),
+        ({"distill": DISTILL, "baselines.xgboost": {"trials": 2}}, "leave out baselines.xgboost"),
         ({"distill": DISTILL, "data": {"target": "z"}}, "'z'"),
         (
             {"distill": {"model": "box.json", "threshold": 1.0}},

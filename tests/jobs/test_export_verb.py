@@ -15,7 +15,11 @@ import pytest
 
 from dnfscale.core.vocabulary import Above, Between, Equals
 from dnfscale.data.models import classes_text, model_text, read_model
-from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.method.export.latex import export_latex
+from dnfscale.method.export.pmml import export_pmml
+from dnfscale.method.export.python import export_python
+from dnfscale.method.export.sql import export_sql
+from dnfscale.method.export.text import export_text
 from tests.jobs.running import command, surroundings, tidy
 from tests.method.export import examples
 
@@ -164,8 +168,8 @@ def test_a_model_of_several_classes_is_exported_by_label(desk):
         (["--to", "python", "--dialect", "duckdb"], "--dialect goes with --to sql, got --to python; leave it out"),
         (["--to", "text", "--table", "t"], "--table goes with --to sql, got --to text; leave it out"),
         (["--to", "json", "--probability"], "--probability goes with --to sql, got --to json; leave it out"),
-        (["--to", "sql", "--probability"], "--probability is a column of a whole SELECT; add --table"),
-        (["--to", "sql", "--table", ""], "a table must be a name such as customers"),
+        (["--to", "sql", "--probability"], "a probability is a column of a whole SELECT; name a table too"),
+        (["--to", "sql", "--table", ""], "--table must be a string that is not empty"),
         (["--to", "sql", "--table", "a..b"], "a table must be a name such as customers"),
         (["--to", "sql", "--force"], "--force replaces the file of --output, but there is none"),
     ],

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dnfscale.data.storage import Access
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
+from dnfscale.spec.storage import Access
 from tests.object_store import BUCKET
 
 

@@ -399,7 +399,7 @@ def test_a_distillation_compares_nothing(laid_desk: Desk) -> None:
     spec = laid_desk.spec(kind="distill", distill={"model": "m.json"}, **{"baselines.formula_size": {"max_size": 3}})
     ended = laid_desk.here("validate", spec)
     assert ended.code == 2
-    assert "leave out baselines.formula_size.max_size" in ended.message
+    assert "leave out baselines.formula_size" in ended.message
 
 
 def test_rankings_of_attributes_together_leave_the_choice_of_the_best_ones_to_a_score(desk):

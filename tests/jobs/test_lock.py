@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 import dnfscale.jobs.lock
-from dnfscale.data.storage import Access
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import Folder, LocalFolder, open_folder
 from dnfscale.jobs.lock import LOCK, FolderLock, Holder
+from dnfscale.spec.storage import Access
 from tests.object_store import BUCKET
 
 BEAT_S = 0.1

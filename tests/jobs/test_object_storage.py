@@ -18,8 +18,8 @@ import pytest
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.data.outputs import new_folder, write_parquet
 from dnfscale.data.source import open_source
-from dnfscale.data.storage import Access
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import Access
 from tests.jobs.running import PATIENCE_S, Desk, Ended, essence, small_table, surroundings, tidy
 from tests.object_store import BUCKET, Keys, Store, Wire
 from tests.twins import PLAIN

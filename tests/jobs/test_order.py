@@ -11,8 +11,8 @@ import pytest
 
 from dnfscale.jobs.order import options_in, order_for, run_folder_of, spec_in, use_data_folder
 from dnfscale.jobs.runner import Options
-from dnfscale.jobs.spec import read_spec
-from dnfscale.jobs.suite_spec import SuiteSpec, read_suite
+from dnfscale.spec.job import read_spec
+from dnfscale.spec.suite import SuiteSpec, read_suite
 
 CLUSTER = {"cluster.kind": "address", "cluster.address": "tcp://127.0.0.1:1", "cluster.insecure": True}
 
@@ -31,8 +31,12 @@ def test_a_spec_arrives_with_its_paths_its_values_and_the_lines_of_its_file(laid
     found = spec_in(order, CLUSTER)
     assert found.data_path == str(laid_desk.path / "t.parquet")
     assert str(found.run_folder) == run_folder_of(found) == str(laid_desk.path / "out" / "job")
-    assert (found["select.max_ell"], found["seed"], found.methods) == (3, 4, ("ideal",))
-    assert (found.cluster.kind, found.cluster.address, found.cluster.fan_in) == ("address", "tcp://127.0.0.1:1", 3)
+    assert (found.values["select.max_ell"], found.values["seed"], found.methods) == (3, 4, ("ideal",))
+    assert (found.cluster.kind, found.cluster.options.address, found.cluster.fan_in) == (
+        "address",
+        "tcp://127.0.0.1:1",
+        3,
+    )
     assert (found.file, found.place("data.path")) == (Path("job.toml"), spec.place("data.path"))
     assert found.essence() == read_spec(path, {"select.max_ell": 3}).essence()
 
@@ -66,7 +70,7 @@ def test_a_suite_arrives_with_all_its_jobs(laid_desk, monkeypatch, tmp_path_fact
         str(laid_desk.path / "runs" / "both" / "jobs" / name) for name in "ab"
     ]
     assert [os.path.realpath(job.data_path) for job in found.jobs] == [str(laid_desk.path / "t.parquet")] * 2
-    assert [(job["seed"], job["select.max_ell"]) for job in found.jobs] == [(0, 2), (2, 2)]
+    assert [(job.values["seed"], job.values["select.max_ell"]) for job in found.jobs] == [(0, 2), (2, 2)]
     assert [job.file for job in found.jobs] == [job.file for job in suite.jobs]
     monkeypatch.chdir(laid_desk.path)
     assert [job.essence() for job in found.jobs] == [job.essence() for job in suite.jobs]

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dnfscale import IdealClassifier
-from dnfscale.jobs.spec import read_spec
+from dnfscale.spec.job import read_spec
 from tests.jobs.running import Desk, essence
 
 ZONE = "Europe/Helsinki"
@@ -122,9 +122,9 @@ def test_a_column_that_is_dropped_gives_the_parts_that_are_asked_of_it(visited: 
 
 def test_the_best_profile_asks_for_parts_and_the_paper_does_not(visited: Desk) -> None:
     spec = read_spec(visited.spec(profile="best"))
-    assert spec["booleanize.parts"] == ("weekday", "hour", "month")
+    assert spec.values["booleanize.parts"] == ("weekday", "hour", "month")
     assert tomllib.loads(spec.resolved())["booleanize"]["parts"] == ["weekday", "hour", "month"]
-    assert read_spec(visited.spec())["booleanize.parts"] == ()
+    assert read_spec(visited.spec()).values["booleanize.parts"] == ()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from dnfscale.jobs import forecast
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data
-from dnfscale.jobs.spec import read_spec
+from dnfscale.spec.job import read_spec
 from tests.jobs.running import Desk, small_table
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dnfscale.jobs.spec import read_spec
+from dnfscale.spec.job import read_spec
 from tests.jobs.running import ROOT, Desk, essence, read_json, small_table, spec_text, surprising, tidy
 
 FILES = ["events.jsonl", "model.json", "result.json", "spec.toml", "tables/folds.csv", "tables/sweep.csv"]

@@ -21,10 +21,10 @@ from dnfscale.core.medians import Located
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.scan_bytes import DamagedError, NotExactError, from_bytes, to_bytes
-from dnfscale.jobs.spec import read_spec
 from dnfscale.learn.line import learn
-from dnfscale.learn.spec import PROFILES
 from dnfscale.method.minimize import Minimized, Status
+from dnfscale.spec.job import read_spec
+from dnfscale.spec.learn import PROFILES
 
 DTYPES = ("<i8", "<i4", "|u1", "|b1", "<f8", "<f4", "<f2", "<u2", ">i8")
 arrays = st.sampled_from(DTYPES).flatmap(

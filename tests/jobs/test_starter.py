@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dnfscale.jobs.spec import read_spec
+from dnfscale.spec.job import read_spec
 from tests.jobs.running import small_table
 
 BRIEFLY = ("--set", "cluster.kind=serial", "--set", "select.validation_splits=1", "--set", "select.max_ell=3")
@@ -21,7 +21,7 @@ def test_the_starter_spec_of_a_fresh_file_runs(laid_desk):
     assert ended.code == 0
     assert ended.out.startswith("t.toml: written")
     spec = read_spec(laid_desk.path / "t.toml")
-    assert (spec.kind, spec["data.path"], spec["data.positive"], spec["data.drop"]) == (
+    assert (spec.kind, spec.values["data.path"], spec.values["data.positive"], spec.values["data.drop"]) == (
         "study",
         "t.parquet",
         (True,),
@@ -37,7 +37,7 @@ def test_a_target_of_any_name_can_be_started_with(desk, name):
     table[name] = table.pop("y")
     desk.table(table)
     assert desk.here("init", "t.parquet", "--target", name, "--output", "job.toml").code == 0
-    assert read_spec(desk.path / "job.toml")["data.target"] == name
+    assert read_spec(desk.path / "job.toml").values["data.target"] == name
     assert desk.here("run", "job.toml", *BRIEFLY, "--set", "kind=fit").code == 0
     assert desk.model("t")["target"] == name
 
@@ -55,8 +55,8 @@ def test_labels_of_any_spelling_stay_inside_their_line(desk, labels):
     desk.table({**small_table(), "y": [labels[int(value)] for value in small_table()["y"]]})
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
     spec = read_spec(desk.path / "t.toml")
-    assert spec["data.positive"] == (max(labels),)
-    assert spec["select.max_ell"] == 10
+    assert spec.values["data.positive"] == (max(labels),)
+    assert spec.values["select.max_ell"] == 10
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_labels_of_any_spelling_stay_inside_their_line(desk, labels):
 def test_the_larger_label_is_taken_as_positive_in_its_own_type(desk, labels, positive):
     desk.table({**small_table(), "y": [labels[int(value)] for value in small_table()["y"]]})
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
-    found = read_spec(desk.path / "t.toml")["data.positive"]
+    found = read_spec(desk.path / "t.toml").values["data.positive"]
     assert found == positive
     assert type(found[0]) is type(positive[0])
     assert desk.here("run", "t.toml", *BRIEFLY).code == 0
@@ -76,7 +76,7 @@ def test_columns_that_cannot_be_used_are_dropped_by_name(desk):
     days = [b"2024-01-01"] * 240
     desk.table({**small_table(), "day": days, "list": [[1, 2]] * 240})
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
-    assert read_spec(desk.path / "t.toml")["data.drop"] == ("day", "list")
+    assert read_spec(desk.path / "t.toml").values["data.drop"] == ("day", "list")
     assert desk.here("run", "t.toml", *BRIEFLY).code == 0
 
 
@@ -86,7 +86,7 @@ def test_columns_without_any_value_are_dropped_so_that_rows_are_left(desk):
     table = table.append_column("unknown", pa.nulls(table.num_rows, pa.float64()))
     desk.table(table)
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
-    assert read_spec(desk.path / "t.toml")["data.drop"] == ("nothing", "unknown")
+    assert read_spec(desk.path / "t.toml").values["data.drop"] == ("nothing", "unknown")
     assert desk.here("run", "t.toml", *BRIEFLY, "--set", "kind=fit").code == 0
 
 
@@ -144,7 +144,7 @@ def test_a_label_that_is_rare_and_late_in_a_sorted_file_is_seen(desk):
     y[-3:] = 1
     desk.table({"x": np.arange(n_rows), "y": y}, row_group_size=100)
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
-    assert read_spec(desk.path / "t.toml")["data.positive"] == (1,)
+    assert read_spec(desk.path / "t.toml").values["data.positive"] == (1,)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_target_without_any_value_is_not_given_a_positive_label(desk):
     desk.table({**small_table(), "y": pa.nulls(240, pa.string())})
     ended = desk.here("init", "t.parquet", "--target", "y")
     if ended.code == 0:
-        assert read_spec(desk.path / "t.toml")["data.positive"] is None
+        assert read_spec(desk.path / "t.toml").values["data.positive"] is None
     else:
         assert ended.code in (2, 3)
 

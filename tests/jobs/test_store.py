@@ -10,7 +10,7 @@ import pytest
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import LocalFolder
 from dnfscale.jobs.store import Journal, RunFolder
-from dnfscale.jobs.toml_text import write_toml
+from dnfscale.spec.toml import write_toml
 from tests.jobs.running import tidy
 
 SPEC = {"schema_version": 1, "name": "job", "data": {"path": "t"}, "cluster": {"workers": 2}, "output": {"dir": "a"}}

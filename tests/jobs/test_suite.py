@@ -15,7 +15,7 @@ import pytest
 from dnfscale.errors import ClusterError, SpecError
 from dnfscale.jobs.order import order_for, spec_in
 from dnfscale.jobs.runner import Job, Options
-from dnfscale.jobs.suite_spec import SuiteSpec, read_suite
+from dnfscale.spec.suite import SuiteSpec, read_suite
 from tests.jobs.running import Desk, command, essence, read_json, small_table, surroundings
 
 
@@ -175,9 +175,9 @@ def test_what_a_job_is_told_goes_before_the_suite_and_the_command_line_before_al
     file = suite(
         two_jobs, '["first.toml", {spec = "second.toml", select = {max_ell = 2}}]', more="[select]\nmax_ell = 3"
     )
-    ells = [job["select.max_ell"] for job in read_suite(file).jobs]
+    ells = [job.values["select.max_ell"] for job in read_suite(file).jobs]
     assert ells == [3, 2]
-    assert [job["select.max_ell"] for job in read_suite(file, {"select.max_ell": 1}).jobs] == [1, 1]
+    assert [job.values["select.max_ell"] for job in read_suite(file, {"select.max_ell": 1}).jobs] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -214,12 +214,12 @@ def test_a_suite_crosses_its_jobs_with_profiles_and_seeds(two_jobs: Desk) -> Non
         *("first-paper-0", "first-paper-1", "first-best-0", "first-best-1"),
         *("second-paper", "second-best"),
     ]
-    assert [job["seed"] for job in jobs.values()] == [0, 1, 0, 1, 7, 7]
+    assert [job.values["seed"] for job in jobs.values()] == [0, 1, 0, 1, 7, 7]
     # What knows nothing of profiles runs once for each dataset and seed.
-    assert jobs["first-paper-1"].methods == ("ideal", "majority", "one_rule")
-    assert jobs["first-best-1"].methods == ("ideal", "majority", "one_rule", "xgboost", "decision_tree")
-    assert jobs["first-best-1"].budget("xgboost").trials == 2
-    assert jobs["second-best"].budget("xgboost").trials == 3
+    assert jobs["first-paper-1"].methods == ("ideal", "one_rule", "majority")
+    assert jobs["first-best-1"].methods == ("ideal", "one_rule", "majority", "xgboost", "decision_tree")
+    assert jobs["first-best-1"].competitors["xgboost"].trials == 2
+    assert jobs["second-best"].competitors["xgboost"].trials == 3
     assert read_suite(file, {"seeds": [4], "profiles": ["best"]}).jobs[0].name == "first-best-4"
 
 
@@ -232,7 +232,7 @@ def test_a_table_without_keys_asks_for_its_baseline_in_all_jobs_that_do_not_list
     first, second = read_suite(file).jobs
     asked = {"random_forest", "decision_tree", "ripper", "formula_size"}
     assert set(first.methods) == {"ideal", "majority", "one_rule", *asked}
-    assert first.budget("random_forest").trials == 100
+    assert first.competitors["random_forest"].trials == 100
     assert second.methods == ("ideal", "ripper")
 
 
@@ -300,6 +300,6 @@ def test_a_submitted_suite_is_crossed_once(two_jobs: Desk) -> None:
     crossed = read_suite(suite(two_jobs, '["first.toml", "second.toml"]', CROSSED))
     arrived = spec_in(json.loads(json.dumps(order_for(crossed, Options()))), {"cluster.kind": "serial"})
     assert isinstance(arrived, SuiteSpec)
-    assert [(job.name, job["seed"], job["profile"]) for job in arrived.jobs] == [
-        (job.name, job["seed"], job["profile"]) for job in crossed.jobs
+    assert [(job.name, job.values["seed"], job.values["profile"]) for job in arrived.jobs] == [
+        (job.name, job.values["seed"], job.values["profile"]) for job in crossed.jobs
     ]

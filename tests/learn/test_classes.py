@@ -28,7 +28,7 @@ from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError
 from dnfscale.learn.classes import learn_classes
 from dnfscale.learn.line import fold_model
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 
 LABELS = ("high", "low", "middle")
 

@@ -14,8 +14,8 @@ from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.distinct import FoldTypes, count_distinct, type_table
 from dnfscale.learn.keeping import keep_rows
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.formula_size import tabulate
+from dnfscale.spec.learn import LearnSpec
 from tests.jobs.running import small_table
 from tests.judges import booleans
 

@@ -32,9 +32,9 @@ from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.learn.line import Learned, LearnedFold, learn
-from dnfscale.learn.spec import LearnSpec
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.minimize import Status
+from dnfscale.spec.learn import LearnSpec
 from tests.comparing import as_dict, told, told_fold
 from tests.examples import in_parts, mixed_table
 from tests.strategies import tables

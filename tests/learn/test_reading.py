@@ -17,7 +17,7 @@ from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn import reading
 from dnfscale.learn.line import Learned, learn
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 from tests.comparing import told
 from tests.examples import in_parts, mixed_table
 

@@ -17,7 +17,7 @@ from dnfscale.learn.dealing import splits_of
 from dnfscale.learn.line import LearnedFold, learn
 from dnfscale.learn.places import JUDGED, LEARNED, LearningPart
 from dnfscale.learn.selecting import RankJob, RankTogether
-from dnfscale.learn.spec import PROFILES, LearnSpec
+from dnfscale.spec.learn import LearnSpec, profile_values
 
 N_ROWS = 90
 PART = LearningPart(0, 0)
@@ -29,7 +29,7 @@ SPECS = {
     "rare": replace(PLAIN, categorical=("a",), rare=22),
     "weighed": replace(PLAIN, categorical=("a",), rare=44, weight="d"),
     "entropy": replace(PLAIN, cuts="entropy", rank=("chi2",)),
-    "best": LearnSpec("y", outer=3, max_ell=3, **{**PROFILES["best"], "splits": 2}),
+    "best": LearnSpec("y", outer=3, max_ell=3, **{**profile_values("best"), "validation_splits": 2}),
 }
 
 

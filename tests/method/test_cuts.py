@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from fractions import Fraction
 
@@ -23,8 +22,6 @@ from dnfscale.method.cuts import (
     given_cut,
     keep_telling,
     plan_cuts,
-    written_cut,
-    written_cuts,
 )
 
 
@@ -111,27 +108,6 @@ def test_a_given_cut_is_what_the_column_counts_up_to_it(measure, given, ticks, n
 def test_a_cut_that_the_column_cannot_count_is_refused(measure, given, expected):
     with pytest.raises(SpecError, match=f"booleanize.at: cuts of 'x' .*{expected}"):
         counted_cuts([given], "x", None if measure is None else parse_measure(measure))
-
-
-def test_cuts_are_written_as_texts_unless_they_are_numbers():
-    given = [
-        5,
-        2.5,
-        np.int8(3),
-        np.float64(0.5),
-        "x",
-        dt.date(2024, 2, 29),
-        dt.time(12, 30),
-        np.datetime64("2024-01-01"),
-    ]
-    written = [5, 2.5, 3, 0.5, "x", "2024-02-29", "12:30:00", "2024-01-01"]
-    assert list(map(written_cut, given)) == written
-
-
-@pytest.mark.parametrize("given", [[18, 65], {"age": 50}, {"age": []}, {"age": "50"}, {"age": range(32)}, None])
-def test_given_cuts_that_are_no_table_of_columns_and_lists_are_refused(given):
-    with pytest.raises(ValueError, match="a table of columns and up to 31 cuts each"):
-        written_cuts(given)
 
 
 def judged_cuts(x: list[int], y: list[bool], cuts: list[int]) -> set[int]:

@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.counts import TypeCounts
-from dnfscale.method.shrink import SHRINK, Shrink, accepted_by_each, accepted_types, shares
+from dnfscale.method.shrink import Shrink, accepted_by_each, accepted_types, shares
+from dnfscale.spec.learn import parameters
 from tests.judges import ideal_types, tally
 from tests.strategies import boolean_rows
 
 HALF = Fraction(1, 2)
+
+SHRINK = parameters()["shrink"].check.choices
 
 
 def rows_of(counts: TypeCounts, code: int, ell: int) -> tuple[int, int]:

@@ -10,8 +10,10 @@ from typing import Any
 from dnfscale.core.model import Model
 from dnfscale.data.models.checked import short
 from dnfscale.data.models.parsing import parse_models
-from dnfscale.data.storage import DEFAULT_ACCESS, Access, CredentialError, read_bytes, told
+from dnfscale.data.storage import read_bytes, told
 from dnfscale.errors import DataError
+from dnfscale.spec.keys import CredentialError
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 
 _MOST_BYTES = 1 << 30
 

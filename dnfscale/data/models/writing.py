@@ -13,6 +13,7 @@ from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import to_json
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, cuts_of
+from dnfscale.spec.registry import EXPORTS, Export
 
 MODEL_SCHEMA = "dnfscale.model/1"
 CLASSES_SCHEMA = "dnfscale.classes/1"
@@ -121,3 +122,14 @@ def _written_cut(cut: int | float | Quantity) -> int | float | str:
 def _written(value: Scalar) -> Any:
     """Return a label or category in JSON: «inf» may be a text, so the number is written as an object."""
     return {"float": str(value)} if isinstance(value, float) and math.isinf(value) else value
+
+
+EXPORTS.register(
+    Export(
+        name="json",
+        title="a model file",
+        ending=".json",
+        write=model_text,
+        write_several=classes_text,
+    )
+)

@@ -17,11 +17,10 @@ from dnfscale.engine.client import connected, workers_of
 from dnfscale.engine.detached.record import JobRecord, job_beginning
 from dnfscale.engine.detached.registry import REGISTRY, Registry, task_key
 from dnfscale.engine.detached.supervisor import supervise
-from dnfscale.engine.kinds import ClusterSpec
-from dnfscale.engine.preflight import found_address
 from dnfscale.engine.steady_clock import steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, SpecError
+from dnfscale.spec.cluster import ClusterSpec
 
 _ID_BYTES = 5
 _LAUNCH_S = 30
@@ -43,7 +42,9 @@ class JobBoard:
     """The detached jobs of one scheduler."""
 
     def __init__(self, cluster: ClusterSpec) -> None:
-        self.place = found_address(cluster)
+        """Connect to a cluster that somebody else started."""
+        assert cluster.facts.address is not None
+        self.place = cluster.facts.address(cluster)
         self._open = ExitStack()
         self._open.enter_context(steady_clock())
         # We report what happens ourselves; Dask's log would put tracebacks between our lines.

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dnfscale.experiment.formats import Figure, Table
-from dnfscale.experiment.outcome import FORMULA_SIZE, RANK_TITLES, LearnedFormula, SizedFormula
+from dnfscale.experiment.outcome import FORMULA_SIZE, LearnedFormula, SizedFormula
 from dnfscale.jobs.report.charts import line, percent, round_step, svg, text
 from dnfscale.jobs.report.markup import Html, element
 from dnfscale.jobs.report.parts import sign
+from dnfscale.spec.registry import RANKINGS
 
 _LEFT, _RIGHT = 12.0, 97.0
 """Where ell = 1 and the last ell lie, in percent of the width."""
@@ -161,7 +162,7 @@ def sweep_signs(curve: Curve) -> list[tuple[Html, str]]:
 
 def rank_title(rank: str) -> str:
     """Return what to call a ranking."""
-    return RANK_TITLES.get(rank, rank.replace("_", " "))
+    return RANKINGS[rank].title if rank in RANKINGS else rank.replace("_", " ")
 
 
 def _averaged(found: Iterable[tuple[str, int, float | None]]) -> dict[str, tuple[Point, ...]]:

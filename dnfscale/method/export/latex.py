@@ -14,6 +14,7 @@ from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_
 from dnfscale.method.conditions import Literal, Range, in_ranges, range_of, zone_text
 from dnfscale.method.export.text import needs_note
 from dnfscale.method.export.trees import Spelling, spell
+from dnfscale.spec.registry import EXPORTS, Export
 
 _PER_LINE = 3
 """Conditions on one line, because LaTeX does not break a formula by itself."""
@@ -199,3 +200,6 @@ def _escaped(c: str) -> str:
         base = {"i": r"\i", "j": r"\j"}.get(base, base) if accents[0] != "\u0327" else base
         return rf"\{_ACCENTS[accents[0]]}{{{base}}}"
     return f"[U+{ord(c):04X}]"
+
+
+EXPORTS.register(Export(name="latex", title="LaTeX", ending=".tex", write=export_latex))

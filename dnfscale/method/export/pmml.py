@@ -19,6 +19,7 @@ from dnfscale.errors import DataError
 from dnfscale.method.conditions import number_text
 from dnfscale.method.export.kinds import Kind, kinds
 from dnfscale.method.export.text import predicted
+from dnfscale.spec.registry import EXPORTS, Export
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -205,3 +206,6 @@ def _xml(text: str) -> str:
             "export to another format, or learn without it"
         )
     return text
+
+
+EXPORTS.register(Export(name="pmml", title="a PMML rule set", ending=".pmml", write=export_pmml))

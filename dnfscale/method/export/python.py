@@ -18,6 +18,7 @@ from dnfscale.method.export.kinds import Kind, kinds
 from dnfscale.method.export.moments import python_amount, python_needs, python_quantity
 from dnfscale.method.export.text import export_text, literals_of
 from dnfscale.method.export.trees import Spelling, spell
+from dnfscale.spec.registry import EXPORTS, Export
 
 _BUILT_IN = ("bool", "float", "getattr", "hasattr", "isinstance", "str", "KeyError", "TypeError")
 TAKEN = ("row", "predict", "value", "column", "is_text", "datetime", "decimal", "zoneinfo", *_BUILT_IN)
@@ -148,3 +149,13 @@ def identifiers(names: Iterable[str], taken: Iterable[str], *, prefix: str = "")
         used.add(candidate)
         chosen[name] = candidate
     return chosen
+
+
+EXPORTS.register(
+    Export(
+        name="python",
+        title="the source of a Python function that needs nothing else",
+        ending=".py",
+        write=export_python,
+    )
+)

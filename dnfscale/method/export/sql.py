@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from dnfscale.method.export.dialects import DIALECTS, Dialect
 from dnfscale.method.export.kinds import Kind, kinds
 from dnfscale.method.export.text import literals_of
 from dnfscale.method.export.trees import Spelling, spell
+from dnfscale.spec.checks import one_of, text, yes_no
+from dnfscale.spec.keys import key
+from dnfscale.spec.registry import EXPORTS, Export
 
 
 def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, *, probability: bool = False) -> str:
@@ -35,7 +39,7 @@ def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, 
     prediction = _expression(model, spoken)
     if table is None:
         if probability:
-            raise SpecError("a probability is a column of a SELECT, and needs the name of a table")
+            raise SpecError("a probability is a column of a whole SELECT; name a table too")
         return "\n".join(prediction)
     columns = [["*"], _named(prediction, "prediction")]
     if probability:
@@ -206,3 +210,27 @@ def _table_name(name: str, dialect: Dialect) -> str:
     if not parts or spelled != name:
         raise SpecError(f'a table must be a name such as customers, sales.customers or "a.b", got {name!r}')
     return quoted
+
+
+@dataclass(frozen=True, slots=True)
+class SqlOptions:
+    """Whose SQL, and how much of a query."""
+
+    dialect: str = key(one_of(*DIALECTS), "duckdb", "whose SQL")
+    table: str | None = key(
+        text,
+        None,
+        "a whole SELECT of this table, such as customers or sales.customers; for DuckDB also a Parquet file",
+    )
+    probability: bool = key(yes_no, False, "a column `probability` in that SELECT")
+
+
+EXPORTS.register(
+    Export(
+        name="sql",
+        title="a Boolean expression in SQL, or a SELECT of a table",
+        ending=".sql",
+        write=export_sql,
+        options=SqlOptions,
+    )
+)

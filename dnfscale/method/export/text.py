@@ -10,6 +10,7 @@ from dnfscale.core.tree import literals
 from dnfscale.core.vocabulary import IsMissing
 from dnfscale.method.conditions import condition, conditions, value_text
 from dnfscale.method.export.trees import Spelling, spell
+from dnfscale.spec.registry import EXPORTS, Export
 
 MISSING_NOTE = "where a value is missing, a condition with ≤ alone, ≠ or not holds, and any other comparison does not"
 
@@ -62,3 +63,6 @@ def literals_of(model: Model) -> Iterator[tuple[int, bool]]:
         yield from literals(model.tree)
     else:
         yield from (literal for term in model.dnf.terms for literal in term.literals)
+
+
+EXPORTS.register(Export(name="text", title="readable conditions", ending=".txt", write=export_text))

@@ -24,7 +24,7 @@ from dnfscale.data.source import Source
 from dnfscale.datasets.named import open_named
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.line import fold_model, learn
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.learn import LearnSpec
 from tests.examples import adult_like
 from tests.strategies import trees
 

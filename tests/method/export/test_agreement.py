@@ -15,7 +15,9 @@ from hypothesis import given, settings
 
 from dnfscale.core.model import Model
 from dnfscale.data.models import model_text, parse_model
-from dnfscale.method.export import export_pmml, export_python, export_sql
+from dnfscale.method.export.pmml import export_pmml
+from dnfscale.method.export.python import export_python
+from dnfscale.method.export.sql import export_sql
 from tests.method.export import examples
 from tests.method.export.examples import Case, expected, types, used
 from tests.method.export.rule_sets import RuleSet

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from dnfscale.core.vocabulary import Above, Equals, IsMissing
 from dnfscale.errors import DataError
-from dnfscale.method.export import export_sql
+from dnfscale.method.export.sql import export_sql
 from tests.method.export import examples
 from tests.method.export.examples import NAMES, TEXTS, Case, expected, formula, single, used
 

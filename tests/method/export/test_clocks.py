@@ -16,7 +16,11 @@ from dnfscale.core.parts import Part, Unit
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals
 from dnfscale.data.models import model_record, parse_model
 from dnfscale.errors import DataError
-from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.method.export.latex import export_latex
+from dnfscale.method.export.pmml import export_pmml
+from dnfscale.method.export.python import export_python
+from dnfscale.method.export.sql import export_sql
+from dnfscale.method.export.text import export_text
 from tests.method.export.examples import expected, formula
 from tests.method.export.postgres import Postgres
 

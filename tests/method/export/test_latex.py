@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
-from dnfscale.method.export import export_latex
-from dnfscale.method.export.latex import escape
+from dnfscale.method.export.latex import escape, export_latex
 from tests.method.export import examples
 from tests.method.export.examples import NAMES, TEXTS, formula, single
 

@@ -16,7 +16,12 @@ from dnfscale.core.vocabulary import Above, Attribute, Between
 from dnfscale.data.measures import measure_of
 from dnfscale.data.models import model_text, parse_model
 from dnfscale.errors import DataError
-from dnfscale.method.export import DIALECTS, export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.method.export.dialects import DIALECTS
+from dnfscale.method.export.latex import export_latex
+from dnfscale.method.export.pmml import export_pmml
+from dnfscale.method.export.python import export_python
+from dnfscale.method.export.sql import export_sql
+from dnfscale.method.export.text import export_text
 from tests.jobs.judging import accepts, exact_rows
 from tests.method.export.examples import expected, formula
 from tests.method.export.postgres import Postgres

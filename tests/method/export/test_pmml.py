@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.errors import DataError
-from dnfscale.method.export import export_pmml
+from dnfscale.method.export.pmml import export_pmml
 from tests.method.export import examples
 from tests.method.export.examples import NAMES, TEXTS, expected, formula, single
 from tests.method.export.rule_sets import SCHEMA, RuleSet

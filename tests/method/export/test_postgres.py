@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.errors import DataError
-from dnfscale.method.export import export_sql
+from dnfscale.method.export.sql import export_sql
 from tests.method.export import examples
 from tests.method.export.examples import TEXTS, expected, single, types, used
 

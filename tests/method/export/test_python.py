@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
-from dnfscale.method.export import export_python
+from dnfscale.method.export.python import export_python
 from tests.method.export.examples import NAMES, formula, single
 
 

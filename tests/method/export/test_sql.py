@@ -10,7 +10,12 @@ import pytest
 
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.errors import DataError, SpecError
-from dnfscale.method.export import DIALECTS, export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.method.export.dialects import DIALECTS
+from dnfscale.method.export.latex import export_latex
+from dnfscale.method.export.pmml import export_pmml
+from dnfscale.method.export.python import export_python
+from dnfscale.method.export.sql import export_sql
+from dnfscale.method.export.text import export_text
 from tests.method.export.examples import NAMES, TEXTS, expected, formula, single
 
 NAN, INF = float("nan"), float("inf")
@@ -286,7 +291,7 @@ def test_an_unknown_dialect_is_refused():
 
 
 def test_a_probability_needs_a_table():
-    with pytest.raises(SpecError, match="needs the name of a table"):
+    with pytest.raises(SpecError, match="a column of a whole SELECT; name a table too"):
         export_sql(single(Above("a", "x", 1)), probability=True)
 
 

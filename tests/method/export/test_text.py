@@ -7,7 +7,7 @@ from hypothesis import given
 
 from dnfscale.core.formula import Dnf
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
-from dnfscale.method.export import export_text
+from dnfscale.method.export.text import export_text
 from tests.method.export import examples
 from tests.method.export.examples import expected, formula, single
 

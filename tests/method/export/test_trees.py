@@ -14,7 +14,11 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.model import Model
 from dnfscale.core.tree import And, Formula, Not, Or, Symbol, evaluate, renumbered, symbols, to_dnf
 from dnfscale.core.vocabulary import Above, Attribute, Equals, IsMissing, IsTrue, Vocabulary
-from dnfscale.method.export import export_latex, export_pmml, export_python, export_sql, export_text
+from dnfscale.method.export.latex import export_latex
+from dnfscale.method.export.pmml import export_pmml
+from dnfscale.method.export.python import export_python
+from dnfscale.method.export.sql import export_sql
+from dnfscale.method.export.text import export_text
 from tests.method.export.rule_sets import SCHEMA, RuleSet
 
 ATTRIBUTES: tuple[Attribute, ...] = (

@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.method import logistic
-from dnfscale.method.joint import (
-    JOINT,
+from dnfscale.method.rankings.together import (
     Candidates,
     Pick,
     additive,
@@ -26,6 +25,9 @@ from dnfscale.method.joint import (
     left_out_errors,
     rank_together,
 )
+from dnfscale.spec.registry import RANKINGS
+
+JOINT = {name: ranking.rank for name, ranking in RANKINGS.items() if ranking.together}
 
 
 def some_rows(seed: int, n_rows: int = 200, n_candidates: int = 9) -> tuple[Bools, Bools]:

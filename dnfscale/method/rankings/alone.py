@@ -7,14 +7,11 @@ tie here: `f_classif`, `chi2` and `mutual_info_classif(discrete_features=True)` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 
 from dnfscale.core.arrays import Floats, Ints
 from dnfscale.core.associations import Associations
-
-Score = Callable[[Associations], Floats]
+from dnfscale.spec.registry import RANKINGS, Ranking
 
 
 def f_scores(tables: Associations) -> Floats:
@@ -79,8 +76,9 @@ def mutual_info_scores(tables: Associations) -> Floats:
     return scores
 
 
-SCORES: Mapping[str, Score] = {"f": f_scores, "mutual_info": mutual_info_scores, "chi2": chi2_scores}
-"""The rankings that a spec may name."""
+RANKINGS.register(Ranking(name="f", title="F-test", rank=f_scores))
+RANKINGS.register(Ranking(name="mutual_info", title="mutual information", rank=mutual_info_scores))
+RANKINGS.register(Ranking(name="chi2", title="χ² test", rank=chi2_scores))
 
 
 def rankings(scores: Floats, length: int) -> Ints:

@@ -18,7 +18,8 @@ from dnfscale.core.arrays import Bools, Floats
 from dnfscale.core.associations import Associations
 from dnfscale.data.roles import feature_columns
 from dnfscale.datasets.named import open_named
-from dnfscale.method.select import SCORES, rankings
+from dnfscale.method.rankings.alone import rankings
+from dnfscale.spec.registry import RANKINGS
 from tests.strategies import boolean_rows
 
 JUDGES: dict[str, Callable[[Floats, Bools], Floats]] = {
@@ -26,6 +27,8 @@ JUDGES: dict[str, Callable[[Floats, Bools], Floats]] = {
     "chi2": lambda x, y: chi2(x, y)[0],
     "mutual_info": partial(mutual_info_classif, discrete_features=True),
 }
+
+SCORES = {name: ranking.rank for name, ranking in RANKINGS.items() if not ranking.together}
 
 
 def judged(score: str, holds: Bools, target: Bools) -> Floats:

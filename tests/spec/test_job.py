@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.errors import SpecError
-from dnfscale.jobs.fields import FIELDS, LEARNED
-from dnfscale.jobs.spec import learn_spec, parse_override, read_spec
-from dnfscale.jobs.toml_text import write_toml
-from dnfscale.learn.spec import LearnSpec
+from dnfscale.spec.cluster import cluster_blocks
+from dnfscale.spec.job import competitor_blocks, job_keys, read_spec
+from dnfscale.spec.learn import LearnSpec, learn_keys
+from dnfscale.spec.registry import CATALOGUES, Catalogue
+from dnfscale.spec.toml import parse_override, write_toml
 from tests.jobs.running import ROOT, Desk
 
 DESIGN = """\
@@ -64,6 +65,8 @@ dir = "runs"
 """The spec of DESIGN.md, section 5."""
 
 LEAST = 'schema_version = 1\n[data]\npath = "t.parquet"\ntarget = "y"\n'
+
+KEYS = job_keys()
 
 WRONG_TYPES: dict[str, list[Any]] = {
     "schema_version": ["1", 1.0, True],
@@ -202,7 +205,7 @@ def test_the_spec_of_the_design_is_read_as_it_stands(desk):
         "cluster.scheduler_file": None,
         "output.dir": "runs",
     }
-    assert {key: spec[key] for key in expected} == expected
+    assert {key: spec.values.get(key) for key in expected} == expected
 
 
 def test_keys_that_are_left_out_have_the_defaults_of_the_design(desk):
@@ -210,7 +213,7 @@ def test_keys_that_are_left_out_have_the_defaults_of_the_design(desk):
     settled = ["kind", "seed", "data.missing", "booleanize.cuts", "select.rank", "select.max_ell", "select.validation"]
     settled += ["select.tolerance", "formula.unseen", "formula.minimize", "cluster.kind", "cluster.workers"]
     settled += ["cluster.memory_limit", "output.dir"]
-    assert {key: least[key] for key in settled} == {key: design[key] for key in settled}
+    assert {key: least.values[key] for key in settled} == {key: design.values[key] for key in settled}
 
 
 def test_each_job_of_the_project_is_a_valid_spec():
@@ -220,24 +223,24 @@ def test_each_job_of_the_project_is_a_valid_spec():
 
 
 def test_the_keys_of_the_design_are_all_known():
-    assert set(WRONG_TYPES) | set(WRONG_VALUES) <= set(FIELDS)
+    assert set(WRONG_TYPES) | set(WRONG_VALUES) <= set(KEYS)
 
 
 def test_no_key_takes_a_truth_value_for_a_number():
-    numbers = {key for key in FIELDS if any(takes(key, number) for number in (1, 2, 10, 0.5))} - {"data.positive"}
+    numbers = {key for key in KEYS if any(takes(key, number) for number in (1, 2, 10, 0.5))} - {"data.positive"}
     assert {"seed", "select.max_ell", "folds.outer", "cluster.workers", "select.tolerance"} <= numbers
     assert not {key for key in numbers if takes(key, True) or takes(key, False)}
 
 
 def takes(key: str, value: Any) -> bool:
     try:
-        FIELDS[key].check(value)
+        KEYS[key].check(value)
     except ValueError:
         return False
     return True
 
 
-@pytest.mark.parametrize("key", FIELDS)
+@pytest.mark.parametrize("key", KEYS)
 def test_no_key_takes_a_list_of_lists(desk, key):
     text, line = with_value(key, [[1]])
     message = refusal(desk, text)
@@ -289,11 +292,11 @@ def test_a_value_out_of_range_is_told_with_file_line_key_and_value(desk, key, va
 )
 def test_a_value_at_the_edge_of_its_range_is_taken(desk, key, value):
     text, _ = with_value(key, value)
-    found = read_spec(desk.spec(text))[key]
+    found = read_spec(desk.spec(text)).values[key]
     assert (list(found) if isinstance(found, tuple) else found) == value
 
 
-@pytest.mark.parametrize("key", FIELDS)
+@pytest.mark.parametrize("key", KEYS)
 def test_an_unknown_key_is_told_with_its_line_and_the_nearest_known_key(desk, key):
     *tables, last = key.split(".")
     misspelt = ".".join([*tables, last[:-2] + last[-1] if len(last) > 3 else last + "s"])
@@ -347,7 +350,7 @@ def test_a_missing_target_is_told_with_the_line_of_its_table(desk):
 @pytest.mark.parametrize("path", ["builtin:breast_cancer", "paper:covertype"])
 def test_a_named_dataset_needs_no_target(desk, path):
     spec = read_spec(desk.spec(f'schema_version = 1\n[data]\npath = "{path}"\n'))
-    assert spec["data.target"] is None
+    assert spec.knows_truth
     assert spec.data_path == path
 
 
@@ -375,7 +378,7 @@ def test_a_spec_that_cannot_be_read_is_told_by_its_name(tmp_path):
 
 def test_a_byte_order_mark_does_not_matter(tmp_path):
     (tmp_path / "notepad.toml").write_bytes(b"\xef\xbb\xbf" + LEAST.encode())
-    assert read_spec(tmp_path / "notepad.toml")["data.target"] == "y"
+    assert read_spec(tmp_path / "notepad.toml").values["data.target"] == "y"
 
 
 def test_lines_that_end_as_on_windows_do_not_matter(tmp_path):
@@ -422,7 +425,7 @@ def test_a_colon_does_not_make_a_path_a_name(desk, path):
 
 
 def test_a_single_label_may_stand_without_brackets(desk):
-    assert read_spec(desk.spec(LEAST + 'positive = "yes"\n'))["data.positive"] == ("yes",)
+    assert read_spec(desk.spec(LEAST + 'positive = "yes"\n')).values["data.positive"] == ("yes",)
 
 
 @pytest.mark.parametrize(
@@ -436,7 +439,7 @@ def test_a_cluster_that_is_elsewhere_needs_to_be_told_where(desk, kind, needed):
 
 def test_methods_restrict_what_a_study_runs(desk):
     spec = read_spec(desk.spec('methods = ["ideal"]\n' + LEAST + "[baselines.xgboost]\ntrials = 3\n"))
-    assert spec["methods"] == ("ideal",)
+    assert spec.values["methods"] == ("ideal",)
 
 
 @pytest.mark.parametrize(
@@ -466,7 +469,7 @@ def test_an_override_without_an_equals_sign_is_refused():
 
 def test_an_override_replaces_the_value_of_the_file(desk):
     spec = read_spec(desk.spec(LEAST + "[select]\nmax_ell = 3\n"), {"select.max_ell": 5, "name": "other"})
-    assert (spec["select.max_ell"], spec.name) == (5, "other")
+    assert (spec.values["select.max_ell"], spec.name) == (5, "other")
 
 
 def test_an_override_of_an_unknown_key_names_the_nearest(desk):
@@ -483,14 +486,37 @@ def test_a_bad_override_is_not_blamed_on_a_line_of_the_file(desk):
 def test_a_fit_has_no_folds_and_a_study_has_those_of_the_spec(desk):
     text = LEAST + "[folds]\nouter = 5\n"
     fit, study = (read_spec(desk.spec(text), {"kind": kind}) for kind in ("fit", "study"))
-    assert learn_spec(fit, target="y").outer == 0
-    assert learn_spec(study, target="y").outer == 5
+    assert fit.learn.outer == 0
+    assert study.learn.outer == 5
 
 
 def test_what_the_spec_says_goes_before_what_the_dataset_says(desk):
-    spec = read_spec(desk.spec(LEAST + 'drop = ["a"]\ncategorical = []\n'))
-    learned = learn_spec(spec, target="y", positive=(2,), drop=("b",), categorical=("c",), boolean=("d",))
-    assert (learned.positive, learned.drop, learned.categorical, learned.boolean) == ((2,), ("a",), (), ("d",))
+    text = LEAST.replace('path = "t.parquet"\ntarget = "y"', 'path = "builtin:breast_cancer"')
+    known = read_spec(desk.spec(text)).learn
+    assert (known.target, known.positive) == ("diagnosis", ("malignant",))
+    told = read_spec(desk.spec(text + 'positive = ["benign"]\n')).learn
+    assert (told.target, told.positive) == ("diagnosis", ("benign",))
+    other = read_spec(desk.spec(text + 'target = "mean_area"\n')).learn
+    assert (other.target, other.positive) == ("mean_area", None), "the record's labels are those of its own target"
+    each = read_spec(desk.spec(text + 'classes = "all"\n')).learn
+    assert (each.classes, each.positive) == ("all", None)
+
+
+def test_a_record_goes_before_the_profile_and_both_give_way_to_the_spec(desk, monkeypatch):
+    record = {"target": "diagnosis", "missing": "error", "tolerance": 0.25}
+    monkeypatch.setitem(CATALOGUES._entries, "builtin", Catalogue(name="builtin", record=lambda _name: record))
+    text = LEAST.replace('path = "t.parquet"\ntarget = "y"', 'path = "builtin:breast_cancer"')
+    best = read_spec(desk.spec('profile = "best"\n' + text)).learn
+    assert (best.missing, best.tolerance, best.rule) == ("error", 0.25, "standard_error")
+    told = read_spec(desk.spec('profile = "best"\n' + text + 'missing = "drop"\n')).learn
+    assert (told.missing, told.tolerance) == ("drop", 0.25)
+
+
+def test_a_resolved_spec_says_what_the_record_says(desk):
+    text = LEAST.replace('path = "t.parquet"\ntarget = "y"', 'path = "builtin:breast_cancer"')
+    resolved = tomllib.loads(read_spec(desk.spec(text)).resolved())
+    assert resolved["data"]["target"] == "diagnosis"
+    assert resolved["data"]["positive"] == ["malignant"]
 
 
 STRINGS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -515,8 +541,11 @@ def test_a_resolved_spec_read_again_gives_the_same_values(tmp_path_factory, **gi
     (folder / "spec.toml").write_text(spec.resolved(), encoding="utf-8")
     again = read_spec(folder / "spec.toml")
     assert {**again.values, "data.path": ""} == {**spec.values, "data.path": ""}
+    assert again.learn == spec.learn
     assert os.path.normpath(again.data_path) == os.path.normpath(spec.data_path)
-    assert [type(label) for label in again["data.positive"]] == [type(label) for label in spec["data.positive"]]
+    assert [type(label) for label in again.values["data.positive"]] == [
+        type(label) for label in spec.values["data.positive"]
+    ]
     assert again.resolved() == spec.resolved()
 
 
@@ -526,23 +555,33 @@ def test_a_resolved_spec_read_again_gives_the_same_values(tmp_path_factory, **gi
 )
 def test_a_profile_looks_for_intervals_where_a_ranking_does(desk, profile, rank, looked_for):
     spec = read_spec(desk.spec(LEAST), {"profile": profile, **({"select.rank": rank} if rank else {})})
-    assert spec["booleanize.intervals"] is looked_for
-    assert learn_spec(spec, target="y").intervals is looked_for
+    assert spec.values["booleanize.intervals"] is looked_for
+    assert spec.learn.intervals is looked_for
 
 
 def test_a_resolved_spec_writes_out_every_default(desk):
     resolved = tomllib.loads(read_spec(desk.spec(LEAST)).resolved())
     written = {f"{table}.{key}" for table, entries in resolved.items() if isinstance(entries, dict) for key in entries}
     written |= {key for key, value in resolved.items() if not isinstance(value, dict)}
-    assert written == {key for key, field in FIELDS.items() if field.default is not None or field.required} | {
-        "name",
-        "data.target",
+    blocks = {table for _, table in {**competitor_blocks(), **cluster_blocks()}.values()} - {"cluster"}
+    always = {path for path, known in KEYS.items() if known.table not in blocks and not known.is_optional}
+    assert written == {path for path in always if KEYS[path].default is not None} | {
+        *("schema_version", "name", "data.path", "data.target")
     }
 
 
-@pytest.mark.parametrize("key", LEARNED)
-def test_what_is_not_given_is_what_the_method_does_by_itself(key):
-    assert FIELDS[key].default == getattr(LearnSpec("y"), LEARNED[key])
+def test_what_gives_way_is_what_the_user_did_not_write(desk):
+    best = 'profile = "best"\n' + LEAST
+    assert read_spec(desk.spec(best), {"formula.shrink": "none"}).learn.unseen == "negative"
+    assert "set formula.shrink" in refusal(desk, best, **{"formula.shrink": "none", "formula.unseen": "follow"})
+    assert "add it to select.rank" in refusal(desk, LEAST, **{"booleanize.intervals": True})
+    both = {"formula.objective": "f_beta", "formula.threshold": 0.2}
+    assert refusal(desk, LEAST, **both).startswith("--set: threshold is for the objective accuracy")
+
+
+@pytest.mark.parametrize("name", learn_keys())
+def test_what_is_not_given_is_what_the_method_does_by_itself(name):
+    assert learn_keys()[name].default == getattr(LearnSpec("y" if name != "target" else ""), name)
 
 
 def test_a_fault_is_located_at_the_line_of_its_key_or_of_its_table(desk):

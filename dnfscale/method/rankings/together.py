@@ -18,7 +18,7 @@ intervals, so that validation can tell whether they pay: with few rows they seld
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ import numpy as np
 from dnfscale.core.arrays import AnyInts, Bools, Codes, Floats, Ints, narrowest, tally_cells
 from dnfscale.method import logistic
 from dnfscale.method.flags import Flags
+from dnfscale.spec.registry import RANKINGS, Ranking
 
 _EXCHANGES = 8
 """How often each attribute is tried for replacement, at most; the exchange ends sooner if nothing changes any more."""
@@ -263,23 +264,30 @@ def jmi(rows: Candidates, length: int) -> list[Pick]:
     return [(candidate,) for candidate in order]
 
 
-JOINT: Mapping[str, Callable[[Candidates, int], list[Pick]]] = {
-    "forward": forward,
-    "exchange": exchange,
-    "additive": additive,
-    "jmi": jmi,
-}
-"""The rankings that a spec may name besides those that score attributes one by one."""
+RANKINGS.register(Ranking(name="forward", title="forward selection", rank=forward, together=True))
+RANKINGS.register(
+    Ranking(
+        name="exchange",
+        title="forward selection and exchange",
+        rank=exchange,
+        together=True,
+        intervals=True,
+        after="forward",
+    )
+)
+RANKINGS.register(Ranking(name="additive", title="logistic regression", rank=additive, together=True))
+RANKINGS.register(Ranking(name="jmi", title="joint mutual information", rank=jmi, together=True))
 
 
 def rank_together(rows: Candidates, ranks: Sequence[str], length: int) -> dict[str, list[Pick]]:
-    """Return several rankings of the same candidates; `exchange` starts from what `forward` found, if that is known."""
+    """Return several rankings of the same candidates; one may start from what another found, if that is known."""
     if not rows.n_rows:
         # The part is so small that the sample has none of its rows.
         return {rank: [(candidate,) for candidate in range(min(length, len(rows)))] for rank in ranks}
     found: dict[str, list[Pick]] = {}
-    for rank in sorted(ranks, key=lambda rank: rank == "exchange"):
-        found[rank] = exchange(rows, length, found.get("forward")) if rank == "exchange" else JOINT[rank](rows, length)
+    for ranking in sorted((RANKINGS[rank] for rank in ranks), key=lambda ranking: ranking.after is not None):
+        start = () if ranking.after is None else (found.get(ranking.after),)
+        found[ranking.name] = ranking.rank(rows, length, *start)
     return found
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from dnfscale.engine.kinds import KINDS, Adaptive, ClusterSpec, TlsFiles
+from dnfscale.engine.clusters.address import Address
 from dnfscale.engine.preflight import check_cluster, check_performance_report, found_address, is_loopback
 from dnfscale.errors import ClusterError, SpecError
-from dnfscale.jobs.cluster_spec import CLUSTER_FIELDS
-from dnfscale.jobs.spec import parse_overrides, read_spec
+from dnfscale.spec.cluster import Adaptive, ClusterSpec, TlsFiles
+from dnfscale.spec.job import command_line, job_keys, read_spec
+from dnfscale.spec.registry import CLUSTERS
 from tests.jobs.running import ROOT
 
 QUICKSTART = ROOT / "jobs" / "quickstart.toml"
@@ -54,12 +55,12 @@ def test_every_kind_is_described_by_its_keys(keys):
 
 
 def test_a_table_on_the_command_line_gives_each_of_its_keys():
-    overrides = parse_overrides(["cluster.adaptive={minimum=1, maximum=3}", "cluster.kind=slurm"])
+    overrides = command_line(["cluster.adaptive={minimum=1, maximum=3}", "cluster.kind=slurm"])
     assert read_spec(QUICKSTART, overrides).cluster.adaptive == Adaptive(1, 3)
 
 
 def test_no_kind_is_left_out():
-    assert set(KINDS) == {"serial", "local", "address", "scheduler_file", "ssh", "slurm", "pbs", "kubernetes"}
+    assert set(CLUSTERS) == {"serial", "local", "address", "scheduler_file", "ssh", "slurm", "pbs", "kubernetes"}
     assert refused({"cluster.kind": "slrum"}).endswith("(did you mean 'slurm'?), got 'slrum'")
 
 
@@ -99,7 +100,7 @@ INJECTIONS = ["a b", "a;b", "$(touch x)", "`x`", "a\nb", "a'b", 'a"b', "a&b", ""
 )
 @pytest.mark.parametrize("value", INJECTIONS)
 def test_no_value_can_become_a_command_elsewhere(key, value):
-    assert key in CLUSTER_FIELDS
+    assert key in job_keys()
     assert f"{key} must be" in refused({key: value})
 
 
@@ -121,7 +122,7 @@ def test_hosts_are_hosts(hosts):
 # What can be said against a cluster before it is started.
 
 
-@pytest.mark.parametrize("kind", [kind for kind, facts in KINDS.items() if facts.module])
+@pytest.mark.parametrize("kind", [kind for kind, facts in CLUSTERS.items() if facts.package])
 def test_a_package_that_is_missing_is_named_with_its_extra(kind, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     spec = cluster(**{**SSH, **KUBERNETES, "cluster.kind": kind})
@@ -141,25 +142,25 @@ def test_a_missing_bokeh_is_named_and_a_serial_run_has_no_report(monkeypatch):
 
 @pytest.mark.parametrize("address", ["tcp://10.0.0.5:8786", "tcp://first-host:8786", "10.0.0.5:8786", "tcp://[::2]:1"])
 def test_a_scheduler_that_others_reach_needs_tls_or_a_word(address):
-    spec = ClusterSpec(kind="address", address=address)
+    spec = ClusterSpec(kind="address", options=Address(address))
     with pytest.raises(
         SpecError, match=r"has no TLS, so that anybody .*; or set cluster\.insecure = true|give \[cluster"
     ):
         check_cluster(spec)
-    [warning] = check_cluster(ClusterSpec(kind="address", address=address, insecure=True))
+    [warning] = check_cluster(ClusterSpec(kind="address", options=Address(address), insecure=True))
     assert "has no TLS: anybody who reaches it can run code on it" in warning
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:8786"])
 def test_a_scheduler_on_loopback_does_not(address):
-    assert check_cluster(ClusterSpec(kind="address", address=address)) == []
-    assert is_loopback(found_address(ClusterSpec(kind="address", address=address)))
+    assert check_cluster(ClusterSpec(kind="address", options=Address(address))) == []
+    assert is_loopback(found_address(address, None))
 
 
 @pytest.mark.parametrize("address", ["nonsense", "pigeon://127.0.0.1:1", "tcp://a:b", "http://127.0.0.1:1", "tcp://:1"])
 def test_what_is_no_address_is_said(address):
     with pytest.raises(ClusterError, match="expected the address of a Dask scheduler, such as tls://"):
-        check_cluster(ClusterSpec(kind="address", address=address))
+        check_cluster(ClusterSpec(kind="address", options=Address(address)))
 
 
 @pytest.fixture
@@ -172,10 +173,10 @@ def tls(tmp_path: Path) -> TlsFiles:
 
 
 def test_with_certificates_an_address_is_encrypted_or_contradicts_them(tls):
-    assert found_address(ClusterSpec(kind="address", address="10.0.0.5:8786", tls=tls)) == "tls://10.0.0.5:8786"
-    assert check_cluster(ClusterSpec(kind="address", address="10.0.0.5:8786", tls=tls)) == []
+    assert found_address("10.0.0.5:8786", tls) == "tls://10.0.0.5:8786"
+    assert check_cluster(ClusterSpec(kind="address", options=Address("10.0.0.5:8786"), tls=tls)) == []
     with pytest.raises(SpecError, match=r"met without TLS, but \[cluster\.tls\] is given; write tls://"):
-        check_cluster(ClusterSpec(kind="address", address="tcp://10.0.0.5:8786", tls=tls))
+        check_cluster(ClusterSpec(kind="address", options=Address("tcp://10.0.0.5:8786"), tls=tls))
 
 
 @pytest.mark.parametrize("content", [None, "not a certificate"])
@@ -190,8 +191,8 @@ def test_files_of_tls_are_there_and_pem(tls, content):
 
 @pytest.mark.parametrize("kind", ["serial", "address", "scheduler_file", "ssh"])
 def test_workers_that_are_given_do_not_adapt(kind):
-    spec = ClusterSpec(kind=kind, address="127.0.0.1:1", adaptive=Adaptive(1, 2))
-    with pytest.raises(SpecError, match=r"cluster\.adaptive is for local, slurm, pbs, kubernetes"):
+    spec = ClusterSpec(kind=kind, options=Address("127.0.0.1:1"), adaptive=Adaptive(1, 2))
+    with pytest.raises(SpecError, match=r"cluster\.adaptive is for kubernetes, local, pbs, slurm"):
         check_cluster(spec)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dnfscale.data.storage import Access
-from dnfscale.jobs.spec import read_spec
-from dnfscale.jobs.suite_spec import read_suite
+from dnfscale.spec.job import read_spec
+from dnfscale.spec.storage import Access
+from dnfscale.spec.suite import read_suite
 from tests.jobs.running import Desk
 
 SECRET = "s3cr3tOfSomebody"

@@ -1,0 +1,389 @@
+"""What to learn, and how: every choice of the method with its key, and the profiles that make choices for a user.
+
+What wins, in this order: what the user wrote, the record of a named dataset, the profile, the default. Two keys
+conflict only where the user wrote both; otherwise the one that the user did not write gives way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN
+from dnfscale.core.parts import Unit
+from dnfscale.errors import SpecError
+from dnfscale.spec import checks
+from dnfscale.spec.keys import Key, key, keys_of
+from dnfscale.spec.registry import RANKINGS
+
+PROFILES = ("paper", "best")
+""""paper" follows the paper to the letter, "best" is recommended."""
+Parts = tuple[str | tuple[str, tuple[str, ...]], ...]
+"""What to tell of dates and times: each a part of all columns that have it, or a column and its parts."""
+
+
+def _best(value: Any) -> Mapping[str, Any]:
+    """Return the value that the profile "best" gives to a key."""
+    return {"best": value}
+
+
+@dataclass(frozen=True, slots=True)
+class LearnSpec:
+    """What to learn: the columns and their roles, and the method's choices."""
+
+    target: str = key(
+        checks.column,
+        "",
+        "the column to predict",
+        table="data",
+        example="readmitted",
+        parameter=False,
+    )
+    positive: tuple[Scalar, ...] | None = key(
+        checks.labels,
+        None,
+        'default: true, or the larger of two values; "distill" needs it unless the target is Boolean',
+        table="data",
+        example=["yes"],
+        parameter=False,
+    )
+    classes: str = key(
+        checks.one_of("two", "all"),
+        "two",
+        '"all": one formula per label; then leave out positive',
+        table="data",
+        parameter=False,
+    )
+    """"two": positive labels against the others; "all": every label against the others, a formula for each; "auto", in
+    Python alone: the former for two labels, the latter for more."""
+    others: tuple[tuple[Scalar, ...], ...] = ()
+    """Other readings of the target, each given by the labels that count as true; the chosen types are counted for them
+    too, on the test part."""
+    weight: str | None = key(
+        checks.column,
+        None,
+        "column with the weight of each row; by default every row counts once",
+        table="data",
+        example="persons",
+        parameter=False,
+    )
+    drop: tuple[str, ...] = key(checks.texts, (), "columns to ignore", table="data")
+    categorical: tuple[str, ...] = key(
+        checks.texts,
+        (),
+        "columns to treat as categories, besides strings and dictionaries: one attribute per value",
+        table="data",
+    )
+    boolean: tuple[str, ...] = key(
+        checks.texts,
+        (),
+        "two-valued columns, besides bool columns: the larger value is true",
+        table="data",
+    )
+    missing: str = key(
+        checks.one_of(*MISSING),
+        "drop",
+        '"drop" the row, "error", or "indicator": "is missing" becomes an attribute',
+        table="data",
+    )
+    max_categories: int = key(
+        checks.whole(1, 60_000),
+        10_000,
+        "a column with more distinct values is an error",
+        table="data",
+    )
+    cuts: str | int = key(
+        checks.cuts("median", "auto", "entropy"),
+        "median",
+        'where numbers are cut: or a number of quantiles, "auto", "entropy"',
+        table="booleanize",
+        profiles=_best("auto"),
+    )
+    """"auto": as many quantiles as the rows are good for; "entropy": those of many quantiles that tell about the
+    target."""
+    at: tuple[tuple[str, tuple[int | float | str, ...]], ...] = key(
+        checks.given_cuts,
+        (),
+        "fixed cuts for some columns",
+        table="booleanize",
+        example={"age": [18, 65]},
+    )
+    """Given cuts of some columns; those of dates and times are written as texts."""
+    intervals: bool = key(
+        checks.yes_no,
+        False,
+        'also try "between two cuts" as one attribute; a ranking that finds them must be listed',
+        table="booleanize",
+        profiles=_best(True),
+    )
+    parts: Parts = key(
+        checks.units,
+        (),
+        'from dates and times: "weekday", "hour", "month"; or per column: {admitted = ["weekday"]}',
+        table="booleanize",
+        profiles=_best(tuple(map(str, Unit))),
+    )
+    rare: int = key(
+        checks.whole(0),
+        0,
+        "categories with fewer training rows than this get no attribute of their own",
+        table="booleanize",
+    )
+    rank: tuple[str, ...] = key(
+        checks.some_registered(RANKINGS, "rankings"),
+        ("f", "mutual_info", "chi2"),
+        lambda: f"how attributes are ranked: one by one by {_ranked(False)}, together by {_ranked(True)}",
+        table="select",
+        profiles=_best(("forward", "exchange", "additive", "mutual_info")),
+    )
+    max_ell: int = key(checks.whole(1, MOST_ELL), 10, "most attributes that a formula may use", table="select")
+    validation: float = key(
+        checks.between(0.01, 0.9),
+        0.3,
+        "share of the training rows that chooses the ranking and ell",
+        table="select",
+    )
+    validation_splits: int | str = key(
+        checks.whole_or("auto", 1, 100),
+        1,
+        'average that choice over this many inner splits; or "auto": the more rows, the fewer',
+        table="select",
+        profiles=_best("auto"),
+    )
+    tolerance: float = key(
+        checks.between(0, 1),
+        0.01,
+        "validation accuracy that a smaller ell may give up",
+        table="select",
+        profiles=_best(0.005),
+    )
+    rule: str = key(
+        checks.one_of("tolerance", "standard_error"),
+        "tolerance",
+        '"standard_error": give up at most the tolerance and one standard error of the loss',
+        table="select",
+        profiles=_best("standard_error"),
+    )
+    """How close to the best validation accuracy is close enough: see method/sweep.py."""
+    drop_duplicates: bool = key(
+        checks.yes_no,
+        False,
+        "leave out attributes that equal or negate another one",
+        table="select",
+        profiles=_best(True),
+    )
+    objective: str = key(
+        checks.one_of("accuracy", "balanced_accuracy", "f_beta"),
+        "accuracy",
+        'or "balanced_accuracy", "f_beta"',
+        table="formula",
+    )
+    beta: Fraction = key(
+        checks.fraction_above_0,
+        Fraction(1),
+        'for "f_beta": how many times as much recall counts as precision',
+        table="formula",
+    )
+    threshold: Fraction = key(
+        checks.proper_fraction,
+        HALF,
+        "accept a type from this share of positives on; 0.2: a miss costs four false alarms",
+        table="formula",
+    )
+    shrink: str = key(
+        checks.one_of("none", "support", "parent", "linear"),
+        "none",
+        'what types with few training rows are pulled towards: "support", "parent", "linear"',
+        table="formula",
+        profiles=_best("linear"),
+    )
+    """The rule for types of few rows: see method/shrink.py."""
+    shrink_rows: tuple[float, ...] = key(
+        checks.some_above_0,
+        (8.0,),
+        "prior strength in pseudo-rows; from a list, validation picks",
+        table="formula",
+        profiles=_best((2.0, 8.0, 32.0)),
+    )
+    freedom: float = key(
+        checks.between(0, 1),
+        0.0,
+        "share of the rows that a shorter formula may additionally get wrong, in expectation",
+        table="formula",
+        profiles=_best(0.005),
+    )
+    unseen: str = key(
+        checks.one_of(*UNSEEN),
+        "negative",
+        'types without training rows: answered no; "dont_care": as is shortest; "follow": as shrink says',
+        table="formula",
+        profiles=_best("follow"),
+    )
+    minimize: str = key(
+        checks.one_of("exact", "sympy", "none"),
+        "exact",
+        '"exact", "sympy" (as in the paper), "none"',
+        table="formula",
+    )
+    unit: int = 1
+    """What one row counts; more than 1 if fractional weights were scaled to whole numbers."""
+    outer: int | str | None = key(
+        checks.whole_or("leave-one-out", 2),
+        None,
+        'default: 10, or "leave-one-out" below 100 rows',
+        table="folds",
+        example=10,
+        parameter=False,
+    )
+    """Test folds: a number, 0 for none, "leave-one-out", or None: ten, or leave-one-out below a hundred rows."""
+    frontier: bool = key(
+        checks.yes_no,
+        False,
+        "also test the formula of every other ell",
+        table="folds",
+        profiles=_best(True),
+        parameter=False,
+    )
+    seed: int = key(checks.whole(0), 0, "deals the rows into folds", table="", parameter=False)
+
+    def __post_init__(self) -> None:
+        for name, known in parameters().items():
+            object.__setattr__(self, name, known.checked(getattr(self, name), name))
+        for conflict in CONFLICTS:
+            if conflict.holds(self):
+                raise conflict.error(self)
+
+    @property
+    def looks_together(self) -> bool:
+        """Whether ranking has to compare attributes with each other, not only each with the target."""
+        return self.drop_duplicates or any(RANKINGS[name].together for name in self.rank)
+
+    @property
+    def cuts_by_train(self) -> bool:
+        """Whether W_train has cuts of its own, as in the paper.
+
+        Otherwise it has those of W_0, which do not depend on labels either.
+        """
+        return self.cuts == "median" and self.validation_splits == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two keys that cannot both hold: an error where the user wrote both.
+
+    Otherwise the first of `gives_way` that the user did not write takes the value given there; where there is none,
+    what the user wrote cannot be had, which is an error too.
+    """
+
+    key: str
+    """The key that the error is about."""
+    holds: Callable[[Any], bool]
+    """Whether they conflict, by the names of LearnSpec."""
+    message: Callable[[Any], str]
+    gives_way: Mapping[str, Any]
+
+    def error(self, spec: Any) -> SpecError:
+        return SpecError(self.message(spec), self.key)
+
+
+CONFLICTS = (
+    Conflict(
+        "booleanize.intervals",
+        lambda spec: spec.intervals and not any(RANKINGS[name].intervals for name in spec.rank),
+        lambda spec: (
+            f"intervals are looked for by the ranking {_finders()} alone, but rank lists "
+            f"{checks.listed(spec.rank)}; add it to select.rank, or leave out booleanize.intervals"
+        ),
+        {"intervals": False},
+    ),
+    Conflict(
+        "formula.unseen",
+        lambda spec: spec.unseen == "follow" and spec.shrink == "none",
+        lambda _spec: (
+            'unseen = "follow" goes by the rule for types of few rows, but shrink is "none"; set formula.shrink, '
+            "or formula.unseen to another"
+        ),
+        {"unseen": "negative"},
+    ),
+    Conflict(
+        "formula.threshold",
+        lambda spec: spec.objective != "accuracy" and spec.threshold != HALF,
+        lambda spec: (
+            f"threshold is for the objective accuracy, but objective is {spec.objective!r}; leave out one of them"
+        ),
+        {"threshold": HALF, "objective": "accuracy"},
+    ),
+    Conflict(
+        "data.classes",
+        lambda spec: spec.classes == "all" and spec.positive is not None,
+        lambda spec: (
+            f'classes = "all" learns a formula for every label, but positive lists {checks.listed(spec.positive)}; '
+            "leave out one of the two"
+        ),
+        {"positive": None, "classes": "two"},
+    ),
+)
+"""The pairs of keys that conflict, and what gives way."""
+
+
+@cache
+def learn_keys() -> Mapping[str, Key]:
+    """Return the keys of LearnSpec by their names in Python."""
+    return {known.name: known for known in keys_of(LearnSpec).values()}
+
+
+@cache
+def parameters() -> Mapping[str, Key]:
+    """Return the keys that are parameters of the estimators too."""
+    return {name: known for name, known in learn_keys().items() if known.parameter}
+
+
+def profile_values(profile: str) -> dict[str, Any]:
+    """Return what a profile sets, by the names of LearnSpec."""
+    return {name: known.profiles[profile] for name, known in learn_keys().items() if profile in known.profiles}
+
+
+@dataclass(slots=True)
+class _Choices:
+    """Choices that are not settled yet, by the names of LearnSpec."""
+
+    values: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def settled(written: Mapping[str, Any], *, profile: str, record: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return every choice by the names of LearnSpec, given what the user wrote and what a dataset's record says.
+
+    All values have been checked.
+    """
+    record = dict(record or {})
+    if "target" in written and written["target"] != record.get("target"):
+        # The record's labels are those of its own target.
+        record.pop("positive", None)
+    defaults = {name: known.default for name, known in learn_keys().items()}
+    choices = _Choices({**defaults, **profile_values(profile), **record, **written})
+    for conflict in CONFLICTS:
+        if not conflict.holds(choices):
+            continue
+        yielding = [name for name in conflict.gives_way if name not in written]
+        if not yielding:
+            raise conflict.error(choices)
+        choices.values[yielding[0]] = conflict.gives_way[yielding[0]]
+    return choices.values
+
+
+def _ranked(together: bool) -> str:
+    return ", ".join(f'"{name}"' for name, ranking in RANKINGS.items() if ranking.together is together)
+
+
+def _finders() -> str:
+    return " or ".join(repr(name) for name, ranking in RANKINGS.items() if ranking.intervals)
