@@ -221,7 +221,7 @@ def units(value: Any) -> tuple[Any, ...]:
     if are_units(value):
         return tuple(value)
     by_column = pairs(value)
-    if not by_column or not all(len(own) and are_units(own) for own in by_column.values()):
+    if not by_column or not all(are_units(own) and len(own) for own in by_column.values()):
         known = ", ".join(map(repr, map(str, Unit)))
         raise ValueError(
             f"a list out of {known}, for all dates and times, or a table of columns and such lists, as in "
