@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dnfscale.core.parts import Unit
 from dnfscale.spec.keys import Check
 from dnfscale.spec.registry import Registry
 
@@ -208,26 +207,29 @@ def written_cut(value: Any) -> int | float | str:
     return found if isinstance(found, int | float) else str(found)
 
 
-def units(value: Any) -> tuple[Any, ...]:
-    """Return the parts of dates and times: of all columns that have them, or of some, by column."""
+def parts_of_times(known: Collection[str]) -> Check:
+    """Return the check of parts of dates and times: of all columns that have them, or of some, by column."""
 
-    def are_units(given: Any) -> bool:
+    def are_parts(given: Any) -> bool:
         return (
             is_list(given)
-            and all(isinstance(unit, str) and unit in list(Unit) for unit in list(given))
+            and all(isinstance(part, str) and part in known for part in list(given))
             and len(set(given)) == len(given)
         )
 
-    if are_units(value):
-        return tuple(value)
-    by_column = pairs(value)
-    if not by_column or not all(are_units(own) and len(own) for own in by_column.values()):
-        known = ", ".join(map(repr, map(str, Unit)))
-        raise ValueError(
-            f"a list out of {known}, for all dates and times, or a table of columns and such lists, as in "
-            '{admitted = ["weekday"]}'
-        )
-    return tuple((name, tuple(own)) for name, own in by_column.items())
+    def check(value: Any) -> tuple[Any, ...]:
+        if are_parts(value):
+            return tuple(value)
+        by_column = pairs(value)
+        listed = [is_list(own) and len(own) > 0 for own in by_column.values()] if by_column else []
+        if not listed or not all(listed) or not all(map(are_parts, by_column.values())):
+            raise ValueError(
+                f"a list out of {', '.join(map(repr, known))}, for all dates and times, or a table of columns and "
+                'such lists, as in {admitted = ["weekday"]}'
+            )
+        return tuple((name, tuple(own)) for name, own in by_column.items())
+
+    return check
 
 
 def whole_or(word: str, low: int, high: int | None = None) -> Check:

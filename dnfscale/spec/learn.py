@@ -121,7 +121,7 @@ class LearnSpec:
         profiles=_best(True),
     )
     parts: Parts = key(
-        checks.units,
+        checks.parts_of_times(tuple(map(str, Unit))),
         (),
         'from dates and times: "weekday", "hour", "month"; or per column: {admitted = ["weekday"]}',
         table="booleanize",

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dnfscale.core.parts import Unit
 from dnfscale.spec import checks
 from dnfscale.spec.checks import given_cuts, written_cut
 
@@ -45,11 +46,11 @@ def test_given_cuts_that_are_no_table_of_columns_and_lists_are_refused(given):
         (checks.some_above_0, 8, (8.0,)),
         (checks.texts, ["a", "b"], ("a", "b")),
         (checks.texts, "ab", None),
-        (checks.units, {"day": ["hour"]}, (("day", ("hour",)),)),
-        (checks.units, [], ()),
-        (checks.units, {"day": 3}, None),
-        (checks.units, {"day": []}, None),
-        (checks.units, {"day": [["hour"]]}, None),
+        (checks.parts_of_times(tuple(map(str, Unit))), {"day": ["hour"]}, (("day", ("hour",)),)),
+        (checks.parts_of_times(tuple(map(str, Unit))), [], ()),
+        (checks.parts_of_times(tuple(map(str, Unit))), {"day": 3}, None),
+        (checks.parts_of_times(tuple(map(str, Unit))), {"day": []}, None),
+        (checks.parts_of_times(tuple(map(str, Unit))), {"day": [["hour"]]}, None),
         (checks.given_cuts, {"age": np.array([18, 65])}, (("age", (18, 65)),)),
         (checks.given_cuts, {"age": [True]}, None),
         (checks.whole_or("auto", 1), "auto", "auto"),
