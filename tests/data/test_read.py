@@ -41,6 +41,7 @@ def natural_role(name: str) -> Role:
     return Role.CATEGORY if kind in {"string", "dictionary"} else Role.FLAG if kind == "bool" else Role.NUMBER
 
 
+@pytest.mark.portable
 @given(tables(), st.booleans())
 def test_a_table_in_memory_and_in_a_file_has_the_rows_that_plain_lists_have(tmp_path_factory, table, keep_missing):
     roles = {name: natural_role(name) for name in table.column_names if name != "y"}
@@ -50,6 +51,7 @@ def test_a_table_in_memory_and_in_a_file_has_the_rows_that_plain_lists_have(tmp_
     assert read_back(open_source(str(file)), roles, target="y", keep_missing=keep_missing) == expected
 
 
+@pytest.mark.portable
 @given(tables(), st.booleans())
 def test_any_column_can_be_read_as_categories(tmp_path_factory, table, keep_missing):
     roles = {name: Role.CATEGORY for name in table.column_names if name != "y"}
@@ -117,6 +119,7 @@ def test_missing_values_are_counted_among_the_rows_read():
     assert [decoded(data) for data in (*block.columns, block.target)] == [[], [], []]
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize(
     "kind",
     [

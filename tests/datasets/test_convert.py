@@ -78,6 +78,7 @@ MOMENTS = [
 ]
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("empty", [0, 40])
 @pytest.mark.parametrize("block", [1 << 20, 64])
 @pytest.mark.parametrize(("moments", "kind", "first"), MOMENTS)

@@ -18,6 +18,7 @@ _CLUSTER = {"kind": "kubernetes", "kubernetes.image": "dnfscale:0.1.0", "kuberne
 IN_PODS = [part for key, value in _CLUSTER.items() for part in ("--set", f"cluster.{key}={value}")]
 
 
+@pytest.mark.portable
 def test_the_quickstart_gives_the_same_result_and_its_cluster_is_deleted(
     quickstart, serially, certificates, tmp_path_factory
 ):

@@ -46,6 +46,7 @@ def commands(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.portable
 def test_the_quickstart_gives_the_same_result_and_every_job_is_deleted(commands, quickstart, serially):
     settings = {"kind": "pbs", "workers": 1, "pbs.queue": "main", "pbs.walltime": "00:10:00", "pbs.account": "me"}
     options = [part for key, value in settings.items() for part in ("--set", f"cluster.{key}={value}")]

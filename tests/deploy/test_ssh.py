@@ -55,6 +55,7 @@ def by_ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         yield [part for key, value in settings.items() for part in ("--set", f"cluster.{key}={value}")]
 
 
+@pytest.mark.portable
 def test_the_quickstart_gives_the_same_result_and_no_process_is_left(
     by_ssh, quickstart, serially, certificates, tmp_path
 ):

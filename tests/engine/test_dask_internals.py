@@ -22,6 +22,8 @@ from tornado.ioloop import IOLoop
 from dnfscale.engine import dask_internals
 from dnfscale.engine.cluster import ClusterEngine
 
+pytestmark = pytest.mark.portable
+
 LIBRARIES = {"dask", "distributed", "tornado", "zict", "dask_jobqueue", "dask_kubernetes"}
 
 # Each name, whose function needs it, and a look that raises where it is not there.

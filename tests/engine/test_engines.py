@@ -136,6 +136,7 @@ def watched(engine: Engine) -> tuple[Engine, Heard]:
     return engine.watched_by(heard.append), heard
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("n_items", [*range(1, 21), 27, 28, 50])
 def test_reducing_is_summing_over_all_items(engine, n_items):
     assert engine.reduce("add squares", range(n_items), square, add) == sum(i * i for i in range(n_items))
@@ -151,6 +152,7 @@ def test_a_single_item_is_merged_too(engine):
     assert engine.reduce("widest", [5], paired, widest) == (5, 1)
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("fan_in", [2, 3, 5, 16, 100])
 def test_results_do_not_depend_on_the_fan_in_and_no_merge_takes_more(engine, fan_in, monkeypatch):
     monkeypatch.setattr(engine, "fan_in", fan_in)
@@ -177,6 +179,7 @@ def test_a_function_carries_its_own_data(engine):
     assert engine.map("scale", range(5), Scaled(10)) == [0, 10, 20, 30, 40]
 
 
+@pytest.mark.portable
 def test_what_is_kept_stands_for_its_result_in_later_calls(engine):
     kept = engine.keep("square", range(12), square)
     assert len(kept) == 12
@@ -203,6 +206,7 @@ SPOILT: dict[str, Call] = {
 }
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("call", SPOILT)
 def test_our_own_errors_arrive_as_they_were_raised(engine, call):
     with pytest.raises(DataError, match=r"^part 7: expected rows, got none; write it again$") as caught:
@@ -235,6 +239,7 @@ PHASES: dict[str, Call] = {
 }
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("phase", PHASES)
 def test_progress_begins_with_nothing_never_exceeds_the_total_and_ends_with_all(watched, phase):
     engine, heard = watched
@@ -291,6 +296,7 @@ def forgiving() -> Generator[int, object, object]:
     return failure, (yield 5)
 
 
+@pytest.mark.portable
 def test_every_chain_is_sent_the_results_of_its_own_tasks_and_ends_in_its_place(engine):
     chains = [counting_down(n) for n in (3, 0, 1, 5)]
     found = engine.chain("count down", chains, square, expected=9)
@@ -342,6 +348,7 @@ def test_work_is_done_by_the_workers_not_here(cluster):
     assert os.getpid() not in {pid for pid, _ in cluster.map("pids", range(8), with_pid)}
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("n_items", [2, 5, 8, 24])
 def test_tasks_are_dealt_out_evenly_in_every_phase(cluster, n_items):
     for _phase in range(7):
@@ -350,6 +357,7 @@ def test_tasks_are_dealt_out_evenly_in_every_phase(cluster, n_items):
         assert max(done.values()) - min(done.values()) <= 1
 
 
+@pytest.mark.portable
 def test_a_local_cluster_listens_to_its_own_machine_alone(cluster):
     """Schedulers, workers and dashboards: whoever reaches one of the former can run code on it."""
     workers = {pid for pid, _ in cluster.map("pids", range(8), with_pid)}
@@ -374,6 +382,7 @@ def mortal_cluster(**settings: object) -> Iterator[ClusterEngine]:
         yield engine
 
 
+@pytest.mark.portable
 def test_workers_that_die_between_keeping_and_reducing_change_nothing():
     with mortal_cluster() as engine:
         kept = engine.keep("keep", range(20), with_pid)

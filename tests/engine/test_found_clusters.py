@@ -52,6 +52,7 @@ def remembered(dask_scheduler: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.portable
 def test_a_cluster_is_left_as_it_was_found_and_lost_workers_are_survived(address, processes):
     """One test for a whole life, because starting the processes takes longer than it."""
     told: list[Notice] = []

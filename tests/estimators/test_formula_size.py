@@ -135,6 +135,7 @@ def test_an_explanation_names_the_fewest_attributes_that_decide_and_the_way_out(
     assert "This settles it, whatever else is the case:" in text
 
 
+@pytest.mark.portable
 def test_a_fitted_classifier_has_a_certificate_a_look_and_exports() -> None:
     features, target = frame(1000)
     model = FormulaSizeClassifier().fit(features, target)

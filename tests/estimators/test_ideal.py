@@ -218,6 +218,7 @@ TABLES: dict[str, Alter] = {
 }
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("kind", TABLES)
 def test_tables_that_mean_the_same_rows_give_the_same_formula(fitted, frame, labels, kind):
     given = TABLES[kind](frame)
@@ -228,6 +229,7 @@ def test_tables_that_mean_the_same_rows_give_the_same_formula(fitted, frame, lab
 KEPT = ["nullable", "categories", "object", "arrow", "polars", "polars categories", "pyarrow dtypes"]
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("kind", KEPT)
 @pytest.mark.parametrize("missing", ["drop", "indicator"])
 def test_tables_with_the_same_gaps_give_the_same_formula(gaps, labels, kind, missing):
@@ -306,6 +308,7 @@ def test_a_number_of_processes_that_is_none_is_refused(desk, frame, labels, n_jo
         IdealClassifier(n_jobs=n_jobs).fit(file, "y")
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("npartitions", [1, 5])
 def test_a_dask_frame_is_learned_from_as_a_path_is(desk, gaps, labels, npartitions):
     whole = gaps.assign(y=labels)
@@ -521,6 +524,7 @@ def test_a_pickled_model_predicts_the_same(fitted, frame):
     assert again.predict_proba(frame).tolist() == fitted.predict_proba(frame).tolist()
 
 
+@pytest.mark.portable
 def test_an_estimator_works_in_pipelines_and_in_cross_validation(frame, labels):
     assert cross_val_score(make_pipeline(IdealClassifier(max_ell=4)), frame, labels, cv=3).min() > 0.8
     scaled = ColumnTransformer([("numbers", StandardScaler(), ["a", "b"])], remainder="drop")
@@ -585,6 +589,7 @@ def test_the_seed_decides_which_rows_validate(frame, labels):
 HOSTILE = ['<img src=x onerror="alert(1)">', "a' OR 1=1 --", 'b" or "c', "naïve ☃ 𝄞", "\\input{x}", "a or b"]
 
 
+@pytest.mark.portable
 def test_a_notebook_shows_the_formula_and_runs_nothing_of_it(frame, labels):
     y = pd.Series(np.where(labels, "<script>yes</script>", "<b>no"), name="<i>target & co")
     for name in HOSTILE:
@@ -807,6 +812,7 @@ def test_rows_that_the_formula_cannot_be_applied_to_are_an_error(fitted, frame, 
         fitted.predict(WRONG_LATER[case](frame))
 
 
+@pytest.mark.portable
 def test_an_array_goes_by_the_position_of_its_columns_after_a_table(desk, fitted, frame, labels):
     rows = frame.to_numpy()
     from_path = IdealClassifier().fit(parquet(desk, frame.assign(y=labels)), "y")
@@ -893,6 +899,7 @@ def test_columns_may_be_called_by_numbers(fitted, frame, labels):
     assert model.models_[0].counts.n_rows == N_ROWS
 
 
+@pytest.mark.portable
 def test_fitting_warns_of_nothing(frame, labels):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

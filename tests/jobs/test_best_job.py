@@ -205,6 +205,7 @@ def test_a_frontier_of_one_attribute_has_nothing_to_write(wavy_desk):
     assert [point["ell"] for point in wavy_desk.result()["methods"]["ideal"]["frontier"]] == [1]
 
 
+@pytest.mark.portable
 def test_a_boosting_machine_runs_in_the_same_folds_and_is_noted(wavy_desk):
     pytest.importorskip("interpret", reason="the explainable boosting machine is an extra: dnfscale[peers]")
     text = spec_text(kind="study", folds={"outer": 2}, select={"max_ell": 2})
@@ -227,6 +228,7 @@ def test_a_boosting_machine_runs_in_the_same_folds_and_is_noted(wavy_desk):
     assert essence(wavy_desk.path / "runs" / "job" / "result.json") == before
 
 
+@pytest.mark.portable
 def test_peers_run_in_the_same_folds_and_are_noted(wavy_desk):
     pytest.importorskip("wittgenstein", reason="RIPPER is an extra")
     text = spec_text(kind="study", profile="best", folds={"outer": 3}, select={"validation_splits": 2, "max_ell": 4})

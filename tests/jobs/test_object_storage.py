@@ -58,6 +58,7 @@ def near_essence(desk: Desk) -> str:
     return essence(desk.folder() / "result.json")
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("cluster", ["serial", "local"])
 def test_a_study_in_the_store_is_the_study_on_this_machine(far, store, cluster):
     ended = far.here("run", far.spec(**far_spec(store), cluster={"kind": cluster}))
@@ -302,6 +303,7 @@ def test_folders_keys_and_globs_are_those_of_this_machine(far, store, path):
     ]
 
 
+@pytest.mark.portable
 def test_predictions_go_from_the_store_to_the_store(far, store):
     assert far.here("run", far.spec(**far_spec(store))).code == 0
     at = ("--endpoint", store.endpoint, "--region", "us-east-1")

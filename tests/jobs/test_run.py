@@ -166,6 +166,7 @@ def test_a_fit_has_a_model_but_no_folds(laid_desk):
     assert surprising(laid_desk.folder()) == []
 
 
+@pytest.mark.portable
 def test_a_study_gives_the_model_of_a_fit(laid_desk):
     laid_desk.run(kind="fit", name="fit")
     laid_desk.run(kind="study", name="study")
@@ -418,6 +419,7 @@ def test_free_types_make_a_formula_no_longer(laid_desk):
     assert laid_desk.model("negative")["counts"] == laid_desk.model("dont_care")["counts"]
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("minimize", ["sympy", "none"])
 def test_other_ways_to_write_a_formula_say_the_same(laid_desk, minimize):
     laid_desk.run(kind="fit", name="exact", select={"max_ell": 4, "tolerance": 0})

@@ -32,6 +32,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> str:
     return essence(folder / "runs" / "job" / "result.json")
 
 
+@pytest.mark.portable
 def test_every_method_is_tested_in_every_fold(quiet: str) -> None:
     result = json.loads(quiet)
     assert list(result["methods"]) == ["ideal", "majority", "one_rule", "random_forest", "xgboost"]

@@ -234,6 +234,7 @@ def natural_roles(table: pa.Table) -> dict[str, str]:
     return {field.name: role(field.type) for field in table.schema if field.name != "y"}
 
 
+@pytest.mark.portable
 @given(tables(max_rows=25), st.sampled_from([0, 2, 3]), st.sampled_from(["drop", "indicator"]), st.integers(0, 99))
 @settings(max_examples=25)
 def test_small_tables_are_learned_as_the_judge_learns_them(table, outer, missing, seed):
@@ -354,6 +355,7 @@ def test_what_is_learned_from_one_file_and_from_seven_is_the_same(tmp_path, miss
     assert told(learn_here(parts, spec)) == expected
 
 
+@pytest.mark.portable
 def test_what_is_learned_on_a_cluster_is_the_same(tmp_path, cluster):
     table = mixed_table(9, 400, missing=0.04)
     spec = LearnSpec("y", outer=4, max_ell=6)
@@ -670,6 +672,7 @@ class Swapped:
         self.blocks = self._rows.blocks
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
 def test_a_label_is_met_in_the_precision_of_its_column(kind):
     y = pa.array(np.array([0.1, 0.7] * 30, dtype=kind.to_pandas_dtype()), kind)

@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 
 from dnfscale.core.model import Model
@@ -74,6 +75,7 @@ def test_no_export_changes_when_it_is_made_again(case):
         assert export(again) == export(case.model)
 
 
+@pytest.mark.portable
 @given(made=examples.cases())
 @settings(max_examples=80)
 def test_duckdb_agrees_on_any_model_and_any_rows(made):
@@ -85,6 +87,7 @@ def test_duckdb_agrees_on_any_model_and_any_rows(made):
     assert answers == list(zip(expected(made.model, made.table), probabilities, strict=True))
 
 
+@pytest.mark.portable
 @given(made=examples.cases())
 @settings(max_examples=80)
 def test_python_agrees_on_any_model_and_any_rows(made):

@@ -42,6 +42,7 @@ def test_a_text_reads_back_as_itself_from_one_line(text):
     assert read_back(sql.removeprefix("COALESCE(`c` = ").removesuffix(", FALSE)"), "'") == text
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_reads_back_as_itself_from_one_line(name):
     sql = export_sql(single(Above("a", name, 1)), "bigquery")

@@ -53,6 +53,7 @@ def test_the_schema_sees_what_is_wrong(schema):
         assert not schema.validate(etree.fromstring(right.replace(old, new).encode()))
 
 
+@pytest.mark.portable
 @given(made=examples.cases())
 @settings(max_examples=60)
 def test_any_model_is_valid_and_agrees_on_any_rows(made, schema):
