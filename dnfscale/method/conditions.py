@@ -100,7 +100,7 @@ def condition(attribute: Attribute, holds: bool) -> str:
 def conditions_of(attributes: Sequence[Attribute], literals: Iterable[Literal], notation: Notation) -> list[Condition]:
     """Return the conditions of literals that hold together; the cuts of a column become one interval."""
     return [
-        _within(part, notation) if isinstance(part, Range) else condition_of(attributes[part[0]], part[1], notation)
+        condition_of(attributes[part[0]], part[1], notation) if isinstance(part, tuple) else _within(part, notation)
         for part in in_ranges(attributes, literals)
     ]
 
@@ -129,31 +129,31 @@ def range_of(attribute: Attribute, holds: bool) -> Range | Gap | None:
     return Range(attribute.column, cuts[0], None) if holds else Range(attribute.column, None, cuts[0])
 
 
-def in_ranges(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Literal | Range]:
+def in_ranges(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Literal | Range | Gap]:
     """Return literals that hold together, with those that allow a range of a column merged into one range.
 
     The range stands where its column came first. A gap at one of its ends shortens it: `bmi > 25` and not `20 < bmi ≤
-    30` is `bmi > 30`.
+    30` is `bmi > 30`. Gaps that touch or overlap become one.
     """
-    found: dict[object, Literal | Range] = {}
-    gaps: dict[Literal, Gap] = {}
+    found: dict[object, Literal | Range | Gap] = {}
     for literal in literals:
         new = range_of(attributes[literal[0]], literal[1])
         if isinstance(new, Range):
             before = found.get(new.column)
             found[new.column] = _common(before, new) if isinstance(before, Range) else new
-            continue
-        found[literal] = literal
-        if new is not None:
-            gaps[literal] = new
+        elif new is None:
+            found[literal] = literal
+        else:
+            _add_gap(found, literal, new)
+    gaps = {key: gap for key, gap in found.items() if isinstance(gap, Gap)}
     # When one gap has shortened the range, another may come to lie at its end; each pass but the last removes one.
     for _ in range(len(gaps)):
-        for literal, gap in list(gaps.items()):
+        for key, gap in list(gaps.items()):
             whole = found.get(gap.column)
             rest = _without(whole, gap) if isinstance(whole, Range) else None
             if rest is not None:
                 found[gap.column] = rest
-                del found[literal], gaps[literal]
+                del found[key], gaps[key]
     return list(found.values())
 
 
@@ -204,6 +204,27 @@ def _common(one: Range, other: Range) -> Range:
     lows: list[Any] = [end for end in (one.low, other.low) if end is not None]
     highs: list[Any] = [end for end in (one.high, other.high) if end is not None]
     return Range(one.column, max(lows, default=None), min(highs, default=None))
+
+
+def _add_gap(found: dict[object, Literal | Range | Gap], literal: Literal, gap: Gap) -> None:
+    """Add a gap to what was found, as one with those that it touches or overlaps, in the place of the first of them."""
+    touched = [key for key, other in found.items() if isinstance(other, Gap) and _touch(gap, other)]
+    for key in touched:
+        other = found.pop(key) if key != touched[0] else found[key]
+        assert isinstance(other, Gap)
+        ends: list[Any] = [gap.low, gap.high, other.low, other.high]
+        gap = Gap(gap.column, min(ends), max(ends))
+    found[touched[0] if touched else literal] = gap
+
+
+def _touch(one: Gap, other: Gap) -> bool:
+    """Return whether two gaps leave nothing between them; an interval the wrong way round is no gap."""
+    if one.column != other.column:
+        return False
+    # The values of one column are all numbers, or all of one measure.
+    ends: list[Any] = [one.low, one.high, other.low, other.high]
+    low, high, other_low, other_high = ends
+    return bool(low < high and other_low < other_high and low <= other_high and other_low <= high)
 
 
 def _without(whole: Range, gap: Gap) -> Range | None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.conditions import (
+    Gap,
     Range,
     condition,
     conditions,
@@ -78,6 +79,7 @@ CUTS = (
     Above("never", "bmi", None),
     Between("bmi_p10_to_p50", "bmi", 10, 20),
     Between("bmi_p40_to_p90", "bmi", 18, 35),
+    Between("bmi_p80_to_p90", "bmi", 30, 35),
 )
 
 
@@ -98,7 +100,10 @@ CUTS = (
         ([(0, True), (6, False)], ["bmi > 12.5", "not (18 < bmi ≤ 35)"]),
         ([(2, True), (5, False)], ["bmi > 30"]),
         ([(0, True), (6, False), (5, False)], ["bmi > 35"]),
-        ([(5, False), (6, False)], ["not (10 < bmi ≤ 20)", "not (18 < bmi ≤ 35)"]),
+        ([(5, False), (6, False)], ["not (10 < bmi ≤ 35)"]),
+        ([(5, False), (1, True), (6, False)], ["not (10 < bmi ≤ 35)", "smoker"]),
+        ([(5, False), (7, False)], ["not (10 < bmi ≤ 20)", "not (30 < bmi ≤ 35)"]),
+        ([(5, False), (7, False), (6, False)], ["not (10 < bmi ≤ 35)"]),
         ([], []),
     ],
 )
@@ -116,11 +121,13 @@ def test_a_range_says_what_its_cuts_say_together(asked):
     gathered = in_ranges([attribute for attribute, _ in asked], literals)
     assert sum(isinstance(part, Range) for part in gathered) <= 1
     for x in (None, *np.arange(-4, 4.5, 0.5)):
-        said = [within(part, x) if isinstance(part, Range) else is_so(*asked[part[0]], x) for part in gathered]
+        said = [is_so(*asked[part[0]], x) if isinstance(part, tuple) else within(part, x) for part in gathered]
         assert all(said) == all(is_so(attribute, holds, x) for attribute, holds in asked)
 
 
 def within(asked, x):
+    if isinstance(asked, Gap):
+        return x is None or not asked.low < x <= asked.high
     if x is None:
         return asked.low is None
     return (asked.low is None or x > asked.low) and (asked.high is None or x <= asked.high)

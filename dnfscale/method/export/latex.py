@@ -10,8 +10,8 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Kind, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
-from dnfscale.method.conditions import Literal, Range, in_ranges, range_of, zone_text
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing
+from dnfscale.method.conditions import Gap, Literal, Range, in_ranges, range_of, zone_text
 from dnfscale.method.export.text import needs_note
 from dnfscale.method.export.trees import Spelling, spell
 from dnfscale.spec.registry import EXPORTS, Export
@@ -138,7 +138,7 @@ def _lines(model: Model) -> list[str]:
 def latex_conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
     """Return literals that hold together in mathematics mode; the cuts of a column become one interval."""
     return [
-        _range(part) if isinstance(part, Range) else latex_condition(attributes[part[0]], part[1])
+        latex_condition(attributes[part[0]], part[1]) if isinstance(part, tuple) else _range(part)
         for part in in_ranges(attributes, literals)
     ]
 
@@ -148,18 +148,18 @@ def latex_condition(attribute: Attribute, holds: bool) -> str:
     column = _column(attribute.column)
     if isinstance(attribute, IsMissing):
         return rf"{column} \text{{ is {'' if holds else 'not '}missing}}"
-    if isinstance(left := range_of(attribute, holds), Range):
+    if (left := range_of(attribute, holds)) is not None:
         return _range(left)
     if isinstance(attribute, Above | Between):
-        if not cuts_of(attribute):
-            return rf"{column} > \text{{nothing}}" if holds else rf"{column} \le \text{{nothing}}"
-        return rf"\lnot ({latex_condition(attribute, True)})"
+        return rf"{column} > \text{{nothing}}" if holds else rf"{column} \le \text{{nothing}}"
     if attribute.value is True:
         return column if holds else rf"\lnot {column}"
     return f"{column} {'=' if holds else chr(92) + 'ne'} {_value(attribute.value)}"
 
 
-def _range(asked: Range) -> str:
+def _range(asked: Range | Gap) -> str:
+    if isinstance(asked, Gap):
+        return rf"\lnot ({_range(Range(asked.column, asked.low, asked.high))})"
     column = _column(asked.column)
     if asked.high is None:
         assert asked.low is not None
