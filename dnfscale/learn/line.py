@@ -40,6 +40,7 @@ from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.freedom import Freedom, truth_of
 from dnfscale.method.minimize import EFFORT, Effort, Minimized, Truth, as_types, minimize
 from dnfscale.method.one_rule import best_single
+from dnfscale.method.possible import ColumnStates, row_states
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
 from dnfscale.spec.learn import LearnSpec
@@ -194,16 +195,24 @@ class Classifier:
     """The share of positives from which a type is accepted."""
     shrink: Shrink
     """The rule for types of few rows."""
+    columns: tuple[ColumnStates, ...]
+    """The columns of tau with the states that a row can be in."""
 
     def truth(self, freedom: Freedom) -> Truth:
         """Return the types that a formula of this classifier must accept, and those that it is free to accept."""
-        return truth_of(self.counted.whole, self.tau, shrink=self.shrink, threshold=self.threshold, freedom=freedom)
+        return truth_of(self.counted.whole, self.columns, shrink=self.shrink, threshold=self.threshold, freedom=freedom)
 
 
 def form_classifier(fold: int, step: Step, counted: Counted, booleans: Booleanization, spec: LearnSpec) -> Classifier:
     """Form the classifier of a step of a fold's sweep, given the counts over the step's attributes."""
     threshold = objective_of(spec).threshold_of(counted.whole)
-    return Classifier(booleans.vocabulary(fold, step.attributes), counted, threshold, step.shrink)
+    return Classifier(
+        tau=booleans.vocabulary(fold, step.attributes),
+        counted=counted,
+        threshold=threshold,
+        shrink=step.shrink,
+        columns=row_states(booleans.edges(fold, step.attributes)),
+    )
 
 
 Key = TypeVar("Key")
@@ -213,7 +222,9 @@ def write_formulas(
     classifiers: Mapping[Key, Classifier], spec: LearnSpec, engine: Engine, effort: Effort = EFFORT
 ) -> dict[Key, Minimized]:
     """Write each classifier as a short formula; those with the same truth are written once."""
-    freedom = Freedom(spec.unseen, spec.freedom, spec.unit)
+    # With "negative", SymPy writes the formula as the paper does.
+    impossible = spec.minimize != "sympy" or spec.unseen != "negative"
+    freedom = Freedom(spec.unseen, spec.freedom, spec.unit, impossible)
     truths = {key: classifier.truth(freedom) for key, classifier in classifiers.items()}
     distinct = list(dict.fromkeys(truths.values()))
     if spec.minimize == "sympy":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +23,8 @@ from dnfscale.core.vocabulary import (
     Vocabulary,
     distinct_names,
 )
+
+CutValue = int | float | Quantity | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,11 @@ class Booleanization:
 
     def vocabulary(self, fold: int, attributes: Sequence[int]) -> Vocabulary:
         """Return some attributes as tau, with the cuts of the fold's W_0."""
-        return Vocabulary(tuple(self._resolved(fold, a) for a in attributes))
+        return Vocabulary(tuple(self._resolved(fold, a, self._value) for a in attributes))
+
+    def edges(self, fold: int, attributes: Sequence[int]) -> Vocabulary:
+        """Return the same, cut at the edges: of whole numbers, those above 1 and those above 1.5 are the same."""
+        return Vocabulary(tuple(self._resolved(fold, a, self._edge) for a in attributes))
 
     def cuts_by_column(self) -> list[list[int]]:
         """Return the attributes of each column that has cuts, by increasing cut."""
@@ -92,9 +98,9 @@ class Booleanization:
             cuts=self.cuts + tuple(self.cuts[low] + self.cuts[high] for low, high in pairs),
         )
 
-    def _resolved(self, fold: int, number: int) -> Attribute:
+    def _resolved(self, fold: int, number: int, value_of: Callable[[ColumnName, Cut], CutValue]) -> Attribute:
         attribute, cuts = self.attributes[number], self.cuts[number]
-        values = [self._value(attribute.column, cut.whole[fold]) for cut in cuts]
+        values = [value_of(attribute.column, cut.whole[fold]) for cut in cuts]
         match attribute:
             case Above():
                 return replace(attribute, value=values[0])
@@ -104,12 +110,15 @@ class Booleanization:
                 return replace(attribute, low=low, high=high)
         return attribute
 
-    def _value(self, column: ColumnName, cut: Cut) -> int | float | Quantity | None:
-        measure = self.measures.get(column)
-        if measure is None or cut.value is None:
-            return cut.value
+    def _value(self, column: ColumnName, cut: Cut) -> CutValue:
         # A cut between two steps is no date or time that could be named; the step below it separates the same rows.
-        return Quantity(measure, int(cut.edge))
+        return self._edge(column, cut) if column in self.measures else cut.value
+
+    def _edge(self, column: ColumnName, cut: Cut) -> CutValue:
+        if cut.value is None:
+            return None
+        measure = self.measures.get(column)
+        return np.asarray(cut.edge).item() if measure is None else Quantity(measure, int(cut.edge))
 
 
 def _with_between(spans: Spans, lows: Ints, highs: Ints) -> Spans:

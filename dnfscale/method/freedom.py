@@ -1,12 +1,12 @@
 """Which types a formula must accept, and for which it is free to answer whatever makes it shortest.
 
-Required are the types that the rule of `shrink` accepts. Free are, unless `unseen` is "negative", the types that no row
-can have (a number above its higher cut and not above its lower one); with "dont_care", all types that no row had; and,
-with a share of freedom, the types whose answers matter least. How much an answer matters is how many more rows the
-opposite answer would get wrong: n_t |2 p_t - 1|, where p_t is the share that `shrink` gives the type. Those that matter
-least are free, as long as together they matter no more than the given share of all rows. So the formula is expected to
-err on at most that share more of the rows; without shrinking, it does err on at most that share more of the rows
-learned from.
+Required are the types that the rule of `shrink` accepts. Free are the types that no row can have (a number above its
+higher cut and not above its lower one), unless SymPy is to write the formula as the paper does; with "dont_care", all
+types that no row had; and, with a share of freedom, the types whose answers matter least. How much an answer matters is
+how many more rows the opposite answer would get wrong: n_t |2 p_t - 1|, where p_t is the share that `shrink` gives the
+type. Those that matter least are free, as long as together they matter no more than the given share of all rows. So the
+formula is expected to err on at most that share more of the rows; without shrinking, it does err on at most that share
+more of the rows learned from.
 
 With "follow", a type that no row had matters as well: all such types together are expected to get as many rows as there
 are types with a single row (Good and Turing), in equal parts. On 39 datasets of the KEEL collection this gained 0.2
@@ -16,6 +16,7 @@ instead of 14; with 80 rows to learn from, it gained 0.5 points (0.2) and took 2
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,10 +24,9 @@ import numpy as np
 
 from dnfscale.core.arrays import Floats, scaled
 from dnfscale.core.counts import TypeCounts, to_dense
-from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.method.ideal import weighed
 from dnfscale.method.minimize import Truth
-from dnfscale.method.possible import are_possible, column_states
+from dnfscale.method.possible import ColumnStates, are_possible
 from dnfscale.method.shrink import Shrink, accepted_types, shares
 
 
@@ -39,18 +39,23 @@ class Freedom:
     """The share of the rows that a shorter formula may be expected to get wrong in addition."""
     unit: int = 1
     """What one row counts; more than 1 if fractional weights were scaled to whole numbers."""
+    impossible: bool = True
+    """Whether the types that no row can have are free."""
 
 
-def truth_of(counts: TypeCounts, tau: Vocabulary, *, shrink: Shrink, threshold: Fraction, freedom: Freedom) -> Truth:
-    """Return the types over tau that a formula must accept, and those for which it may answer either way."""
+def truth_of(
+    counts: TypeCounts, columns: Sequence[ColumnStates], *, shrink: Shrink, threshold: Fraction, freedom: Freedom
+) -> Truth:
+    """Return the types that a formula must accept, and those for which it may answer either way.
+
+    `columns` are those of the attributes, with the states that a row can be in.
+    """
     accepted = accepted_types(counts, shrink, threshold)
     n, _ = to_dense(counts)
     seen = n > 0
-    free = np.zeros(len(n), dtype=np.bool_)
+    free = ~are_possible(np.arange(len(n)), columns) & ~seen & freedom.impossible
     if freedom.unseen == "negative":
         accepted = accepted & seen
-    else:
-        free |= ~are_possible(np.arange(len(n)), column_states(tau)) & ~seen
     if freedom.unseen == "dont_care":
         free |= ~seen
     if freedom.share:

@@ -13,8 +13,9 @@ there are colours besides red and blue, or numbers between two cuts, but the row
 column and change together, because again only the rows show which months lie before a cut. A type is possible if the
 state of every column is, even if no row had this very combination.
 
-For learning, what matters is what a value could be, not what was seen: even if no row before the cut was in April, one
-of another year may be. There, each part is a column by itself.
+For writing formulas, what matters is what a row could be, not what was seen: it may be of a new colour, and even if no
+row before the cut was in April, one of another year may be. There, a missing value that tau does not ask for is a state
+like any other, in which no test of the column holds; and which parts go with which dates is read off the calendar.
 
 A *change* moves some columns to other possible states. The smallest is the one that changes the fewest attributes; of
 several the one that touches the fewest columns; of several the one of the best ranked attributes. It is found exactly.
@@ -35,9 +36,10 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Ints, Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.parts import ColumnName, stored_column
+from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
+from dnfscale.method.calendar import calendar_states
 
 _BLOCK = 1 << 18
 """Types examined at once: two megabytes."""
@@ -66,6 +68,23 @@ def column_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
         ColumnStates(column, sum(bit for bit, _ in own), tuple(sorted(_states(own))))
         for column, own in attributes.items()
     )
+
+
+def row_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
+    """Return the columns that the attributes ask about, in rank order, and the states that some row can be in.
+
+    A date is one column together with its parts.
+    """
+    stored: dict[str, list[tuple[int, Attribute]]] = {}
+    for i, attribute in enumerate(tau.attributes):
+        stored.setdefault(stored_column(attribute.column), []).append((1 << i, attribute))
+    found = []
+    for name, own in stored.items():
+        has_parts = any(isinstance(attribute.column, Part) for _, attribute in own)
+        missing = sum(bit for bit, attribute in own if isinstance(attribute, IsMissing))
+        states = (calendar_states(own) if has_parts else _states(own)) | {missing}
+        found.append(ColumnStates(name, sum(bit for bit, _ in own), tuple(sorted(states))))
+    return tuple(found)
 
 
 def seen_states(tau: Vocabulary, counts: TypeCounts) -> tuple[ColumnStates, ...]:

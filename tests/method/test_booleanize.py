@@ -12,6 +12,7 @@ from dnfscale.core.columns import Categories, CategorySummary, Column, Numbers, 
 from dnfscale.core.medians import Cut
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize, true_value
+from dnfscale.method.possible import row_states
 from tests.judges import number_codes
 
 
@@ -225,3 +226,15 @@ def test_an_interval_is_called_by_its_column_and_ends_and_without_rows_it_has_no
     assert booleans.with_intervals([]) is booleans
     # Of cuts that are the same in every fold one is left, here of those that do not exist.
     assert len(booleans.attributes) == 3
+
+
+def test_of_whole_numbers_those_above_one_and_those_above_one_and_a_half_are_the_same():
+    first = tuple(Cut(value, np.int64(value)) for value in (1, 1))
+    second = (Cut(1.5, np.int64(1)), Cut(2.5, np.int64(2)))
+    cuts = {"n": (FoldCuts(first, first, "above_p30"), FoldCuts(second, second, "above_p40"))}
+    summary = NumberSummary(0, np.empty(0, dtype=np.int64))
+    booleans = booleanize([Column("n", Role.NUMBER)], [summary], cuts, n_folds=2, keep_missing=False)
+    assert [attribute.value for attribute in booleans.vocabulary(0, [0, 1]).attributes] == [1, 1.5]
+    # What lies between 1 and 1.5 is no whole number; in the other fold, 2 lies between the cuts.
+    assert [column.states for column in row_states(booleans.edges(0, [0, 1]))] == [(0b00, 0b11)]
+    assert [column.states for column in row_states(booleans.edges(1, [0, 1]))] == [(0b00, 0b01, 0b11)]
