@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
-from dnfscale.learn.spec import LearnSpec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +20,7 @@ from dnfscale.method.freedom import Freedom, truth_of
 from dnfscale.method.minimize import Status, minimize
 from dnfscale.method.possible import row_states
 from dnfscale.method.shrink import Shrink
+from tests.bench.shortest import learned_from, superfluous
 from tests.method.models import vocabularies
 from tests.method.rows import Rows, answers
 from tests.method.test_minimize import all_cubes, cost
@@ -107,3 +108,12 @@ def test_of_a_column_that_equals_a_value_nothing_more_is_said():
 def test_sympy_writes_the_formula_as_the_paper_does():
     found = learned(BY_COLOUR, minimize="sympy", max_ell=4, tolerance=0.0).model
     assert " and not colour_" in found.dnf.render(found.tau.names)
+
+
+@pytest.mark.usefixtures("paper_data")
+@pytest.mark.parametrize("dataset", ["german_credit", "heart_disease", "road_safety"])
+def test_nothing_can_be_left_out_of_the_formulas_of_the_paper_s_datasets(dataset):
+    found = learned_from(dataset, "paper", 0)
+    assert superfluous([*found.folds, found.model]).keys() == {"literals"}
+    if dataset == "road_safety":
+        assert found.model.dnf.n_literals == 30
