@@ -20,6 +20,7 @@ from dnfscale.method.freedom import Freedom, truth_of
 from dnfscale.method.minimize import Status, minimize
 from dnfscale.method.possible import row_states
 from dnfscale.method.shrink import Shrink
+from dnfscale.spec.learn import LearnSpec
 from tests.bench.shortest import learned_from, superfluous
 from tests.method.models import vocabularies
 from tests.method.rows import Rows, answers
