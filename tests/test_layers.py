@@ -1,4 +1,5 @@
-"""Imports point one way: jobs, {experiment | estimators}, {learn | apply}, {method | data | engine}, core, errors."""
+"""Imports point one way: jobs, {experiment | estimators}, {learn | apply}, {method | data | engine}, results, core,
+errors."""
 
 from __future__ import annotations
 
@@ -16,15 +17,16 @@ PACKAGE = "dnfscale"
 LEVELS = {
     "errors": 0,
     "core": 1,
-    "method": 2,
-    "data": 2,
-    "engine": 2,
-    "learn": 3,
-    "apply": 3,
-    "estimators": 4,
-    "": 4,
-    "experiment": 4,
-    "jobs": 5,
+    "results": 2,
+    "method": 3,
+    "data": 3,
+    "engine": 3,
+    "learn": 4,
+    "apply": 4,
+    "estimators": 5,
+    "": 5,
+    "experiment": 5,
+    "jobs": 6,
 }
 """The level of each part; the empty name is what the package itself offers to its users."""
 STRANGERS = ({"method", "data", "engine"}, {"learn", "apply"}, {"estimators", "experiment"})
@@ -164,6 +166,8 @@ def test_the_walk_sees_the_whole_package():
         ("dnfscale.core.counts", "from dnfscale import __version__", "it points up"),
         ("dnfscale.learn.line", "from dnfscale.experiment import folds", "it points up"),
         ("dnfscale.experiment.folds", "import dnfscale.jobs.spec", "it points up"),
+        ("dnfscale.core.counts", "from dnfscale.results.result import Result", "it points up"),
+        ("dnfscale.results.result", "from dnfscale.method.ideal import ideal_correct", "it points up"),
         ("dnfscale.method.ideal", "from dnfscale.data import source", "do not know each other"),
         ("dnfscale.engine.serial", "from dnfscale.method.ideal import ideal_correct", "do not know each other"),
         ("dnfscale.core.counts", "import pandas as pd", "NumPy and the standard library only"),

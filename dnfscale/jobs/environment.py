@@ -5,25 +5,27 @@ from __future__ import annotations
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import dnfscale
 from dnfscale.engine.api import Engine
+from dnfscale.results.result import Environment
 
 _PACKAGES = ("numpy", "scipy", "pyarrow", "dask", "distributed", "scikit-learn", "xgboost", "optuna", "sympy", "numba")
 
 
-def environment_of(engine: Engine) -> dict[str, Any]:
+def environment_of(engine: Engine, *, cluster: str | None = None, dataset: str | None = None) -> Environment:
     """Return what a run depended on, for the record."""
-    return {
+    return Environment(
         **engine.describe(),
-        "dnfscale": dnfscale.__version__,
-        "python": platform.python_version(),
-        **{package: found for package in _PACKAGES if (found := _version(package)) is not None},
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "cores": os.cpu_count(),
-    }
+        cluster=cluster,
+        dnfscale=dnfscale.__version__,
+        python=platform.python_version(),
+        packages={package: found for package in _PACKAGES if (found := _version(package)) is not None},
+        machine=platform.machine(),
+        system=platform.system(),
+        cores=os.cpu_count(),
+        dataset=dataset,
+    )
 
 
 def _version(package: str) -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
-from dnfscale.experiment.records import ideal_record
+from dnfscale.experiment.records import LearnedLabels, ideal_method
 from dnfscale.jobs.forecast import LAUNCH_S
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data
@@ -21,6 +21,7 @@ from dnfscale.jobs.spec import JobSpec, read_spec
 from dnfscale.learn.line import Learned, learn
 from dnfscale.learn.loading import LOADED
 from dnfscale.learn.spec import LearnSpec
+from dnfscale.results.record import plain
 from tests.bench.case import Outcome, timed
 from tests.bench.overseer import overseen
 from tests.bench.setting import ROOT, Setting
@@ -42,7 +43,7 @@ def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Ou
     finally:
         engine.close()
     # Through JSON and back, so that it compares with what a result file says.
-    answer = json.loads(json.dumps(ideal_record(learned, to_learn)))
+    answer = plain(ideal_method(LearnedLabels((learned,)), to_learn))
     planned = plan(spec, source, to_learn)
     # The cluster was up before the clock started.
     planned_s = planned.seconds - (LAUNCH_S if planned.work.starts_cluster else 0.0)
