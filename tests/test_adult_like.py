@@ -101,7 +101,7 @@ def test_the_attributes_are_those_of_the_columns(desk, missing):
         assert with_nulls == ["age", "years", "hours", "rate", "job", "married"]
         expected |= {f"{name}_missing" for name in with_nulls}
     assert result["data"]["attributes"] == len(expected)
-    longest = result["methods"]["ideal"]["model"]["sweep"][-1]["attributes"]
+    longest = result["methods"]["ideal"]["model"]["formulas"][0]["sweep"][-1]["attributes"]
     assert set(longest) == expected
 
 

@@ -644,7 +644,7 @@ def test_attributes_that_would_share_a_name_are_told_apart(desk):
     )
     assert desk.run(kind="study", select={"max_ell": 24}).code == 0
     check_right(desk)
-    longest = desk.result()["methods"]["ideal"]["model"]["sweep"][-1]["attributes"]
+    longest = desk.result()["methods"]["ideal"]["model"]["formulas"][0]["sweep"][-1]["attributes"]
     assert len(longest) == len(set(longest)) == 5
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.experiment.records import data_record, ideal_record
+from dnfscale.experiment.records import LearnedLabels, data_record, ideal_method
 from dnfscale.learn.line import learn
 from dnfscale.spec.learn import LearnSpec
 from tests.jobs.running import Desk, essence, keeping_signals
@@ -116,7 +116,8 @@ def test_a_shared_cluster_gives_the_same_again(layouts, cluster):
         learn(open_source(str(layouts[layout])), spec, engine)
         for layout, engine in (("one", SerialEngine()), ("seven", cluster), ("coded", cluster))
     ]
-    records = [(ideal_record(learned, spec), data_record(learned)) for learned in found]
+    targets = [LearnedLabels((learned,)) for learned in found]
+    records = [(ideal_method(learned, spec), data_record(learned)) for learned in targets]
     assert records[0] == records[1] == records[2]
 
 

@@ -1,4 +1,4 @@
-"""Imports point one way: jobs, {experiment | estimators}, {learn | apply}, {method | data | engine}, spec, core."""
+"""Imports point one way: jobs, {experiment | estimators}, {learn | apply}, {method | data | engine}, results, spec."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ LEVELS = {
     "errors": 0,
     "core": 1,
     "spec": 2,
-    "method": 3,
-    "data": 3,
-    "engine": 3,
-    "datasets": 4,
-    "learn": 4,
-    "apply": 4,
-    "estimators": 5,
-    "": 5,
-    "experiment": 5,
-    "jobs": 6,
+    "results": 3,
+    "method": 4,
+    "data": 4,
+    "engine": 4,
+    "datasets": 5,
+    "learn": 5,
+    "apply": 5,
+    "estimators": 6,
+    "": 6,
+    "experiment": 6,
+    "jobs": 7,
 }
 """The level of each part; the empty name is what the package itself offers to its users."""
 STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "datasets"}, {"estimators", "experiment"})
@@ -171,6 +172,8 @@ def test_the_walk_sees_the_whole_package():
         ("dnfscale.core.counts", "from dnfscale import __version__", "it points up"),
         ("dnfscale.learn.line", "from dnfscale.experiment import folds", "it points up"),
         ("dnfscale.experiment.folds", "import dnfscale.jobs.runner", "it points up"),
+        ("dnfscale.core.counts", "from dnfscale.results.result import Result", "it points up"),
+        ("dnfscale.results.result", "from dnfscale.method.ideal import ideal_correct", "it points up"),
         ("dnfscale.method.ideal", "from dnfscale.data import source", "do not know each other"),
         ("dnfscale.engine.serial", "from dnfscale.method.ideal import ideal_correct", "do not know each other"),
         ("dnfscale.core.counts", "import pandas as pd", "NumPy and the standard library only"),

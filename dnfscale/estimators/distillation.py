@@ -23,6 +23,7 @@ from dnfscale.estimators.ideal import IdealClassifier
 from dnfscale.estimators.labelled import whole_number
 from dnfscale.learn.fidelity import READINGS, agreements
 from dnfscale.learn.line import learn
+from dnfscale.results.confusion import Confusion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,12 +80,13 @@ def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters:
     found = agreements(learned, known=y is not None)
     rows = sum(each.rows for each in found)
 
-    def share(counts: list[int | None]) -> float | None:
-        return None if y is None else float(Fraction(sum(count or 0 for count in counts), rows))
+    def share(tables: list[Confusion | None]) -> float | None:
+        known = [table.correct for table in tables if table is not None]
+        return None if y is None else float(Fraction(sum(known), rows))
 
     return Distilled(
         classifier,
         float(Fraction(sum(each.faithful for each in found), rows)),
-        share([each.correct for each in found]),
-        share([each.box_correct for each in found]),
+        share([each.formula for each in found]),
+        share([each.box for each in found]),
     )

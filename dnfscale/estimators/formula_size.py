@@ -12,7 +12,8 @@ from dnfscale.learn.keeping import keep_rows
 from dnfscale.learn.sized import sized_model
 from dnfscale.learn.weighing import with_unit
 from dnfscale.method.formula_size import Choice, Limits, SizeResult, choose, search
-from dnfscale.method.formula_size.choice import LEAST_PATIENCE, path_record
+from dnfscale.method.formula_size.choice import LEAST_PATIENCE, size_steps
+from dnfscale.results.record import plain
 
 
 class FormulaSizeClassifier(Readable):
@@ -135,7 +136,12 @@ class FormulaSizeClassifier(Readable):
         )
         self.path_ = self._by_label(
             [
-                path_record(choice, type_table(of_label.train), type_table(of_label.validation), threshold)
+                [
+                    plain(step)
+                    for step in size_steps(
+                        choice, type_table(of_label.train), type_table(of_label.validation), threshold
+                    )
+                ]
                 for of_label, (choice, _) in zip(types, found, strict=True)
             ]
         )

@@ -25,7 +25,7 @@ from dnfscale.errors import DataError
 from dnfscale.estimators.labelled import Labelled, Labels, TableClassifier, is_path, labels_in
 from dnfscale.learn.table import Table
 from dnfscale.method import narrate
-from dnfscale.method.certificate import certificate_of
+from dnfscale.method.certificate import certified
 from dnfscale.method.explain import explain_types, to_record
 from dnfscale.method.export.latex import export_latex
 from dnfscale.spec.keys import keys_of
@@ -137,7 +137,7 @@ class Readable(TableClassifier):
             )
             for model, label in zip(models, labels, strict=True)
         )
-        self.models_ = tuple(replace(model, certificate=certificate_of(model)) for model in named)
+        self.models_ = tuple(map(certified, named))
         self.formula_ = self._by_label([model.formula for model in self.models_])
         self.certificate_ = self._by_label(
             [dict(model.certificate) if model.certificate else None for model in self.models_]

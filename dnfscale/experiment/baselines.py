@@ -18,6 +18,7 @@ import numpy as np
 from dnfscale.core.arrays import Floats, Ints
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.experiment.rows import Matrix, RowsPlan, read_rows
+from dnfscale.results.confusion import Answers
 from dnfscale.spec.checks import one_of, seconds, whole
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import COMPETITORS, Competitor
@@ -75,10 +76,10 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """How many of the held-out rows a model got right, or their weight, and how long it took."""
+    """How a model answered the held-out rows, and how long it took."""
 
-    correct: int
-    rows: int
+    answers: Answers
+    """These rows by their class and by their answer, or their weights."""
     seconds: float
 
 
@@ -115,8 +116,8 @@ class FitAndScore:
             deadline = None if fit.timeout_s is None else time.monotonic() + fit.timeout_s
             known = Known(learned.features, codes, learned.sample_weight, rows.categorical)
             answers = classes[LEARNERS[fit.method](known, held_out.features, fit, deadline)]
-        correct = held_out.counted(answers == held_out.target)
-        return Scored(correct, held_out.n_counted, round(time.perf_counter() - started, 3))
+        by_answer = held_out.by_answer(answers, len(self.plan.classes))
+        return Scored(by_answer, round(time.perf_counter() - started, 3))
 
 
 def suggest_random_forest(trial: Suggest) -> dict[str, Any]:

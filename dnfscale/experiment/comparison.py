@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The mean difference of two methods' accuracies, and its confidence interval."""
-
-    difference_mean: float
-    low: float
-    high: float
-    level: float
-    folds: int
+from dnfscale.results.method import Comparison
 
 
 def compare(
-    first: Sequence[Fraction], second: Sequence[Fraction], *, test_share: float, level: float = 0.95
+    method: str,
+    other: str,
+    first: Sequence[Fraction],
+    second: Sequence[Fraction],
+    *,
+    test_share: float,
+    level: float = 0.95,
 ) -> Comparison | None:
-    """Compare accuracies in the same folds by the corrected resampled t-interval; None for fewer than two folds.
+    """Compare two methods' accuracies in the same folds by the corrected resampled t-interval; None for fewer than two.
 
     Training parts of different folds share most of their rows, so the plain variance of the mean is too small. Nadeau
     and Bengio (2003) replace 1/K by 1/K + n_test/n_train; test_share is that ratio.
@@ -37,4 +33,12 @@ def compare(
     from scipy.special import stdtrit
 
     half = float(stdtrit(k - 1, 0.5 + level / 2)) * math.sqrt((1 / k + test_share) * float(variance))
-    return Comparison(float(mean), float(mean) - half, float(mean) + half, level, k)
+    return Comparison(
+        method=method,
+        other=other,
+        difference_mean=float(mean),
+        low=float(mean) - half,
+        high=float(mean) + half,
+        level=level,
+        folds=k,
+    )

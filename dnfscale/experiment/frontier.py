@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dnfscale.experiment.outcome import IDEAL, Outcome
+from dnfscale.experiment.titles import method_title, shown_methods
+from dnfscale.results.result import IDEAL, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +20,18 @@ class Point:
     """Whether the study chose it, without looking at test rows."""
 
 
-def frontier_points(outcome: Outcome) -> list[Point]:
+def frontier_points(result: Result) -> list[Point]:
     """Return all points of a study, shortest first; none if there are fewer than two."""
-    ideal = outcome.ideal
+    ideal = result.ideal
     points = (
-        [Point(IDEAL, f"{step.ell} attributes", step.literals, step.accuracy) for step in ideal.grown] if ideal else []
+        [Point(IDEAL, f"{step.ell} attributes", step.literals_mean, step.accuracy_mean) for step in ideal.frontier]
+        if ideal
+        else []
     )
-    for method in outcome.methods:
+    for name, method in shown_methods(result):
         if method.literals_mean is not None and method.accuracy_mean is not None:
-            name = "chosen" if method.name == IDEAL else method.title
-            points.append(
-                Point(method.name, name, method.literals_mean, method.accuracy_mean, chosen=method.name == IDEAL)
-            )
+            title = "chosen" if name == IDEAL else method_title(name)
+            points.append(Point(name, title, method.literals_mean, method.accuracy_mean, chosen=name == IDEAL))
     return sorted(points, key=lambda point: (point.literals, -point.accuracy)) if len(points) > 1 else []
 
 

@@ -11,18 +11,22 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace as changed
 
 from dnfscale.core.arrays import Bools
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.engine.api import Failure
-from dnfscale.experiment.metrics import deviation, mean
 from dnfscale.experiment.rows import Matrix, RowMatrix, RowPart, RowsPlan, read_rows
 from dnfscale.experiment.tuning import Notes
+from dnfscale.results.confusion import Answers, Confusion
+from dnfscale.results.method import Fold, Method
+from dnfscale.results.record import Note
+from dnfscale.results.spread import mean
 from dnfscale.spec.checks import whole, yes_no
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import COMPETITORS, Competitor
@@ -52,17 +56,20 @@ class PeerFit:
     options: Any
     """The block of the peer."""
 
+    @property
+    def step(self) -> str:
+        return f"fold {self.fold}"
 
-@dataclass(frozen=True, slots=True)
-class PeerFold:
-    """The result of fitting and testing a peer in a fold."""
+
+class PeerFold(Note, frozen=True, kw_only=True):
+    """The result of fitting and testing a peer in a fold; its step is the fold."""
 
     peer: str
     fold: int
-    correct: int
-    rows: int
-    literals: int | None
-    seconds: float
+    answers: Answers = ()
+    """The test rows by their class and by their answer, or their weights."""
+    literals: int | None = None
+    seconds: float = 0.0
     error: str | None = None
 
 
@@ -78,40 +85,39 @@ class FitPeer:
         tested = rows.part(splits, fit.fold, (TEST,))
         answers, literals = _FITS[fit.peer](rows, splits, fit, tested.features)
         seconds = round(time.perf_counter() - started, 3)
-        correct = tested.counted(answers == (tested.target == 1))
-        return PeerFold(fit.peer, fit.fold, correct, tested.n_counted, literals, seconds)
+        return PeerFold(
+            step=fit.step,
+            peer=fit.peer,
+            fold=fit.fold,
+            answers=tested.by_answer(answers.astype(np.int64), 2),
+            literals=literals,
+            seconds=seconds,
+        )
 
 
 def peer_fold(fit: PeerFit, notes: Notes) -> Generator[PeerFit, PeerFold | Failure, PeerFold]:
     """Have a peer fitted, unless its result is in the notes."""
     name = f"{fit.peer}-fold{fit.fold}"
-    noted = notes.recall(name)
+    noted = notes.recall(name, PeerFold)
     if noted:
-        return PeerFold(**noted[0])
+        return noted[0]
     answer = yield fit
     if isinstance(answer, Failure):
-        answer = PeerFold(fit.peer, fit.fold, 0, 0, None, 0.0, answer.message)
-    notes.note(name, asdict(answer))
+        answer = PeerFold(step=fit.step, peer=fit.peer, fold=fit.fold, error=answer.message)
+    notes.note(name, answer)
     return answer
 
 
-def peer_record(folds: Sequence[PeerFold]) -> dict[str, Any]:
-    """Return the record of a peer; a fold that failed has its error, and does not count in the means."""
-    done = [fold for fold in folds if fold.error is None]
-    accuracies = [Fraction(fold.correct, fold.rows) for fold in done]
-    literals = [Fraction(fold.literals) for fold in done if fold.literals is not None]
-    return {
-        "accuracy_mean": mean(accuracies),
-        "accuracy_std": deviation(accuracies),
-        "literals_mean": mean(literals),
-        "failed_folds": len(folds) - len(done),
-        "folds": [
-            {"fold": fold.fold, "error": fold.error}
-            if fold.error is not None
-            else {"fold": fold.fold, "accuracy": fold.correct / fold.rows, "literals": fold.literals}
-            for fold in folds
-        ],
-    }
+def peer_method(folds: Sequence[PeerFold]) -> Method:
+    """Return what a peer did; a fold that failed does not count in the means."""
+    literals = [Fraction(fold.literals) for fold in folds if fold.literals is not None]
+    return changed(Method.over([_tested(fold) for fold in folds]), literals_mean=mean(literals))
+
+
+def _tested(fold: PeerFold) -> Fold:
+    if fold.error is not None:
+        return Fold(fold=fold.fold, error=fold.error)
+    return Fold(fold=fold.fold, confusion=Confusion.of_two(fold.answers), literals=fold.literals)
 
 
 Answered = tuple[Bools, int | None]

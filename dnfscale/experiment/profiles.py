@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from dnfscale.experiment.formats import Cell, Figure, Table
-from dnfscale.experiment.outcome import IDEAL, Method, Outcome, method_order, method_title
 from dnfscale.experiment.paper import PaperDataset
+from dnfscale.experiment.titles import method_order, method_title, paper_of
+from dnfscale.results.method import Method
+from dnfscale.results.result import IDEAL, Result
 
 _TOLD = {"ideal": "Formula", "random_forest": "Random forest", "xgboost": "XGBoost"}
 """The methods whose figures in the paper are shown beside ours, and the names of their columns."""
@@ -18,15 +20,15 @@ _FREE = {"majority", "one_rule"}
 _READABLE = ("decision_tree", "ripper")
 """Methods whose models are rules that people can read, and that have a length."""
 _ROUNDING = 1e-9
-Runs = Mapping[str, Sequence[Outcome]]
+Runs = Mapping[str, Sequence[Result]]
 """The runs of each dataset, by its title."""
 
 
-def profile_table(outcomes: Sequence[Outcome]) -> Table:
+def profile_table(results: Sequence[Result]) -> Table:
     """Lay out the averaged runs of each dataset and their mean; no rows where _by_dataset finds no runs to compare."""
-    runs = _by_dataset(outcomes)
+    runs = _by_dataset(results)
     profiles, others = _profiles(runs), _others(runs)
-    papers = {title: own[0].paper for title, own in runs.items()}
+    papers = {title: paper_of(own[0]) for title, own in runs.items()}
     columns: dict[str, list[Cell]] = {}
     if any(papers.values()):
         for name, words in _TOLD.items():
@@ -53,9 +55,9 @@ def profile_table(outcomes: Sequence[Outcome]) -> Table:
     return Table(title, ("Dataset", *told), tuple(rows))
 
 
-def difference_table(outcomes: Sequence[Outcome]) -> Table:
+def difference_table(results: Sequence[Result]) -> Table:
     """Lay out how much more accurate each profile is than the other methods, on the datasets that have both."""
-    runs = _by_dataset(outcomes)
+    runs = _by_dataset(results)
     profiles, others = _profiles(runs), _others(runs)
     ours = {profile: _shares(runs, IDEAL, profile) for profile in profiles}
     beside = {f"{words} (paper)": _paper_shares(runs, name) for name, words in _TOLD.items()}
@@ -93,39 +95,37 @@ def _summed(differences: Mapping[str, float]) -> tuple[Cell, ...]:
     )
 
 
-def _by_dataset(outcomes: Sequence[Outcome]) -> Runs:
+def _by_dataset(results: Sequence[Result]) -> Runs:
     """Return tested runs by dataset; none if each has one run of the profile "paper", or if two runs are of one kind.
 
     Two runs are of one kind if they have the same dataset, profile and seed.
     """
-    tested = [outcome for outcome in outcomes if outcome.ideal and outcome.ideal.accuracy_mean is not None]
-    by_path: dict[str, list[Outcome]] = {}
-    for outcome in tested:
-        by_path.setdefault(str(outcome.environment.get("dataset", outcome.name)), []).append(outcome)
+    tested = [result for result in results if result.ideal and result.ideal.accuracy_mean is not None]
+    by_path: dict[str, list[Result]] = {}
+    for result in tested:
+        by_path.setdefault(result.environment.dataset or result.name, []).append(result)
     kinds = [(path, run.profile, run.seed) for path, own in by_path.items() for run in own]
     plain = len(kinds) == len(by_path) and all(profile == "paper" for _, profile, _ in kinds)
     if plain or len(set(kinds)) < len(kinds):
         return {}
     stems = {path: PurePath(path).stem or path for path in by_path}
     names = list(stems.values())
-    return {
-        own[0].paper.title if own[0].paper else stems[path] if names.count(stems[path]) == 1 else path: own
-        for path, own in by_path.items()
-    }
+    plain_titles = {path: stem if names.count(stem) == 1 else path for path, stem in stems.items()}
+    return {paper.title if (paper := paper_of(own[0])) else plain_titles[path]: own for path, own in by_path.items()}
 
 
 def _profiles(runs: Runs) -> list[str]:
-    found = {outcome.profile for own in runs.values() for outcome in own}
+    found = {result.profile for own in runs.values() for result in own}
     return sorted(found, key=lambda name: (name != "paper", name))
 
 
 def _others(runs: Runs) -> list[str]:
-    found = {method.name for own in runs.values() for outcome in own for method in outcome.methods}
+    found = {name for own in runs.values() for result in own for name in result.methods}
     return method_order(found - _FREE - {IDEAL})
 
 
-def _ran(outcomes: Sequence[Outcome], name: str) -> list[tuple[Outcome, Method]]:
-    return [(outcome, method) for outcome in outcomes if (method := outcome.method(name)) is not None]
+def _ran(results: Sequence[Result], name: str) -> list[tuple[Result, Method]]:
+    return [(result, method) for result in results if (method := result.methods.get(name)) is not None]
 
 
 def _shares(runs: Runs, name: str, profile: str | None = None) -> dict[str, float]:
@@ -137,7 +137,7 @@ def _shares(runs: Runs, name: str, profile: str | None = None) -> dict[str, floa
 
 
 def _paper_shares(runs: Runs, name: str) -> dict[str, float]:
-    told = {title: _told(own[0].paper, name) for title, own in runs.items()}
+    told = {title: _told(paper_of(own[0]), name) for title, own in runs.items()}
     return {title: figure.value for title, figure in told.items() if figure is not None}
 
 
@@ -146,22 +146,22 @@ def _told(paper: PaperDataset | None, name: str) -> Figure | None:
     return None if figure is None else Figure(figure.mean, deviation=figure.deviation)
 
 
-def _accuracy(outcomes: Sequence[Outcome], name: str) -> Figure | None:
+def _accuracy(results: Sequence[Result], name: str) -> Figure | None:
     """Return the accuracy of a method, averaged over runs, and the average of its deviations over folds."""
-    ran = _ran(outcomes, name)
+    ran = _ran(results, name)
     accuracy = _mean([_percent(method.accuracy_mean) for _, method in ran])
-    deviation = _mean([_percent(outcome.deviation(method)) for outcome, method in ran])
+    deviation = _mean([_percent(result.deviation(method)) for result, method in ran])
     if accuracy is None or deviation is None:
         return accuracy
     return Figure(accuracy.value, deviation=deviation.value)
 
 
-def _literals(outcomes: Sequence[Outcome], name: str) -> Figure | None:
-    return _mean([method.literals_mean for _, method in _ran(outcomes, name)])
+def _literals(results: Sequence[Result], name: str) -> Figure | None:
+    return _mean([method.literals_mean for _, method in _ran(results, name)])
 
 
-def _seconds(outcomes: Sequence[Outcome], name: str) -> Figure | None:
-    return _mean([outcome.seconds.get(name) for outcome, _ in _ran(outcomes, name)])
+def _seconds(results: Sequence[Result], name: str) -> Figure | None:
+    return _mean([result.timing.methods_s.get(name) for result, _ in _ran(results, name)])
 
 
 def _percent(share: float | None) -> float | None:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar
+from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, tally_cells
 from dnfscale.core.bins import CategoryBins
 from dnfscale.core.columns import Categories, Reading, Role, Rows, classes_of
 from dnfscale.core.splits import Splits
 from dnfscale.errors import DataError
 from dnfscale.learn.scans import numbered
+from dnfscale.results.confusion import Answers
 
 Matrix = npt.NDArray[np.float32]
 
@@ -68,14 +69,15 @@ class RowPart:
         """The weights in the form that learners expect."""
         return None if self.weights is None else self.weights / self.unit
 
-    @property
-    def n_counted(self) -> int:
-        """The number of rows, or their total weight in units."""
-        return len(self.target) if self.weights is None else int(self.weights.sum())
-
     def counted(self, rows: Bools) -> int:
         """Return the number of marked rows, or their total weight in units."""
         return int(np.count_nonzero(rows)) if self.weights is None else int(self.weights[rows].sum())
+
+    def by_answer(self, answers: Ints, n_classes: int) -> Answers:
+        """Return the rows by their class and by their answer, counted, or their weights in units."""
+        cells = n_classes * self.target.astype(np.int64) + answers
+        counts = tally_cells(cells, self.weights, n_classes**2)
+        return tuple(map(tuple, counts.reshape(n_classes, n_classes).tolist()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,20 +1,20 @@
-"""The record of the formula-size method in a study: one formula for two classes, or one for each of several."""
+"""The formula-size method in a study: one formula for two classes, or one for each of several labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
-from dnfscale.core.arrays import Ints, Scalar
+from msgspec.structs import replace as changed
+
+from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model, relative_probabilities
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.weights import as_weight
-from dnfscale.data.models import classes_record, model_record
+from dnfscale.data.models import classes_text, model_text
 from dnfscale.engine.api import Engine
-from dnfscale.experiment.many_classes import confusion_record
-from dnfscale.experiment.metrics import deviation, mean
+from dnfscale.experiment.records import as_answers, attributes_of
 from dnfscale.experiment.sizes import SEARCH_SIZES, SizeBudget, Sized, Unsized, size_folds
 from dnfscale.experiment.tuning import Notes
 from dnfscale.learn.classes import Answering, count_answers, plan_answers
@@ -24,9 +24,14 @@ from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
 from dnfscale.learn.sized import counts_over, sized_model, used_attributes
 from dnfscale.learn.table import Table
-from dnfscale.method.certificate import certificate_of
-from dnfscale.method.formula_size import errors_of
-from dnfscale.method.formula_size.choice import cost_record, path_record
+from dnfscale.method.certificate import certificate_of, certified
+from dnfscale.method.formula_size import answered, errors_of
+from dnfscale.method.formula_size.choice import cost_of, size_steps
+from dnfscale.results.certificate import Certified
+from dnfscale.results.confusion import Answers
+from dnfscale.results.formula import SizedFormula
+from dnfscale.results.method import AllRows, Fold, Method
+from dnfscale.results.record import label_record
 from dnfscale.spec.learn import LearnSpec
 
 
@@ -34,10 +39,9 @@ from dnfscale.spec.learn import LearnSpec
 class SizedStudy:
     """The results of the formula-size method."""
 
-    record: dict[str, Any]
-    """Its record in result.json."""
-    model: dict[str, Any] | None
-    """The contents of the model file of all rows; None if a search failed."""
+    method: Method
+    model: str | None
+    """The text of the model file of all rows; None if a search failed."""
     seconds: float
     """The time of counting distinct rows and of all searches that succeeded, also of those from an earlier run."""
 
@@ -75,17 +79,10 @@ def size_study(
     *folds, last = (
         [found[Place(target, fold)] for target in range(len(positives))] for fold in range(kept.table.splits.n_folds)
     )
-    several = len(positives) > 1
-    file = None
-    if all(isinstance(of_class, _Found) for of_class in last):
-        models = [
-            replace(f.model, certificate=certificate_of(f.model), provenance=dict(provenance))
-            for f in last
-            if isinstance(f, _Found)
-        ]
-        file = classes_record(models) if several else model_record(models[0])
-    record = _classes_record(folds, last, kept, engine) if several else _record(folds, last, kept.table)
-    return SizedStudy(record, file, counting_s + sum(end.seconds for end in ends if isinstance(end, Sized)))
+    labels = [labels[0] for labels in kept.table.classes] if len(positives) > 1 else []
+    method = _method(folds, last, labels, kept, engine)
+    seconds = counting_s + sum(end.seconds for end in ends if isinstance(end, Sized))
+    return SizedStudy(method, _model_text(last, provenance), seconds)
 
 
 def plan_sizes(layout: Layout) -> Iterator[PlannedPhase]:
@@ -96,100 +93,73 @@ def plan_sizes(layout: Layout) -> Iterator[PlannedPhase]:
         yield from plan_answers(layout)
 
 
-def _record(
-    folds: Sequence[Sequence[_Found | Unsized]], last: Sequence[_Found | Unsized], table: Table
-) -> dict[str, Any]:
-    """Return the record for two classes."""
-    records, accuracies, sizes = [], [], []
-    for number, [found] in enumerate(folds):
-        if isinstance(found, Unsized):
-            records.append({"fold": number, "error": found.error})
-            continue
-        test_rows = int(found.sized.types.test.n.sum())
-        accuracies.append(Fraction(found.sized.test_correct, test_rows))
-        sizes.append(found.sized.final.formula_size)
-        records.append(
-            {
-                **_fold_sizes(number, table),
-                "accuracy": float(accuracies[-1]),
-                **_formula_record(found),
-                **_held_out(found),
-            }
-        )
-    [model] = last
-    return _summed(
-        records,
-        accuracies,
-        sizes,
-        {"error": model.error}
-        if isinstance(model, Unsized)
-        else {
-            "rows": table.summary.n_rows,
-            "training_accuracy": 1 - _errors(model) / int(model.sized.types.whole.n.sum()),
-            **_formula_record(model),
-        },
-    )
+def _model_text(last: Sequence[_Found | Unsized], provenance: Mapping[str, Any]) -> str | None:
+    """Return the text of the model file of all rows; None if a search failed."""
+    found = _all_found(last)
+    if found is None:
+        return None
+    models = [replace(certified(each.model), provenance=dict(provenance)) for each in found]
+    return classes_text(models) if len(models) > 1 else model_text(models[0])
 
 
-def _classes_record(
+def _method(
     folds: Sequence[Sequence[_Found | Unsized]],
     last: Sequence[_Found | Unsized],
+    labels: Sequence[Scalar],
     kept: KeptRows,
     engine: Engine,
-) -> dict[str, Any]:
-    """Return the record for several classes; accuracies are those of their joint answers."""
-    labels = [labels[0] for labels in kept.table.classes]
+) -> Method:
+    """Return what the method did; the accuracy of several labels is that of their joint answers."""
     whole = {number: found for number, of_fold in enumerate(folds) if (found := _all_found(of_fold))}
-    confusions = dict(zip(whole, _joint_answers(whole, kept, engine), strict=True))
-    records, accuracies, sizes = [], [], []
-    for number, of_fold in enumerate(folds):
-        if number not in whole:
-            records.append({"fold": number, "error": _first_error(of_fold, labels)})
-            continue
-        confusion = confusions[number]
-        accuracies.append(Fraction(int(confusion.trace()), int(confusion.sum())))
-        sizes += [found.sized.final.formula_size for found in whole[number]]
-        records.append(
-            {
-                **_fold_sizes(number, kept.table),
-                "accuracy": float(accuracies[-1]),
-                "confusion": confusion_record(confusion, kept.table.reading.unit),
-                "classes": [
-                    {"label": label, **_formula_record(found), **_held_out(found)}
-                    for label, found in zip(labels, whole[number], strict=True)
-                ],
-            }
-        )
-    models = _all_found(last)
-    return _summed(
-        records,
-        accuracies,
-        sizes,
-        {"error": _first_error(last, labels)}
-        if models is None
-        else {
-            "rows": kept.table.summary.n_rows,
-            "classes": [
-                {"label": label, **_formula_record(found)} for label, found in zip(labels, models, strict=True)
-            ],
-        },
+    joint = _joint_answers(whole, kept, engine) if labels else {}
+    records = [
+        _fold(number, whole[number], labels, kept.table, joint.get(number))
+        if number in whole
+        else Fold(fold=number, error=_first_error(of_fold, labels))
+        for number, of_fold in enumerate(folds)
+    ]
+    sizes = [found.sized.final.formula_size for of_fold in whole.values() for found in of_fold]
+    return changed(
+        Method.over(records),
+        size_mean=sum(sizes) / len(sizes) if sizes else None,
+        model=_all_rows(last, labels, kept.table),
     )
 
 
-def _summed(
-    folds: list[dict[str, Any]], accuracies: Sequence[Fraction], sizes: Sequence[int], model: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "accuracy_mean": mean(accuracies),
-        "accuracy_std": deviation(accuracies),
-        "size_mean": sum(sizes) / len(sizes) if sizes else None,
-        "failed_folds": len(folds) - len(accuracies),
-        "folds": folds,
-        "model": model,
-    }
+def _fold(number: int, found: Sequence[_Found], labels: Sequence[Scalar], table: Table, joint: Answers | None) -> Fold:
+    formulas = [changed(_formula(each), certificate=_held_out(each)) for each in found]
+    return Fold(
+        fold=number,
+        train_rows=table.splits.rows_of(number, [TRAIN]),
+        validation_rows=table.splits.rows_of(number, [VALIDATION]),
+        test_rows=table.splits.rows_of(number, [TEST]),
+        confusion=found[0].sized.tested if joint is None else None,
+        confusion_matrix=joint,
+        sized=_labelled(formulas, labels),
+    )
 
 
-def _joint_answers(whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine: Engine) -> Ints:
+def _all_rows(last: Sequence[_Found | Unsized], labels: Sequence[Scalar], table: Table) -> AllRows:
+    found = _all_found(last)
+    if found is None:
+        return AllRows(error=_first_error(last, labels))
+    record = AllRows(rows=table.summary.n_rows, sized=_labelled([_formula(each) for each in found], labels))
+    if labels:
+        return record
+    sized = found[0].sized
+    trained = answered(sized.final.formula, type_table(sized.types.whole))
+    return changed(record, correct=trained.correct, counted=trained.counted)
+
+
+def _labelled(formulas: Sequence[SizedFormula], labels: Sequence[Scalar]) -> tuple[SizedFormula, ...]:
+    """Return formulas with their labels, if there are several."""
+    if not labels:
+        return tuple(formulas)
+    pairs = zip(formulas, labels, strict=True)
+    return tuple(changed(formula, label=label_record(label)) for formula, label in pairs)
+
+
+def _joint_answers(whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine: Engine) -> dict[int, Answers]:
     """Count the joint answers of the formulas of all classes on the test rows of some folds."""
     answering = {
         number: [
@@ -203,7 +173,8 @@ def _joint_answers(whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine
         ]
         for number, of_fold in whole.items()
     }
-    return count_answers(kept, kept.booleans, answering, engine)
+    counted = count_answers(kept, kept.booleans, answering, engine)
+    return dict(zip(whole, map(as_answers, counted), strict=True))
 
 
 def _all_found(of_fold: Sequence[_Found | Unsized]) -> list[_Found] | None:
@@ -213,45 +184,35 @@ def _all_found(of_fold: Sequence[_Found | Unsized]) -> list[_Found] | None:
 
 
 def _first_error(of_fold: Sequence[_Found | Unsized], labels: Sequence[Scalar]) -> str:
-    return next(
-        f"{label}: {found.error}" for label, found in zip(labels, of_fold, strict=True) if isinstance(found, Unsized)
-    )
+    named = zip([f"{label}: " for label in labels] or [""], of_fold, strict=True)
+    return next(f"{name}{found.error}" for name, found in named if isinstance(found, Unsized))
 
 
-def _fold_sizes(fold: int, table: Table) -> dict[str, Any]:
-    parts = {"train_rows": TRAIN, "validation_rows": VALIDATION, "test_rows": TEST}
-    return {"fold": fold, **{name: table.splits.rows_of(fold, [part]) for name, part in parts.items()}}
-
-
-def _formula_record(found: _Found) -> dict[str, Any]:
+def _formula(found: _Found) -> SizedFormula:
     sized, model = found.sized, found.model
-    return {
-        "formula": model.formula,
-        "size": sized.final.formula_size,
-        "attributes": list(model.tau.names),
-        "errors": as_weight(_errors(found), model.unit),
-        **cost_record(sized.final, model.threshold, model.unit),
-        "chosen_size": sized.choice.chosen.size,
-        "proved": sized.proved,
-        "distinct_rows": len(sized.types.whole.n),
-        "attributes_searched": len(sized.types.attributes),
-        "exact_over_all_attributes": sized.types.exact,
-        "path": path_record(
+    errors = errors_of(sized.final.formula, type_table(sized.types.whole))
+    return SizedFormula(
+        formula=model.formula,
+        size=sized.final.formula_size,
+        attributes=attributes_of(model.tau),
+        errors=as_weight(errors, model.unit),
+        cost=cost_of(sized.final, model.threshold, model.unit),
+        chosen_size=sized.choice.chosen.size,
+        proved=sized.proved,
+        distinct_rows=len(sized.types.whole.n),
+        attributes_searched=len(sized.types.attributes),
+        exact_over_all_attributes=sized.types.exact,
+        path=size_steps(
             sized.choice,
             type_table(sized.types.train),
             type_table(sized.types.validation),
             model.threshold,
             unit=model.unit,
         ),
-    }
+    )
 
 
-def _held_out(found: _Found) -> dict[str, Any]:
+def _held_out(found: _Found) -> Certified | None:
     """Return the certificate of a formula from the test rows, which had no part in choosing anything."""
     counts = counts_over(found.sized.types.test, used_attributes(found.sized.final.formula))
-    return {"certificate": certificate_of(found.model, counts=counts)}
-
-
-def _errors(found: _Found) -> int:
-    """Return the number of rows of W_0 that a formula gets wrong, or their weight in units."""
-    return errors_of(found.sized.final.formula, type_table(found.sized.types.whole))
+    return certificate_of(found.model, counts=counts)

@@ -11,11 +11,10 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from dnfscale.core.distinct import PackedTypes
 from dnfscale.core.model import HALF
-from dnfscale.core.tree import MOST_SIZE
+from dnfscale.core.tree import MOST_SIZE, from_json, to_json
 from dnfscale.engine.api import Engine, Failure
 from dnfscale.experiment.tuning import Notes
 from dnfscale.learn.distinct import MAX_TYPES, FoldTypes, type_table, weighed
@@ -24,6 +23,7 @@ from dnfscale.method.formula_size import (
     Choice,
     Limits,
     SizeResult,
+    answered,
     choose,
     errors_of,
     is_enough,
@@ -31,6 +31,8 @@ from dnfscale.method.formula_size import (
     search,
 )
 from dnfscale.method.formula_size.choice import LEAST_PATIENCE
+from dnfscale.results.confusion import Confusion
+from dnfscale.results.record import Note
 from dnfscale.spec.checks import seconds, whole
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import COMPETITORS, Competitor
@@ -75,6 +77,34 @@ class SearchSizes:
     memory_bytes: int = _MOST_BYTES
 
 
+class SizeNote(Note, frozen=True, kw_only=True):
+    """The result of a size, as it is recorded."""
+
+    part: str
+    """The rows that were searched: train or whole."""
+    size: int
+    errors: int
+    formula: object
+    """As plain JSON: see core/tree.py."""
+    formula_size: int
+    proved: bool
+    lower_bound: int
+    seconds: float
+
+    @classmethod
+    def of(cls, part: str, result: SizeResult) -> SizeNote:
+        """Return the note of a result."""
+        figures = {key: getattr(result, key) for key in _FIGURES}
+        return cls(step=f"{part} {result.size}", part=part, formula=to_json(result.formula), **figures)
+
+    def result(self) -> SizeResult:
+        """Return the result that was noted."""
+        return SizeResult(formula=from_json(self.formula), **{key: getattr(self, key) for key in _FIGURES})
+
+
+_FIGURES = ("size", "errors", "formula_size", "proved", "lower_bound", "seconds")
+
+
 @dataclass(frozen=True, slots=True)
 class Sized:
     """The outcome of a fold; the errors in its results are weighted by the threshold."""
@@ -84,7 +114,8 @@ class Sized:
     choice: Choice
     final: SizeResult
     """The best formula of the chosen size on W_0."""
-    test_correct: int
+    tested: Confusion
+    """How that formula answers the test rows."""
     seconds: float
     """Time spent in searches, whether run now or recorded earlier."""
 
@@ -145,7 +176,7 @@ def size_fold(
     memory_bytes: int = _MOST_BYTES,
 ) -> Generator[SearchSizes, list[SizeResult] | Failure, Sized | Unsized]:
     """Search the sizes on W_train, choose one on W_val, search it on W_0, and test its formula."""
-    noted = notes.recall(name)
+    noted = notes.recall(name, SizeNote)
     train, validation, whole_rows = (weighed(part, threshold) for part in (types.train, types.validation, types.whole))
     inner = SearchSizes(train, validation, (), budget.max_size, budget.time_limit_s, budget.patience, memory_bytes)
     path = yield from _searched(inner, "train", name, noted, notes)
@@ -156,23 +187,22 @@ def size_fold(
     whole = yield from _searched(outer, "whole", name, noted, notes)
     if isinstance(whole, Failure):
         return Unsized(types, whole.message)
-    test = type_table(types.test)
     seconds = sum(result.seconds for result in (*path, *whole))
-    return Sized(types, choice, whole[-1], test.n_rows - errors_of(whole[-1].formula, test), seconds)
+    return Sized(types, choice, whole[-1], answered(whole[-1].formula, type_table(types.test)), seconds)
 
 
 def _searched(
-    wanted: SearchSizes, part: str, chain: str, noted: Sequence[dict[str, Any]], notes: Notes
+    wanted: SearchSizes, part: str, chain: str, noted: Sequence[SizeNote], notes: Notes
 ) -> Generator[SearchSizes, list[SizeResult] | Failure, list[SizeResult] | Failure]:
     """Return the results of all sizes: those that are recorded, then those that are searched now and recorded."""
-    path = [SizeResult.from_json(entry["result"]) for entry in noted if entry["part"] == part]
+    path = [note.result() for note in noted if note.part == part]
     while not _is_over(path, wanted):
         left = None if wanted.seconds is None else max(0.0, wanted.seconds - sum(result.seconds for result in path))
         answer = yield replace(wanted, start=tuple(path), seconds=left)
         if isinstance(answer, Failure):
             return answer
         for result in answer:
-            notes.note(chain, {"step": f"{part} {result.size}", "part": part, "result": result.to_json()})
+            notes.note(chain, SizeNote.of(part, result))
         path += answer
     return path
 

@@ -10,24 +10,59 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Generator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from dnfscale.engine.api import Failure
 from dnfscale.experiment.baselines import SPACES, Budget, Fit, Scored
+from dnfscale.results.confusion import Answers, correct_of, counted_of
+from dnfscale.results.method import Parameter
+from dnfscale.results.record import Note
+
+Entry = TypeVar("Entry", bound=Note)
 
 
 class Notes(Protocol):
     """The finished steps of a chain, kept where a crash does not reach them."""
 
-    def recall(self, chain: str) -> list[dict[str, Any]]: ...
+    def recall(self, chain: str, kind: type[Entry]) -> list[Entry]: ...
 
-    def note(self, chain: str, entry: dict[str, Any]) -> None: ...
+    def note(self, chain: str, entry: Note) -> None: ...
 
 
 _RUNGS = (Fraction(1, 9), Fraction(1, 3))
 """The shares of a trial's trees after which it may be stopped; the trees are the first of those it would grow."""
+
+
+class FitNote(Note, frozen=True, kw_only=True):
+    """A finished fit of a chain, as it is recorded; its step is a trial, with which share of its trees, or the end."""
+
+    params: dict[str, Parameter]
+    answers: Answers = ()
+    """The held-out rows by their class and by their answer, or their weights."""
+    seconds: float = 0.0
+    error: str | None = None
+    """Why the fit failed; None where it did not."""
+
+    @property
+    def correct(self) -> int:
+        return correct_of(self.answers)
+
+    @property
+    def rows(self) -> int:
+        return counted_of(self.answers)
+
+    @property
+    def accuracy(self) -> float:
+        return self.correct / max(1, self.rows)
+
+    @staticmethod
+    def of(step: str, fit: Fit, answer: Scored | Failure) -> FitNote:
+        """Return the note of an answer."""
+        if isinstance(answer, Failure):
+            return FitNote(step=step, params=dict(fit.params), error=answer.message)
+        return FitNote(step=step, params=dict(fit.params), answers=answer.answers, seconds=answer.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +71,10 @@ class Tuned:
 
     method: str
     fold: int
-    params: dict[str, Any]
-    validation_correct: int
-    validation_rows: int
-    test_correct: int
-    test_rows: int
+    best: FitNote
+    """The fit that was best on validation rows."""
+    answers: Answers
+    """The test rows by their class and by the answer of a fit with the same parameters."""
     trials: int
     failed_trials: int
     pruned_trials: int
@@ -55,31 +89,6 @@ class Untuned:
     method: str
     fold: int
     error: str
-
-
-@dataclass(frozen=True, slots=True)
-class FitNote:
-    """A finished fit of a chain, as it is recorded."""
-
-    step: str
-    """Which trial it belongs to, and which share of its trees; or that it is the final one."""
-    params: dict[str, Any]
-    correct: int
-    rows: int
-    seconds: float
-    error: str | None
-    """Why the fit failed; None where it did not."""
-
-    @property
-    def accuracy(self) -> float:
-        return self.correct / max(1, self.rows)
-
-    @staticmethod
-    def of(step: str, fit: Fit, answer: Scored | Failure) -> FitNote:
-        """Return the note of an answer."""
-        if isinstance(answer, Failure):
-            return FitNote(step, dict(fit.params), 0, 0, 0.0, answer.message)
-        return FitNote(step, dict(fit.params), answer.correct, answer.rows, answer.seconds, None)
 
 
 def tune(
@@ -105,11 +114,8 @@ def tune(
     return Tuned(
         method=method,
         fold=fold,
-        params=best.params,
-        validation_correct=best.correct,
-        validation_rows=best.rows,
-        test_correct=final.correct,
-        test_rows=final.rows,
+        best=best,
+        answers=final.answers,
         trials=budget.trials,
         failed_trials=sum(trial.failed for trial in trials),
         pruned_trials=sum(trial.pruned for trial in trials),
@@ -132,7 +138,7 @@ class _Chain:
     @staticmethod
     def begin(method: str, fold: int, seed: int, notes: Notes) -> _Chain:
         name = f"{method}-fold{fold}"
-        noted = [FitNote(**entry) for entry in notes.recall(name)]
+        noted = notes.recall(name, FitNote)
         return _Chain(name, method, fold, zlib.crc32(f"{seed} {name}".encode()), notes, noted)
 
     def fit(self, step: str, fit: Fit) -> Generator[Fit, Scored | Failure, FitNote]:
@@ -141,7 +147,7 @@ class _Chain:
             return self.noted.pop(0)
         self.noted.clear()
         note = FitNote.of(step, fit, (yield fit))
-        self.notes.note(self.name, asdict(note))
+        self.notes.note(self.name, note)
         return note
 
 

@@ -23,6 +23,7 @@ from dnfscale.method.bounds import (
     separation_rows,
 )
 from dnfscale.method.certificate import Certificate, TermCertificate, certify, certify_terms, sentences, to_record
+from dnfscale.results.record import plain
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -198,7 +199,7 @@ def _model(options: argparse.Namespace) -> None:
     )
     terms = certify_terms(model.dnf, certificate, delta=options.delta, formed_on_these_rows=True)
     if options.json:
-        print(json.dumps(to_record(certificate, terms), indent=2))
+        print(json.dumps(plain(to_record(certificate, terms)), indent=2))
     else:
         print(_model_text(model, certificate, terms))
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Any
 
 import dnfscale
 from dnfscale.engine.api import Engine
 from dnfscale.engine.limits import cores
+from dnfscale.results.result import Environment
 
 _PACKAGES = ("numpy", "scipy", "pyarrow", "dask", "distributed", "scikit-learn", "xgboost", "optuna", "sympy", "numba")
 _FOR_DEVELOPERS = ("all", "bench", "test")
@@ -32,17 +32,19 @@ _SHOWN = re.compile(r"\w+_NUM_THREADS|MALLOC_\w+_|LANG|LC_ALL|PYTHON(HASHSEED|OP
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def environment_of(engine: Engine) -> dict[str, Any]:
+def environment_of(engine: Engine, *, cluster: str | None = None, dataset: str | None = None) -> Environment:
     """Return what a run depended on, for the record."""
-    return {
+    return Environment(
         **engine.describe(),
-        "dnfscale": dnfscale.__version__,
-        "python": platform.python_version(),
-        **{package: found for package in _PACKAGES if (found := _version(package)) is not None},
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "cores": os.cpu_count(),
-    }
+        cluster=cluster,
+        dnfscale=dnfscale.__version__,
+        python=platform.python_version(),
+        packages={package: found for package in _PACKAGES if (found := _version(package)) is not None},
+        machine=platform.machine(),
+        system=platform.system(),
+        cores=os.cpu_count(),
+        dataset=dataset,
+    )
 
 
 def version_asked(arguments: Sequence[str]) -> str | None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
+
+from dnfscale.results.formula import Formula, SizedFormula
+from dnfscale.results.method import Method
+from dnfscale.results.record import Infinite, Label
+from dnfscale.results.result import Result
+
+Cell = bool | int | float | str | None
+Kind = TypeVar("Kind", Formula, SizedFormula)
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,58 +21,69 @@ class FoldTable:
 
     file: str
     columns: tuple[str, ...]
-    rows: list[list[Any]]
+    rows: list[list[Cell]]
 
 
-def fold_tables(result: Mapping[str, Any]) -> Iterator[FoldTable]:
+def fold_tables(result: Result) -> Iterator[FoldTable]:
     """Yield the tables of a result; the one of sizes only if formulas were searched by size."""
-    methods = result["methods"]
-    ideal = methods["ideal"]
-    label = ("label",) if "classes" in ideal["model"] else ()
-    yield _folds(ideal, label)
-    yield _sweep(ideal, label)
-    yield FoldTable(
-        "tables/methods.csv",
-        ("method", "fold", "accuracy"),
-        [[name, fold["fold"], fold.get("accuracy")] for name, method in methods.items() for fold in method["folds"]],
-    )
+    methods = result.methods
+    label = ("label",) if result.data.classes else ()
+    if result.ideal is not None:
+        yield _folds(result.ideal, label)
+        yield _sweep(result.ideal, label)
+    accuracies: list[list[Cell]] = [
+        [name, fold.fold, fold.accuracy] for name, method in methods.items() for fold in method.folds
+    ]
+    yield FoldTable("tables/methods.csv", ("method", "fold", "accuracy"), accuracies)
     if "formula_size" in methods:
         yield _sizes(methods["formula_size"], label)
 
 
-def _folds(ideal: Mapping[str, Any], label: tuple[str, ...]) -> FoldTable:
+def _folds(ideal: Method, label: tuple[str, ...]) -> FoldTable:
     sizes = ("fold", "train_rows", "validation_rows", "test_rows", "accuracy")
     formula = (*label, "ell", "rank", "terms", "literals", "formula")
-    rows = [
-        [fold[key] for key in sizes] + [found[key] for key in formula]
-        for fold in ideal["folds"]
-        for found in fold.get("classes", [fold])
+    rows: list[list[Cell]] = [
+        [
+            *(getattr(fold, key) for key in sizes),
+            *_label(found.label),
+            *(getattr(found, key) for key in formula[len(label) :]),
+        ]
+        for fold in ideal.folds
+        for found in fold.formulas
     ]
     return FoldTable("tables/folds.csv", sizes + formula, rows)
 
 
-def _sweep(ideal: Mapping[str, Any], label: tuple[str, ...]) -> FoldTable:
-    rows = [
-        [where, *(found[key] for key in label), step["ell"], rank, accuracy]
-        for where, found in _formulas(ideal)
-        for step in found["sweep"]
-        for rank, accuracy in step["by_rank"].items()
+def _sweep(ideal: Method, label: tuple[str, ...]) -> FoldTable:
+    rows: list[list[Cell]] = [
+        [where, *_label(found.label), step.ell, rank, accuracy]
+        for where, formulas in _by_part([fold.formulas for fold in ideal.folds], ideal.models)
+        for found in formulas
+        for step in found.sweep
+        for rank, accuracy in step.by_rank.items()
     ]
-    return FoldTable("tables/sweep.csv", ("fold", *label, "ell", "rank", "validation_accuracy"), rows)
+    columns = ("fold", *label, "ell", "rank", "validation_accuracy")
+    return FoldTable("tables/sweep.csv", columns, rows)
 
 
-def _sizes(sized: Mapping[str, Any], label: tuple[str, ...]) -> FoldTable:
+def _sizes(method: Method, label: tuple[str, ...]) -> FoldTable:
     told = ("size", "formula_size", "errors", "validation_accuracy", "proved")
-    rows = [
-        [where, *(found[key] for key in label), *(step[key] for key in told)]
-        for where, found in _formulas(sized)
-        for step in found.get("path", ())
+    rows: list[list[Cell]] = [
+        [where, *_label(found.label), *(getattr(step, key) for key in told)]
+        for where, formulas in _by_part([fold.sized for fold in method.folds], method.sized_models)
+        for found in formulas
+        for step in found.path
     ]
     return FoldTable("tables/sizes.csv", ("fold", *label, *told), rows)
 
 
-def _formulas(method: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield every formula of a method with the number of its fold, or "all" for that of all rows."""
-    for record in (*method["folds"], method["model"]):
-        for found in record.get("classes", [record]):
-            yield record.get("fold", "all"), found
+def _by_part(folds: Sequence[Sequence[Kind]], models: Sequence[Kind]) -> Iterator[tuple[int | str, Sequence[Kind]]]:
+    """Yield formulas with the number of their fold, and at last "all" with those of all rows."""
+    yield from enumerate(folds)
+    yield "all", models
+
+
+def _label(label: Label | None) -> list[Cell]:
+    if label is None:
+        return []
+    return [label.float if isinstance(label, Infinite) else label]

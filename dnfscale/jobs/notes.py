@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import TypeVar
+
+import msgspec
 
 from dnfscale.jobs.folders import Folder, FolderError
+from dnfscale.results.record import Note
+
+Entry = TypeVar("Entry", bound=Note)
 
 
 class TaskNotes:
@@ -19,27 +24,28 @@ class TaskNotes:
     def __init__(self, files: Folder, fingerprint: str) -> None:
         self._files = files
         self._fingerprint = fingerprint
-        self._entries: dict[str, list[dict[str, Any]]] = {}
+        self._entries: dict[str, list[Note]] = {}
 
-    def recall(self, chain: str) -> list[dict[str, Any]]:
+    def recall(self, chain: str, kind: type[Entry]) -> list[Entry]:
         """Return the recorded entries of a chain, in order; none if this job has recorded nothing."""
         try:
             content = json.loads(self._files.read(_file(chain)))
-            noted = list(content["entries"]) if content["fingerprint"] == self._fingerprint else []
+            entries = content["entries"] if content["fingerprint"] == self._fingerprint else []
+            noted = msgspec.convert(entries, list[kind])  # type: ignore[valid-type]
         except FolderError:
             raise
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             # Records that cannot be read count as none: the work is done again.
             noted = []
-        self._entries[chain] = noted
-        return list(noted)
+        self._entries[chain] = list(noted)
+        return noted
 
-    def note(self, chain: str, entry: dict[str, Any]) -> None:
+    def note(self, chain: str, entry: Note) -> None:
         """Add an entry, in place of an earlier one for the same step."""
         entries = self._entries.setdefault(chain, [])
-        entries[:] = [noted for noted in entries if noted.get("step") != entry.get("step")]
+        entries[:] = [noted for noted in entries if noted.step != entry.step]
         entries.append(entry)
-        content = {"fingerprint": self._fingerprint, "entries": entries}
+        content = {"fingerprint": self._fingerprint, "entries": msgspec.to_builtins(entries)}
         self._files.write(_file(chain), (json.dumps(content, ensure_ascii=False) + "\n").encode())
 
 

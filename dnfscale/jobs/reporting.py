@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TypeVar
+
+import msgspec
 
 from dnfscale.data.storage import split
-from dnfscale.errors import DnfscaleError, SpecError
+from dnfscale.errors import DataError, SpecError
 from dnfscale.jobs.folders import Folder, open_folder
 from dnfscale.jobs.report import ReportRun, render_figures, render_report, report_run
 from dnfscale.jobs.store import RunFolder
+from dnfscale.results.result import parse_result
+from dnfscale.results.suite import is_suite, parse_suite
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, joined
-
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""The errors that a damaged file causes while it is rendered, because its parts are not checked before."""
 
 
 def report_again(folders: Sequence[str], target: str | None = None, access: Access = DEFAULT_ACCESS) -> str:
@@ -26,13 +26,6 @@ def report_again(folders: Sequence[str], target: str | None = None, access: Acce
             return joined(folders[0], "report.html")
         target = target or "report.html"
         write_joint_report(folders, target, access)
-    except DnfscaleError:
-        raise
-    except _DAMAGE as error:
-        raise SpecError(
-            f"{', '.join(folders)}: expected the files of a finished run, but result.json or model.json is "
-            f"damaged ({type(error).__name__}: {str(error)[:80]}); run the job again"
-        ) from error
     except OSError as error:
         raise SpecError(f"the report cannot be written: {error.strerror}; choose another --output") from error
     return target
@@ -64,27 +57,38 @@ def write_joint_report(folders: Sequence[str], target: str, access: Access = DEF
 def runs_in(folder: str, access: Access = DEFAULT_ACCESS) -> tuple[list[ReportRun], list[tuple[str, str]]]:
     """Return the finished runs of a folder, which may be a suite's, and the names and errors of jobs that failed."""
     files = open_folder(folder, access)
-    result = _read(files, "result.json")
-    if result.get("schema") != "dnfscale.suite/1":
+    record = _read(files, "result.json")
+    if not is_suite(record):
         model = _read(files, "model.json") if files.has("model.json") else None
-        return [report_run(str(result.get("name", PurePosixPath(folder).name)), result, model)], []
+        return [report_run(_checked(parse_result, record, files), model)], []
     runs: list[ReportRun] = []
     failures: list[tuple[str, str]] = []
-    for job in result["jobs"]:
-        if job["status"] != "failed":
-            inner = PurePosixPath(job["folder"])
+    for job in _checked(parse_suite, record, files).jobs:
+        if job.status != "failed":
+            inner = PurePosixPath(job.folder or "")
             if inner.is_absolute() or ".." in inner.parts or not inner.parts:
                 raise SpecError(f"{joined(folder, 'result.json')}: expected jobs in its own folder, got {str(inner)!r}")
             runs += runs_in(joined(folder, str(inner)), access)[0]
         else:
-            failures.append((job["name"], job["error"]))
+            failures.append((job.name, job.error or ""))
     return runs, failures
 
 
-def _read(files: Folder, name: str) -> dict[str, Any]:
+Parsed = TypeVar("Parsed")
+
+
+def _checked(parse: Callable[[object], Parsed], record: object, files: Folder) -> Parsed:
+    """Parse a result.json; an error says which."""
+    try:
+        return parse(record)
+    except DataError as error:
+        raise DataError(f"{joined(files.path, 'result.json')}: {error.message}; run the job again") from error
+
+
+def _read(files: Folder, name: str) -> object:
     place = joined(files.path, name)
     try:
-        content = json.loads(files.read(name).decode("utf-8"))
+        content = msgspec.json.decode(files.read(name))
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
         raise SpecError(f"{place}: expected the result of a finished run, but it cannot be read: {why}") from error

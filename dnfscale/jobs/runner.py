@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pyarrow as pa
+from msgspec.structs import replace as changed
 
 import dnfscale
 from dnfscale.core.columns import unused_name
@@ -27,7 +27,6 @@ from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_limits, launch
 from dnfscale.engine.preflight import check_cluster, check_performance_report
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
-from dnfscale.experiment.outcome import read_outcome
 from dnfscale.jobs import signals
 from dnfscale.jobs.checkpoints import CheckpointedEngine, ScanRecords
 from dnfscale.jobs.environment import environment_of
@@ -40,12 +39,14 @@ from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Beginning, Journal, RunFolder
-from dnfscale.jobs.study import JobResult, run_study
+from dnfscale.jobs.study import run_study
 from dnfscale.jobs.summary import write_summary
 from dnfscale.learn.fidelity import READINGS
 from dnfscale.learn.loading import LOADED
 from dnfscale.learn.reading import check_footers
 from dnfscale.method.certificate import load_functions
+from dnfscale.results.record import Note
+from dnfscale.results.result import Result, Timing, result_text
 from dnfscale.spec.job import JobSpec
 from dnfscale.spec.learn import LearnSpec
 from dnfscale.spec.storage import is_named, is_remote, joined
@@ -83,12 +84,12 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
                 engine.close()
         finally:
             job.release()
-    result = job.folder.read_json("result.json")
+    result = job.folder.read_result()
     if options.json:
-        print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
+        print(result_text(result), end="", file=out)
     else:
         models = read_models(joined(job.folder.path, "model.json"), job.folder.access)
-        write_summary(read_outcome(result), models, job.folder.path, out)
+        write_summary(result, models, job.folder.path, out)
     failure = failed_folds(result)
     if failure is not None:
         raise failure
@@ -151,17 +152,13 @@ def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source,
     return scored, replace(to_learn, target=name, positive=ANSWERED_YES, others=READINGS, drop=drop)
 
 
-def failed_folds(result: dict[str, Any]) -> TaskError | None:
+def failed_folds(result: Result) -> TaskError | None:
     """Return an error that names the folds and methods that failed, or None; the model of all rows counts as a fold."""
-    failed = [
-        f"{name} {part}: {record['error']}"
-        for name, method in result["methods"].items()
-        for part, record in (
-            *((f"fold {fold['fold']}", fold) for fold in method["folds"]),
-            ("of all rows", method.get("model", {})),
-        )
-        if "error" in record
-    ]
+    failed = []
+    for name, method in result.methods.items():
+        failed += [f"{name} fold {fold.fold}: {fold.error}" for fold in method.folds if fold.error is not None]
+        if method.model is not None and method.model.error is not None:
+            failed.append(f"{name} of all rows: {method.model.error}")
     if not failed:
         return None
     folds = "1 fold" if len(failed) == 1 else f"{len(failed)} folds"
@@ -202,7 +199,7 @@ class Job:
         """Whether this job, on this very data, has written its last file."""
         try:
             resolved = tomllib.loads(self.spec.resolved())
-            return self.folder.has_result(resolved) and bool(self._notes.recall(_FINISHED))
+            return self.folder.has_result(resolved) and bool(self._notes.recall(_FINISHED, Note))
         except OSError as error:
             raise self.spec.located(self.folder.unwritable(error)) from error
 
@@ -280,23 +277,19 @@ class Job:
                 self._tell("failed", error=error.message)
             raise self.spec.located(error) from error
         learn_s = time.monotonic() - started
-        timing = {
-            "launch_s": round(launch_s, 3),
-            "learn_s": round(learn_s, 3),
-            "total_s": round(launch_s + learn_s, 3),
-            "methods_s": found.methods_s,
-            "phases_s": {phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()},
-        }
+        timing = Timing(
+            launch_s=round(launch_s, 3),
+            learn_s=round(learn_s, 3),
+            total_s=round(launch_s + learn_s, 3),
+            methods_s=found.methods_s,
+            phases_s={phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()},
+        )
         signals.check()
         self._lock.check()
-        environment = {
-            "cluster": self.spec.cluster.kind,
-            **environment_of(engine),
-            "dataset": self.spec.data.path,
-        }
-        self._write(found, timing, environment)
-        self._notes.note(_FINISHED, {"step": "all"})
-        self._tell("finished", elapsed_s=timing["total_s"])
+        environment = environment_of(engine, cluster=self.spec.cluster.kind, dataset=self.spec.data.path)
+        self._write(found.models, changed(found.result, timing=timing, environment=environment))
+        self._notes.note(_FINISHED, Note(step="all"))
+        self._tell("finished", elapsed_s=timing.total_s)
         self._scans.remove()
         self.folder.files.settle()
 
@@ -333,14 +326,14 @@ class Job:
         with self._telling:
             self._shown.event({**self._journal.record(event, **facts), "job": self.spec.name})
 
-    def _write(self, found: JobResult, timing: dict[str, Any], environment: dict[str, Any]) -> None:
+    def _write(self, models: dict[str, str], result: Result) -> None:
         """Write the run's files: result.json after those that it summarizes, and the report, which shows it, last."""
         self.folder.remove(SIZED_MODEL)
-        for file, model in found.models.items():
-            self.folder.write_json(file, model)
-        for table in fold_tables(found.result):
+        for file, model in models.items():
+            self.folder.write_text(file, f"{model}\n")
+        for table in fold_tables(result):
             self.folder.write_csv(table.file, table.columns, table.rows)
-        self.folder.write_json("result.json", {**found.result, "timing": timing, "environment": environment})
+        self.folder.write_text("result.json", result_text(result))
         write_report(self.folder)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from dnfscale.errors import SpecError
 from dnfscale.experiment.formats import defused
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
+from dnfscale.results.result import Result, read_result
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 
 _SAME_RESULT = ("cluster", "output")
@@ -115,9 +116,9 @@ class RunFolder:
         finished = self.files.has("result.json") and self.files.has("model.json")
         return finished and earlier is not None and _essence(earlier) == _essence(resolved_spec)
 
-    def read_json(self, name: str) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads(self.files.read(name))
-        return content
+    def read_result(self) -> Result:
+        """Read the result of the run."""
+        return read_result(self.files.read("result.json"))
 
     def write_json(self, name: str, record: Mapping[str, Any]) -> None:
         self.write_text(name, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

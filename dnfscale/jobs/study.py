@@ -1,7 +1,7 @@
 """A study or a fit, step by step: the formula first, then the methods it is compared with.
 
-What the first step finds is noted as plain facts, and the later steps need nothing else; a job that is resumed begins
-with the facts and goes on with the first trial that is not in the notes.
+What the first step finds is noted, and the later steps need nothing else; a job that is resumed begins with the note
+and goes on with the first trial that is not in the notes.
 """
 
 from __future__ import annotations
@@ -10,33 +10,30 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec.structs import replace as changed
+
 import dnfscale
+from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import CategorySummary, row_numbers
 from dnfscale.core.model import Model
 from dnfscale.core.splits import Splits
-from dnfscale.data.models import classes_record, model_record
+from dnfscale.data.models import classes_text, model_text
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import LimitError
 from dnfscale.experiment.baselines import FitAndScore, hard_limit_s
-from dnfscale.experiment.distilled import distilled_records
-from dnfscale.experiment.many_classes import (
-    classes_data_record,
-    classes_ideal_record,
-    classes_majority_record,
-    classes_models,
-)
-from dnfscale.experiment.peers import FitPeer, PeerFit, peer_fold, peer_record
+from dnfscale.experiment.peers import FitPeer, PeerFit, peer_fold, peer_method
 from dnfscale.experiment.records import (
-    RESULT_SCHEMA,
-    comparison_records,
+    LearnedLabels,
+    comparisons,
     data_record,
-    frontier_record,
-    ideal_record,
-    learned_model,
-    majority_record,
-    one_rule_record,
-    tuned_record,
+    distilled_methods,
+    frontier_points,
+    ideal_method,
+    learned_models,
+    majority_method,
+    one_rule_method,
+    tuned_method,
 )
 from dnfscale.experiment.rows import RowsPlan
 from dnfscale.experiment.sized_study import SizedStudy, plan_sizes, size_study
@@ -50,6 +47,9 @@ from dnfscale.learn.line import Learned, learn_targets, plan_line
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.table import features, reading_of
 from dnfscale.learn.weighing import plan_weighing, with_unit
+from dnfscale.results.method import Method
+from dnfscale.results.record import Note, Record
+from dnfscale.results.result import IDEAL, Data, Result
 from dnfscale.spec.job import JobSpec
 from dnfscale.spec.learn import LearnSpec
 
@@ -59,13 +59,37 @@ SIZED = "formula_size"
 """The competitor whose formula is written to a model file of its own."""
 
 
+class RowFacts(Record, frozen=True, kw_only=True):
+    """What is needed to read the same rows again."""
+
+    outer: int
+    kept: tuple[tuple[int, int], ...]
+    """How many rows of each partition were kept."""
+    classes: tuple[tuple[Scalar, ...], ...]
+    class_rows: tuple[int, ...]
+    """How many rows each class has."""
+    values: tuple[tuple[Scalar, ...] | None, ...]
+    """The categories of each column; None for numbers."""
+
+
+class LearnedFacts(Note, frozen=True, kw_only=True):
+    """What was learned, as it is noted."""
+
+    data: Data
+    methods: dict[str, Method]
+    model: str
+    """The text of the model file."""
+    rows: RowFacts
+    seconds: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class JobResult:
     """What a job has to say: its result without timing and environment, its model, and what the parts took."""
 
-    result: dict[str, Any]
-    models: dict[str, dict[str, Any]]
-    """By the name of their file: the formula of all rows, and that of bounded size, if it was asked for."""
+    result: Result
+    models: dict[str, str]
+    """The text of each model file: the formula of all rows, and that of bounded size, if it was asked for."""
     methods_s: dict[str, float]
     """Seconds of learning, of fitting in all trials, of counting distinct rows and of searching them."""
 
@@ -88,17 +112,17 @@ def run_study(
     # The rows on the workers are needed no more.
     del kept
     compared = _compared(source, spec, to_learn, facts, engine, notes, token=token)
-    methods = {name: record for name, record in facts["methods"].items() if name in spec.methods}
-    methods |= {name: record for name, record, _ in compared}
-    methods_s = {"ideal": facts["seconds"]}
-    models = {"model.json": facts["model"]}
+    methods = {name: method for name, method in facts.methods.items() if name in spec.methods}
+    methods |= {name: method for name, method, _ in compared}
+    methods_s = {IDEAL: facts.seconds}
+    models = {"model.json": facts.model}
     if sized is not None:
-        methods[SIZED] = sized.record
+        methods[SIZED] = sized.method
         methods_s[SIZED] = round(sized.seconds, 3)
         if sized.model is not None:
             models[SIZED_MODEL] = sized.model
     methods_s |= {name: seconds for name, _, seconds in compared}
-    return JobResult(_result(spec, facts["data"], methods), models, methods_s)
+    return JobResult(_result(spec, facts.data, methods), models, methods_s)
 
 
 def plan_study(spec: JobSpec, layout: Layout) -> Iterator[PlannedPhase]:
@@ -134,16 +158,16 @@ def _facts(
     notes: TaskNotes,
     *,
     elapsed_s: Callable[[], float],
-) -> tuple[dict[str, Any], KeptRows | None]:
+) -> tuple[LearnedFacts, KeptRows | None]:
     """Return what was learned: from the notes if it is there, else by learning it, and then with the rows it kept."""
-    noted = notes.recall("ideal")
+    noted = notes.recall(IDEAL, LearnedFacts)
     if noted:
         return noted[0], None
     facts, kept = _learned_facts(source, spec, to_learn, engine)
     # What was counted is of the files that the job began with; so is everything that will be read for baselines.
     source.check_unchanged()
-    facts["seconds"] = round(elapsed_s(), 3)
-    notes.note("ideal", facts)
+    facts = changed(facts, seconds=round(elapsed_s(), 3))
+    notes.note(IDEAL, facts)
     return facts, kept
 
 
@@ -168,71 +192,71 @@ def _compared(
     source: Source,
     spec: JobSpec,
     to_learn: LearnSpec,
-    facts: dict[str, Any],
+    facts: LearnedFacts,
     engine: Engine,
     notes: TaskNotes,
     *,
     token: str,
-) -> list[tuple[str, dict[str, Any], float]]:
-    """Carry out the methods that read rows again; return the name, the record and the seconds of each."""
+) -> list[tuple[str, Method, float]]:
+    """Carry out the methods that read rows again; return the name, what it did and the seconds of each."""
     if not (spec.of_family("tuned") or spec.of_family("fitted")):
         return []
-    plan = _rows_plan(source, to_learn, facts, token)
+    plan = _rows_plan(source, to_learn, facts.rows, token)
     _check_memory(plan, engine)
-    return [*_tuned(spec, plan, engine, notes), *_peers(spec, plan, engine, notes)]
+    several = to_learn.classes == "all"
+    return [*_tuned(spec, plan, engine, notes, several=several), *_peers(spec, plan, engine, notes)]
 
 
-def _result(spec: JobSpec, data: dict[str, Any], methods: dict[str, Any]) -> dict[str, Any]:
+def _result(spec: JobSpec, data: Data, methods: dict[str, Method]) -> Result:
     """Return the result of a job, without timing and environment."""
-    result = {
-        "schema": RESULT_SCHEMA,
-        "name": spec.name,
-        "kind": spec.kind,
-        "seed": spec.seed,
-        **({"profile": spec.profile} if spec.profile != "paper" else {}),
-        "data": data,
-        "methods": methods,
-    }
-    if spec.kind == "study" or (spec.kind == "distill" and spec.knows_truth):
-        result["comparisons"] = comparison_records(methods, data)
-    return result
+    tested = spec.kind == "study" or (spec.kind == "distill" and spec.knows_truth)
+    return Result(
+        name=spec.name,
+        kind=spec.kind,
+        seed=spec.seed,
+        profile=spec.profile,
+        data=data,
+        methods=methods,
+        comparisons=comparisons(methods) if tested else None,
+    )
 
 
-def _learned_facts(
-    source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine
-) -> tuple[dict[str, Any], KeptRows]:
-    """Learn, and return what was learned and what is needed to read the same rows again, as plain facts.
+def _learned_facts(source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine) -> tuple[LearnedFacts, KeptRows]:
+    """Learn, and return what was learned and what is needed to read the same rows again.
 
     The rows as they are kept on the workers come with it.
     """
-    provenance = _provenance(spec)
     if to_learn.classes == "all":
         classes = learn_classes(source, to_learn, engine)
-        first = classes.classes[0]
-        provenance["rows"] = first.rows
-        return {
-            "data": classes_data_record(classes),
-            "methods": {"ideal": classes_ideal_record(classes, to_learn)}
-            | ({"majority": classes_majority_record(classes)} if first.folds else {}),
-            "model": classes_record(classes_models(classes, to_learn, provenance=provenance)),
-            "rows": _row_facts(first),
-        }, classes.kept
+        learned = LearnedLabels.of_classes(classes)
+        methods = {IDEAL: ideal_method(learned, to_learn)}
+        if learned.first.folds:
+            methods["majority"] = majority_method(learned)
+        return _noted(learned, methods, spec, to_learn), classes.kept
     found = learn_targets(source, to_learn, engine)
-    [learned] = found.targets
-    provenance["rows"] = learned.rows
-    methods = {"ideal": ideal_record(learned, to_learn)}
-    if _has_frontier(spec, to_learn, len(learned.folds)):
-        methods["ideal"]["frontier"] = frontier_record(grow_formulas(found, to_learn, engine))
+    learned = LearnedLabels(found.targets)
+    ideal = ideal_method(learned, to_learn)
+    if _has_frontier(spec, to_learn, len(learned.first.folds)):
+        ideal = changed(ideal, frontier=frontier_points(grow_formulas(found, to_learn, engine)))
+    methods = {IDEAL: ideal}
     if spec.kind == "distill":
-        methods = distilled_records(learned, methods["ideal"], known=spec.knows_truth)
-    elif learned.folds:
-        methods |= {"majority": majority_record(learned), "one_rule": one_rule_record(learned)}
-    return {
-        "data": data_record(learned),
-        "methods": methods,
-        "model": model_record(_named(learned_model(learned, to_learn, provenance=provenance), spec)),
-        "rows": _row_facts(learned),
-    }, found.kept
+        methods = distilled_methods(learned.first, ideal, known=spec.knows_truth)
+    elif learned.first.folds:
+        methods |= {"majority": majority_method(learned), "one_rule": one_rule_method(learned.first)}
+    return _noted(learned, methods, spec, to_learn), found.kept
+
+
+def _noted(learned: LearnedLabels, methods: dict[str, Method], spec: JobSpec, to_learn: LearnSpec) -> LearnedFacts:
+    """Return what was learned as it is noted."""
+    provenance = {**_provenance(spec), "rows": learned.first.rows}
+    models = learned_models(learned, to_learn, provenance=provenance)
+    return LearnedFacts(
+        step="all",
+        data=data_record(learned),
+        methods=methods,
+        model=classes_text(models) if learned.labels else model_text(_named(models[0], spec)),
+        rows=_row_facts(learned.first),
+    )
 
 
 def _provenance(spec: JobSpec) -> dict[str, Any]:
@@ -244,33 +268,35 @@ def _named(model: Model, spec: JobSpec) -> Model:
     return replace(model, positive=(True,)) if spec.kind == "distill" else model
 
 
-def _row_facts(learned: Learned) -> dict[str, Any]:
+def _row_facts(learned: Learned) -> RowFacts:
     table = learned.table
-    return {
-        "outer": table.splits.outer,
-        "kept": [list(pair) for pair in sorted(table.summary.kept)],
-        "classes": [list(labels) for labels in table.classes],
-        "class_rows": [sum(table.summary.target.counts[label] for label in labels) for labels in table.classes],
-        "values": [list(s.values) if isinstance(s, CategorySummary) else None for s in table.summary.columns],
-    }
+    columns, counts = table.summary.columns, table.summary.target.counts
+    return RowFacts(
+        outer=table.splits.outer,
+        kept=tuple(sorted(table.summary.kept)),
+        classes=table.classes,
+        class_rows=tuple(sum(counts[label] for label in labels) for labels in table.classes),
+        values=tuple(tuple(s.values) if isinstance(s, CategorySummary) else None for s in columns),
+    )
 
 
-def _rows_plan(source: Source, to_learn: LearnSpec, facts: dict[str, Any], token: str) -> RowsPlan:
-    rows = facts["rows"]
-    numbers = row_numbers((ordinal, n_rows) for ordinal, n_rows in rows["kept"])
+def _rows_plan(source: Source, to_learn: LearnSpec, rows: RowFacts, token: str) -> RowsPlan:
+    numbers = row_numbers(rows.kept)
     return RowsPlan(
         token=token,
         partitions=source.partitions,
         reading=reading_of(features(source, to_learn), to_learn),
-        classes=tuple(tuple(labels) for labels in rows["classes"]),
-        class_rows=tuple(rows["class_rows"]),
+        classes=rows.classes,
+        class_rows=rows.class_rows,
         row_numbers=numbers,
-        splits=Splits(sum(map(len, numbers.values())), rows["outer"], to_learn.validation, to_learn.seed),
-        values=tuple(None if values is None else tuple(values) for values in rows["values"]),
+        splits=Splits(sum(map(len, numbers.values())), rows.outer, to_learn.validation, to_learn.seed),
+        values=rows.values,
     )
 
 
-def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, dict[str, Any], float]]:
+def _tuned(
+    spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes, *, several: bool
+) -> list[tuple[str, Method, float]]:
     """Tune every baseline in every fold, all chains side by side."""
     budgets = {name: spec.competitors[name] for name in spec.of_family("tuned")}
     if not budgets:
@@ -285,11 +311,11 @@ def _tuned(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
     for name in budgets:
         own = [end for end in ends if end.method == name]
         seconds = sum(end.seconds for end in own if isinstance(end, Tuned))
-        tuned.append((name, tuned_record(own), round(seconds, 3)))
+        tuned.append((name, tuned_method(own, several=several), round(seconds, 3)))
     return tuned
 
 
-def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, dict[str, Any], float]]:
+def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, Method, float]]:
     """Fit every readable classifier in every fold."""
     peers = spec.of_family("fitted")
     if not peers:
@@ -301,7 +327,7 @@ def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> l
     found = []
     for name in peers:
         own = [end for end in ends if end.peer == name]
-        found.append((name, peer_record(own), round(sum(end.seconds for end in own), 3)))
+        found.append((name, peer_method(own), round(sum(end.seconds for end in own), 3)))
     return found
 
 

@@ -7,14 +7,13 @@ result all the same, and its row says what is missing.
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 import tomllib
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal, TextIO
+from typing import Literal, TextIO
 
 from dnfscale.engine.api import Engine, Notice
 from dnfscale.engine.limits import limit_behind
@@ -28,10 +27,11 @@ from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.runner import Job, Options, check_place, failed_folds, launched
 from dnfscale.jobs.store import Journal, RunFolder
+from dnfscale.results.result import Environment, Result, Timing
+from dnfscale.results.suite import Suite, SuiteJob, suite_text
 from dnfscale.spec.job import JobSpec
 from dnfscale.spec.suite import SuiteSpec
 
-SUITE_SCHEMA = "dnfscale.suite/1"
 _JOBS_PER_WORKER = 4
 """Enough that scans continue while trials are waited for; more would keep our scheduler from answering."""
 _NAMED = 3
@@ -45,7 +45,7 @@ class _Row:
     spec: JobSpec
     job: Job | None = None
     error: DnfscaleError | None = None
-    result: dict[str, Any] | None = None
+    result: Result | None = None
 
     @property
     def status(self) -> Literal["done", "incomplete", "failed"]:
@@ -57,7 +57,7 @@ class _Row:
     def read_result(self) -> None:
         """Read the result that the job has written, unless it failed before."""
         if self.error is None:
-            self.result = RunFolder(self.spec.run_folder, self.spec.output_access).read_json("result.json")
+            self.result = RunFolder(self.spec.run_folder, self.spec.output_access).read_result()
             self.error = failed_folds(self.result)
 
     @property
@@ -92,25 +92,22 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
     rows, environment = _run_jobs(suite, folder, options, shown)
     for row in rows:
         row.read_result()
-    result = {
-        "schema": SUITE_SCHEMA,
-        "name": suite.name,
-        "jobs": [_record(row) for row in rows],
-        "timing": {"total_s": round(time.monotonic() - started, 3)},
-        "environment": environment,
-    }
+    result = Suite(
+        name=suite.name,
+        jobs=tuple(_record(row) for row in rows),
+        timing=Timing(total_s=round(time.monotonic() - started, 3)),
+        environment=environment,
+    )
     tables = study_tables([row.result for row in rows if row.result is not None])
     _write(folder, result, tables)
     if options.json:
-        print(json.dumps(result, indent=2, ensure_ascii=False), file=out)
+        print(suite_text(result), end="", file=out)
     else:
         _print_summary(folder, result, tables, out)
     _check_all(rows)
 
 
-def _run_jobs(
-    suite: SuiteSpec, folder: RunFolder, options: Options, shown: Watcher
-) -> tuple[list[_Row], dict[str, Any]]:
+def _run_jobs(suite: SuiteSpec, folder: RunFolder, options: Options, shown: Watcher) -> tuple[list[_Row], Environment]:
     """Open all jobs, run those that are not finished, and return their outcomes and where they ran."""
     journal = Journal(folder.files)
 
@@ -124,10 +121,10 @@ def _run_jobs(
         rows += (_opened(spec, options, shown) for spec in suite.jobs)
         waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
         if not waiting:
-            return rows, {}
+            return rows, Environment()
         with closing(launched(suite, options, tell)) as engine:
             environment = environment_of(engine)
-            workers = 0 if suite.cluster.kind == "serial" else environment["workers"]
+            workers = 0 if suite.cluster.kind == "serial" else environment.workers or 0
             _run_all(waiting, engine, at_once=max(1, _JOBS_PER_WORKER * workers))
         return rows, environment
     finally:
@@ -136,24 +133,23 @@ def _run_jobs(
                 row.job.release()
 
 
-def _write(folder: RunFolder, result: dict[str, Any], tables: Mapping[str, Table]) -> None:
+def _write(folder: RunFolder, result: Suite, tables: Mapping[str, Table]) -> None:
     """Write the tables, the result and the report of a suite."""
     for name, table in tables.items():
         folder.write_text(f"tables/{name}.csv", to_csv(table))
         folder.write_text(f"tables/{name}.md", to_markdown(table))
         folder.write_text(f"tables/{name}.tex", to_latex(table))
-    folder.write_json("result.json", result)
+    folder.write_text("result.json", suite_text(result))
     write_report(folder)
 
 
-def _print_summary(folder: RunFolder, result: dict[str, Any], tables: Mapping[str, Table], out: TextIO) -> None:
+def _print_summary(folder: RunFolder, result: Suite, tables: Mapping[str, Table], out: TextIO) -> None:
     told = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
     for name in told:
         if name in tables:
             print(to_markdown(tables[name]), file=out)
-    with_result = sum(job["status"] != "failed" for job in result["jobs"])
-    total_s = result["timing"]["total_s"]
-    print(f"{result['name']}: {with_result} of {len(result['jobs'])} jobs in {total_s:,.1f} s", file=out)
+    with_result = sum(job.status != "failed" for job in result.jobs)
+    print(f"{result.name}: {with_result} of {len(result.jobs)} jobs in {result.timing.total_s:,.1f} s", file=out)
     print(f"files      {visible(str(folder.path))}", file=out)
 
 
@@ -199,16 +195,16 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
         thread.join()
 
 
-def _record(row: _Row) -> dict[str, Any]:
-    return {
-        "name": row.spec.name,
-        "dataset": row.spec.data.path,
-        "profile": row.spec.profile,
-        "seed": row.spec.seed,
-        "status": row.status,
-        "error": None if row.error is None else row.error.message,
-        "folder": f"jobs/{row.spec.name}",
-    }
+def _record(row: _Row) -> SuiteJob:
+    return SuiteJob(
+        name=row.spec.name,
+        dataset=row.spec.data.path,
+        profile=row.spec.profile,
+        seed=row.spec.seed,
+        status=row.status,
+        error=None if row.error is None else row.error.message,
+        folder=f"jobs/{row.spec.name}",
+    )
 
 
 def _check_all(rows: list[_Row]) -> None:

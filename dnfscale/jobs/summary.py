@@ -12,10 +12,13 @@ from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.weights import amount
 from dnfscale.experiment.formats import visible
-from dnfscale.experiment.outcome import BLACK_BOX, FORMULA_SIZE, LearnedFormula, Method, Outcome
-from dnfscale.jobs.report.wording import comparison_words, count, length_words, share
+from dnfscale.experiment.titles import BLACK_BOX, FORMULA_SIZE
+from dnfscale.jobs.report.wording import comparison_words, count, length_words, objective_words, share
 from dnfscale.method.conditions import WRITTEN, conditions_of
 from dnfscale.method.export.text import predicted
+from dnfscale.results.formula import Formula
+from dnfscale.results.method import Method
+from dnfscale.results.result import Result
 
 _WIDEST = 100
 _MOST_NAMED = 10
@@ -24,64 +27,66 @@ _UNASKED = ("majority", "one_rule", FORMULA_SIZE)
 """Methods left out of the comparison: the first two are part of every study, the last has lines of its own."""
 
 
-def write_summary(outcome: Outcome, models: Sequence[Model], folder: str, out: TextIO) -> None:
+def write_summary(result: Result, models: Sequence[Model], folder: str, out: TextIO) -> None:
     """Write the summary of a result and of the models beside it: one, or one for each of several labels."""
-    ideal = outcome.ideal
+    ideal = result.ideal
     assert ideal is not None
-    print(f"{outcome.name}: {', '.join(_table_words(outcome))}", file=out)
+    print(f"{result.name}: {', '.join(_table_words(result))}", file=out)
     for formula, model in zip(ideal.models, models, strict=True):
         print(f"\n{_formula_text(model)}", file=out)
-        print(f"\n  {explain(formula, outcome)}", file=out)
+        print(f"\n  {explain(formula, result)}", file=out)
     tested = f"over {len(ideal.folds)} test folds"
     if ideal.fidelity_mean is not None:
         fidelity = _spread(ideal.fidelity_mean, ideal.fidelity_std)
         print(f"\nfidelity   {fidelity} {tested}: answers as the classifier", file=out)
-        _write_truth(ideal, outcome.method(BLACK_BOX), out)
+        _write_truth(ideal, result.methods.get(BLACK_BOX), out)
     elif ideal.folds and ideal.accuracy_mean is not None:
         print(f"\naccuracy   {_spread(ideal.accuracy_mean, ideal.accuracy_std)} {tested}", file=out)
         if ideal.objective is not None and ideal.objective.mean is not None:
-            words = f"{_spread(ideal.objective.mean, ideal.objective.std)} {ideal.objective.words}: learned for this"
+            reached = _spread(ideal.objective.mean, ideal.objective.std)
+            words = f"{reached} {objective_words(ideal.objective)}: learned for this"
             if ideal.objective.constant_mean is not None:
                 words += f"; always the same answer gives {share(ideal.objective.constant_mean)}"
             print(textwrap.fill(words, _width(), initial_indent="objective  ", subsequent_indent=" " * 13), file=out)
-        frequent = "most" if outcome.label_rows else "more"
-        majority = 100 * (outcome.majority_share or 0.0)
+        frequent = "most" if result.data.classes else "more"
+        majority = 100 * (result.majority_share or 0.0)
         print(f"majority   {majority:.1f} % for always giving the {frequent} frequent answer", file=out)
         print(f"attributes {ideal.ell_mean:.1f} on average{' a class' * (len(models) > 1)}", file=out)
-        _write_sized(outcome.method(FORMULA_SIZE), out)
-        _write_comparisons(outcome, out)
+        _write_sized(result.methods.get(FORMULA_SIZE), out)
+        _write_comparisons(result, out)
     elif ideal.training_accuracy is not None:
         print(f"\naccuracy   {100 * ideal.training_accuracy:.1f} % on the rows it was learned from", file=out)
-    if outcome.silent_columns:
-        _write_silent(outcome.silent_columns, out)
+    if result.data.silent_columns:
+        _write_silent(result.data.silent_columns, out)
     print(f"\nfiles      {visible(folder)}", file=out)
 
 
-def _table_words(outcome: Outcome) -> list[str]:
+def _table_words(result: Result) -> list[str]:
     """Say how large the table is, its total weight, and how many rows were left out."""
-    words = [f"{outcome.rows:,} rows", f"{outcome.attributes:,} attributes"]
-    weight = outcome.weight
+    words = [f"{result.data.rows:,} rows", f"{result.data.attributes:,} attributes"]
+    weight = result.data.weight
     weightless = 0 if weight is None else weight.rows_without
     if weight is not None:
         words.append(f"counted by {visible(weight.column)}, {amount(weight.total)} in all")
-    if outcome.rows_dropped > weightless:
-        words.append(f"{outcome.rows_dropped - weightless:,} dropped for missing values")
+    if result.data.rows_dropped > weightless:
+        words.append(f"{result.data.rows_dropped - weightless:,} dropped for missing values")
     if weightless:
         words.append(f"{weightless:,} of weight 0 left out")
     return words
 
 
-def explain(formula: LearnedFormula, outcome: Outcome) -> str:
+def explain(formula: Formula, result: Result) -> str:
     """Say what kind of formula it is; one without literals needs a reason."""
     if formula.literals == 0:
-        same = f"constant: whatever the chosen attributes say, the answer is {formula.text}"
+        same = f"constant: whatever the chosen attributes say, the answer is {formula.formula}"
         if formula.label is not None:
             return same
-        positive = outcome.positive_share or 0.0
-        agreeing = positive if formula.text == "true" else 1 - positive
+        positive = result.positive_share or 0.0
+        agreeing = positive if formula.formula == "true" else 1 - positive
         frequent = ", the more frequent one" if agreeing > 0.5 else ""
-        by_weight = f"; by weight, {share(positive)}" if outcome.weight is not None else ""
-        return f"{same}{frequent} ({outcome.positive_rows:,} of {outcome.rows:,} rows are positive{by_weight})"
+        by_weight = f"; by weight, {share(positive)}" if result.data.weight is not None else ""
+        rows = f"{result.data.positive_rows or 0:,} of {result.data.rows:,} rows"
+        return f"{same}{frequent} ({rows} are positive{by_weight})"
     sizes = [count(formula.terms, "term"), count(formula.literals, "literal"), length_words(formula)]
     return f"{', '.join(filter(None, sizes))}; ranking {formula.rank}, {count(formula.ell, 'attribute')}"
 
@@ -104,15 +109,14 @@ def _write_sized(method: Method | None, out: TextIO) -> None:
     mean = _spread(method.accuracy_mean, method.accuracy_std)
     print(f"by size    {mean} with formulas of size {method.size_mean:.1f} on average", file=out)
     for found in method.sized_models:
-        of_class = f", {visible(found.label)}" if found.label is not None else ""
-        print(f"           of all rows{of_class}: {found.text}", file=out)
+        of_class = f", {visible(found.label_shown)}" if found.label_shown is not None else ""
+        print(f"           of all rows{of_class}: {found.formula}", file=out)
 
 
-def _write_comparisons(outcome: Outcome, out: TextIO) -> None:
+def _write_comparisons(result: Result, out: TextIO) -> None:
     """Write what the baselines of a spec came to in the same folds."""
-    asked = replace(outcome, methods=tuple(method for method in outcome.methods if method.name not in _UNASKED))
-    words_of = comparison_words(asked)
-    if words_of and outcome.ideal is not None and outcome.ideal.objective is not None:
+    words_of = comparison_words(result, without=_UNASKED)
+    if words_of and result.ideal is not None and result.ideal.objective is not None:
         words_of.insert(0, "by accuracy, which the formula was not learned for:")
     for place, words in enumerate(words_of):
         opening = f"{'compared' if not place else '':<11}"

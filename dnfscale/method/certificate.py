@@ -42,9 +42,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -55,6 +54,8 @@ from dnfscale.core.model import HALF, Model
 from dnfscale.errors import SpecError
 from dnfscale.method.bounds import least_error, separation
 from dnfscale.method.intervals import exact_interval, term_intervals, term_supports, upper_limit
+from dnfscale.results.certificate import Certified, CertifiedTerm
+from dnfscale.results.record import plain
 
 _SMALLEST_LOG_LEVEL = -600.0
 """At levels below the exponential of this the exact limit would underflow; Chernoff's bound takes the logarithm."""
@@ -190,14 +191,14 @@ def certify_terms(
     )
 
 
-def certificate_of(model: Model, *, delta: float = 0.05, counts: TypeCounts | None = None) -> dict[str, Any]:
-    """Return how far rows support the formula of a model, as the record of a model file.
+def certificate_of(model: Model, *, delta: float = 0.05, counts: TypeCounts | None = None) -> Certified | None:
+    """Return how far rows support the formula of a model.
 
     By default these are the rows that the model was learned from, by which its attributes were chosen as well. For a
-    model of weighted rows the record is empty: nothing can be certified.
+    model of weighted rows there is none: nothing can be certified.
     """
     if model.weighted:
-        return {}
+        return None
     own = counts is None
     certificate = certify(
         model.counts if counts is None else counts,
@@ -209,41 +210,47 @@ def certificate_of(model: Model, *, delta: float = 0.05, counts: TypeCounts | No
     return to_record(certificate, certify_terms(model.dnf, certificate, delta=delta, formed_on_these_rows=own))
 
 
+def certified(model: Model) -> Model:
+    """Return a model with the certificate of the rows that it was learned from."""
+    certificate = certificate_of(model)
+    return replace(model, certificate={} if certificate is None else plain(certificate))
+
+
 def load_functions() -> None:
     """Import the functions that certificates need: 0.3 s that a run can spend while its cluster starts."""
     import scipy.special  # noqa: F401
 
 
-def to_record(certificate: Certificate, terms: Sequence[TermCertificate] = ()) -> dict[str, Any]:
-    """Return the certificate as the record of a model file."""
+def to_record(certificate: Certificate, terms: Sequence[TermCertificate] = ()) -> Certified:
+    """Return the certificate as it is written in files."""
     counts = certificate.counts
     rows, ell, delta = counts.n_rows, counts.ell, certificate.delta
-    return {
-        "rows": rows,
-        "delta": delta,
-        "epsilon": separation(rows, ell, delta) if rows else None,
-        "chosen_on_the_same_rows": certificate.chosen_on_these_rows,
-        "threshold": float(certificate.threshold),
-        "types": 2**ell,
-        "types_seen": len(counts.codes),
-        "types_certified": int(certificate.certified.sum()),
-        "types_refuted": int(certificate.refuted.sum()),
-        "certified_share": certificate.certified_share,
-        "certified_mass_at_least": certificate.certified_mass,
-        "excess_error_at_most": certificate.excess_error,
-        "excess_error_before_rows": least_error(rows, ell, delta) if rows else None,
-        "terms": [
-            {
-                "n": term.n,
-                "c": term.c,
-                "confidence": term.confidence,
-                "low": term.low,
-                "high": term.high,
-                "certified_share": term.certified_share,
-            }
+    return Certified(
+        rows=rows,
+        delta=delta,
+        epsilon=separation(rows, ell, delta) if rows else None,
+        chosen_on_the_same_rows=certificate.chosen_on_these_rows,
+        threshold=float(certificate.threshold),
+        types=2**ell,
+        types_seen=len(counts.codes),
+        types_certified=int(certificate.certified.sum()),
+        types_refuted=int(certificate.refuted.sum()),
+        certified_share=certificate.certified_share,
+        certified_mass=certificate.certified_mass,
+        excess_error=certificate.excess_error,
+        excess_before_rows=least_error(rows, ell, delta) if rows else None,
+        terms=tuple(
+            CertifiedTerm(
+                n=term.n,
+                c=term.c,
+                confidence=term.confidence,
+                low=term.low,
+                high=term.high,
+                certified_share=term.certified_share,
+            )
             for term in terms
-        ],
-    }
+        ),
+    )
 
 
 def sentences(certificate: Certificate) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dnfscale.core.arrays import Bools, Exact, Ints, scaled
 from dnfscale.core.counts import TypeCounts, to_dense
+from dnfscale.results.confusion import Confusion
 
 
 def weighed(counts: TypeCounts, threshold: Fraction) -> TypeCounts:
@@ -33,7 +34,18 @@ def correct_rows(accepted: Bools, counts: TypeCounts) -> int:
     return int(np.where(accepted, counts.c, counts.n - counts.c).sum())
 
 
+def confusion_of(accepted: Bools, counts: TypeCounts) -> Confusion:
+    """Return how a classifier answers counted rows; accepted[i] is its answer for type counts.codes[i]."""
+    return Confusion.of_types(accepted, counts.n, counts.c)
+
+
 def ideal_correct(fitted: TypeCounts, held_out: TypeCounts) -> int:
     """Return how many held-out rows the ideal classifier of the fitted rows gets right; unseen types are false."""
+    return correct_rows(ideal_accepts(fitted, held_out), held_out)
+
+
+def ideal_accepts(fitted: TypeCounts, held_out: TypeCounts) -> Bools:
+    """Return which held-out types the ideal classifier of the fitted rows accepts; unseen types are false."""
     n, c = to_dense(fitted)
-    return correct_rows(((2 * c >= n) & (n > 0))[held_out.codes], held_out)
+    accepted: Bools = ((2 * c >= n) & (n > 0))[held_out.codes]
+    return accepted

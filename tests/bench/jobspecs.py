@@ -13,12 +13,13 @@ from pathlib import Path
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
-from dnfscale.experiment.records import ideal_record
+from dnfscale.experiment.records import LearnedLabels, ideal_method
 from dnfscale.jobs.forecast import LAUNCH_S
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data
 from dnfscale.learn.line import Learned, learn
 from dnfscale.learn.loading import LOADED
+from dnfscale.results.record import plain
 from dnfscale.spec.job import JobSpec, read_spec
 from dnfscale.spec.learn import LearnSpec
 from tests.bench.case import Outcome, timed
@@ -42,7 +43,7 @@ def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Ou
     finally:
         engine.close()
     # Through JSON and back, so that it compares with what a result file says.
-    answer = json.loads(json.dumps(ideal_record(learned, to_learn)))
+    answer = plain(ideal_method(LearnedLabels((learned,)), to_learn))
     planned = plan(spec, source, to_learn)
     # The cluster was up before the clock started.
     planned_s = planned.seconds - (LAUNCH_S if planned.work.starts_cluster else 0.0)

@@ -144,14 +144,16 @@ def test_a_study_gives_what_the_papers_steps_give_in_pandas(desk, seed, toleranc
     accuracies = []
     for fold, part in zip((*record["folds"], record["model"]), parts, strict=True):
         judge = judged(frame, part, Fraction(tolerance))
-        steps = [{key: step[key] for key in judge["sweep"][0]} for step in fold["sweep"]]
+        [formula] = fold["formulas"]
+        steps = [{key: step[key] for key in judge["sweep"][0]} for step in formula["sweep"]]
         assert steps == judge["sweep"]
-        for key in ("ell", "rank", "attributes"):
-            assert fold[key] == judge[key]
+        assert [formula[key] for key in ("ell", "rank")] == [judge[key] for key in ("ell", "rank")]
+        assert [attribute["name"] for attribute in formula["attributes"]] == judge["attributes"]
         if "fold" in fold:
+            assert (fold["correct"], fold["tested"]) == (judge["correct"], judge["test_rows"])
             assert fold["accuracy"] == judge["correct"] / judge["test_rows"]
             accuracies.append(judge["correct"] / judge["test_rows"])
         else:
-            assert fold["training_accuracy"] == pytest.approx(judge["training_correct"] / N_ROWS, abs=1e-15)
+            assert (fold["correct"], fold["counted"]) == (judge["training_correct"], N_ROWS)
     assert record["accuracy_mean"] == pytest.approx(np.mean(accuracies), abs=1e-15)
     assert record["accuracy_std"] == pytest.approx(np.std(accuracies), abs=1e-15)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.runner import failed_folds
 from dnfscale.learn.keeping import keep_rows
 from dnfscale.method.formula_size import SizeResult
+from dnfscale.results.result import Data, Result
 from dnfscale.spec.learn import LearnSpec
 from tests.jobs.running import small_table
 
@@ -61,23 +63,28 @@ def test_a_fold_that_fails_carries_its_error_and_does_not_count(
 ) -> None:
     failing.add(1)
     found = studied(tmp_path, classes=classes)
-    good, bad, other = found.record["folds"]
-    assert bad["fold"] == 1
-    assert "no room" in bad["error"]
-    assert bad["error"].startswith("a: ") == (classes == "all")
-    assert found.record["failed_folds"] == 1
-    assert found.record["accuracy_mean"] == pytest.approx((good["accuracy"] + other["accuracy"]) / 2)
+    good, bad, other = found.method.folds
+    assert bad.fold == 1
+    assert bad.error is not None
+    assert "no room" in bad.error
+    assert bad.error.startswith("a: ") == (classes == "all")
+    assert found.method.failed_folds == 1
+    assert found.method.accuracy_mean == pytest.approx((good.accuracy + other.accuracy) / 2)
     assert found.model is not None
-    assert len(parse_models(found.model)) == (3 if classes == "all" else 1)
+    assert len(parse_models(json.loads(found.model))) == (3 if classes == "all" else 1)
 
 
 @pytest.mark.parametrize("classes", ["two", "all"])
 def test_without_a_formula_of_all_rows_there_is_no_model(tmp_path: Path, failing: set[int], classes: str) -> None:
     failing.add(FOLDS)
     found = studied(tmp_path, classes=classes)
-    assert "no room" in found.record["model"]["error"]
+    assert found.method.model is not None
+    assert "no room" in str(found.method.model.error)
     assert found.model is None
-    assert found.record["failed_folds"] == 0
-    failure = failed_folds({"methods": {"formula_size": found.record}})
+    assert found.method.failed_folds == 0
+    data = Data(rows=120, rows_dropped=0, columns=4, attributes=6, positive_rows=None)
+    head = {"name": "t", "kind": "study", "seed": 0, "profile": "paper"}
+    failure = failed_folds(Result(**head, data=data, methods={"formula_size": found.method}))
     assert "1 fold failed, the rest is done; the first was formula_size of all rows: " in str(failure)
-    assert found.record["accuracy_mean"] > 0.5
+    assert found.method.accuracy_mean is not None
+    assert found.method.accuracy_mean > 0.5

@@ -37,7 +37,7 @@ def facts_of(fold: Sized | Unsized) -> Any:
     """What a fold has found, without the time it took."""
     assert isinstance(fold, Sized)
     results = [replace(result, seconds=0.0) for result in (*fold.choice.path, fold.final)]
-    return results, fold.choice.correct, fold.choice.chosen.size, fold.test_correct
+    return results, fold.choice.correct, fold.choice.chosen.size, fold.tested
 
 
 def test_slices_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:

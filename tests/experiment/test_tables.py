@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.errors import DataError
 from dnfscale.experiment.formats import Figure, Table, defused, to_csv, to_latex, to_markdown, visible
-from dnfscale.experiment.outcome import read_outcome
 from dnfscale.experiment.tables import study_tables
+from dnfscale.experiment.titles import paper_of
+from dnfscale.results.result import parse_result
 from tests.jobs.report_runs import (
     HOSTILE,
     distill_run,
@@ -28,7 +28,7 @@ from tests.jobs.report_runs import (
 
 
 def tables_of(*runs):
-    return study_tables([run.result for run in runs])
+    return study_tables([run.read for run in runs])
 
 
 def column(table, name):
@@ -98,10 +98,6 @@ def test_run_times_are_given_for_all_splits_and_for_one():
     )
 
 
-def test_without_times_by_method_the_learning_time_is_the_formulas():
-    assert column(tables_of(plain_run())["runtimes"], "Formula, all splits, s") == [Figure(0.5, 2)]
-
-
 def test_the_first_formula_stands_beside_the_papers():
     [row] = tables_of(paper_run())["formulas"].rows
     assert row[2] == "(caa_0 and thall_2) or not oldpeak_above_median"
@@ -144,22 +140,15 @@ def test_the_first_formulas_of_several_labels_have_a_line_each():
 
 
 def test_the_papers_figures_are_not_those_of_other_questions_to_its_data():
-    several = read_outcome(from_paper(labels_run().result, "student_dropout"))
-    explained = read_outcome(from_paper(distill_run().result, "heart_disease"))
-    assert several.paper is None
-    assert explained.paper is None
+    several = parse_result(from_paper(labels_run().result, "student_dropout"))
+    explained = parse_result(from_paper(distill_run().result, "heart_disease"))
+    assert paper_of(several) is None
+    assert paper_of(explained) is None
 
 
 def test_two_runs_of_one_dataset_go_by_their_own_names():
     tables = tables_of(paper_run(name="first"), paper_run(name="second"), paper_run("hepatitis", "third"))
     assert column(tables["features"], "Dataset") == ["first", "second", "Hepatitis"]
-
-
-def test_a_result_of_another_schema_is_refused():
-    with pytest.raises(DataError, match=r"expected the result.json of a study or a fit.*'dnfscale.suite/1'"):
-        read_outcome({"schema": "dnfscale.suite/1"})
-    with pytest.raises(DataError, match="got schema None"):
-        study_tables([{}])
 
 
 def test_csv_keeps_figures_whole_and_deviations_apart():

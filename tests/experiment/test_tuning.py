@@ -12,13 +12,20 @@ import pytest
 from dnfscale.engine.api import Failure
 from dnfscale.experiment.baselines import SPACES, Fit, Scored, hard_limit_s
 from dnfscale.experiment.tuning import Budget, Tuned, Untuned, tune
+from dnfscale.results.confusion import correct_of
 from tests.experiment.notes import KeptNotes
 
 Answer = Callable[[Fit], Scored | Failure]
 
 
+def scored(correct: int, rows: int, seconds: float) -> Scored:
+    """Return how a model did that is right about some rows, half of them positive."""
+    right = correct // 2
+    return Scored(((correct - right, 0), (rows - correct, right)), seconds)
+
+
 def deep_is_good(fit: Fit) -> Scored:
-    return Scored(50 + int(fit.params["max_depth"] or 0), 100, 0.5)
+    return scored(50 + int(fit.params["max_depth"] or 0), 100, 0.5)
 
 
 def drive(
@@ -42,14 +49,14 @@ def test_the_best_trial_on_the_validation_rows_is_fitted_last_and_tested() -> No
     assert isinstance(tuned, Tuned)
     assert [fit.final for fit in asked] == [False] * 6 + [True]
     best = max(asked[:-1], key=lambda fit: fit.params["max_depth"])
-    assert tuned.params == best.params == asked[-1].params
-    assert (tuned.validation_correct, tuned.test_correct) == (50 + best.params["max_depth"],) * 2
+    assert tuned.best.params == best.params == asked[-1].params
+    assert (tuned.best.correct, correct_of(tuned.answers)) == (50 + best.params["max_depth"],) * 2
     assert (tuned.trials, tuned.failed_trials, tuned.seconds) == (6, 0, 3.5)
 
 
 def test_of_trials_that_tie_the_first_is_taken() -> None:
-    tuned, asked = drive(KeptNotes(), lambda _fit: Scored(7, 10, 0.0))
-    assert tuned.params == asked[0].params
+    tuned, asked = drive(KeptNotes(), lambda _fit: scored(7, 10, 0.0))
+    assert tuned.best.params == asked[0].params
 
 
 def test_a_chain_asks_the_same_whenever_it_runs() -> None:
@@ -75,13 +82,13 @@ def test_a_finished_chain_asks_for_nothing() -> None:
 
 def test_the_notes_of_a_chain_say_what_each_fit_was_and_how_it_ended() -> None:
     notes = KeptNotes()
-    answers = iter([Failure("out of luck"), Scored(7, 10, 0.5), Scored(6, 9, 0.25)])
+    answers = iter([Failure("out of luck"), scored(7, 10, 0.5), scored(6, 9, 0.25)])
     _, asked = drive(notes, lambda _fit: next(answers), trials=2)
     params = [dict(fit.params) for fit in asked]
     assert notes.entries["xgboost-fold3"] == [
-        {"step": "trial 0", "params": params[0], "correct": 0, "rows": 0, "seconds": 0.0, "error": "out of luck"},
-        {"step": "trial 1", "params": params[1], "correct": 7, "rows": 10, "seconds": 0.5, "error": None},
-        {"step": "final", "params": params[1], "correct": 6, "rows": 9, "seconds": 0.25, "error": None},
+        {"step": "trial 0", "params": params[0], "error": "out of luck"},
+        {"step": "trial 1", "params": params[1], "answers": [[4, 0], [3, 3]], "seconds": 0.5},
+        {"step": "final", "params": params[1], "answers": [[3, 0], [3, 3]], "seconds": 0.25},
     ]
 
 
@@ -92,7 +99,7 @@ def test_a_failed_trial_is_counted_and_the_others_go_on() -> None:
     tuned, asked = drive(KeptNotes(), every_second)
     assert isinstance(tuned, Tuned)
     assert tuned.failed_trials == sum(fit.params["max_depth"] % 2 for fit in asked[:-1])
-    assert tuned.params["max_depth"] % 2 == 0
+    assert tuned.best.params["max_depth"] % 2 == 0
 
 
 def test_a_chain_without_a_successful_trial_says_why() -> None:
@@ -163,7 +170,7 @@ def test_a_pruner_gives_up_trials_after_their_first_trees_and_the_best_is_fitted
     assert {fit.share for fit in asked} == {Fraction(1, 9), Fraction(1, 3), Fraction(1)}
     assert asked[-1].final
     assert asked[-1].share == 1
-    assert tuned.validation_correct == max(50 + fit.params["max_depth"] for fit in whole)
+    assert tuned.best.correct == max(50 + fit.params["max_depth"] for fit in whole)
     assert tuned.seconds == 0.5 * len(asked)
 
 

@@ -37,7 +37,7 @@ def _lose_trial(ground: Ground, more: dict[str, Any]) -> None:
     quiet = json.loads(ground.quiet("tuned"))
     lost = found["methods"]["random_forest"]["folds"].pop(0)
     quiet["methods"]["random_forest"]["folds"].pop(0)
-    demand(lost["failed_trials"] == 1, f"expected one failed trial in {lost}")
+    demand(lost["tuning"]["failed_trials"] == 1, f"expected one failed trial in {lost}")
     for result in (found, quiet):
         for summary in ("accuracy_mean", "accuracy_std"):
             result["methods"]["random_forest"].pop(summary, None)

@@ -30,7 +30,7 @@ _SPECS = {
 
 @cache
 def bases() -> tuple[dict[str, Any], ...]:
-    """The files of runs, parsed: of two labels, of one model, of several labels, and of a suite."""
+    """The files of runs, parsed: of two labels, of one model, of several labels, of a suite, and of version 0.1.0."""
     found = []
     random = np.random.default_rng(3)
     x = random.normal(size=90)
@@ -58,7 +58,14 @@ def bases() -> tuple[dict[str, Any], ...]:
     jobs = [{"name": "a", "status": "done", "folder": "jobs/a"}, {"name": "b", "status": "failed", "error": "no data"}]
     suite = {"schema": "dnfscale.suite/1", "name": "several", "jobs": jobs}
     found.append({"result.json": suite, "jobs/a/result.json": found[0]["result.json"]})
+    found += [_first_schema(case) for case in ("study", "classes", "weights")]
     return tuple(found)
+
+
+def _first_schema(case: str) -> dict[str, Any]:
+    """The files of a run of version 0.1.0."""
+    folder = Path(__file__).parents[1] / "results" / "first"
+    return {f"{part}.json": json.loads((folder / f"{case}-{part}.json").read_text()) for part in ("result", "model")}
 
 
 def make(random: Random) -> Files:

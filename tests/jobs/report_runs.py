@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.jobs.report import ReportRun, report_run
+from dnfscale.jobs.report import ReportRun, render_figures, render_report, report_run
+from dnfscale.jobs.report.run import RunView, view_runs
+from dnfscale.results.result import Result, parse_result
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -26,16 +29,54 @@ PLAIN = ["age_above_median", "sex", "smoker", "height_above_median"]
 _RANKS = ("f", "mutual_info", "chi2")
 
 
+@dataclass
+class Made:
+    """A run made by hand, as the JSON of its files."""
+
+    result: dict[str, Any]
+    model: dict[str, Any] | None = None
+
+    @property
+    def run(self) -> ReportRun:
+        return report_run(self.read, self.model)
+
+    @property
+    def read(self) -> Result:
+        return parse_result(self.result)
+
+
+def made(name: str, result: dict[str, Any], model: dict[str, Any] | None = None) -> Made:
+    """Return a run of a name."""
+    return Made({**result, "name": name}, model)
+
+
+def page_of(runs: Sequence[Made], failures: Sequence[tuple[str, str]] = (), *, title: str | None = None) -> str:
+    """Return the page of some runs."""
+    return render_report([each.run for each in runs], failures, title=title)
+
+
+def figures_of(runs: Sequence[Made]) -> dict[str, str]:
+    """Return the figures of some runs."""
+    return render_figures([each.run for each in runs])
+
+
+def views_of(runs: Sequence[Made]) -> list[RunView]:
+    """Return some runs as the sections of the page read them."""
+    return view_runs([each.run for each in runs])
+
+
 def formula_record(names: list[str], *, swing: float = 0.0) -> dict[str, Any]:
     """Return what a result says of a formula over some attributes: the first two, or not the last."""
     ell = len(names)
     terms = (Term(0b11, 0b11), Term(1 << (ell - 1), 0)) if ell > 2 else (Term(1, 1),)
     dnf = Dnf(terms)
     return {
+        "search": "attributes",
         "ell": ell,
         "rank": "f",
-        "attributes": names,
+        "attributes": [{"name": name} for name in names],
         "formula": dnf.render(names),
+        "lines": [{"all": [{"attribute": i, "value": holds} for i, holds in term.literals]} for term in dnf.terms],
         "terms": len(dnf.terms),
         "literals": dnf.n_literals,
         "minimized": {"status": "proven", "gap_literals": 0},
@@ -52,14 +93,21 @@ def formula_record(names: list[str], *, swing: float = 0.0) -> dict[str, Any]:
     }
 
 
+def with_supports(formula: dict[str, Any], *supports: tuple[int, int]) -> dict[str, Any]:
+    """Return a formula with the rows, and the positive ones, behind each of its lines."""
+    pairs = zip(formula["lines"], supports, strict=True)
+    return {**formula, "lines": [{**line, "n": n, "c": c} for line, (n, c) in pairs]}
+
+
 def study(name: str, attributes: list[str], *, folds: int = 10, test_rows: int = 20) -> dict[str, Any]:
     """Return the result.json of a study of the ideal classifier method alone."""
     accuracies = [0.8 + 0.02 * (fold % 5) if test_rows > 1 else float(fold % 3 > 0) for fold in range(folds)]
     return {
-        "schema": "dnfscale.result/1",
+        "schema": "dnfscale.result/2",
         "name": name,
         "kind": "study",
         "seed": 0,
+        "profile": "paper",
         "data": {"rows": 200, "rows_dropped": 5, "columns": 9, "attributes": 12, "positive_rows": 80},
         "methods": {
             "ideal": {
@@ -73,15 +121,21 @@ def study(name: str, attributes: list[str], *, folds: int = 10, test_rows: int =
                         "validation_rows": 54,
                         "test_rows": test_rows,
                         "accuracy": accuracy,
-                        **formula_record(attributes[: 3 + fold % 2] or attributes, swing=0.01 * (fold % 3)),
+                        "formulas": [formula_record(attributes[: 3 + fold % 2] or attributes, swing=0.01 * (fold % 3))],
                     }
                     for fold, accuracy in enumerate(accuracies)
                 ],
-                "model": {"rows": 200, "training_accuracy": 0.9, **formula_record(attributes[:3])},
+                "model": {"rows": 200, "training_accuracy": 0.9, "formulas": [formula_record(attributes[:3])]},
             }
         },
-        "timing": {"launch_s": 0.1, "learn_s": 0.5, "phases_s": {"bin rows": 0.2}, "total_s": 0.7},
-        "environment": {"dnfscale": "0.1.0", "python": "3.11", "engine": "serial", "data": "/data/some.parquet"},
+        "timing": {
+            "launch_s": 0.1,
+            "learn_s": 0.5,
+            "total_s": 0.7,
+            "methods_s": {"ideal": 0.5},
+            "phases_s": {"bin rows": 0.2},
+        },
+        "environment": {"dnfscale": "0.1.0", "python": "3.11", "engine": "serial", "dataset": "/data/some.parquet"},
     }
 
 
@@ -127,10 +181,18 @@ def with_baselines(result: dict[str, Any]) -> dict[str, Any]:
             "folds": [{"fold": fold, "accuracy": accuracy, **facts} for fold, accuracy in enumerate(accuracies)],
         }
 
-    tuned = {"validation_accuracy": 0.85, "params": params, "trials": 20, "failed_trials": 0}
+    tuning = {
+        "validation_correct": 85,
+        "validated": 100,
+        "validation_accuracy": 0.85,
+        "params": params,
+        "trials": 20,
+        "failed_trials": 0,
+        "pruned_trials": 0,
+    }
     others = {
-        "random_forest": method(0.02, **tuned),
-        "xgboost": method(-0.03, **tuned),
+        "random_forest": method(0.02, tuning=tuning),
+        "xgboost": method(-0.03, tuning=tuning),
         "majority": method(-0.25),
         "one_rule": method(-0.05, attribute="x"),
     }
@@ -149,13 +211,13 @@ def with_baselines(result: dict[str, Any]) -> dict[str, Any]:
 def with_sizes(result: dict[str, Any], *, proved: bool = True, exact: bool = True) -> dict[str, Any]:
     """Add the formula-size method to a study: formulas of size three over its first attributes."""
     ideal = result["methods"]["ideal"]
-    names = ideal["model"]["attributes"]
+    names = [attribute["name"] for attribute in ideal["model"]["formulas"][0]["attributes"]]
 
     def found(swing: float) -> dict[str, Any]:
         return {
             "formula": f"{Dnf((Term(0b11, 0b11),)).render(names)}",
             "size": 3,
-            "attributes": names[:2],
+            "attributes": [{"name": name} for name in names[:2]],
             "errors": 7,
             "chosen_size": 4,
             "proved": proved,
@@ -176,16 +238,15 @@ def with_sizes(result: dict[str, Any], *, proved: bool = True, exact: bool = Tru
 
     accuracies = [fold["accuracy"] for fold in ideal["folds"]]
     folds = [
-        {"fold": fold, "test_rows": 20, "accuracy": accuracy, **found(0.01 * (fold % 3))}
+        {"fold": fold, "test_rows": 20, "accuracy": accuracy, "sized": [found(0.01 * (fold % 3))]}
         for fold, accuracy in enumerate(accuracies)
     ]
     sized = {
         "accuracy_mean": statistics.fmean(accuracies),
         "accuracy_std": statistics.pstdev(accuracies),
         "size_mean": 3.0,
-        "failed_folds": 0,
         "folds": folds,
-        "model": {"rows": 100, "training_accuracy": 0.93, **found(0.0)},
+        "model": {"rows": 100, "training_accuracy": 0.93, "sized": [found(0.0)]},
     }
     return {**result, "methods": {**result["methods"], "formula_size": sized}}
 
@@ -195,46 +256,46 @@ def from_paper(result: dict[str, Any], dataset: str) -> dict[str, Any]:
     return {**result, "environment": {**result["environment"], "dataset": f"paper:{dataset}"}}
 
 
-def plain_run() -> ReportRun:
+def plain_run() -> Made:
     """A study without baselines, of the user's own data."""
-    return report_run("own-data", study("own-data", PLAIN), model(PLAIN))
+    return made("own-data", study("own-data", PLAIN), model(PLAIN))
 
 
-def fit_run() -> ReportRun:
+def fit_run() -> Made:
     """A fit: no folds, nothing tested."""
     result = study("fit", ["age", "sex", "smoker"])
     ideal = {**result["methods"]["ideal"], "accuracy_mean": None, "accuracy_std": None, "folds": []}
-    return report_run("fit", {**result, "kind": "fit", "methods": {"ideal": ideal}}, model(["age", "sex", "smoker"]))
+    return made("fit", {**result, "kind": "fit", "methods": {"ideal": ideal}}, model(["age", "sex", "smoker"]))
 
 
-def paper_run(dataset: str = "heart_disease", name: str = "heart-disease") -> ReportRun:
+def paper_run(dataset: str = "heart_disease", name: str = "heart-disease") -> Made:
     """A study with baselines of one of the paper's datasets."""
     attributes = ["caa_0", "thall_2", "oldpeak_above_median", "cp_0"]
-    return report_run(name, from_paper(with_baselines(study(name, attributes)), dataset), model(attributes))
+    return made(name, from_paper(with_baselines(study(name, attributes)), dataset), model(attributes))
 
 
-def sized_run(attributes: Sequence[str] = ("caa_0", "thall_2", "cp_0"), **found: bool) -> ReportRun:
+def sized_run(attributes: Sequence[str] = ("caa_0", "thall_2", "cp_0"), **found: bool) -> Made:
     """A study with the formula-size method of one of the paper's datasets."""
     names = list(attributes)
     result = from_paper(with_sizes(study("heart-disease", names), **found), "heart_disease")
-    return report_run("heart-disease", result, model(names))
+    return made("heart-disease", result, model(names))
 
 
-def leave_one_out_run() -> ReportRun:
+def leave_one_out_run() -> Made:
     """A study in which each fold tests one row."""
     result = study("colon", ["v1", "v2", "v3", "v4"], folds=62, test_rows=1)
-    return report_run("colon", from_paper(result, "colon"), model(["v1", "v2", "v3"]))
+    return made("colon", from_paper(result, "colon"), model(["v1", "v2", "v3"]))
 
 
-def hostile_run() -> ReportRun:
+def hostile_run() -> Made:
     """A study whose columns, values and error messages try to break out of the page."""
     names = list(HOSTILE)
     result = with_baselines(study("hostile", names))
     ideal = result["methods"]["ideal"]
-    ideal["folds"] = [{**fold, **formula_record(names)} for fold in ideal["folds"]]
-    result["environment"]["data"] = "/tmp/<b>data</b>.parquet"
+    ideal["folds"] = [{**fold, "formulas": [formula_record(names)]} for fold in ideal["folds"]]
+    result["environment"]["dataset"] = "/tmp/<b>data</b>.parquet"
     record = model(names[:3])
-    return report_run("hostile", result, {**record, "target": HOSTILE[0], "positive": [HOSTILE[6]]})
+    return made("hostile", result, {**record, "target": HOSTILE[0], "positive": [HOSTILE[6]]})
 
 
 def certificate(rows: int, *, own: bool = False, share: float = 0.6, excess: float = 0.032) -> dict[str, Any]:
@@ -257,15 +318,16 @@ def certificate(rows: int, *, own: bool = False, share: float = 0.6, excess: flo
     }
 
 
-def certified_run() -> ReportRun:
+def certified_run() -> Made:
     """A study whose folds and whose model have certificates."""
     result = plain_run().result
     for number, fold in enumerate(result["methods"]["ideal"]["folds"]):
-        fold["certificate"] = certificate(20, share=0.4 + 0.05 * number, excess=0.1 + 0.0101 * number)
-    return report_run("certified", result, {**model(PLAIN), "certificate": certificate(200, own=True)})
+        certified = certificate(20, share=0.4 + 0.05 * number, excess=0.1 + 0.0101 * number)
+        fold["formulas"][0]["certificate"] = certified
+    return made("certified", result, {**model(PLAIN), "certificate": certificate(200, own=True)})
 
 
-def distill_run(*, known: bool = True) -> ReportRun:
+def distill_run(*, known: bool = True) -> Made:
     """A formula that explains a classifier; the truth may not be known."""
     result = study("explained", PLAIN)
     ideal = result["methods"]["ideal"]
@@ -273,7 +335,12 @@ def distill_run(*, known: bool = True) -> ReportRun:
     ideal |= {"fidelity_mean": ideal["accuracy_mean"], "fidelity_std": ideal["accuracy_std"]}
     ideal |= {"accuracy_mean": share, "accuracy_std": 0.01 if known else None}
     ideal["folds"] = [
-        {**fold, "fidelity": fold["accuracy"], "accuracy": share, "certificate": certificate(20)}
+        {
+            **fold,
+            "fidelity": fold["accuracy"],
+            "accuracy": share,
+            "formulas": [{**fold["formulas"][0], "certificate": certificate(20)}],
+        }
         for fold in ideal["folds"]
     ]
     share = 0.93 if known else None
@@ -285,26 +352,23 @@ def distill_run(*, known: bool = True) -> ReportRun:
     if known:
         result["comparisons"] = [_comparison("black_box", -0.12, 0.03)]
     record = {**model(PLAIN), "target": "answer", "positive": [True]}
-    return report_run("explained", {**result, "kind": "distill"}, record)
+    return made("explained", {**result, "kind": "distill"}, record)
 
 
-def labels_run(labels: Sequence[Any] = ("low", "middle", "high"), *, folds: int = 10) -> ReportRun:
+def labels_run(labels: Sequence[Any] = ("low", "middle", "high"), *, folds: int = 10) -> Made:
     """A study of several labels: one formula for each of them."""
     k = len(labels)
     result = study("labels", PLAIN, folds=folds)
     ideal = result["methods"]["ideal"]
     for number, fold in enumerate(ideal["folds"]):
-        for key in formula_record(PLAIN):
-            del fold[key]
-        counts = [{"n": 30, "c": 27}, {"n": 12, "c": 11}]
-        fold["classes"] = [
-            {"label": label, **formula_record(PLAIN[: 3 + (number + i) % 2]), "term_counts": counts}
+        fold["formulas"] = [
+            with_supports({"label": label, **formula_record(PLAIN[: 3 + (number + i) % 2])}, (30, 27), (12, 11))
             for i, label in enumerate(labels)
         ]
-        fold["confusion"] = [[8 if i == j else int((i + j) % 3 == 0) for j in range(k)] for i in range(k)]
+        fold["confusion_matrix"] = [[8 if i == j else int((i + j) % 3 == 0) for j in range(k)] for i in range(k)]
     ideal["model"] = {
         "rows": 200,
-        "classes": [{"label": label, **formula_record(PLAIN[:3])} for label in labels],
+        "formulas": [{"label": label, **formula_record(PLAIN[:3])} for label in labels],
     }
     sizes = [200 // k + (i < 200 % k) for i in range(k)]
     data = {**result["data"], "positive_rows": None}
@@ -317,18 +381,18 @@ def labels_run(labels: Sequence[Any] = ("low", "middle", "high"), *, folds: int 
             for label in labels
         ],
     }
-    return report_run("labels", {**result, "data": data}, record)
+    return made("labels", {**result, "data": data}, record)
 
 
-def labels_fit_run() -> ReportRun:
+def labels_fit_run() -> Made:
     """A fit of several labels: nothing tested."""
     run = labels_run()
     ideal = run.result["methods"]["ideal"]
     ideal |= {"accuracy_mean": None, "accuracy_std": None, "folds": []}
-    return ReportRun("labels-fit", {**run.result, "kind": "fit"}, run.models)
+    return made("labels-fit", {**run.result, "kind": "fit"}, run.model)
 
 
-def suite_runs() -> list[ReportRun]:
+def suite_runs() -> list[Made]:
     """Runs of several kinds on one page."""
     datasets = ("bank_marketing", "breast_cancer", "heart_disease", "hepatitis", "covertype", "congressional_voting")
     return [

@@ -12,8 +12,9 @@ import pytest
 
 from dnfscale.data.models import read_model
 from dnfscale.experiment.frontier import Point, frontier_points, unbeaten
-from dnfscale.experiment.outcome import read_outcome
 from dnfscale.experiment.tables import study_tables
+from dnfscale.results.method import Fold, Method
+from dnfscale.results.result import Data, Environment, Result, Timing, parse_result
 from dnfscale.spec.job import read_spec
 from dnfscale.spec.learn import profile_values
 from tests.jobs.pages import Document
@@ -50,7 +51,7 @@ def test_the_best_profile_finds_what_the_paper_cannot_say(wavy_desk):
         told[profile] = json.loads((wavy_desk.path / profile / "job" / "result.json").read_text())
     accuracies = {profile: result["methods"]["ideal"]["accuracy_mean"] for profile, result in told.items()}
     assert accuracies["best"] > accuracies["paper"] + 0.1
-    assert "profile" not in told["paper"]
+    assert told["paper"]["profile"] == "paper"
     assert told["best"]["profile"] == "best"
     folder = wavy_desk.path / "best" / "job"
     settled = tomllib.loads((folder / "spec.toml").read_text())
@@ -63,9 +64,11 @@ def test_the_best_profile_finds_what_the_paper_cannot_say(wavy_desk):
     assert wavy_desk.here("predict", folder / "model.json", "t.parquet", "--output", "answers").code == 0
     assert "What does accuracy cost in length?" in (folder / "report.html").read_text()
     ideal = told["best"]["methods"]["ideal"]
-    assert len(model.tau) == ideal["model"]["ell"]
-    assert ideal["model"]["used"] == len({attribute for term in model.dnf.terms for attribute, _ in term.literals})
-    assert {fold["shrink_rows"] for fold in ideal["folds"]} <= set(profile_values("best")["shrink_rows"])
+    assert len(model.tau) == ideal["model"]["formulas"][0]["ell"]
+    assert ideal["model"]["formulas"][0]["used"] == len(
+        {attribute for term in model.dnf.terms for attribute, _ in term.literals}
+    )
+    assert {fold["formulas"][0]["shrink_rows"] for fold in ideal["folds"]} <= set(profile_values("best")["shrink_rows"])
     assert settled["formula"]["shrink_rows"] == list(profile_values("best")["shrink_rows"])
 
 
@@ -145,7 +148,7 @@ def test_a_given_cut_of_a_decimal_or_a_date_lies_where_it_says(laid_desk, column
 def test_a_sweep_tells_accuracy_and_what_was_judged_by(wavy_desk, formula, scored):
     spec = wavy_desk.spec(kind="fit", formula=formula)
     assert wavy_desk.here("run", spec, "--set", "cluster.kind=serial").code == 0
-    model = wavy_desk.result()["methods"]["ideal"]["model"]
+    [model] = wavy_desk.result()["methods"]["ideal"]["model"]["formulas"]
     for step in model["sweep"]:
         assert ("validation_score" in step) is scored
         assert step["validation_accuracy"] == step["by_rank"][step["rank"]]
@@ -170,15 +173,15 @@ def test_a_study_says_how_good_it_is_at_what_it_was_learned_for(wavy_desk, words
     )
     ended = wavy_desk.here("run", spec)
     assert ended.code == 0, ended.err
-    ideal = wavy_desk.result()["methods"]["ideal"]
-    assert 0 < ideal["objective_mean"] <= 1
-    told = f"{100 * ideal['objective_mean']:.1f} %"
-    assert f"objective {told} ± {100 * ideal['objective_std']:.1f} {words}" in " ".join(ended.out.split())
+    objective = wavy_desk.result()["methods"]["ideal"]["objective"]
+    assert 0 < objective["mean"] <= 1
+    told = f"{100 * objective['mean']:.1f} %"
+    assert f"objective {told} ± {100 * objective['std']:.1f} {words}" in " ".join(ended.out.split())
     page = Document((wavy_desk.folder() / "report.html").read_text(encoding="utf-8")).text
     assert f"it comes to {told} {words}." in page
     title = "expected cost" if "threshold" in LEARNED_FOR[words] else words
     assert f"close enough to the best by {title}, which the formula is learned for." in page
-    assert f"always the same answer gives {100 * ideal['objective_constant_mean']:.1f} %" in " ".join(ended.out.split())
+    assert f"always the same answer gives {100 * objective['constant_mean']:.1f} %" in " ".join(ended.out.split())
 
 
 def test_a_certificate_of_unequal_costs_promises_no_right_answers(wavy_desk):
@@ -220,7 +223,7 @@ def test_a_boosting_machine_runs_in_the_same_folds_and_is_noted(wavy_desk):
     assert machine["accuracy_mean"] > 0.8
     # It has no length, and so no place among formulas of some length.
     assert machine["literals_mean"] is None
-    assert "ebm" not in {point.method for point in frontier_points(read_outcome(result))}
+    assert "ebm" not in {point.method for point in frontier_points(parse_result(result))}
     assert "ebm" in {paired["other"] for paired in result["comparisons"]}
     before = essence(wavy_desk.path / "runs" / "job" / "result.json")
     (wavy_desk.path / "runs" / "job" / "result.json").unlink()
@@ -243,7 +246,7 @@ def test_peers_run_in_the_same_folds_and_are_noted(wavy_desk):
         assert all(fold["accuracy"] > 0.5 for fold in folds)
         assert all(fold["literals"] >= 0 for fold in folds)
     assert {paired["other"] for paired in result["comparisons"]} >= {"decision_tree", "ripper"}
-    points = frontier_points(read_outcome(result))
+    points = frontier_points(parse_result(result))
     assert {"decision_tree", "ripper", "ideal"} <= {point.method for point in points}
     (wavy_desk.path / "runs" / "job" / "result.json").unlink()
     assert wavy_desk.here("run", spec, "--resume", "--set", "cluster.kind=serial").code == 0
@@ -271,18 +274,25 @@ def test_points_that_another_beats_in_both_are_not_on_the_frontier():
 
 
 def test_runs_of_a_dataset_are_averaged_over_seeds_and_stand_beside_the_paper():
-    def result(profile: str, seed: int, accuracy: float) -> dict[str, object]:
-        ideal = {"accuracy_mean": accuracy, "accuracy_std": 0.02, "ell_mean": 3.0}
-        ideal["folds"] = [{"fold": i, "accuracy": accuracy, "test_rows": 30, "literals": 4 + seed} for i in range(2)]
-        return {
-            "schema": "dnfscale.result/1",
-            "name": f"heart-{profile}-{seed}",
-            "profile": profile,
-            "seed": seed,
-            "methods": {"ideal": ideal},
-            "timing": {"methods_s": {"ideal": 1.5}},
-            "environment": {"dataset": "paper:heart_disease"},
-        }
+    def result(profile: str, seed: int, accuracy: float) -> Result:
+        fold = {"accuracy": accuracy, "test_rows": 30}
+        ideal = Method(
+            accuracy_mean=accuracy,
+            accuracy_std=0.02,
+            ell_mean=3.0,
+            literals_mean=4.0 + seed,
+            folds=tuple(Fold(fold=i, **fold) for i in range(2)),
+        )
+        return Result(
+            name=f"heart-{profile}-{seed}",
+            kind="study",
+            profile=profile,
+            seed=seed,
+            data=Data(rows=60, rows_dropped=0, columns=3, attributes=5, positive_rows=30),
+            methods={"ideal": ideal},
+            timing=Timing(methods_s={"ideal": 1.5}),
+            environment=Environment(dataset="paper:heart_disease"),
+        )
 
     runs = [result("best", 0, 0.84), result("best", 1, 0.86), result("paper", 0, 0.81)]
     table = study_tables(runs)["profiles"]

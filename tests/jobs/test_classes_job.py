@@ -65,20 +65,20 @@ def test_a_study_tells_what_the_formulas_of_all_labels_say_together(spread_desk)
     assert result["data"]["classes"] == [{"label": label, "rows": labels.count(label)} for label in LABELS]
     ideal = result["methods"]["ideal"]
     for fold in ideal["folds"]:
-        confusion = np.array(fold["confusion"])
+        confusion = np.array(fold["confusion_matrix"])
         assert confusion.shape == (4, 4)
         assert confusion.sum() == fold["test_rows"]
         assert fold["accuracy"] == confusion.trace() / confusion.sum()
-        assert [entry["label"] for entry in fold["classes"]] == LABELS
-        assert all(entry["ell"] == len(entry["attributes"]) <= 4 for entry in fold["classes"])
+        assert [entry["label"] for entry in fold["formulas"]] == LABELS
+        assert all(entry["ell"] == len(entry["attributes"]) <= 4 for entry in fold["formulas"])
     accuracies = [fold["accuracy"] for fold in ideal["folds"]]
     assert ideal["accuracy_mean"] == pytest.approx(statistics.mean(accuracies))
     assert ideal["accuracy_std"] == pytest.approx(statistics.pstdev(accuracies))
-    total = np.sum([fold["confusion"] for fold in ideal["folds"]], axis=0)
+    total = np.sum([fold["confusion_matrix"] for fold in ideal["folds"]], axis=0)
     assert total.sum(axis=1).tolist() == [labels.count(label) for label in LABELS]
     assert ideal["accuracy_mean"] > result["methods"]["majority"]["accuracy_mean"] > 0.2
     assert set(result["methods"]) == {"ideal", "majority"}
-    ells = [entry["ell"] for fold in ideal["folds"] for entry in fold["classes"]]
+    ells = [entry["ell"] for fold in ideal["folds"] for entry in fold["formulas"]]
     assert ideal["ell_mean"] == pytest.approx(statistics.mean(ells))
 
 
@@ -87,7 +87,7 @@ def test_the_confusions_are_those_that_were_judged_row_by_row(spread_desk):
     spec = LearnSpec(target="y", classes="all", max_ell=4, outer=6, seed=5)
     learned = learn_classes(open_source(str(spread_desk.path / "t.parquet")), spec, SerialEngine())
     folds = study(spread_desk)["methods"]["ideal"]["folds"]
-    assert [fold["confusion"] for fold in folds] == learned.confusion.tolist()
+    assert [fold["confusion_matrix"] for fold in folds] == learned.confusion.tolist()
 
 
 @pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])
@@ -99,7 +99,7 @@ def test_job_library_verb_and_estimator_agree_where_thresholds_differ(desk, obje
     result = study(desk, select={"max_ell": 2}, formula={"objective": objective})
     spec = LearnSpec(target="y", classes="all", max_ell=2, outer=6, seed=5, objective=objective)
     learned = learn_classes(open_source(path), spec, SerialEngine())
-    confusions = [fold["confusion"] for fold in result["methods"]["ideal"]["folds"]]
+    confusions = [fold["confusion_matrix"] for fold in result["methods"]["ideal"]["folds"]]
     assert confusions == learned.confusion.tolist()
     assert np.sum(confusions, axis=0)[:, 2].sum() > 0
     assert "measured by the share" in (desk.folder() / "report.html").read_text(encoding="utf-8")
@@ -115,7 +115,7 @@ def test_the_majority_is_the_most_frequent_label_of_the_rows_learned_from(spread
     result = study(spread_desk)
     sizes = np.array([entry["rows"] for entry in result["data"]["classes"]])
     for fold, found in zip(result["methods"]["ideal"]["folds"], result["methods"]["majority"]["folds"], strict=True):
-        tested = np.sum(fold["confusion"], axis=1)
+        tested = np.sum(fold["confusion_matrix"], axis=1)
         assert found["accuracy"] == tested[np.argmax(sizes - tested)] / tested.sum()
 
 

@@ -200,7 +200,7 @@ def test_several_overrides_are_all_obeyed(laid_desk):
         "run", laid_desk.spec(), "--set", "select.max_ell=2", "--set", "name=other", "--set", 'data.drop=["s"]'
     )
     assert ended.code == 0
-    sweep = laid_desk.result("other")["methods"]["ideal"]["model"]["sweep"]
+    sweep = laid_desk.result("other")["methods"]["ideal"]["model"]["formulas"][0]["sweep"]
     assert len(sweep) == 2
     assert not any("s_red" in step["attributes"] for step in sweep)
 

@@ -163,7 +163,8 @@ def test_without_data_the_formula_and_its_lines_are_told(learned):
         ]
     whole = learned.result()["methods"]["ideal"]["model"]
     assert record["accuracy"] == pytest.approx(whole["training_accuracy"])
-    assert whole["term_counts"] == [{"n": told["n"], "c": told["c"]} for told in record["terms"]]
+    lines = whole["formulas"][0]["lines"]
+    assert [(line["n"], line["c"]) for line in lines] == [(told["n"], told["c"]) for told in record["terms"]]
     text = learned.here("explain", model_file(learned)).out
     assert f"{record['correct_rows']:,} ({100 * record['accuracy']:.1f} %)" in text
     for told in record["terms"]:

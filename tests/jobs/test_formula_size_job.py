@@ -95,23 +95,27 @@ def test_a_study_finds_what_the_library_finds_on_plain_columns(laid_desk: Desk) 
     for expected, fold in zip([*folds, model], [*method["folds"], method["model"]], strict=True):
         accuracy = expected.pop("accuracy")
         assert fold.get("accuracy") == (None if accuracy is None else pytest.approx(accuracy))
-        assert {key: fold[key] for key in expected} == expected
-        assert fold["proved"]
-        assert fold["exact_over_all_attributes"]
-        assert fold["attributes_searched"] == 6
+        [sized] = fold["sized"]
+        told = {**sized, "attributes": [attribute["name"] for attribute in sized["attributes"]]}
+        assert {key: told[key] for key in expected} == expected
+        assert sized["proved"]
+        assert sized["exact_over_all_attributes"]
+        assert sized["attributes_searched"] == 6
     assert method["accuracy_mean"] == pytest.approx(np.mean([fold["accuracy"] for fold in method["folds"]]))
     assert method["size_mean"] == pytest.approx(np.mean([fold["size"] for fold in folds]))
     assert method["failed_folds"] == 0
-    assert method["model"]["training_accuracy"] == 1 - method["model"]["errors"] / 240
+    [whole] = method["model"]["sized"]
+    assert method["model"]["training_accuracy"] == (240 - whole["errors"]) / 240
     timing = result["timing"]
     assert timing["methods_s"]["formula_size"] >= timing["phases_s"]["count distinct rows"] > 0
     for fold in method["folds"]:
-        assert fold["certificate"]["rows"] == fold["test_rows"]
-        assert not fold["certificate"]["chosen_on_the_same_rows"]
+        certificate = fold["sized"][0]["certificate"]
+        assert certificate["rows"] == fold["test_rows"]
+        assert not certificate["chosen_on_the_same_rows"]
     assert "by size " in ended.out
-    assert method["model"]["formula"] in ended.out
+    assert whole["formula"] in ended.out
     steps = pd.read_csv(laid_desk.folder() / "tables" / "sizes.csv")
-    assert len(steps) == sum(len(fold["path"]) for fold in [*method["folds"], method["model"]])
+    assert len(steps) == sum(len(part["sized"][0]["path"]) for part in [*method["folds"], method["model"]])
     assert surprising(laid_desk.folder()) == []
     assert "formula_size" in [pair["other"] for pair in result["comparisons"]]
 
@@ -141,7 +145,7 @@ def test_a_runner_killed_in_the_middle_of_a_search_keeps_the_proved_sizes(desk: 
     assert not (desk.folder() / "result.json").exists(), "the run was over before it could be killed"
     noted = json.loads(note.read_text())["entries"]
     assert noted
-    assert all(entry["part"] == "train" and entry["result"]["proved"] for entry in noted)
+    assert all(entry["part"] == "train" and entry["proved"] for entry in noted)
     assert desk.here("run", spec, "--resume").code == 0
     after = json.loads(note.read_text())["entries"]
     # The seconds of a size that was searched again would differ.
@@ -178,7 +182,7 @@ def test_a_cluster_killed_in_the_middle_of_a_search_keeps_the_proved_sizes(desk:
     assert not (desk.folder() / "result.json").exists(), "the run was over before it could be killed"
     noted = notes_of(tasks)
     assert noted
-    assert all(entry["result"]["proved"] for entries in noted.values() for entry in entries)
+    assert all(entry["proved"] for entries in noted.values() for entry in entries)
     ended = desk.apart("run", spec, *local, "--resume", timeout_s=180)
     assert ended.code == 0, ended.err
     after = notes_of(tasks)
@@ -202,7 +206,7 @@ def test_the_formula_of_all_rows_is_a_model_that_the_verbs_take(laid_desk: Desk)
     file = laid_desk.folder() / "model_formula_size.json"
     found = laid_desk.result()["methods"]["formula_size"]["model"]
     model = read_json(file)
-    assert (model["schema"], model["formula"]) == ("dnfscale.model/1", found["formula"])
+    assert (model["schema"], model["formula"]) == ("dnfscale.model/1", found["sized"][0]["formula"])
     rows = pd.DataFrame(small_table()).to_dict("records")
     assert model["counts"] == recount(rows, model)
     assert model["certificate"]["rows"] == 240
@@ -228,17 +232,17 @@ def test_a_threshold_weighs_the_errors(laid_desk: Desk, threshold: float) -> Non
     ended = laid_desk.here("run", study(laid_desk), "--set", f"formula.threshold={threshold}")
     assert ended.code == 0, ended.err
     method = laid_desk.result()["methods"]["formula_size"]
-    for fold in [*method["folds"], method["model"]]:
+    for [fold] in [part["sized"] for part in (*method["folds"], method["model"])]:
         assert all(step["cost"] <= 2 * step["errors"] for step in fold["path"])
         costs = [step["cost"] for step in fold["path"]]
         assert costs == sorted(costs, reverse=True)
         assert any(step["validation_score"] != step["validation_accuracy"] for step in fold["path"])
     for fold in method["folds"]:
-        for step in fold["path"]:
+        for step in fold["sized"][0]["path"]:
             right = step["validation_accuracy"] * fold["validation_rows"]
             assert right == pytest.approx(round(right))
     same = FormulaSizeClassifier(max_size=7, threshold=threshold).fit(laid_desk.path / "t.parquet", "y")
-    assert method["model"]["formula"] == same.formula_
+    assert method["model"]["sized"][0]["formula"] == same.formula_
     assert read_json(laid_desk.folder() / "model_formula_size.json")["threshold"] == str(Fraction(str(threshold)))
 
 
@@ -262,7 +266,7 @@ def test_every_label_has_a_formula_and_their_joint_answers_are_counted(desk: Des
         train, validation, test = (part == kind for kind in (TRAIN, VALIDATION, TEST))
         inner, whole = booleans(features, train), booleans(features, ~test)
         given = []
-        for label, told in zip(names, fold["classes"], strict=True):
+        for label, told in zip(names, fold["sized"], strict=True):
             positive = target == label
             choice = choose(
                 search(tabulate(inner[train], positive[train]), Limits(5)),
@@ -273,13 +277,11 @@ def test_every_label_has_a_formula_and_their_joint_answers_are_counted(desk: Des
             given.append(probable(final.formula, whole, positive, ~test))
         answers = np.argmax(given, axis=0)[test]
         judged = [[int(((target[test] == own) & (answers == i)).sum()) for i in range(3)] for own in names]
-        assert fold["confusion"] == judged
+        assert fold["confusion_matrix"] == judged
         assert fold["accuracy"] == np.trace(judged) / test.sum()
     model = read_json(desk.folder() / "model_formula_size.json")
     assert model["schema"] == "dnfscale.classes/1"
-    assert [entry["formula"] for entry in model["classes"]] == [
-        entry["formula"] for entry in method["model"]["classes"]
-    ]
+    assert [entry["formula"] for entry in model["classes"]] == [entry["formula"] for entry in method["model"]["sized"]]
     assert desk.here("predict", desk.folder() / "model_formula_size.json", "t.parquet", "--output", "a").code == 0
     assert set(pd.read_parquet("a")["prediction"]) <= set(names)
     assert "of all rows, high: " in ended.out
@@ -316,8 +318,9 @@ def test_a_time_limit_is_told_in_the_result(desk: Desk) -> None:
     desk.table(hard_table())
     assert desk.here("run", study(desk, max_size=30, patience=30, time_limit_s=0.1)).code == 0
     for fold in desk.result()["methods"]["formula_size"]["folds"]:
-        *before, last = fold["path"]
-        assert not fold["proved"]
+        [sized] = fold["sized"]
+        *before, last = sized["path"]
+        assert not sized["proved"]
         assert not last["proved"]
         assert last["size"] < 30
         assert all(step["proved"] for step in before)
@@ -326,9 +329,10 @@ def test_a_time_limit_is_told_in_the_result(desk: Desk) -> None:
 def test_too_many_distinct_rows_are_told_in_the_result(laid_desk: Desk) -> None:
     assert laid_desk.here("run", study(laid_desk, max_types=10)).code == 0
     for fold in laid_desk.result()["methods"]["formula_size"]["folds"]:
-        assert not fold["exact_over_all_attributes"]
-        assert fold["attributes_searched"] == 3
-        assert fold["distinct_rows"] <= 10
+        [sized] = fold["sized"]
+        assert not sized["exact_over_all_attributes"]
+        assert sized["attributes_searched"] == 3
+        assert sized["distinct_rows"] <= 10
 
 
 def test_the_method_runs_only_if_it_is_asked_for(laid_desk: Desk) -> None:
@@ -414,4 +418,4 @@ def test_rankings_of_attributes_together_leave_the_choice_of_the_best_ones_to_a_
     )
     assert ended.code == 0, ended.err
     folds = desk.result()["methods"]["formula_size"]["folds"]
-    assert [fold["exact_over_all_attributes"] for fold in folds] == [False, False]
+    assert [fold["sized"][0]["exact_over_all_attributes"] for fold in folds] == [False, False]

@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from dnfscale.jobs.report import render_report
 from tests.jobs.report_runs import (
     HOSTILE,
     certified_run,
@@ -28,6 +27,7 @@ from tests.jobs.report_runs import (
     hostile_run,
     labels_run,
     leave_one_out_run,
+    page_of,
     paper_run,
     plain_run,
     sized_run,
@@ -171,18 +171,18 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 RUNS = {
-    "study": lambda: render_report([plain_run()]),
-    "paper": lambda: render_report([paper_run()]),
-    "sized": lambda: render_report([sized_run()]),
-    "sized, hostile": lambda: render_report([sized_run(HOSTILE)]),
-    "fit": lambda: render_report([fit_run()]),
-    "leave-one-out": lambda: render_report([leave_one_out_run()]),
-    "hostile": lambda: render_report([hostile_run()], [("<b>lost</b>", "x" * 500)], title="y" * 200),
-    "certified": lambda: render_report([certified_run()]),
-    "distill": lambda: render_report([distill_run()]),
-    "labels": lambda: render_report([labels_run()]),
-    "labels-hostile": lambda: render_report([labels_run(["x" * 300, *HOSTILE, 1, 2, 3])]),
-    "suite": lambda: render_report(suite_runs()[4:], [("adult", "no such file")], title="paper"),
+    "study": lambda: page_of([plain_run()]),
+    "paper": lambda: page_of([paper_run()]),
+    "sized": lambda: page_of([sized_run()]),
+    "sized, hostile": lambda: page_of([sized_run(HOSTILE)]),
+    "fit": lambda: page_of([fit_run()]),
+    "leave-one-out": lambda: page_of([leave_one_out_run()]),
+    "hostile": lambda: page_of([hostile_run()], [("<b>lost</b>", "x" * 500)], title="y" * 200),
+    "certified": lambda: page_of([certified_run()]),
+    "distill": lambda: page_of([distill_run()]),
+    "labels": lambda: page_of([labels_run()]),
+    "labels-hostile": lambda: page_of([labels_run(["x" * 300, *HOSTILE, 1, 2, 3])]),
+    "suite": lambda: page_of(suite_runs()[4:], [("adult", "no such file")], title="paper"),
 }
 
 

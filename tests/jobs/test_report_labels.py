@@ -8,26 +8,28 @@ import re
 import pytest
 
 from dnfscale.experiment.formats import visible
-from dnfscale.experiment.outcome import read_certificate
-from dnfscale.jobs.report import ReportRun, render_report
 from dnfscale.jobs.report.certificate import certified_words
-from dnfscale.jobs.report.run import view_runs
 from dnfscale.jobs.report.shaded import Labels, shade
 from dnfscale.jobs.report.wording import accuracy_words, comparison_words
+from dnfscale.results.certificate import read_certificate
 from tests.jobs.pages import Document
 from tests.jobs.report_runs import (
     HOSTILE,
+    Made,
     certificate,
     certified_run,
     distill_run,
     labels_fit_run,
     labels_run,
+    made,
+    page_of,
     plain_run,
+    views_of,
 )
 
 
-def text_of(*runs: ReportRun) -> str:
-    return re.sub(r"\s+", " ", Document(render_report(runs)).text)
+def text_of(*runs: Made) -> str:
+    return re.sub(r"\s+", " ", Document(page_of(runs)).text)
 
 
 def test_each_label_has_its_formula_with_the_rows_behind_each_line():
@@ -37,20 +39,20 @@ def test_each_label_has_its_formula_with_the_rows_behind_each_line():
     assert text.count("50 rows, 78 % with this label") == 3
     assert text.count("Otherwise another label.") == 3
     assert "Predict risk with one formula for each label." in text
-    assert "10 folds, from 80.0 % to 88.0 %" in text
+    assert "10 folds, from 92.3 % to 92.3 %" in text
     assert "Always giving the most frequent label is right for 33.5 % of the rows." in text
     assert "all of one formula hold" in text
 
 
 def test_formulas_of_many_labels_are_folded():
-    few, many = render_report([labels_run(range(4))]), render_report([labels_run(range(5))])
+    few, many = page_of([labels_run(range(4))]), page_of([labels_run(range(5))])
     assert few.count("<h3><bdi>risk = ") == 4
     assert many.count("<h3><bdi>risk = ") == 0
     assert many.count('<summary><span class="plain"><bdi>risk = ') == 5
 
 
 def test_the_confusion_of_all_folds_is_a_table_with_its_diagonal_in_another_shade():
-    page = render_report([labels_run()])
+    page = page_of([labels_run()])
     [matrix] = re.findall(r'<table class="shaded"><caption><span>Test rows: lines.*?</table>', page)
     rows = re.findall(r'<th scope="row".*?</tr>', matrix)
     cells = [re.findall(r'<td class="(\w+?)(?:-\d)?">([\d,]+)</td>', row) for row in rows]
@@ -91,7 +93,7 @@ def test_a_fit_of_labels_says_nothing_of_tests():
 
 
 def test_hostile_labels_are_shown_whole_once_and_do_nothing():
-    page = render_report([labels_run(HOSTILE)])
+    page = page_of([labels_run(HOSTILE)])
     assert "<script" not in page
     assert "<img" not in page
     assert "\u202e" not in page
@@ -107,7 +109,7 @@ def test_any_number_of_labels_is_reported(k):
     assert f"{k} formulas, {2 * k} lines" in text
 
 
-@pytest.mark.parametrize("gone", ["data", "confusion", "model", "sweep", "classes", "everything"])
+@pytest.mark.parametrize("gone", ["data", "confusion", "model", "sweep", "formulas", "everything"])
 def test_results_of_labels_that_record_less_are_reported(gone):
     run = labels_run()
     result = copy.deepcopy(run.result)
@@ -116,16 +118,15 @@ def test_results_of_labels_that_record_less_are_reported(gone):
         del result["data"]["classes"]
     for fold in ideal["folds"]:
         if gone in ("confusion", "everything"):
-            del fold["confusion"]
-        if gone == "classes":
-            del fold["classes"]
+            del fold["confusion_matrix"]
+        if gone == "formulas":
+            del fold["formulas"]
         if gone in ("sweep", "everything"):
-            for entry in fold["classes"]:
-                del entry["sweep"]
-                del entry["term_counts"]
+            for entry in fold["formulas"]:
+                entry |= {"sweep": [], "lines": None}
     if gone in ("model", "everything"):
         del ideal["model"]
-    page = render_report([ReportRun("x", result, () if gone in ("model", "everything") else run.models)])
+    page = page_of([made("x", result, None if gone in ("model", "everything") else run.model)])
     assert "84.0 %" in page
     # Without the labels of the data nothing says whose rows the lines of a matrix are.
     assert ("Which labels are taken for which?" in page) is (gone not in ("data", "confusion", "everything"))
@@ -138,7 +139,7 @@ def test_fidelity_comes_first_and_says_what_it_is():
     assert "Otherwise it answers no." in text
     assert "50 rows, 78 % answered yes" in text
     assert "validation fidelity, %" in text
-    outcome = view_runs([distill_run()])[0].outcome
+    outcome = views_of([distill_run()])[0].result
     assert accuracy_words(outcome) == [
         "Formulas learned this way, each tested on rows it had not seen, answered as the classifier does for 84.0 % of "
         "them on average (10 folds, from 80.0 % to 88.0 %, standard deviation 2.8 points).",
@@ -151,7 +152,7 @@ def test_fidelity_comes_first_and_says_what_it_is():
 
 
 def test_where_the_truth_is_not_known_no_accuracy_is_told():
-    page = render_report([distill_run(known=False)])
+    page = page_of([distill_run(known=False)])
     text = Document(page).text
     assert "How often either of them is right was not measured: the true answers are not known." in text
     assert "Accuracy of the" not in text
@@ -190,7 +191,7 @@ def test_promises_are_not_rounded_in_their_favour():
 def test_test_parts_too_small_to_certify_say_so():
     run = certified_run()
     for fold in run.result["methods"]["ideal"]["folds"]:
-        fold["certificate"] = certificate(1, share=0.0, excess=1.0)
+        fold["formulas"][0]["certificate"] = certificate(1, share=0.0, excess=1.0)
     text = text_of(run)
     assert "They are too few to certify any answer." in text
     assert "promises." not in text
@@ -199,11 +200,12 @@ def test_test_parts_too_small_to_certify_say_so():
 def test_certificates_that_are_missing_or_of_rows_that_chose_promise_nothing():
     run = certified_run()
     folds = run.result["methods"]["ideal"]["folds"]
-    del folds[0]["certificate"]
+    [first] = folds[0]["formulas"]
+    del first["certificate"]
     assert "On rows put aside" not in text_of(run)
-    folds[0]["certificate"] = certificate(20, own=True)
+    first["certificate"] = certificate(20, own=True)
     assert "On rows put aside" not in text_of(run)
-    assert 'id="certificate"' not in render_report([ReportRun("x", run.result)])
+    assert 'id="certificate"' not in page_of([made("x", run.result)])
 
 
 def test_an_older_certificate_still_warns_and_tells_the_theorem():

@@ -6,11 +6,9 @@ import re
 
 import pytest
 
-from dnfscale.experiment.outcome import read_outcome
 from dnfscale.experiment.tables import accuracy_table, formula_table, study_tables
-from dnfscale.jobs.report import render_figures, render_report
 from dnfscale.jobs.report.curve import size_curve_of
-from tests.jobs.report_runs import HOSTILE, plain_run, sized_run
+from tests.jobs.report_runs import HOSTILE, figures_of, page_of, plain_run, sized_run
 
 
 def words_of(page: str) -> str:
@@ -18,7 +16,7 @@ def words_of(page: str) -> str:
 
 
 def test_both_families_stand_side_by_side() -> None:
-    page = render_report([sized_run()])
+    page = page_of([sized_run()])
     words = words_of(page)
     assert "Two families of formulas" in words
     assert "size 3, 2 attributes, proved to have the fewest errors" in words
@@ -30,26 +28,26 @@ def test_both_families_stand_side_by_side() -> None:
 
 
 def test_what_is_not_proved_is_told() -> None:
-    words = words_of(render_report([sized_run(proved=False, exact=False)]))
+    words = words_of(page_of([sized_run(proved=False, exact=False)]))
     assert "not proved: a limit was hit, over the best 3 attributes" in words
     assert "83.3 % of them are proved. In 10 folds only the best attributes were searched." in words
 
 
 def test_a_run_without_the_method_is_shown_as_ever() -> None:
-    page = render_report([plain_run()])
+    page = page_of([plain_run()])
     assert "Two families" not in page
     assert "How many attributes are enough?" in page
-    assert "sizes" not in render_figures([plain_run()])
+    assert "sizes" not in figures_of([plain_run()])
 
 
 def test_the_curve_is_a_figure_of_its_own() -> None:
-    figure = render_figures([sized_run()])["sizes"]
+    figure = figures_of([sized_run()])["sizes"]
     assert "size of the formula" in figure
     assert "ℓ" not in figure
 
 
 def test_the_curve_averages_the_folds_that_searched_a_size() -> None:
-    method = read_outcome(sized_run().result).method("formula_size")
+    method = sized_run().read.methods.get("formula_size")
     assert method is not None
     sized = [sized for fold in method.folds for sized in fold.sized]
     curve = size_curve_of(sized, method.sized_models)
@@ -61,17 +59,17 @@ def test_the_curve_averages_the_folds_that_searched_a_size() -> None:
 
 
 def test_the_method_is_in_all_tables_with_the_papers_column() -> None:
-    outcomes = [read_outcome(sized_run().result)]
+    outcomes = [sized_run().read]
     accuracies = accuracy_table(outcomes)
     assert {"Formula size", "Formula size (paper)"} <= set(accuracies.header)
     formulas = formula_table(outcomes)
     [row] = formulas.rows
     told = dict(zip(formulas.header, row, strict=True))
     assert told["Formula size"] == "caa_0 and thall_2"
-    assert "formulas" in study_tables([sized_run().result])
+    assert "formulas" in study_tables([sized_run().read])
 
 
 def test_hostile_names_do_no_harm() -> None:
-    page = render_report([sized_run(HOSTILE)])
+    page = page_of([sized_run(HOSTILE)])
     assert "<script" not in page
     assert "<img" not in page

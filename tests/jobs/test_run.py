@@ -18,15 +18,18 @@ from tests.jobs.running import ROOT, Desk, essence, read_json, small_table, spec
 
 FILES = ["events.jsonl", "model.json", "result.json", "spec.toml", "tables/folds.csv", "tables/sweep.csv"]
 """The files of every run; what else there may be, running.surprising knows."""
-RESULT = {"schema", "name", "kind", "seed", "data", "methods", "timing", "environment"}
+RESULT = {"schema", "name", "kind", "seed", "profile", "data", "methods", "timing", "environment"}
 LATER = {"comparisons"}
 """What arrives with the baselines."""
 DATA = {"rows", "rows_dropped", "columns", "attributes", "positive_rows"}
-IDEAL = {"accuracy_mean", "accuracy_std", "ell_mean", "folds"} | {"model"}
-"""The last set is what the design does not list: the formula of all rows."""
-FORMULA = {"ell", "rank", "attributes", "formula", "terms", "literals", "sweep"} | {"used", "minimized", "term_counts"}
-"""The last set is how many attributes the formula needs, whether it is proven shortest, and the rows of each term."""
-FOLD = {"fold", "train_rows", "validation_rows", "test_rows", "accuracy", "certificate"} | FORMULA
+IDEAL = {"accuracy_mean", "accuracy_std", "ell_mean", "literals_mean", "folds"} | {"failed_folds", "model"}
+"""The last set is what the design does not list: how many folds failed, and the formula of all rows."""
+TOLD = {"search", "ell", "rank", "attributes", "formula", "terms", "literals", "sweep"}
+FORMULA = TOLD | {"used", "lines", "minimized"}
+"""The last set is how many attributes the formula needs, its terms as data, and whether it is proven shortest."""
+FOLD = {"fold", "train_rows", "validation_rows", "test_rows", "correct", "accuracy", "confusion", "formulas"} | TOLD
+FOLD |= {"tested"}
+"""What `correct` is out of: with weights it is not the number of rows."""
 STEP = {"ell", "rank", "attributes", "validation_accuracy"} | {"by_rank"}
 """The last set is what the design does not list: the accuracy of each ranking."""
 MODEL = {"schema", "target", "positive", "attributes", "terms", "counts", "formula", "certificate", "provenance"}
@@ -50,7 +53,7 @@ def test_a_result_has_the_shape_of_the_design(studied):
     result = studied.result()
     assert set(result) - LATER == RESULT
     assert (result["schema"], result["name"], result["kind"], result["seed"]) == (
-        "dnfscale.result/1",
+        "dnfscale.result/2",
         "job",
         "study",
         5,
@@ -61,8 +64,12 @@ def test_a_result_has_the_shape_of_the_design(studied):
     assert len(ideal["folds"]) == 10
     for fold in ideal["folds"]:
         assert set(fold) == FOLD
-    assert set(ideal["model"]) == FORMULA | {"rows", "training_accuracy"}
-    for record in (*ideal["folds"], ideal["model"]):
+        assert set(fold["confusion"]) == {"tp", "fp", "tn", "fn"}
+        assert set(fold["formulas"][0]) == FORMULA | {"certificate"}
+    assert set(ideal["model"]) == {"rows", "correct", "counted", "training_accuracy", "formulas"}
+    assert set(ideal["model"]["formulas"][0]) == FORMULA
+    for part in (*ideal["folds"], ideal["model"]):
+        [record] = part["formulas"]
         assert set(record["minimized"]) == {"status", "gap_literals"}
         for step in record["sweep"]:
             assert set(step) == STEP
@@ -129,12 +136,15 @@ def test_the_terms_of_a_model_accept_exactly_the_types_with_at_least_half_positi
 
 
 def test_a_model_agrees_with_the_result_beside_it(studied):
-    model, record = studied.model(), studied.result()["methods"]["ideal"]["model"]
+    model, whole = studied.model(), studied.result()["methods"]["ideal"]["model"]
+    [record] = whole["formulas"]
     assert model["formula"] == record["formula"]
-    assert [attribute["name"] for attribute in model["attributes"]] == record["attributes"]
+    assert model["attributes"] == record["attributes"]
+    assert model["terms"] == [line["all"] for line in record["lines"]]
     assert (len(model["terms"]), sum(map(len, model["terms"]))) == (record["terms"], record["literals"])
     errors = sum(min(cell["c"], cell["n"] - cell["c"]) for cell in model["counts"])
-    assert record["training_accuracy"] == 1 - errors / 240
+    assert (whole["correct"], whole["counted"]) == (240 - errors, 240)
+    assert whole["training_accuracy"] == (240 - errors) / 240
 
 
 def test_the_certificate_is_that_of_the_papers_theorem(studied):
@@ -149,7 +159,7 @@ def test_the_certificate_is_that_of_the_papers_theorem(studied):
 def test_attributes_are_called_as_in_the_paper(laid_desk):
     laid_desk.table({**small_table(), "s": ["red", "blue"] * 120})
     laid_desk.run(select={"max_ell": 24, "tolerance": 0})
-    sweep = laid_desk.result()["methods"]["ideal"]["model"]["sweep"]
+    sweep = laid_desk.result()["methods"]["ideal"]["model"]["formulas"][0]["sweep"]
     assert set(sweep[-1]["attributes"]) == {"x_above_median", "n_above_median", "s_red", "s_blue", "b"}
 
 
@@ -160,7 +170,7 @@ def test_a_fit_has_a_model_but_no_folds(laid_desk):
     ideal = result["methods"]["ideal"]
     assert set(ideal) == IDEAL
     assert (ideal["accuracy_mean"], ideal["accuracy_std"], ideal["folds"]) == (None, None, [])
-    assert ideal["ell_mean"] == ideal["model"]["ell"]
+    assert ideal["ell_mean"] == ideal["model"]["formulas"][0]["ell"]
     assert set(laid_desk.model()) == MODEL
     assert set(FILES) <= set(tidy(laid_desk.folder()))
     assert surprising(laid_desk.folder()) == []
@@ -188,7 +198,7 @@ def test_the_tables_say_what_the_result_says(studied):
     expected = {
         (str(record.get("fold", "all")), str(step["ell"]), rank): str(accuracy)
         for record in (*ideal["folds"], ideal["model"])
-        for step in record["sweep"]
+        for step in record["formulas"][0]["sweep"]
         for rank, accuracy in step["by_rank"].items()
     }
     assert sweep == expected
@@ -263,7 +273,7 @@ def test_a_run_of_another_spec_is_left_alone_unless_forced(studied):
     assert "--force" in ended.message
     assert {name: (studied.folder() / name).read_bytes() for name in FILES} == before
     assert studied.here("run", "job.toml", "--set", "select.max_ell=3", "--force").code == 0
-    assert len(studied.result()["methods"]["ideal"]["model"]["sweep"]) == 3
+    assert len(studied.result()["methods"]["ideal"]["model"]["formulas"][0]["sweep"]) == 3
     assert surprising(studied.folder()) == []
 
 
@@ -406,14 +416,18 @@ def test_roles_and_labels_of_the_spec_decide_the_attributes(laid_desk):
     assert model["positive"] == [False]
     columns = {attribute["column"] for attribute in model["attributes"]}
     assert "n" not in columns
-    names = [step["attributes"] for step in laid_desk.result("listed")["methods"]["ideal"]["model"]["sweep"]]
+    names = [
+        step["attributes"] for step in laid_desk.result("listed")["methods"]["ideal"]["model"]["formulas"][0]["sweep"]
+    ]
     assert {"b_True", "b_False"} <= set(names[-1])
 
 
 def test_free_types_make_a_formula_no_longer(laid_desk):
     for unseen in ("negative", "dont_care"):
         laid_desk.run(kind="fit", name=unseen, formula={"unseen": unseen})
-    negative, free = (laid_desk.result(u)["methods"]["ideal"]["model"] for u in ("negative", "dont_care"))
+    negative, free = (
+        laid_desk.result(u)["methods"]["ideal"]["model"]["formulas"][0] for u in ("negative", "dont_care")
+    )
     assert negative["attributes"] == free["attributes"]
     assert free["literals"] <= negative["literals"]
     assert laid_desk.model("negative")["counts"] == laid_desk.model("dont_care")["counts"]
@@ -428,7 +442,7 @@ def test_other_ways_to_write_a_formula_say_the_same(laid_desk, minimize):
     assert exact["counts"] == other["counts"]
     literals = [sum(map(len, model["terms"])) for model in (exact, other)]
     assert literals[0] <= literals[1]
-    status = laid_desk.result("exact")["methods"]["ideal"]["model"]["minimized"]
+    status = laid_desk.result("exact")["methods"]["ideal"]["model"]["formulas"][0]["minimized"]
     assert status == {"status": "proven", "gap_literals": 0}
 
 

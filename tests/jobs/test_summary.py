@@ -9,32 +9,37 @@ import pytest
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import IsTrue, Vocabulary
-from dnfscale.experiment.outcome import Outcome, read_outcome
 from dnfscale.jobs.summary import explain, write_summary
 from dnfscale.method.export.text import export_text
+from dnfscale.results.result import Result, parse_result
 from tests.jobs.report_runs import distill_run, labels_run, paper_run, plain_run, sized_run
 from tests.judges import tally
 
 MODEL: dict[str, Any] = {
+    "search": "attributes",
+    "attributes": [{"name": "a"}],
     "formula": "a",
+    "lines": [{"all": [{"attribute": 0, "value": True}]}],
     "terms": 1,
     "literals": 1,
     "ell": 1,
     "rank": "f",
-    "training_accuracy": 0.875,
     "minimized": {"status": "proven", "gap_literals": 0},
+    "sweep": [],
 }
 DATA = {"rows": 1000, "rows_dropped": 0, "columns": 3, "attributes": 5, "positive_rows": 400}
 
 
-def outcome(*, folds: int = 0, data: dict[str, int] = DATA, **changes: Any) -> Outcome:
+def result(*, folds: int = 0, data: dict[str, int] = DATA, **changes: Any) -> Result:
     scores = {"accuracy_mean": 0.9, "accuracy_std": 0.025, "ell_mean": 2.5}
-    ideal = {**scores, "folds": [{}] * folds, "model": {**MODEL, **changes}}
-    return read_outcome({"schema": "dnfscale.result/1", "name": "job", "data": data, "methods": {"ideal": ideal}})
+    model = {"training_accuracy": 0.875, "formulas": [{**MODEL, **changes}]}
+    ideal = {**scores, "folds": [{"fold": fold} for fold in range(folds)], "model": model}
+    head = {"schema": "dnfscale.result/2", "name": "job", "kind": "study", "seed": 0, "profile": "paper"}
+    return parse_result({**head, "data": data, "methods": {"ideal": ideal}})
 
 
 def explained(**changes: Any) -> str:
-    found = outcome(**changes)
+    found = result(**changes)
     return explain(found.ideal.models[0], found)
 
 
@@ -44,7 +49,7 @@ def summary(*, attributes: list[str], terms: list[list[tuple[int, bool]]], **cha
     no_rows = tally(np.zeros((0, len(tau)), dtype=np.bool_), np.zeros(0, dtype=np.bool_))
     model = Model("y", (True,), tau, Dnf(tuple(found)), no_rows)
     out = io.StringIO()
-    write_summary(outcome(**changes), [model], "runs/job", out)
+    write_summary(result(**changes), [model], "runs/job", out)
     return out.getvalue()
 
 
@@ -91,8 +96,8 @@ def test_each_term_has_a_line_of_its_own():
 
 def test_cuts_are_told_by_their_values():
     run = plain_run()
-    write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
-    told = export_text(run.models[0]).splitlines()
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
+    told = export_text(run.run.models[0]).splitlines()
     assert [line.strip() for line in told] == [line.strip() for line in out.getvalue().splitlines()[2 : 2 + len(told)]]
     assert " > " in out.getvalue()
 
@@ -119,8 +124,9 @@ def test_a_constant_formula_is_told_in_words(terms, rows):
 )
 def test_what_a_formula_was_learned_for_is_told_beside_its_accuracy(objective, words):
     run = plain_run()
-    run.result["methods"]["ideal"] |= {"objective": objective, "objective_mean": 0.71, "objective_std": 0.02}
-    write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
+    figures = {"mean": 0.71, "std": 0.02, "constant_mean": None}
+    run.result["methods"]["ideal"]["objective"] = {"threshold": None, **objective, **figures}
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
     assert f"objective {words}" in " ".join(out.getvalue().split())
 
 
@@ -143,7 +149,7 @@ def test_a_study_ends_with_its_accuracy_beside_the_majority_and_where_the_files_
 def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_shows():
     run = paper_run()
     out = io.StringIO()
-    write_summary(read_outcome(run.result), run.models, "runs/job", out)
+    write_summary(run.read, run.run.models, "runs/job", out)
     lines = " ".join(out.getvalue().split())
     assert "compared Random forest 86.0 %: no difference shown (the formula −2.0 points," in lines
     assert (
@@ -152,7 +158,7 @@ def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_sh
     assert "One rule" not in lines
     assert max(map(len, out.getvalue().splitlines())) <= 100
     alone = plain_run()
-    write_summary(read_outcome(alone.result), alone.models, "runs/job", out := io.StringIO())
+    write_summary(alone.read, alone.run.models, "runs/job", out := io.StringIO())
     assert "compared" not in out.getvalue()
 
 
@@ -168,7 +174,7 @@ def test_dropped_rows_are_told():
 
 def test_each_label_has_a_formula_and_infinity_is_one_of_them():
     run = labels_run([{"float": "-inf"}, 0.5, {"float": "inf"}])
-    write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
     labels = ("-inf", "0.5", "inf")
     assert [f"\nrisk is {label} if\n" in out.getvalue() for label in labels] == [True] * 3
     assert "majority   33.5 % for always giving the most frequent answer" in out.getvalue()
@@ -176,7 +182,7 @@ def test_each_label_has_a_formula_and_infinity_is_one_of_them():
 
 def test_the_formula_size_method_has_lines_of_its_own():
     run = sized_run()
-    write_summary(read_outcome(run.result), run.models, "runs/job", out := io.StringIO())
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
     assert "by size    84.0 % ± 2.8 with formulas of size 3.0 on average\n" in out.getvalue()
     assert "           of all rows: caa_0 and thall_2\n" in out.getvalue()
 
@@ -184,7 +190,7 @@ def test_the_formula_size_method_has_lines_of_its_own():
 def test_a_formula_that_explains_a_classifier_is_told_with_its_fidelity():
     known, unknown = (io.StringIO(), io.StringIO())
     for out, run in ((known, distill_run()), (unknown, distill_run(known=False))):
-        write_summary(read_outcome(run.result), run.models, "runs/job", out)
+        write_summary(run.read, run.run.models, "runs/job", out)
         assert "fidelity   84.0 % ± 2.8 over 10 test folds: answers as the classifier\n" in out.getvalue()
     assert "accuracy   81.0 % of the formula, 93.0 % of the classifier\n" in known.getvalue()
     assert "accuracy" not in unknown.getvalue()

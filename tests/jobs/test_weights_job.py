@@ -52,6 +52,17 @@ def found(result: dict[str, Any]) -> list[Any]:
     ]
 
 
+def supports(result: dict[str, Any]) -> list[list[tuple[float, float]]]:
+    """The weights behind the lines of each fold's formula."""
+    unit = result["data"]["weight"]["unit"]
+    folds = result["methods"]["ideal"]["folds"]
+    return [
+        [(line["n"] / unit, line["c"] / unit) for line in formula["lines"]]
+        for fold in folds
+        for formula in fold["formulas"]
+    ]
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_row_of_weight_zero_is_as_if_it_were_not_there(desk, profile):
     pytest.importorskip("numba", reason="numba is not installed: pip install 'dnfscale[formula-size]'")
@@ -75,11 +86,17 @@ def test_rows_that_all_weigh_the_same_give_what_plain_rows_give(desk):
     assert desk.run(name="plain", kind="study", folds={"outer": 3}, data={"drop": ["w"]}).code == 0
     plain = desk.result("plain")["methods"]
     for one, other in zip(weighed["ideal"]["folds"], plain["ideal"]["folds"], strict=True):
-        told = set(one) - {"certificate", "term_weights"}
+        told = set(one) - {"correct", "tested", "confusion", "formulas"}
         assert {key: one[key] for key in told} == {key: other[key] for key in told}
-        assert one["term_weights"] == [{key: 3 * n for key, n in term.items()} for term in other["term_counts"]]
-    assert weighed["majority"] == plain["majority"]
-    assert weighed["one_rule"] == plain["one_rule"]
+        assert (one["correct"], one["tested"]) == (3 * other["correct"], 3 * other["tested"])
+        assert one["confusion"] == {key: 3 * n for key, n in other["confusion"].items()}
+        [[ours], [theirs]] = one["formulas"], other["formulas"]
+        assert [(3 * line["n"], 3 * line["c"]) for line in theirs["lines"]] == [
+            (line["n"], line["c"]) for line in ours["lines"]
+        ]
+    for name in ("majority", "one_rule"):
+        accuracies = [[fold["accuracy"] for fold in each[name]["folds"]] for each in (weighed, plain)]
+        assert accuracies[0] == accuracies[1]
 
 
 def as_halves(whole: np.ndarray) -> Any:
@@ -102,9 +119,8 @@ def test_how_whole_weights_are_stored_changes_nothing_but_their_unit(desk, writt
     assert found(one) == found(other)
     times = 4 if written is as_decimals else 1
     assert one["data"]["weight"]["total"] == times * other["data"]["weight"]["total"]
-    term_weights = [f["term_weights"] for result in (one, other) for f in result["methods"]["ideal"]["folds"]]
-    first, second = term_weights[:3], term_weights[3:]
-    assert first == [[{key: times * value for key, value in term.items()} for term in fold] for fold in second]
+    first, second = (supports(result) for result in (one, other))
+    assert first == [[(times * n, times * c) for n, c in fold] for fold in second]
 
 
 def test_what_weights_are_multiplied_by_does_not_matter(desk):
@@ -133,14 +149,15 @@ def test_labels_of_any_number_are_weighed(desk):
     expected = {label: columns["w"][columns["y"] == label].sum() for label in ("maybe", "no", "yes")}
     assert by_label == pytest.approx(expected)
     first = result["methods"]["ideal"]["folds"][0]
-    tested = np.array(first["confusion"])
+    tested = np.array(first["confusion_matrix"])
     assert first["accuracy"] == pytest.approx(tested.trace() / tested.sum())
 
 
 def test_a_weighted_run_tells_what_it_counts_by_and_certifies_nothing(desk):
     columns = {**small_table(), "w": weights() / 2}
     result = study(desk, columns)
-    assert all(fold["certificate"] == {} for fold in result["methods"]["ideal"]["folds"])
+    folds = result["methods"]["ideal"]["folds"]
+    assert not any("certificate" in formula for fold in folds for formula in fold["formulas"])
     assert desk.model()["certificate"] == {}
     summary = desk.here("run", desk.path / "job.toml", "--resume").out
     without = int((columns["w"] == 0).sum())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from dnfscale.method.certificate import (
     to_record,
 )
 from dnfscale.method.intervals import exact_interval
+from dnfscale.results.record import plain
 from tests.judges import ideal_types, row_types, tally
 from tests.strategies import boolean_rows
 
@@ -430,7 +430,7 @@ def test_the_chances_of_terms_lie_within_their_intervals_as_often_as_they_say(dn
 def test_a_record_holds_the_facts_as_plain_json(counts, delta, threshold, chosen):
     certificate = certify_ideal(counts, delta=delta, threshold=threshold, chosen_on_these_rows=chosen)
     terms = certify_terms(all_terms(counts.ell), certificate, delta=delta, formed_on_these_rows=True)
-    record = json.loads(json.dumps(to_record(certificate, terms), allow_nan=False))
+    record = plain(to_record(certificate, terms))
     assert (record["rows"], record["delta"]) == (counts.n_rows, delta)
     assert record["epsilon"] == (separation(counts.n_rows, counts.ell, delta) if counts.n_rows else None)
     assert record["chosen_on_the_same_rows"] is chosen

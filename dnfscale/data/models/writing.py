@@ -40,7 +40,7 @@ def model_record(model: Model) -> dict[str, Any]:
         "threshold": str(model.threshold),
         "unit": model.unit,
         "weighted": model.weighted,
-        "attributes": [_attribute_record(attribute) for attribute in model.tau.attributes],
+        "attributes": [attribute_record(attribute) for attribute in model.tau.attributes],
         **_written_lookalikes(model),
         "terms": [[{"attribute": index, "value": holds} for index, holds in term.literals] for term in model.dnf.terms],
         "counts": [
@@ -79,7 +79,8 @@ def measure_name(attribute: Attribute) -> str | None:
     return next((str(cut.measure) for cut in cuts if isinstance(cut, Quantity)), None)
 
 
-def _attribute_record(attribute: Attribute) -> dict[str, Any]:
+def attribute_record(attribute: Attribute) -> dict[str, Any]:
+    """Return an attribute as the JSON object of a file."""
     measure = measure_name(attribute)
     return {
         "name": attribute.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dnfscale.experiment.formats import Figure, Table, amount_cell
-from dnfscale.experiment.outcome import BLACK_BOX, Method, Outcome
+from dnfscale.experiment.titles import BLACK_BOX
 from dnfscale.jobs.report.formula import condition, evidence, exact_value, formula_list
 from dnfscale.jobs.report.markup import Child, Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, figures, folded, table
@@ -15,8 +15,12 @@ from dnfscale.jobs.report.wording import (
     extent,
     interval_words,
     length_words,
+    objective_words,
     share,
 )
+from dnfscale.results.method import Method
+from dnfscale.results.record import label_text
+from dnfscale.results.result import Result
 
 _SHOWN_LABELS = 4
 """Labels up to which all formulas are shown; those of more labels are folded."""
@@ -75,7 +79,7 @@ def _measured(view: RunView) -> str:
 
 def _weighted(view: RunView) -> Html | None:
     """Say that shares are shares of weight, if rows have weights."""
-    weight = view.outcome.weight
+    weight = view.result.data.weight
     if weight is None:
         return None
     words = (
@@ -95,7 +99,7 @@ def _refused(view: RunView) -> Html | None:
 
 def _label_formula(place: Place, formula: FormulaView, view: RunView, *, fold: bool) -> Html:
     """Return the formula of a label under its name as a heading, or folded under it."""
-    title, size = name_of(formula.positive or ""), _label_size(formula, view.outcome)
+    title, size = name_of(formula.positive or ""), _label_size(formula, view.result)
     content = [*_lines(formula, "another label"), _definitions(formula), _truth_table(formula)]
     if fold:
         name = element("span", title, class_="plain")
@@ -104,11 +108,11 @@ def _label_formula(place: Place, formula: FormulaView, view: RunView, *, fold: b
     return element("div", heading, element("p", size, class_="note"), *content, class_="of-label")
 
 
-def _label_size(formula: FormulaView, outcome: Outcome) -> str:
-    own = next((each for each in outcome.label_rows if each.label == formula.label), None)
+def _label_size(formula: FormulaView, result: Result) -> str:
+    own = next((each for each in result.data.classes if label_text(each.label) == formula.label), None)
     learned = formula.learned
     sizes = [
-        None if own is None else f"{count(own.rows, 'row')} ({share(outcome.label_share(own) or 0.0)})",
+        None if own is None else f"{count(own.rows, 'row')} ({share(result.label_share(own) or 0.0)})",
         count(learned.ell, "attribute") if learned else None,
         count(learned.terms, "line") if learned and learned.literals else None,
         length_words(learned),
@@ -117,10 +121,10 @@ def _label_size(formula: FormulaView, outcome: Outcome) -> str:
 
 
 def _said(view: RunView) -> list[Html]:
-    compared = comparison_words(view.outcome)
-    said = [element("p", " ".join(accuracy_words(view.outcome)), class_="say")]
+    compared = comparison_words(view.result)
+    said = [element("p", " ".join(accuracy_words(view.result)), class_="say")]
     if compared:
-        ideal = view.outcome.ideal
+        ideal = view.result.ideal
         measured = ", by accuracy, which the formula was not learned for" if ideal and ideal.objective else ""
         said.append(element("p", f"In the same folds{measured}:", class_="before"))
         said.append(element("ul", *(element("li", sentence) for sentence in compared), class_="words"))
@@ -133,7 +137,7 @@ def _formula(view: RunView, formula: FormulaView) -> list[Html]:
     begin = "By this formula, the classifier answers " if formula.explains else "Predict "
     meaning = f" ({view.meaning})" if view.meaning else ""
     if formula.reading is None:
-        text = formula.learned.text if formula.learned else "no formula recorded"
+        text = formula.learned.formula if formula.learned else "no formula recorded"
         return [element("p", begin, prediction, meaning, " when ", name_of(text), class_="predict")]
     n_lines, constant = len(formula.reading.lines), formula.reading.constant
     when = "" if n_lines == 1 else f" when at least one of these {n_lines} lines holds:"
@@ -149,7 +153,7 @@ def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
     """Return the lines of a formula, and what is predicted if none of them holds."""
     reading = formula.reading
     if reading is None:
-        return [element("p", name_of(formula.learned.text if formula.learned else "no formula recorded"))]
+        return [element("p", name_of(formula.learned.formula if formula.learned else "no formula recorded"))]
     shown = [formula_list(reading, formula.counted)]
     if reading.constant is None:
         verb = "Otherwise " if formula.label is not None else "Otherwise predict "
@@ -161,12 +165,12 @@ def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
 
 
 def _key_figures(view: RunView) -> Html | None:
-    outcome = view.outcome
-    entries = [*_goodness(outcome)]
+    result = view.result
+    entries = [*_goodness(result)]
     learned = [formula.learned for formula in view.formulas if formula.learned]
-    ideal = outcome.ideal
+    ideal = result.ideal
     if learned:
-        chosen = {name for formula in learned for name in formula.attributes}
+        chosen = {name for formula in learned for name in formula.attribute_names}
         average = f"{ideal.ell_mean:.1f} on average over folds" if ideal and ideal.folds and ideal.ell_mean else None
         each = f"{extent([formula.ell for formula in learned])} a label" if view.has_labels else None
         n_chosen = f"{len(chosen) if view.has_labels else learned[0].ell}"
@@ -175,19 +179,19 @@ def _key_figures(view: RunView) -> Html | None:
         known = f"in {len(learned)} formulas" if view.has_labels else length_words(learned[0])
         size = ", ".join(filter(None, [count(literals, "condition"), known]))
         entries.append(("Length", count(lines, "line") if literals else "constant", size))
-    positive = outcome.positive_share
+    positive = result.positive_share
     made_of = None if positive is None else f"{share(positive)} {view.formulas[0].counted}"
     if view.has_labels:
         made_of = f"{len(view.formulas)} labels"
-    why = "values missing" if outcome.weight is None else "values missing, or of weight 0"
-    dropped = f"{outcome.rows_dropped:,} more dropped: {why}" if outcome.rows_dropped else None
-    entries.append(("Rows", f"{outcome.rows:,}", dropped or made_of))
+    why = "values missing" if result.data.weight is None else "values missing, or of weight 0"
+    dropped = f"{result.data.rows_dropped:,} more dropped: {why}" if result.data.rows_dropped else None
+    entries.append(("Rows", f"{result.data.rows:,}", dropped or made_of))
     return figures(entries)
 
 
-def _goodness(outcome: Outcome) -> list[tuple[str, Child, Child]]:
+def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
     """Return how good a formula is: faithful to the classifier that it explains, and accurate."""
-    ideal = outcome.ideal
+    ideal = result.ideal
     if ideal is None:
         return []
     entries: list[tuple[str, Child, Child]] = []
@@ -196,27 +200,27 @@ def _goodness(outcome: Outcome) -> list[tuple[str, Child, Child]]:
             (
                 "Fidelity: answers as the classifier",
                 share(ideal.fidelity_mean),
-                _spread(outcome, ideal, ideal.fidelity_std),
+                _spread(result, ideal, ideal.fidelity_std),
             )
         )
-    elif outcome.explains and ideal.training_accuracy is not None:
+    elif result.explains and ideal.training_accuracy is not None:
         entries.append(("Fidelity, learning rows", share(ideal.training_accuracy), "not tested on others"))
     if ideal.accuracy_mean is not None:
-        name = "Accuracy of the formula" if outcome.explains else "Accuracy on unseen rows"
-        entries.append((name, share(ideal.accuracy_mean), _spread(outcome, ideal, ideal.accuracy_std)))
+        name = "Accuracy of the formula" if result.explains else "Accuracy on unseen rows"
+        entries.append((name, share(ideal.accuracy_mean), _spread(result, ideal, ideal.accuracy_std)))
         if ideal.objective is not None and ideal.objective.mean is not None:
-            entries.append(("Learned for", share(ideal.objective.mean), ideal.objective.words))
-    elif not outcome.explains and ideal.training_accuracy is not None:
+            entries.append(("Learned for", share(ideal.objective.mean), objective_words(ideal.objective)))
+    elif not result.explains and ideal.training_accuracy is not None:
         entries.append(("Accuracy, learning rows", share(ideal.training_accuracy), "not tested on others"))
-    box = outcome.method(BLACK_BOX)
+    box = result.methods.get(BLACK_BOX)
     if box is not None and box.accuracy_mean is not None:
-        spread = _spread(outcome, box, box.accuracy_std)
+        spread = _spread(result, box, box.accuracy_std)
         entries.append(("Accuracy of the classifier", share(box.accuracy_mean), spread))
     return entries
 
 
-def _spread(outcome: Outcome, method: Method, deviation: float | None) -> str:
-    if outcome.leaves_one_out or deviation is None:
+def _spread(result: Result, method: Method, deviation: float | None) -> str:
+    if result.leaves_one_out or deviation is None:
         return f"{count(len(method.folds), 'row')} left out in turn"
     return f"± {100 * deviation:.1f} over {count(len(method.folds), 'fold')}"
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from statistics import median
 
 from dnfscale.experiment.formats import Cell, Figure, Table
-from dnfscale.experiment.outcome import Certified
 from dnfscale.jobs.report.markup import Html, element
 from dnfscale.jobs.report.parts import Place, Section, card, folded, table
 from dnfscale.jobs.report.run import FormulaView, RunView
 from dnfscale.jobs.report.shaded import shortened
 from dnfscale.jobs.report.wording import count, extent
+from dnfscale.results.certificate import Certified
 
 
 def certificate_card(place: Place, view: RunView) -> Section | None:
@@ -31,7 +31,7 @@ def certificate_card(place: Place, view: RunView) -> Section | None:
             " Errors do not all cost the same here; they are counted in errors of average cost, as the threshold of "
             "the formula asks."
         )
-    if view.outcome.explains:
+    if view.result.explains:
         meaning += " Right means here: as the classifier answers."
     return card(
         place,
@@ -130,8 +130,8 @@ def _of_folds(place: Place, view: RunView, tested: Sequence[tuple[FormulaView, l
     )
     pieces.append(element("p", words, class_="note"))
     if not view.has_labels and len(certificates) <= 20:
-        folds = view.outcome.ideal.folds if view.outcome.ideal else ()
-        numbers = [fold.number for fold in folds if fold.formulas]
+        folds = view.result.ideal.folds if view.result.ideal else ()
+        numbers = [fold.fold for fold in folds for formula in fold.formulas if formula.label is None]
         pieces.append(folded("Fold by fold", table(_by_fold(numbers, certificates))))
     return pieces
 
@@ -193,8 +193,8 @@ def _of_all_rows(place: Place, view: RunView) -> list[Html]:
     heading = element(f"h{place.level + 1}", f"{name} of all rows")
     rows = known[0][1].rows
     warned = any(each.chosen_on_the_same_rows for _, each in known)
-    measure = "fidelity" if view.outcome.explains else "accuracy"
-    on_others = f"; what to expect of others is the {measure} in the test folds" if view.outcome.n_folds else ""
+    measure = "fidelity" if view.result.explains else "accuracy"
+    on_others = f"; what to expect of others is the {measure} in the test folds" if view.result.n_folds else ""
     words = (
         f"the attributes were chosen by looking at the same {count(rows, 'row')}, and choosing favours what looks "
         f"better than it is. What follows describes these rows{on_others}."

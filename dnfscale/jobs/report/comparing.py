@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dnfscale.experiment.outcome import BLACK_BOX, IDEAL, Outcome, Paired, method_order, method_title
 from dnfscale.experiment.tables import accuracy_table, comparison_table, runtime_table, split_seconds
+from dnfscale.experiment.titles import (
+    BLACK_BOX,
+    method_order,
+    method_title,
+    paper_of,
+    shown_comparisons,
+    shown_methods,
+)
 from dnfscale.jobs.report.charts import (
     Axis,
     Chart,
@@ -22,19 +29,23 @@ from dnfscale.jobs.report.markup import Html, element
 from dnfscale.jobs.report.parts import Place, Section, card, figure, legend, sign
 from dnfscale.jobs.report.run import RunView
 from dnfscale.jobs.report.wording import duration, failed_words, signed
+from dnfscale.results.method import Comparison
+from dnfscale.results.result import IDEAL, Result
 
+_SHORTEST_S = 1e-9
+"""No clock measures less; the axis of times is logarithmic."""
 _ACCURACY = Axis(0, 100, ((0, "0"), (25, "25"), (50, "50"), (75, "75"), (100, "100")), "%")
 
 
 def accuracy_chart(key: str, views: Sequence[RunView]) -> Chart | None:
     """Chart the accuracies of all methods like the paper's Figure 1; None if nothing was tested."""
-    groups = _filled(Group(view.label, _accuracy_rows(view.outcome), _literature(view.outcome)) for view in views)
+    groups = _filled(Group(view.label, _accuracy_rows(view.result), _literature(view.result)) for view in views)
     return Chart(key, "Accuracy by dataset and method", _ACCURACY, groups, bar) if groups else None
 
 
 def difference_chart(key: str, views: Sequence[RunView]) -> Chart | None:
     """Chart the paired comparisons; None where there are none."""
-    groups = _filled(Group(view.label, _difference_rows(view.outcome)) for view in views)
+    groups = _filled(Group(view.label, _difference_rows(view.result)) for view in views)
     if not groups:
         return None
     ends = [end for group in groups for row in group.rows for end in (row.value, *(row.interval or ()))]
@@ -44,7 +55,7 @@ def difference_chart(key: str, views: Sequence[RunView]) -> Chart | None:
 
 def runtime_chart(key: str, views: Sequence[RunView]) -> Chart | None:
     """Chart the run times beside the paper's; None where none are known."""
-    groups = _filled(Group(view.label, _time_rows(view.outcome)) for view in views)
+    groups = _filled(Group(view.label, _time_rows(view.result)) for view in views)
     if not groups:
         return None
     rows = [row for group in groups for row in group.rows]
@@ -57,22 +68,22 @@ def accuracy_card(place: Place, views: Sequence[RunView]) -> Section | None:
     chart = accuracy_chart(place.id("accuracy-chart"), views)
     if chart is None:
         return None
-    outcomes = [view.outcome for view in views]
+    results = [view.result for view in views]
     caption = (
         "Share of rows predicted right among those not learned from: the mean over folds, and one standard deviation "
         "around it."
     )
-    if any(outcome.leaves_one_out for outcome in outcomes):
+    if any(result.leaves_one_out for result in results):
         caption += " Where each fold is one row, there is no deviation to show."
-    if any(outcome.method(BLACK_BOX) for outcome in outcomes):
+    if any(result.methods.get(BLACK_BOX) for result in results):
         caption += " A classifier that is explained may have learned from the same rows, and then looks too good."
     if any(group.reference is not None for group in chart.groups):
         caption += " Literature figures are those the paper quotes; they were found under other conditions."
-    drawing = figure(panels(chart), caption, accuracy_table(outcomes), unfolded=len(chart.groups) > 1)
+    drawing = figure(panels(chart), caption, accuracy_table(results), unfolded=len(chart.groups) > 1)
     failed = [
-        f"{view.label}: {method.title}{failed_words(method)}."
+        f"{view.label}: {method_title(name)}{failed_words(method)}."
         for view in views
-        for method in view.outcome.methods
+        for name, method in shown_methods(view.result)
         if method.failed_folds
     ]
     notes = [element("p", words, class_="note") for words in failed]
@@ -84,14 +95,14 @@ def difference_card(place: Place, views: Sequence[RunView]) -> Section | None:
     chart = difference_chart(place.id("difference-chart"), views)
     if chart is None:
         return None
-    outcomes = [view.outcome for view in views]
-    firsts = dict.fromkeys(paired.method for outcome in outcomes for paired in outcome.comparisons)
+    results = [view.result for view in views]
+    firsts = dict.fromkeys(paired.method for result in results for paired in shown_comparisons(result))
     caption = (
         f"{' or '.join(map(method_title, firsts))} minus the method named, in percentage points, with a corrected "
         "resampled t-interval (folds share most of their training rows). Right of 0 the first is more accurate, left "
         "of 0 the other; an interval that holds 0 shows no difference."
     )
-    drawing = figure(panels(chart), caption, comparison_table(outcomes))
+    drawing = figure(panels(chart), caption, comparison_table(results))
     return card(place, "comparisons", "Is one method better than another?", drawing, short="Comparison")
 
 
@@ -100,19 +111,19 @@ def runtime_card(place: Place, views: Sequence[RunView]) -> Section | None:
     chart = runtime_chart(place.id("runtime-chart"), views)
     if chart is None:
         return None
-    outcomes = [view.outcome for view in views]
+    results = [view.result for view in views]
     has_paper = any(row.paper is not None for group in chart.groups for row in group.rows)
     caption = (
         "Seconds for one split, each grid line ten times the one before it. Ours is the time of all splits, which are "
         "computed together, divided by their number; a tuned method's is that of fitting in all its trials."
-        if any(outcome.n_folds for outcome in outcomes)
+        if any(result.n_folds for result in results)
         else "Seconds, each grid line ten times the one before it."
     )
     if len(views) > 1:
         caption += " Jobs that share their workers wait for each other, and a run's time includes that."
     if has_paper:
         caption += " The paper's times were measured on its authors' laptop."
-    drawing = figure(panels(chart), caption, runtime_table(outcomes))
+    drawing = figure(panels(chart), caption, runtime_table(results))
     return card(place, "runtime", "Run time", legend([paper_sign()]) if has_paper else None, drawing)
 
 
@@ -145,18 +156,19 @@ def _filled(groups: Iterable[Group]) -> tuple[Group, ...]:
     return tuple(group for group in groups if group.rows)
 
 
-def _accuracy_rows(outcome: Outcome) -> tuple[Row, ...]:
+def _accuracy_rows(result: Result) -> tuple[Row, ...]:
     rows = []
-    for method in outcome.methods:
+    dataset = paper_of(result)
+    for name, method in shown_methods(result):
         if method.accuracy_mean is None or not method.folds:
             continue
-        mean, deviation = 100 * method.accuracy_mean, outcome.deviation(method)
-        paper = outcome.paper.accuracies.get(method.name) if outcome.paper else None
-        words = f"{method.title} {mean:.1f} %" + (f" ± {100 * deviation:.1f}" if deviation is not None else "")
+        mean, deviation = 100 * method.accuracy_mean, result.deviation(method)
+        paper = dataset.accuracies.get(name) if dataset else None
+        words = f"{method_title(name)} {mean:.1f} %" + (f" ± {100 * deviation:.1f}" if deviation is not None else "")
         rows.append(
             Row(
-                _row_name(method.name),
-                method.name,
+                _row_name(name),
+                name,
                 mean,
                 f"{mean:.1f}",
                 None if deviation is None else (max(0.0, mean - 100 * deviation), min(100.0, mean + 100 * deviation)),
@@ -172,29 +184,31 @@ def _row_name(method: str) -> str:
     return "Classifier" if method == BLACK_BOX else method_title(method)
 
 
-def _literature(outcome: Outcome) -> float | None:
-    return outcome.paper.literature.mean if outcome.paper and outcome.paper.literature else None
+def _literature(result: Result) -> float | None:
+    paper = paper_of(result)
+    return paper.literature.mean if paper and paper.literature else None
 
 
-def _difference_rows(outcome: Outcome) -> tuple[Row, ...]:
+def _difference_rows(result: Result) -> tuple[Row, ...]:
     # The majority class is in the table only: next to its bar, all other differences would look like none.
-    return tuple(_difference_row(paired) for paired in outcome.comparisons if paired.other != "majority")
+    return tuple(_difference_row(paired) for paired in shown_comparisons(result) if paired.other != "majority")
 
 
-def _difference_row(paired: Paired) -> Row:
+def _difference_row(paired: Comparison) -> Row:
     difference, low, high = 100 * paired.difference_mean, 100 * paired.low, 100 * paired.high
     title = method_title(paired.other)
     words = f"against {title} {signed(difference)} points, from {signed(low)} to {signed(high)}"
     return Row(_row_name(paired.other), paired.other, difference, signed(difference), (low, high), None, words)
 
 
-def _time_rows(outcome: Outcome) -> tuple[Row, ...]:
+def _time_rows(result: Result) -> tuple[Row, ...]:
     rows = []
-    for name in method_order(outcome.seconds):
-        seconds = split_seconds(outcome, name) if outcome.n_folds else outcome.seconds[name]
-        if not seconds:
+    dataset = paper_of(result)
+    for name in method_order(result.timing.methods_s):
+        seconds = split_seconds(result, name) if result.n_folds else result.timing.methods_s[name]
+        if not seconds or seconds < _SHORTEST_S:
             continue
-        paper = outcome.paper.split_s if outcome.paper and name == IDEAL else None
+        paper = dataset.split_s if dataset and name == IDEAL else None
         words = f"{method_title(name)} {duration(seconds)}" + (f" (paper {duration(paper)})" if paper else "")
         rows.append(Row(_row_name(name), name, seconds, duration(seconds), None, paper, words))
     return tuple(rows)

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dnfscale.experiment.formats import Figure, Table
-from dnfscale.experiment.outcome import FORMULA_SIZE, LearnedFormula, SizedFormula
+from dnfscale.experiment.titles import FORMULA_SIZE
 from dnfscale.jobs.report.charts import line, percent, round_step, svg, text
 from dnfscale.jobs.report.markup import Html, element
 from dnfscale.jobs.report.parts import sign
+from dnfscale.results.formula import Formula, SizedFormula
 from dnfscale.spec.registry import RANKINGS
 
 _LEFT, _RIGHT = 12.0, 97.0
@@ -58,7 +59,7 @@ class Curve:
     bound: Bound = ELL
 
 
-def curve_of(folds: Sequence[LearnedFormula], model: LearnedFormula | None) -> Curve:
+def curve_of(folds: Sequence[Formula], model: Formula | None) -> Curve:
     """Average the sweeps of the folds; without folds, take the sweep of the model."""
     formulas = list(folds) or ([model] if model else [])
     ranks = _averaged(
@@ -77,8 +78,8 @@ def size_curve_of(folds: Sequence[SizedFormula], models: Sequence[SizedFormula])
     ranks = _averaged(
         (FORMULA_SIZE, step.size, step.validation_accuracy) for formula in formulas for step in formula.path
     )
-    choices = dict(sorted(Counter(formula.chosen for formula in folds).items()))
-    return Curve(ranks, models[0].chosen if len(models) == 1 else None, choices, SIZE)
+    choices = dict(sorted(Counter(formula.chosen_size for formula in folds).items()))
+    return Curve(ranks, models[0].chosen_size if len(models) == 1 else None, choices, SIZE)
 
 
 def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accuracy") -> Html:

@@ -46,16 +46,16 @@ def render_figures(runs: Sequence[ReportRun]) -> dict[str, str]:
 
 def _run_figures(view: RunView) -> dict[str, str]:
     files = {}
-    measure = "fidelity" if view.outcome.explains else "accuracy"
+    measure = "fidelity" if view.result.explains else "accuracy"
     for number, formula in enumerate(view.formulas, start=1):
         curve = curve_of(formula.folds, formula.learned)
         name = "sweep" if formula.label is None else f"sweep-{number}"
         about = "One line a ranking." if formula.label is None else f"The label {formula.label}; one line a ranking."
         if curve.ranks:
             files[name] = _file(sweep_chart(name, curve, about, measure), sweep_signs(curve))
-    if sizes := size_curve(view.outcome):
+    if sizes := size_curve(view.result):
         files["sizes"] = _file(sweep_chart("sizes", sizes, "One line, the mean over folds."), [])
-    if confusion := view.outcome.confusion:
+    if confusion := view.result.confusion:
         files["confusion"] = _file(confusion_chart("confusion", confusion), [])
     return files
 

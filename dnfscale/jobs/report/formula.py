@@ -1,13 +1,12 @@
 """A formula as people read it: one line per term, each condition a chip, and how the rows support each line.
 
-The formula of all rows comes from model.json, with its columns, cuts and counts. The formulas of folds are recorded as
-text only, so they are parsed.
+The formula of all rows comes from model.json, with its columns, cuts and counts; the formulas of folds are in
+result.json, and are shown by the names of their attributes.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,14 +15,26 @@ from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
 from dnfscale.core.weights import amount, as_weight
-from dnfscale.experiment.outcome import LearnedFormula, Support
 from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.method.conditions import Condition, Literal, Notation, condition_of, conditions_of
 from dnfscale.method.explain import DELTA
 from dnfscale.method.intervals import term_intervals, term_supports
+from dnfscale.results.formula import Formula
+from dnfscale.results.formula import Line as RecordedLine
+from dnfscale.results.result import Weight
 
 _SHOWN_LINES = 8
 """Lines of a formula that are shown without unfolding it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How many rows satisfy a term, and how many of them are positive; or the weights of these rows."""
+
+    n: int | float
+    c: int | float
+    weighted: bool = False
+    """Whether these are weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,53 +90,29 @@ def support_of(model: Model, n: int, c: int) -> Support:
     return Support(as_weight(n, model.unit), as_weight(c, model.unit), model.weighted)
 
 
-def text_reading(formula: LearnedFormula) -> ShownFormula | None:
-    """Read a formula back from its text; None for one that is not a disjunction of terms."""
-    terms = parse_formula(formula.text)
-    if terms is None:
+def shown_fold_formula(formula: Formula, weight: Weight | None) -> ShownFormula | None:
+    """Return the formula of a fold with the rows behind each line; None if its lines are not known."""
+    if formula.lines is None:
         return None
-    supports: Sequence[Support | None] = formula.supports
-    if len(supports) != len(terms):
-        supports = [None] * len(terms)
+    names = formula.attribute_names
+    unit = (weight and weight.unit) or 1
+    supports = [_recorded(line, unit, weighted=weight is not None) for line in formula.lines]
+    # Sums of weights are not binomial, so they give no interval.
+    intervals = [None] * len(supports) if weight is not None else _intervals(supports, formula.ell)
     return ShownFormula(
         tuple(
-            Line(tuple(Condition(name, negated=not holds) for name, holds in term), support, interval)
-            for term, support, interval in zip(terms, supports, _intervals(supports, formula.ell), strict=True)
+            Line(
+                tuple(Condition(names[each.attribute], negated=not each.value) for each in line.all), support, interval
+            )
+            for line, support, interval in zip(formula.lines, supports, intervals, strict=True)
         )
     )
 
 
-_TOKEN = re.compile(r'\s*(?:([()])|"((?:[^"\\]|\\.)*)"|(\w+))')
-
-
-def parse_formula(text: str) -> list[list[tuple[str, bool]]] | None:
-    """Return the terms of a formula as `core.formula.Dnf.render` writes them: lists of (name, whether it holds).
-
-    Brackets may stand around whole terms only; anything else gives None, not a guess.
-    """
-    tokens = _tokens(text)
-    if tokens in (["false"], ["true"]):
-        return [] if tokens == ["false"] else [[]]
-    terms: list[list[tuple[str, bool]]] = [[]]
-    expected, bracketed, holds = "name", False, True
-    for token in tokens or [""]:
-        if isinstance(token, _Name) and expected == "name":
-            terms[-1].append((token.text, holds))
-            expected, holds = "and", True
-        elif token == "not" and expected == "name" and holds:
-            holds = False
-        elif token == "(" and expected == "name" and holds and not terms[-1] and not bracketed:
-            bracketed = True
-        elif token == ")" and expected == "and" and bracketed:
-            expected = "or"
-        elif token == "and" and expected == "and":
-            expected = "name"
-        elif token == "or" and (expected == "or" or (expected == "and" and not bracketed)):
-            terms.append([])
-            expected, bracketed = "name", False
-        else:
-            return None
-    return terms if expected == "or" or (expected == "and" and not bracketed) else None
+def _recorded(line: RecordedLine, unit: int, *, weighted: bool) -> Support | None:
+    if line.n is None or line.c is None:
+        return None
+    return Support(as_weight(line.n, unit), as_weight(line.c, unit), weighted)
 
 
 def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Condition]:
@@ -236,31 +223,3 @@ def _short_number(value: int | float | Quantity) -> str:
 
 _SHOWN = Notation(_shown_text, _short_number)
 _EXACT = Notation(_shown_text, str)
-
-
-@dataclass(frozen=True, slots=True)
-class _Name:
-    text: str
-
-
-def _tokens(text: str) -> list[str | _Name] | None:
-    tokens: list[str | _Name] = []
-    at = 0
-    while at < len(text.rstrip()):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            return None
-        bracket, quoted, word = match.groups()
-        if quoted is not None:
-            tokens.append(_Name(_unquoted(quoted)))
-        elif word is not None:
-            tokens.append(word if word in {"not", "and", "or", "true", "false"} else _Name(word))
-        else:
-            tokens.append(bracket)
-        at = match.end()
-    return tokens
-
-
-def _unquoted(text: str) -> str:
-    """Undo the escapes of \\ and of the quote; other escapes stay, because such characters are shown that way."""
-    return re.sub(r'\\(["\\])', r"\1", text)

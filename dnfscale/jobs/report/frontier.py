@@ -7,11 +7,12 @@ from itertools import pairwise
 
 from dnfscale.experiment.formats import Figure, Table
 from dnfscale.experiment.frontier import Point, frontier_points, unbeaten
-from dnfscale.experiment.outcome import Outcome, method_title
+from dnfscale.experiment.titles import method_title
 from dnfscale.jobs.report.charts import hue_of, line, percent, round_step, svg, text
 from dnfscale.jobs.report.markup import Html, element
 from dnfscale.jobs.report.parts import Place, Section, card, figure
 from dnfscale.jobs.report.run import RunView
+from dnfscale.results.result import Result
 
 _LEFT, _RIGHT = 8.0, 96.0
 """Where the axis of lengths begins and ends, in percent of the width."""
@@ -21,7 +22,7 @@ _TOP, _BOTTOM, _AXIS = 26.0, 246.0, 40.0
 
 def frontier_card(place: Place, view: RunView) -> Section | None:
     """Return accuracy against length; None if there is nothing to compare."""
-    points = frontier_points(view.outcome)
+    points = frontier_points(view.result)
     if not points:
         return None
     caption = (
@@ -30,20 +31,20 @@ def frontier_card(place: Place, view: RunView) -> Section | None:
     )
     if len(unbeaten(points)) > 1:
         caption += " The line joins the points that no other beats in both."
-    if view.outcome.ideal is not None and view.outcome.ideal.objective is not None:
+    if view.result.ideal is not None and view.result.ideal.objective is not None:
         caption += " Accuracy is not what the formulas were learned for."
     return card(
         place,
         "frontier",
         "What does accuracy cost in length?",
-        figure(_chart(place.id("frontier-chart"), points), caption, frontier_table(view.outcome)),
+        figure(_chart(place.id("frontier-chart"), points), caption, frontier_table(view.result)),
         short="Length",
     )
 
 
-def frontier_table(outcome: Outcome) -> Table:
+def frontier_table(result: Result) -> Table:
     """Return the points as a table."""
-    points = frontier_points(outcome)
+    points = frontier_points(result)
     best = unbeaten(points)
     rows = tuple(
         (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from dnfscale.core.weights import amount
-from dnfscale.experiment.confusion import Confusion
 from dnfscale.experiment.formats import Table
 from dnfscale.experiment.tables import label_table
 from dnfscale.jobs.report.charts import percent, svg, text
@@ -14,6 +13,7 @@ from dnfscale.jobs.report.parts import Place, Section, card, folded, table
 from dnfscale.jobs.report.run import RunView
 from dnfscale.jobs.report.shaded import Cell, Labels, shade, shaded_table, shortened
 from dnfscale.jobs.report.wording import count, share
+from dnfscale.results.confusion import LabelConfusion
 
 _MOST_ATTRIBUTES = 12
 """The most attributes of the stability table that are shown without unfolding it."""
@@ -23,7 +23,7 @@ _LEFT, _TOP, _CELL = 30.0, 54.0, 30.0
 
 def confusion_card(place: Place, view: RunView) -> Section | None:
     """Return which labels the test rows were given, and each label's recall and precision; None if not recorded."""
-    confusion = view.outcome.confusion
+    confusion = view.result.confusion
     if confusion is None:
         return None
     tested = sum(confusion.of(i) for i in range(len(confusion.labels)))
@@ -38,7 +38,7 @@ def confusion_card(place: Place, view: RunView) -> Section | None:
         "Recall: of the rows of the label, how many were given it. Precision: of the rows that were given the label, "
         "how many have it."
     )
-    by_label = label_table([view.outcome])
+    by_label = label_table([view.result])
     rows = tuple(tuple(shortened(cell) if isinstance(cell, str) else cell for cell in row) for row in by_label.rows)
     own = Table(by_label.title, by_label.header[1:], tuple(row[1:] for row in rows))
     return card(
@@ -53,7 +53,7 @@ def confusion_card(place: Place, view: RunView) -> Section | None:
     )
 
 
-def confusion_chart(key: str, confusion: Confusion) -> Html:
+def confusion_chart(key: str, confusion: LabelConfusion) -> Html:
     """Draw a confusion matrix."""
     labels = Labels(confusion.labels)
     k = len(confusion.labels)
@@ -89,7 +89,7 @@ def confusion_chart(key: str, confusion: Confusion) -> Html:
 
 def labels_stability_card(place: Place, view: RunView) -> Section | None:
     """Return how often the formula of each label chose each attribute; None if no folds are recorded."""
-    chosen = [Counter(name for fold in formula.folds for name in fold.attributes) for formula in view.formulas]
+    chosen = [Counter(name for fold in formula.folds for name in fold.attribute_names) for formula in view.formulas]
     total = sum(chosen, Counter[str]())
     folds = max(len(formula.folds) for formula in view.formulas)
     if not total:
@@ -118,7 +118,7 @@ def labels_stability_card(place: Place, view: RunView) -> Section | None:
     )
 
 
-def _matrix(confusion: Confusion) -> Html:
+def _matrix(confusion: LabelConfusion) -> Html:
     labels = Labels(confusion.labels)
     k = len(confusion.labels)
     head = ["Label", *(labels.column(j) for j in range(k))]
@@ -126,7 +126,7 @@ def _matrix(confusion: Confusion) -> Html:
     return shaded_table("Test rows: lines by label, columns by answer", head, rows)
 
 
-def _cells(confusion: Confusion, label: int) -> list[Cell]:
+def _cells(confusion: LabelConfusion, label: int) -> list[Cell]:
     rows = confusion.of(label) or 1
     return [
         Cell(amount(n), shade("hit" if given == label else "miss", n / rows))

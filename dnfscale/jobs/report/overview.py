@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dnfscale.experiment.outcome import LearnedFormula, Outcome
 from dnfscale.experiment.profiles import difference_table, profile_table
 from dnfscale.experiment.tables import features_table, fidelity_table, formula_table, label_table
+from dnfscale.experiment.titles import paper_of
 from dnfscale.jobs.report.comparing import accuracy_card, difference_card, runtime_card
 from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, folded, table
 from dnfscale.jobs.report.run import RunView
 from dnfscale.jobs.report.wording import count, extent, suite_words
+from dnfscale.results.formula import Formula
+from dnfscale.results.result import IDEAL, Result
 
 _LONGEST_FORMULA = 110
 """The most letters of a formula that the first table writes out."""
@@ -23,13 +25,13 @@ def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> l
     if not views:
         return failed
     place = Place("", 2)
-    outcomes = [view.outcome for view in views]
+    results = [view.result for view in views]
     words = suite_words(views)
     summary = element("ul", *(element("li", sentence) for sentence in words), class_="words") if words else None
-    formulas, fidelities, by_label = formula_table(outcomes), fidelity_table(outcomes), label_table(outcomes)
+    formulas, fidelities, by_label = formula_table(results), fidelity_table(results), label_table(results)
     cards = [
         card(place, "glance", "At a glance", summary, _glance(views)),
-        _profiles(place, outcomes),
+        _profiles(place, results),
         accuracy_card(place, views),
         difference_card(place, views),
         runtime_card(place, views),
@@ -37,7 +39,7 @@ def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> l
             place,
             "tables",
             "Dimensions and formulas",
-            table(features_table(outcomes)),
+            table(features_table(results)),
             table(fidelities) if fidelities.rows else None,
             folded("Each label on the test rows", table(by_label)) if by_label.rows else None,
             folded("The formula of each first fold", table(formulas)) if formulas.rows else None,
@@ -47,9 +49,9 @@ def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> l
     return [*failed, *(section for section in cards if section is not None)]
 
 
-def _profiles(place: Place, outcomes: Sequence[Outcome]) -> Section | None:
+def _profiles(place: Place, results: Sequence[Result]) -> Section | None:
     """Return the runs averaged by dataset and profile; None if there is one plain run of each."""
-    averaged, differences = profile_table(outcomes), difference_table(outcomes)
+    averaged, differences = profile_table(results), difference_table(results)
     if not averaged.rows:
         return None
     compared = table(differences) if differences.rows else None
@@ -64,10 +66,10 @@ def run_key(number: int) -> str:
 def _glance(views: Sequence[RunView]) -> Html:
     """Return the runs in one table; on a phone each row becomes a block, so roles tell screen readers it is a table."""
     title = "The formula of all rows, and its accuracy on rows not seen"
-    outcomes = [view.outcome for view in views]
+    results = [view.result for view in views]
     head = ["Run", "Accuracy, %"]
-    head += ["Accuracy (paper)"] if any(outcome.paper for outcome in outcomes) else []
-    head += ["Fidelity, %"] if any(outcome.explains for outcome in outcomes) else []
+    head += ["Accuracy (paper)"] if any(paper_of(result) for result in results) else []
+    head += ["Fidelity, %"] if any(result.explains for result in results) else []
     head += ["Formula", "Attributes", "Rows"]
     kinds = {"Run": "text", "Formula": "text long", "Accuracy (paper)": "theirs"}
     rows = []
@@ -99,25 +101,25 @@ def _glance(views: Sequence[RunView]) -> Html:
 
 def _glance_cells(view: RunView) -> dict[str, Html | str]:
     """Return one run's cells in the table of all runs, by the heads of its columns; empty text if there is nothing."""
-    ideal, paper = view.outcome.ideal, view.outcome.paper
+    ideal, paper = view.result.ideal, paper_of(view.result)
     accuracy = ideal.accuracy_mean if ideal else None
     fidelity = ideal.fidelity_mean if ideal else None
     untested = "" if fidelity is not None else "not tested"
     learned = [formula.learned for formula in view.formulas if formula.learned]
     return {
         "Accuracy, %": untested if accuracy is None else f"{100 * accuracy:.1f}",
-        "Accuracy (paper)": f"{paper.accuracies['ideal'].mean:.1f}" if paper else "",
+        "Accuracy (paper)": f"{paper.accuracies[IDEAL].mean:.1f}" if paper else "",
         "Fidelity, %": "" if fidelity is None else f"{100 * fidelity:.1f}",
         "Formula": name_of(_short_formula(learned)) if learned else "",
         "Attributes": extent([formula.ell for formula in learned]) if learned else "",
-        "Rows": f"{view.outcome.rows:,}",
+        "Rows": f"{view.result.data.rows:,}",
     }
 
 
-def _short_formula(learned: Sequence[LearnedFormula]) -> str:
+def _short_formula(learned: Sequence[Formula]) -> str:
     """Return a formula if it is short; for a long one, or several, the size."""
-    if len(learned) == 1 and len(learned[0].text) <= _LONGEST_FORMULA:
-        return learned[0].text
+    if len(learned) == 1 and len(learned[0].formula) <= _LONGEST_FORMULA:
+        return learned[0].formula
     lines, literals = sum(formula.terms for formula in learned), sum(formula.literals for formula in learned)
     formulas = f"{count(len(learned), 'formula')}, " if len(learned) > 1 else ""
     return f"{formulas}{count(lines, 'line')}, {count(literals, 'condition')}"

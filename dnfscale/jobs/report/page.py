@@ -100,21 +100,26 @@ def _article(view: RunView, number: int) -> Section:
 
 
 def _run_header(view: RunView, *, level: int, key: str | None = None) -> Html:
-    outcome = view.outcome
-    folds = "leave-one-out" if outcome.leaves_one_out else f"{count(outcome.n_folds, 'fold')}"
-    weighted = [] if outcome.weight is None else [f"weighted by {visible(outcome.weight.column)}"]
-    facts = [f"{outcome.rows:,} rows", *weighted, f"{outcome.columns:,} columns", *([folds] if outcome.n_folds else [])]
-    name = [" · run ", name_of(outcome.name)] if view.label != outcome.name else []
+    result = view.result
+    folds = "leave-one-out" if result.leaves_one_out else f"{count(result.n_folds, 'fold')}"
+    weighted = [] if result.data.weight is None else [f"weighted by {visible(result.data.weight.column)}"]
+    facts = [
+        f"{result.data.rows:,} rows",
+        *weighted,
+        f"{result.data.columns:,} columns",
+        *([folds] if result.n_folds else []),
+    ]
+    name = [" · run ", name_of(result.name)] if view.label != result.name else []
     return join(
-        element("p", f"dnfscale {_KINDS.get(outcome.kind, outcome.kind).lower()}", *name, class_="kind"),
+        element("p", f"dnfscale {_KINDS.get(result.kind, result.kind).lower()}", *name, class_="kind"),
         element(f"h{level}", name_of(view.label), id=f"{key}-heading" if key else None),
         element("p", " · ".join(facts), class_="lead"),
     )
 
 
 def _extent(views: Sequence[RunView]) -> str:
-    rows = sum(view.outcome.rows for view in views)
-    folds = sum(view.outcome.n_folds for view in views)
+    rows = sum(view.result.data.rows for view in views)
+    folds = sum(view.result.n_folds for view in views)
     tested = f", {count(folds, 'test fold')}" if folds else ""
     return f"{count(len(views), 'run')}, {count(rows, 'row')}{tested}"
 

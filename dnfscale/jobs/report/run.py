@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.data.models import parse_models
 from dnfscale.errors import DataError
-from dnfscale.experiment.outcome import (
-    Certified,
-    LearnedFormula,
-    Outcome,
-    Support,
-    label_text,
-    labels,
-    read_certificate,
-    read_outcome,
-)
-from dnfscale.jobs.report.formula import ShownFormula, shown_formula, support_of, text_reading
+from dnfscale.experiment.titles import paper_of, run_titles
+from dnfscale.jobs.report.formula import ShownFormula, Support, shown_fold_formula, shown_formula, support_of
+from dnfscale.results.certificate import Certified, read_certificate
+from dnfscale.results.formula import Formula
+from dnfscale.results.record import label_record, label_text
+from dnfscale.results.result import Result
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRun:
-    """One run to report on: its name, its result.json, and the models of its model.json."""
+    """One run to report on: its result.json, and the models of its model.json."""
 
-    name: str
-    result: dict[str, Any]
+    result: Result
     models: tuple[Model, ...] = ()
     """One, or one for each of several labels; none if the file does not exist, or cannot be used."""
     refused: str | None = None
@@ -40,9 +34,9 @@ class FormulaView:
 
     label: str | None
     """The label; None for two classes."""
-    learned: LearnedFormula | None
+    learned: Formula | None
     """The formula learned from all rows."""
-    folds: tuple[LearnedFormula, ...]
+    folds: tuple[Formula, ...]
     model: Model | None
     reading: ShownFormula | None
     explains: bool
@@ -55,8 +49,11 @@ class FormulaView:
 
     @property
     def certificate(self) -> Certified | None:
-        """How far the rows that the formula was learned from support it."""
-        return None if self.model is None else read_certificate(self.model.certificate)
+        """How far the rows that the formula was learned from support it; None if its record cannot be used."""
+        try:
+            return None if self.model is None else read_certificate(self.model.certificate)
+        except DataError:
+            return None
 
     @property
     def truth(self) -> tuple[Support, Support] | None:
@@ -90,7 +87,7 @@ class RunView:
 
     label: str
     """The run's name on the page, unique among its runs."""
-    outcome: Outcome
+    result: Result
     formulas: tuple[FormulaView, ...]
     """One, which may be without contents; or one for each of several labels."""
     target: str | None
@@ -106,26 +103,26 @@ class RunView:
     @property
     def meaning(self) -> str | None:
         """What the positive label of one of the paper's datasets stands for."""
-        paper, model = self.outcome.paper, self.formulas[0].model
+        paper, model = paper_of(self.result), self.formulas[0].model
         if paper is None or model is None or self.has_labels:
             return None
         return paper.outcome if (model.target, model.positive) == (paper.target, (paper.positive,)) else None
 
 
-def report_run(name: str, result: dict[str, Any], model: Mapping[str, Any] | None) -> ReportRun:
-    """Read the model file of a run; if it cannot be used, the page says why and does without it."""
+def report_run(result: Result, model: object | None) -> ReportRun:
+    """Read the parsed model file of a run; if it cannot be used, the page says why and does without it."""
     try:
-        return ReportRun(name, result, () if model is None else parse_models(model))
+        return ReportRun(result, () if model is None else parse_models(model))
     except DataError as error:
-        return ReportRun(name, result, refused=error.message)
+        return ReportRun(result, refused=error.message)
 
 
 def view_runs(runs: Sequence[ReportRun]) -> list[RunView]:
     """Read some runs."""
-    outcomes = [read_outcome({**run.result, "name": run.name}) for run in runs]
+    titles = run_titles([run.result for run in runs])
     return [
-        RunView(label, outcome, _formulas(outcome, run.models), _target(run.models), run.refused)
-        for label, outcome, run in zip(labels(outcomes), outcomes, runs, strict=True)
+        RunView(title, run.result, _formulas(run.result, run.models), _target(run.models), run.refused)
+        for title, run in zip(titles, runs, strict=True)
     ]
 
 
@@ -134,27 +131,32 @@ def _target(models: Sequence[Model]) -> str | None:
     return models[0].target if models else None
 
 
-def _formulas(outcome: Outcome, models: Sequence[Model]) -> tuple[FormulaView, ...]:
-    learned = outcome.ideal.models if outcome.ideal else ()
-    found = [each.label for each in outcome.label_rows] or [each.label for each in learned if each.label is not None]
+def _formulas(result: Result, models: Sequence[Model]) -> tuple[FormulaView, ...]:
+    learned = result.ideal.models if result.ideal else ()
+    found = result.labels or [each.label_shown for each in learned if each.label is not None]
     if not found and len(models) < 2:
-        return (_formula(outcome, None, models[0] if models else None),)
-    by_label = {label_text(model.positive[0]): model for model in models if len(models) > 1}
-    return tuple(_formula(outcome, label, by_label.get(label)) for label in found or by_label)
+        return (_formula(result, None, models[0] if models else None),)
+    by_label = {_shown(model.positive[0]): model for model in models if len(models) > 1}
+    return tuple(_formula(result, label, by_label.get(label or "")) for label in found or by_label)
 
 
-def _formula(outcome: Outcome, label: str | None, model: Model | None) -> FormulaView:
-    ideal = outcome.ideal
-    learned = next((each for each in ideal.models if each.label == label), None) if ideal else None
-    folds = tuple(each for fold in (ideal.folds if ideal else ()) for each in fold.formulas if each.label == label)
-    return FormulaView(label, learned, folds, model, _reading(learned, model), outcome.explains)
+def _formula(result: Result, label: str | None, model: Model | None) -> FormulaView:
+    ideal = result.ideal
+    learned = next((each for each in ideal.models if each.label_shown == label), None) if ideal else None
+    formulas = [formula for fold in (ideal.folds if ideal else ()) for formula in fold.formulas]
+    folds = tuple(formula for formula in formulas if formula.label_shown == label)
+    return FormulaView(label, learned, folds, model, _reading(learned, model, result), result.explains)
 
 
-def _reading(learned: LearnedFormula | None, model: Model | None) -> ShownFormula | None:
+def _reading(learned: Formula | None, model: Model | None, result: Result) -> ShownFormula | None:
     if model is not None:
         return shown_formula(model)
-    return text_reading(learned) if learned else None
+    return shown_fold_formula(learned, result.data.weight) if learned else None
+
+
+def _shown(label: Scalar) -> str:
+    return label_text(label_record(label))
 
 
 def _labelled(model: Model, sign: str) -> str:
-    return f"{model.target} {sign} {' or '.join(map(label_text, model.positive))}"
+    return f"{model.target} {sign} {' or '.join(map(_shown, model.positive))}"

@@ -6,18 +6,24 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from dnfscale.core.weights import amount
 from dnfscale.experiment.formats import Figure, Table
-from dnfscale.experiment.outcome import Fold, LearnedFormula, Method, Outcome
+from dnfscale.experiment.titles import method_title, shown_methods
 from dnfscale.jobs.report.curve import Curve, curve_of, rank_title, sweep_chart, sweep_signs, sweep_table
-from dnfscale.jobs.report.formula import formula_list, text_reading
+from dnfscale.jobs.report.formula import formula_list, shown_fold_formula
 from dnfscale.jobs.report.labels import labels_stability_card
 from dnfscale.jobs.report.markup import Html, element, join, name_of
 from dnfscale.jobs.report.parts import Place, Section, card, facts, figure, folded, legend, table
 from dnfscale.jobs.report.run import FormulaView, RunView
 from dnfscale.jobs.report.shaded import shortened
 from dnfscale.jobs.report.sizes import size_figure
-from dnfscale.jobs.report.wording import count, extent, share
+from dnfscale.jobs.report.wording import count, extent, objective_title, share
+from dnfscale.results.formula import Formula, SizedFormula
+from dnfscale.results.method import Fold, Method, Parameter
+from dnfscale.results.record import label_text, plain
+from dnfscale.results.result import Result, Weight
 
 _MOST_FOLDS = 20
 """The most folds that are listed one by one; if there are more, the different formulas are listed."""
@@ -40,18 +46,18 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
         if folds
         else "On the validation rows that were set aside from the rows learned from."
     )
-    measure = "fidelity" if view.outcome.explains else "accuracy"
-    objective = view.outcome.ideal.objective if view.outcome.ideal else None
+    measure = "fidelity" if view.result.explains else "accuracy"
+    objective = view.result.ideal.objective if view.result.ideal else None
     caption += (
         f" Chosen is the smallest ℓ whose validation {measure} is close enough to the best by the rule of the spec."
         if objective is None
         else f" Drawn is {measure}, but the smallest ℓ was chosen that is close enough to the best by "
-        f"{objective.title}, which the formula is learned for."
+        f"{objective_title(objective)}, which the formula is learned for."
     )
     if view.has_labels:
         caption = f"One label against all others: how often its formula alone is right. {caption}"
     drawn = _sweeps(place, curves, caption, measure)
-    beside = size_figure(place, view.outcome)
+    beside = size_figure(place, view.result)
     return card(
         place,
         "sweep",
@@ -64,7 +70,7 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
 
 def folds_card(place: Place, view: RunView) -> Section | None:
     """Return the formula of each fold; for many folds, each different formula and how often it was learned."""
-    learned = [fold for fold in (view.outcome.ideal.folds if view.outcome.ideal else ()) if fold.formulas]
+    learned = [fold for fold in (view.result.ideal.folds if view.result.ideal else ()) if fold.formulas]
     if not learned:
         return None
     texts = Counter(_texts(fold) for fold in learned)
@@ -75,7 +81,8 @@ def folds_card(place: Place, view: RunView) -> Section | None:
     different = f"{len(texts)} different {what} in {folds}" if len(texts) > 1 else f"{same} in {folds}"
     often = f"; the most frequent came out {count(most, 'time')}" if 1 < most < len(learned) else ""
     counted = view.formulas[0].counted
-    shown = _by_fold(learned, counted) if len(learned) <= _MOST_FOLDS else _by_formula(learned, counted)
+    weight = view.result.data.weight
+    shown = _by_fold(learned, counted, weight) if len(learned) <= _MOST_FOLDS else _by_formula(learned, counted, weight)
     without = "A fold's formula is" if not view.has_labels else "A fold's formulas are"
     return card(
         place,
@@ -92,7 +99,7 @@ def stability_card(place: Place, view: RunView) -> Section | None:
     if view.has_labels:
         return labels_stability_card(place, view)
     folds = view.formulas[0].folds
-    chosen = Counter(name for formula in folds for name in formula.attributes)
+    chosen = Counter(name for formula in folds for name in formula.attribute_names)
     if not chosen:
         return None
     always = sum(times == len(folds) for times in chosen.values())
@@ -114,13 +121,13 @@ def stability_card(place: Place, view: RunView) -> Section | None:
 
 def baselines_card(place: Place, view: RunView) -> Section | None:
     """Return the results of all methods fold by fold; None if fewer than two were tested."""
-    methods = [method for method in view.outcome.methods if any(_is_tested(fold) for fold in method.folds)]
+    methods = [(name, own) for name, own in shown_methods(view.result) if any(map(_is_tested, own.folds))]
     if len(methods) < 2:
         return None
-    numbers = [fold.number for fold in methods[0].folds]
-    by_number = [{fold.number: fold for fold in method.folds} for method in methods]
+    numbers = [fold.fold for fold in methods[0][1].folds]
+    by_number = [{fold.fold: fold for fold in method.folds} for _, method in methods]
     rows = tuple((f"fold {n}", *(_accuracy(folds.get(n)) for folds in by_number)) for n in numbers)
-    accuracies = Table("Accuracy in each fold, %", ("Fold", *(method.title for method in methods)), rows)
+    accuracies = Table("Accuracy in each fold, %", ("Fold", *(method_title(name) for name, _ in methods)), rows)
     return card(
         place,
         "methods",
@@ -129,9 +136,9 @@ def baselines_card(place: Place, view: RunView) -> Section | None:
             "div",
             folded("Accuracies", table(accuracies)),
             *(
-                folded(f"{method.title}: what was chosen in each fold", table(_fold_facts(method)))
-                for method in methods
-                if any(fold.facts and not fold.formulas for fold in method.folds)
+                folded(f"{method_title(name)}: what was chosen in each fold", table(_fold_facts(name, method)))
+                for name, method in methods
+                if any(_facts(fold) and not fold.formulas for fold in method.folds)
             ),
             class_="folds",
         ),
@@ -141,25 +148,28 @@ def baselines_card(place: Place, view: RunView) -> Section | None:
 
 def data_card(place: Place, view: RunView) -> Section:
     """Return the facts of the data."""
-    outcome = view.outcome
+    result = view.result
     record: dict[str, object] = {
-        "dataset": outcome.environment.get("dataset") or outcome.environment.get("data") or "not recorded",
+        "dataset": result.environment.dataset or "not recorded",
         **_target_facts(view),
-        "rows learned from and tested on": outcome.rows,
-        **_dropped_facts(view.outcome),
+        "rows learned from and tested on": result.data.rows,
+        **_dropped_facts(view.result),
         **_row_facts(view),
-        "columns": outcome.columns,
-        "Boolean attributes made of them": outcome.attributes,
-        **_silent_facts(outcome),
-        "seed": "not recorded" if outcome.seed is None else str(outcome.seed),
+        "columns": result.data.columns,
+        "Boolean attributes made of them": result.data.attributes,
+        **_silent_facts(result),
+        "seed": "not recorded" if result.seed is None else str(result.seed),
     }
     return card(place, "data", "Data", facts("What was learned from", record))
 
 
 def environment_card(place: Place, view: RunView) -> Section | None:
     """Return how long everything took and what it ran on."""
-    outcome = view.outcome
-    pieces = [facts("Timing, seconds", _named_times(outcome.timing)), facts("Environment", outcome.environment)]
+    result = view.result
+    pieces = [
+        facts("Timing, seconds", _named_times(plain(result.timing))),
+        facts("Environment", plain(result.environment)),
+    ]
     if not any(pieces):
         return None
     tables = element("div", *pieces, class_="panels")
@@ -167,7 +177,7 @@ def environment_card(place: Place, view: RunView) -> Section | None:
 
 
 def _target_facts(view: RunView) -> dict[str, object]:
-    if view.outcome.explains:
+    if view.result.explains:
         return {"target": "the answers of the classifier explained"}
     target: dict[str, object] = {"target": view.target or "not recorded"}
     if view.has_labels:
@@ -175,40 +185,41 @@ def _target_facts(view: RunView) -> dict[str, object]:
     return {**target, "predicted as positive": view.formulas[0].positive or "not recorded"}
 
 
-def _dropped_facts(outcome: Outcome) -> dict[str, object]:
+def _dropped_facts(result: Result) -> dict[str, object]:
     """Return how many rows were left out, and what the others weigh, if they have weights."""
-    weight = outcome.weight
+    weight = result.data.weight
     if weight is None:
-        return {"rows dropped for missing values": outcome.rows_dropped}
+        return {"rows dropped for missing values": result.data.rows_dropped}
     return {
-        "rows dropped for missing values": outcome.rows_dropped - weight.rows_without,
+        "rows dropped for missing values": result.data.rows_dropped - weight.rows_without,
         "rows left out because they weigh nothing": weight.rows_without,
         "rows are counted by their weight in": weight.column,
         "weight of all rows": amount(weight.total),
     }
 
 
-def _silent_facts(outcome: Outcome) -> dict[str, object]:
+def _silent_facts(result: Result) -> dict[str, object]:
     """Return the columns that tell no rows apart, if there are any."""
-    silent = outcome.silent_columns
+    silent = result.data.silent_columns
     return {"columns that are the same in every row once cut": ", ".join(map(shortened, silent))} if silent else {}
 
 
 def _row_facts(view: RunView) -> dict[str, object]:
     """Return the number of positive rows, or of the rows of each label."""
-    outcome = view.outcome
+    result = view.result
 
-    of_weight = "" if outcome.weight is None else " of the weight"
+    of_weight = "" if result.data.weight is None else " of the weight"
 
     def part(rows: int, of_all: float | None) -> str:
         return f"{rows:,}" if of_all is None else f"{rows:,} ({share(of_all)}{of_weight})"
 
     if view.has_labels:
         return {
-            f"rows of label {each.label}": part(each.rows, outcome.label_share(each)) for each in outcome.label_rows
+            f"rows of label {label_text(each.label)}": part(each.rows, result.label_share(each))
+            for each in result.data.classes
         }
-    name = "rows that the classifier answers with yes" if outcome.explains else "positive rows"
-    return {name: part(outcome.positive_rows, outcome.positive_share)}
+    name = "rows that the classifier answers with yes" if result.explains else "positive rows"
+    return {name: part(result.data.positive_rows or 0, result.positive_share)}
 
 
 def _sweeps(place: Place, curves: Sequence[tuple[FormulaView, Curve]], caption: str, measure: str) -> list[Html]:
@@ -238,17 +249,17 @@ def _named_times(timing: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _by_fold(folds: Sequence[Fold], counted: str) -> list[Html]:
+def _by_fold(folds: Sequence[Fold], counted: str, weight: Weight | None) -> list[Html]:
     listed = []
     for fold in folds:
         ranks = {formula.rank for formula in fold.formulas} - {None}
         by = f", by {rank_title(str(*ranks))}" if len(ranks) == 1 and len(fold.formulas) == 1 else ""
         told = f"{_tested([fold])} · {_fold_size(fold)}{by}"
-        listed.append(folded(_summary(f"Fold {fold.number}", told), *_fold_formulas(fold, counted)))
+        listed.append(folded(_summary(f"Fold {fold.fold}", told), *_fold_formulas(fold, counted, weight)))
     return listed
 
 
-def _by_formula(folds: Sequence[Fold], counted: str) -> list[Html]:
+def _by_formula(folds: Sequence[Fold], counted: str, weight: Weight | None) -> list[Html]:
     groups: dict[tuple[str, ...], list[Fold]] = {}
     for fold in folds:
         groups.setdefault(_texts(fold), []).append(fold)
@@ -256,12 +267,13 @@ def _by_formula(folds: Sequence[Fold], counted: str) -> list[Html]:
     for alike in sorted(groups.values(), key=len, reverse=True):
         average = " on average" if len(alike) > 1 else ""
         told = f"{_tested(alike)}{average} · {_fold_size(alike[0])}"
-        listed.append(folded(_summary(f"In {count(len(alike), 'fold')}", told), *_fold_formulas(alike[0], counted)))
+        summary = _summary(f"In {count(len(alike), 'fold')}", told)
+        listed.append(folded(summary, *_fold_formulas(alike[0], counted, weight)))
     return listed
 
 
 def _texts(fold: Fold) -> tuple[str, ...]:
-    return tuple(formula.text for formula in fold.formulas)
+    return tuple(formula.formula for formula in fold.formulas)
 
 
 def _tested(folds: Sequence[Fold]) -> str:
@@ -284,19 +296,19 @@ def _summary(name: str, rest: str) -> Html:
     return join(element("span", name, class_="plain"), " · ", element("span", rest, class_="soft"))
 
 
-def _fold_formulas(fold: Fold, counted: str) -> list[Html]:
+def _fold_formulas(fold: Fold, counted: str, weight: Weight | None) -> list[Html]:
     """Return the formulas of a fold, each of several under the name of its label."""
     shown = []
     for formula in fold.formulas:
-        if formula.label is not None:
-            shown.append(element("p", name_of(shortened(formula.label)), class_="before"))
-        shown.append(_fold_formula(formula, counted))
+        if formula.label_shown is not None:
+            shown.append(element("p", name_of(shortened(formula.label_shown)), class_="before"))
+        shown.append(_fold_formula(formula, counted, weight))
     return shown
 
 
-def _fold_formula(formula: LearnedFormula, counted: str) -> Html:
-    reading = text_reading(formula)
-    return formula_list(reading, counted) if reading else element("p", name_of(formula.text))
+def _fold_formula(formula: Formula, counted: str, weight: Weight | None) -> Html:
+    reading = shown_fold_formula(formula, weight)
+    return formula_list(reading, counted) if reading else element("p", name_of(formula.formula))
 
 
 def _bars(title: str, listed: list[tuple[str, int]], folds: int) -> Html:
@@ -338,28 +350,51 @@ def _accuracy(fold: Fold | None) -> Figure | None:
 
 
 def _is_tested(fold: Fold) -> bool:
-    return fold.accuracy is not None or "error" in fold.facts
+    return fold.accuracy is not None or fold.error is not None
 
 
-def _fold_facts(method: Method) -> Table:
-    """Return all that a method records for each fold; each parameter has a column of its own."""
-    records = [{**_spread(fold.facts), "accuracy": fold.accuracy} for fold in method.folds]
-    keys = list(dict.fromkeys(key for record in records for key in record if key != "accuracy"))
+def _fold_facts(name: str, method: Method) -> Table:
+    """Return what a method chose in each fold; each parameter has a column of its own."""
+    records = [_facts(fold) for fold in method.folds]
+    keys = list(dict.fromkeys(key for record in records for key in record))
     rows = tuple(
-        (f"fold {fold.number}", _accuracy(fold), *(_fact(record.get(key)) for key in keys))
+        (f"fold {fold.fold}", _accuracy(fold), *(_fact(record.get(key)) for key in keys))
         for fold, record in zip(method.folds, records, strict=True)
     )
-    return Table(f"{method.title}, fold by fold", ("Fold", "Accuracy, %", *(k.replace("_", " ") for k in keys)), rows)
+    header = ("Fold", "Accuracy, %", *(key.replace("_", " ") for key in keys))
+    return Table(f"{method_title(name)}, fold by fold", header, rows)
 
 
-def _spread(record: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in record.items():
-        flat |= value if isinstance(value, Mapping) else {key: value}
-    return flat
+def _facts(fold: Fold) -> dict[str, Parameter]:
+    """Return what a method chose in a fold, or why it failed, by name."""
+    if fold.error is not None:
+        return {"error": fold.error}
+    found: dict[str, Parameter] = {}
+    if fold.sized:
+        found |= {key: getattr(fold, key) for key in ("train_rows", "validation_rows", "test_rows")}
+    if fold.attribute is not None:
+        found["attribute"] = fold.attribute
+    if not fold.formulas and fold.literals is not UNSET:
+        found["literals"] = fold.literals
+    if len(fold.sized) == 1:
+        found |= _sized_facts(fold.sized[0])
+    if fold.tuning is not None:
+        tuning = fold.tuning
+        found |= {"validation_accuracy": tuning.validation_accuracy, **tuning.params, "trials": tuning.trials}
+        found |= {"failed_trials": tuning.failed_trials, "pruned_trials": tuning.pruned_trials}
+    return found
 
 
-def _fact(value: object) -> str | int | Figure | None:
+def _sized_facts(sized: SizedFormula) -> dict[str, Parameter]:
+    return {
+        "errors": sized.errors,
+        **({} if sized.cost is None else {"cost": sized.cost}),
+        "distinct_rows": sized.distinct_rows,
+        "exact_over_all_attributes": sized.exact_over_all_attributes,
+    }
+
+
+def _fact(value: Parameter) -> str | int | Figure | None:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, int):

@@ -2,63 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from dnfscale.experiment.outcome import (
+from dnfscale.experiment.titles import (
     BLACK_BOX,
     METHOD_TITLES,
-    LearnedFormula,
-    Method,
-    Outcome,
-    Paired,
     method_title,
+    paper_of,
+    shown_comparisons,
+    shown_methods,
 )
 from dnfscale.jobs.report.run import RunView
 from dnfscale.method.explain import DELTA
+from dnfscale.results.formula import Formula
+from dnfscale.results.method import Comparison, Method, Objective
+from dnfscale.results.result import IDEAL, Result
 
 
-def accuracy_words(outcome: Outcome) -> list[str]:
+def accuracy_words(result: Result) -> list[str]:
     """Say how accurate the formula is, and what to compare with; if it explains a classifier, how faithful it is."""
-    ideal = outcome.ideal
+    ideal = result.ideal
     if ideal is None:
         return []
-    if outcome.explains:
-        return _fidelity_words(outcome, ideal)
-    if not ideal.folds or ideal.accuracy_mean is None:
-        return [*_training_words(outcome, ideal)]
-    words = [_tested_words(outcome, ideal)]
-    if outcome.majority_share is not None:
-        answer = "most frequent label" if outcome.label_rows else "more frequent answer"
-        words.append(f"Always giving the {answer} is right for {share(outcome.majority_share)} of the rows.")
+    if result.explains:
+        return _fidelity_words(result, ideal)
+    if ideal.accuracy_mean is None or all(fold.accuracy is None for fold in ideal.folds):
+        return [*_training_words(result, ideal)]
+    words = [_tested_words(result, ideal)]
+    if result.majority_share is not None:
+        answer = "most frequent label" if result.data.classes else "more frequent answer"
+        words.append(f"Always giving the {answer} is right for {share(result.majority_share)} of the rows.")
     objective = ideal.objective
     if objective is not None and objective.mean is not None:
         words.append(
             f"But the formula was not learned for accuracy; on the same test rows it comes to {share(objective.mean)} "
-            f"{objective.words}."
+            f"{objective_words(objective)}."
         )
         if objective.constant_mean is not None:
             words.append(f"Always giving the same answer comes to {share(objective.constant_mean)}.")
-    paper = outcome.paper
+    paper = paper_of(result)
     if paper:
-        told = paper.accuracies["ideal"]
+        told = paper.accuracies[IDEAL]
         spread = f" ± {told.deviation:g}" if told.deviation is not None else ""
         words.append(f"The paper reports {told.mean:g} %{spread} for its method on this dataset.")
     return words
 
 
-def comparison_words(outcome: Outcome) -> list[str]:
-    """Say how the formula compares with the other methods in the same folds."""
-    paired = {comparison.other: comparison for comparison in outcome.comparisons if comparison.method == "ideal"}
+def comparison_words(result: Result, without: Collection[str] = ()) -> list[str]:
+    """Say how the formula compares with the other methods in the same folds; some may be left out."""
+    paired = {comparison.other: comparison for comparison in shown_comparisons(result) if comparison.method == IDEAL}
     words = []
-    for method in outcome.methods:
-        if method.name in ("ideal", "majority") or method.accuracy_mean is None:
+    for name, method in shown_methods(result):
+        if name in (IDEAL, "majority", *without) or method.accuracy_mean is None:
             continue
-        told = f": {difference_words(paired[method.name])}" if method.name in paired else failed_words(method)
-        words.append(f"{method.title} {share(method.accuracy_mean)}{told}.")
+        told = f": {difference_words(paired[name])}" if name in paired else failed_words(method)
+        words.append(f"{method_title(name)} {share(method.accuracy_mean)}{told}.")
     return words
 
 
-def difference_words(paired: Paired) -> str:
+def objective_title(objective: Objective) -> str:
+    """Return what an objective is called."""
+    return "expected cost" if objective.name == "cost" else objective_words(objective)
+
+
+def objective_words(objective: Objective) -> str:
+    """Return an objective in words that can follow its mean as a percentage."""
+    if objective.name == "cost" and objective.threshold:
+        miss, alarm = 1 - objective.threshold, objective.threshold
+        times = f"{max(miss, alarm) / max(min(miss, alarm), 1e-9):.3g}"
+        costly, cheap = ("miss", "false alarms") if miss > alarm else ("false alarm", "misses")
+        return f"of the cost avoided, where a {costly} costs as much as {times} {cheap}"
+    return {"f_beta": f"F-score with beta {objective.beta or 1:g}"}.get(
+        objective.name, objective.name.replace("_", " ")
+    )
+
+
+def difference_words(paired: Comparison) -> str:
     """Write a difference with its interval and what it shows."""
     shown = "the formula is more accurate" if paired.low > 0 else "it is more accurate" if paired.high < 0 else None
     return (
@@ -77,18 +96,19 @@ def failed_words(method: Method) -> str:
     )
 
 
-def length_words(formula: LearnedFormula | None) -> str | None:
+def length_words(formula: Formula | None) -> str | None:
     """Say how short a formula is known to be."""
-    if formula is None or formula.status is None or formula.literals == 0:
+    minimized = formula.minimized if formula is not None and formula.literals else None
+    if minimized is None:
         return None
-    if formula.status == "bounded" and formula.gap_literals is not None:
-        return f"at most {count(formula.gap_literals, 'literal')} longer than the shortest"
+    if minimized.status == "bounded" and minimized.gap_literals is not None:
+        return f"at most {count(minimized.gap_literals, 'literal')} longer than the shortest"
     return {
         "proven": "proven shortest",
         "heuristic": "not proven shortest",
         "simplified": "simplified by SymPy, not proven shortest",
         "as_is": "as it came, not shortened",
-    }.get(formula.status, formula.status)
+    }.get(minimized.status, minimized.status)
 
 
 def interval_words(what: str, each: str = "of them") -> str:
@@ -103,9 +123,9 @@ def interval_words(what: str, each: str = "of them") -> str:
 def suite_words(views: Sequence[RunView]) -> list[str]:
     """Say what several runs show together."""
     words = []
-    outcomes = [view.outcome for view in views]
-    paired = [paired for outcome in outcomes for paired in outcome.comparisons]
-    comparisons = [each for each in paired if each.method == "ideal" and each.other not in ("majority", BLACK_BOX)]
+    results = [view.result for view in views]
+    paired = [paired for result in results for paired in shown_comparisons(result)]
+    comparisons = [each for each in paired if each.method == IDEAL and each.other not in ("majority", BLACK_BOX)]
     for other in dict.fromkeys(paired.other for paired in comparisons):
         these = [paired for paired in comparisons if paired.other == other]
         better = sum(paired.low > 0 for paired in these)
@@ -114,7 +134,8 @@ def suite_words(views: Sequence[RunView]) -> list[str]:
         found = [("no difference shown", same), ("the formula more accurate", better), (f"{name} more accurate", worse)]
         said = ", ".join(f"{result} in {n}" for result, n in found if n)
         words.append(f"Formula against {name}, {count(len(these), 'run')}: {said}.")
-    told = [(o.ideal.accuracy_mean, o.paper.accuracies["ideal"]) for o in outcomes if o.paper and o.ideal]
+    papers = [(result.ideal, paper_of(result)) for result in results]
+    told = [(ideal.accuracy_mean, paper.accuracies[IDEAL]) for ideal, paper in papers if ideal and paper]
     known = [(100 * mean, paper) for mean, paper in told if mean is not None and paper.deviation is not None]
     if len(known) > 1:
         close = sum(abs(mean - paper.mean) <= (paper.deviation or 0) for mean, paper in known)
@@ -154,10 +175,10 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def _tested_words(outcome: Outcome, ideal: Method) -> str:
+def _tested_words(result: Result, ideal: Method) -> str:
     accuracies = [fold.accuracy for fold in ideal.folds if fold.accuracy is not None]
     mean = ideal.accuracy_mean or 0.0
-    if outcome.leaves_one_out:
+    if result.leaves_one_out:
         right = round(sum(accuracies))
         return (
             f"Each of the {len(accuracies):,} rows was left out in turn and predicted from the others: "
@@ -170,19 +191,19 @@ def _tested_words(outcome: Outcome, ideal: Method) -> str:
     )
 
 
-def _fidelity_words(outcome: Outcome, ideal: Method) -> list[str]:
+def _fidelity_words(result: Result, ideal: Method) -> list[str]:
     meaning = "This is the fidelity: how well the formula stands in for the classifier, right or wrong."
     if ideal.fidelity_mean is None:
         if ideal.training_accuracy is None:
             return []
         return [
             f"The formula answers as the classifier does for {share(ideal.training_accuracy)} of the "
-            f"{outcome.rows:,} rows it was learned from. {meaning}",
+            f"{result.data.rows:,} rows it was learned from. {meaning}",
             "How it does on other rows was not measured.",
         ]
     found = [fold.fidelity for fold in ideal.folds if fold.fidelity is not None]
     mean = ideal.fidelity_mean
-    if outcome.leaves_one_out or not found:
+    if result.leaves_one_out or not found:
         words = f"Formulas learned without a row answered as the classifier does for {share(mean)} of the rows."
     else:
         words = (
@@ -190,7 +211,7 @@ def _fidelity_words(outcome: Outcome, ideal: Method) -> list[str]:
             f"{share(mean)} of them on average ({count(len(found), 'fold')}, from {share(min(found))} to "
             f"{share(max(found))}, standard deviation {100 * (ideal.fidelity_std or 0.0):.1f} points)."
         )
-    box = outcome.method(BLACK_BOX)
+    box = result.methods.get(BLACK_BOX)
     if ideal.accuracy_mean is None or box is None or box.accuracy_mean is None:
         return [words, meaning, "How often either of them is right was not measured: the true answers are not known."]
     return [
@@ -201,11 +222,12 @@ def _fidelity_words(outcome: Outcome, ideal: Method) -> list[str]:
     ]
 
 
-def _training_words(outcome: Outcome, ideal: Method) -> list[str]:
+def _training_words(result: Result, ideal: Method) -> list[str]:
     if ideal.training_accuracy is None:
         return []
+    right = share(ideal.training_accuracy)
     return [
-        f"The formula is right for {share(ideal.training_accuracy)} of the {outcome.rows:,} rows it was learned from.",
+        f"The formula is right for {right} of the {result.data.rows:,} rows it was learned from.",
         'How it does on other rows was not measured; a job with kind = "study" measures it.',
     ]
 

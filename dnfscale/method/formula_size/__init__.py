@@ -6,7 +6,7 @@ dnfscale[formula-size]; importing this package does not.
 
 from dnfscale.core.tree import And, Formula, Not, Or, Symbol, evaluate, render, size, symbols
 from dnfscale.method.formula_size.choice import Choice, choose, is_enough
-from dnfscale.method.formula_size.sizes import Limits, SizeResult, errors_of, prepare, search
+from dnfscale.method.formula_size.sizes import Limits, SizeResult, answered, errors_of, prepare, search
 from dnfscale.method.formula_size.table import TypeTable, tabulate
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "SizeResult",
     "Symbol",
     "TypeTable",
+    "answered",
     "choose",
     "errors_of",
     "evaluate",

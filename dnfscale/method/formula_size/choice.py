@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dnfscale.core.arrays import is_whole
 from dnfscale.core.model import HALF
@@ -13,6 +12,7 @@ from dnfscale.core.weights import as_weight
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.formula_size.sizes import SizeResult, errors_of
 from dnfscale.method.formula_size.table import TypeTable
+from dnfscale.results.formula import SizeStep
 
 LEAST_PATIENCE = 4
 """Training errors often fall only after two to four sizes without improvement."""
@@ -56,29 +56,30 @@ def is_enough(correct: Sequence[int], patience: int) -> bool:
     return bool(correct) and len(correct) - 1 - correct.index(max(correct)) >= patience
 
 
-def path_record(
+def size_steps(
     choice: Choice, searched: TypeTable, validated: TypeTable, threshold: Fraction, *, unit: int = 1
-) -> list[dict[str, Any]]:
-    """Return the sizes that were searched as plain records; `searched` and `validated` are counted without costs.
+) -> tuple[SizeStep, ...]:
+    """Return the sizes that were searched; `searched` and `validated` are counted without costs.
 
-    If errors do not all cost the same, "cost" is the cost of the formula's errors, in errors of average cost, and
-    "validation_score", by which sizes were compared, is the share of the cost that is avoided on validation rows.
+    If errors do not all cost the same, `cost` is the cost of the formula's errors, in errors of average cost, and
+    `validation_score`, by which sizes were compared, is the share of the cost that is avoided on validation rows.
     """
     n_rows = validated.n_rows
-    return [
-        {
-            "size": result.size,
-            "formula_size": result.formula_size,
-            "errors": as_weight(errors_of(result.formula, searched), unit),
-            **cost_record(result, threshold, unit),
-            "validation_accuracy": (n_rows - errors_of(result.formula, validated)) / n_rows if n_rows else None,
-            **({} if threshold == HALF else {"validation_score": correct / choice.n_rows if n_rows else None}),
-            "proved": result.proved,
-        }
+    has_score = threshold != HALF and n_rows
+    return tuple(
+        SizeStep(
+            size=result.size,
+            formula_size=result.formula_size,
+            errors=as_weight(errors_of(result.formula, searched), unit),
+            cost=cost_of(result, threshold, unit),
+            validation_accuracy=(n_rows - errors_of(result.formula, validated)) / n_rows if n_rows else None,
+            validation_score=correct / choice.n_rows if has_score else None,
+            proved=result.proved,
+        )
         for result, correct in zip(choice.path, choice.correct, strict=True)
-    ]
+    )
 
 
-def cost_record(result: SizeResult, threshold: Fraction, unit: int = 1) -> dict[str, float]:
-    """Return the cost of a formula's errors, if it differs from their number."""
-    return {} if threshold == HALF else {"cost": 2 * result.errors / threshold.denominator / unit}
+def cost_of(result: SizeResult, threshold: Fraction, unit: int = 1) -> float | None:
+    """Return the cost of a formula's errors; None if it is their number."""
+    return None if threshold == HALF else 2 * result.errors / threshold.denominator / unit

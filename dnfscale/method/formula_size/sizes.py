@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from dnfscale.core.arrays import is_real, is_whole
-from dnfscale.core.tree import MOST_SIZE, Formula, evaluate, from_json, size, symbols, to_json
+from dnfscale.core.tree import MOST_SIZE, Formula, evaluate, size, symbols
 from dnfscale.errors import DataError, SpecError
 from dnfscale.method.formula_size.table import TypeTable, literals, tabulate
+from dnfscale.results.confusion import Confusion
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +39,6 @@ class SizeResult:
     lower_bound: int
     """No formula within the bound has fewer errors than this."""
     seconds: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as plain JSON."""
-        return {
-            "size": self.size,
-            "errors": self.errors,
-            "formula": to_json(self.formula),
-            "formula_size": self.formula_size,
-            "proved": self.proved,
-            "lower_bound": self.lower_bound,
-            "seconds": self.seconds,
-        }
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> SizeResult:
-        """Return the result that to_json wrote."""
-        return cls(**{**value, "formula": from_json(value["formula"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +102,11 @@ def errors_of(formula: Formula, table: TypeTable) -> int:
     """Return the rows of a table that a formula gets wrong."""
     accepted = evaluate(formula, table.holds.T)
     return int(np.where(accepted, table.n - table.c, table.c).sum())
+
+
+def answered(formula: Formula, table: TypeTable) -> Confusion:
+    """Return how a formula answers the rows of a table."""
+    return Confusion.of_types(evaluate(formula, table.holds.T), table.n, table.c)
 
 
 def prepare() -> None:

@@ -1,0 +1,177 @@
+"""A formula as data: its attributes, its lines with the rows behind each, and how it was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import field
+
+from dnfscale.results.certificate import Certified
+from dnfscale.results.record import (
+    Count,
+    Ell,
+    Figure,
+    Infinite,
+    Label,
+    Record,
+    Share,
+    Size,
+    label_text,
+    null,
+)
+
+Amount = int | Figure
+"""A number of rows, or what rows weigh."""
+
+
+class Attribute(Record, frozen=True, kw_only=True):
+    """What an attribute asks of its column, in the form of model files.
+
+    The first schema recorded its name alone.
+    """
+
+    name: str
+    column: str | None = field(default_factory=null)
+    part: str | None = None
+    """Which part of a date or time is asked for, such as its hour, if not the column itself."""
+    zone: str | None = None
+    """The time zone of the part."""
+    test: str | None = field(default_factory=null)
+    value: bool | int | float | str | Infinite | tuple[int | float | str, ...] | None = field(default_factory=null)
+    measure: str | None = None
+    """What the value measures, if it is a date, a time, a duration or a decimal."""
+
+
+class Literal(Record, frozen=True, kw_only=True):
+    """An attribute that must hold, or must not."""
+
+    attribute: Ell
+    """Its place among the attributes of the formula."""
+    value: bool
+
+
+class Line(Record, frozen=True, kw_only=True):
+    """A term of a formula, and the rows learned from that satisfy it."""
+
+    all: tuple[Literal, ...]
+    n: Count | None = field(default_factory=null)
+    """These rows, or what they weigh in units; None if it is not recorded."""
+    c: Count | None = field(default_factory=null)
+    """The positive rows among them."""
+
+    def __post_init__(self) -> None:
+        if self.n is not None and self.c is not None and self.c > self.n:
+            raise ValueError(f"{self.c} of {self.n} rows cannot be positive")
+
+
+class Minimized(Record, frozen=True, kw_only=True):
+    """What is known about the length of a formula."""
+
+    status: str
+    """proven, bounded, heuristic, simplified or as_is."""
+    gap_literals: Count | None
+
+
+class SweepStep(Record, frozen=True, kw_only=True):
+    """One ell of a sweep: the best ranking, and the validation accuracy of each."""
+
+    ell: Ell
+    rank: str | None
+    attributes: tuple[str, ...]
+    validation_accuracy: Share | None
+    """None if there was no row to validate on."""
+    validation_score: Figure | None = None
+    """What decided, if not accuracy."""
+    by_rank: dict[str, Share | None]
+
+
+class Formula(Record, frozen=True, kw_only=True):
+    """A formula over a few attributes, and how it was chosen."""
+
+    label: Label | None = None
+    """The label that it tells from the others; None for the formula of two classes."""
+    search: str
+    """What was searched: attributes."""
+    ell: Ell
+    used: Ell | None = field(default_factory=null)
+    """How many of the attributes occur in the formula."""
+    rank: str | None
+    shrink_rows: Figure | None = None
+    """The rows that the share counts for which a type of few rows is shrunk to, if it is."""
+    attributes: tuple[Attribute, ...]
+    """tau, in rank order."""
+    formula: str
+    lines: tuple[Line, ...] | None
+    """The terms; None where the first schema had a text that is no disjunction of terms."""
+    terms: Count
+    """Their number."""
+    literals: Count
+    minimized: Minimized | None
+    sweep: tuple[SweepStep, ...]
+    certificate: Certified | None = None
+    """Of a fold's formula: what the fold's test rows show about it."""
+
+    def __post_init__(self) -> None:
+        used = {literal.attribute for line in self.lines or () for literal in line.all}
+        if used and max(used) >= len(self.attributes):
+            raise ValueError(f"a line uses attribute {max(used)} of {len(self.attributes)}")
+
+    @property
+    def attribute_names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def label_shown(self) -> str | None:
+        return None if self.label is None else label_text(self.label)
+
+
+def check_labels(formulas: Sequence[Formula | SizedFormula]) -> None:
+    """Raise ValueError unless each of several formulas has a label of its own."""
+    labels = [formula.label_shown for formula in formulas]
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"each of {len(labels)} formulas must have a label of its own")
+
+
+class SizeStep(Record, frozen=True, kw_only=True):
+    """One size of a search: the errors of its best formula, and its validation accuracy."""
+
+    size: Size
+    """The bound on the size."""
+    formula_size: Size | None
+    """The formula's own."""
+    errors: Amount
+    cost: Figure | None = None
+    """The cost of the errors in errors of average cost, if they do not all cost the same."""
+    validation_accuracy: Share | None
+    validation_score: Figure | None = None
+    """The share of the cost that is avoided on validation rows, if errors have costs."""
+    proved: bool
+    """Whether no formula of this size has fewer errors."""
+
+
+class SizedFormula(Record, frozen=True, kw_only=True):
+    """A formula of bounded size, and how its size was chosen."""
+
+    label: Label | None = None
+    """The label that it tells from the others; None for the formula of two classes."""
+    formula: str
+    size: Size
+    """Its own."""
+    attributes: tuple[Attribute, ...]
+    errors: Amount | None
+    """The rows learned from that it gets wrong, or what they weigh."""
+    cost: Figure | None = None
+    chosen_size: Size
+    """The bound that did best on validation rows."""
+    proved: bool
+    """Whether no formula of this size over the attributes searched has fewer errors."""
+    distinct_rows: Count | None
+    attributes_searched: Count | None
+    exact_over_all_attributes: bool
+    """Whether these are all attributes."""
+    path: tuple[SizeStep, ...]
+    certificate: Certified | None = None
+
+    @property
+    def label_shown(self) -> str | None:
+        return None if self.label is None else label_text(self.label)

@@ -1,0 +1,221 @@
+"""What a method did: in each fold, on all rows, and compared with another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Self
+
+from msgspec import UNSET, UnsetType, field
+from msgspec.structs import force_setattr
+
+from dnfscale.results.confusion import Answers, Confusion, correct_of, counted_of, is_square
+from dnfscale.results.formula import Formula, SizedFormula, SweepStep, check_labels
+from dnfscale.results.record import Count, Ell, Figure, Record, Share, null
+from dnfscale.results.spread import deviation, mean
+
+Parameter = bool | int | float | str | None
+
+
+class Tuning(Record, frozen=True, kw_only=True):
+    """How the parameters of a method were tuned in a fold."""
+
+    validation_correct: Count | None
+    validated: Count | None
+    """The rows that were validated on, or what they weigh in units."""
+    validation_accuracy: Share | None
+    params: dict[str, Parameter]
+    trials: Count
+    failed_trials: Count
+    pruned_trials: Count
+
+
+class Fold(Record, frozen=True, kw_only=True):
+    """What a method did in one fold.
+
+    `accuracy` follows from `correct` and `tested`, and these from the confusion, where they are
+    known. The keys that describe the formula of a fold repeat those of its only entry in `formulas`;
+    they are left out where there is not exactly one.
+    """
+
+    fold: Count
+    train_rows: Count | None = None
+    validation_rows: Count | None = None
+    test_rows: Count | None = None
+    correct: Count | None = field(default_factory=null)
+    tested: Count | None = field(default_factory=null)
+    """What `correct` is out of: the test rows, or what they weigh in units."""
+    accuracy: Share | None = field(default_factory=null)
+    confusion: Confusion | None = None
+    confusion_matrix: Answers | None = None
+    """The joint answers of the formulas of several labels: test rows by label and by answer."""
+    faithful: Count | None = None
+    """Of those tested, how many the formula answers as the classifier does that it explains."""
+    fidelity: Share | None = None
+    error: str | None = None
+    """Why the method failed; None where it did not."""
+    attribute: str | None = None
+    """The only attribute of a rule that has one."""
+    search: str | UnsetType = UNSET
+    ell: Ell | UnsetType = UNSET
+    rank: str | UnsetType | None = UNSET
+    attributes: tuple[str, ...] | UnsetType = UNSET
+    formula: str | UnsetType = UNSET
+    terms: Count | UnsetType = UNSET
+    literals: Count | UnsetType | None = UNSET
+    """Of a formula, or of a readable classifier; None if that has no such length."""
+    formulas: tuple[Formula, ...] = ()
+    """One, or one for each of several labels; none if the method has no formulas."""
+    sized: tuple[SizedFormula, ...] = ()
+    """What the formula-size method found: one, or one for each of several labels."""
+    tuning: Tuning | None = None
+    sweep: tuple[SweepStep, ...] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        check_labels(self.formulas)
+        check_labels(self.sized)
+        if self.confusion is not None:
+            self._count(self.confusion.correct, self.confusion.counted)
+        elif self.confusion_matrix is not None:
+            if not is_square(self.confusion_matrix):
+                raise ValueError("confusion_matrix must have a line and a column for each label")
+            self._count(correct_of(self.confusion_matrix), counted_of(self.confusion_matrix))
+        force_setattr(self, "accuracy", self._share(self.correct, self.accuracy))
+        force_setattr(self, "fidelity", self._share(self.faithful, self.fidelity))
+        if len(self.formulas) == 1:
+            self._repeat(self.formulas[0])
+
+    @property
+    def share(self) -> Fraction | None:
+        """The accuracy as it is, not rounded; None if it is not known."""
+        known = self.correct is not None and self.tested
+        return Fraction(self.correct or 0, self.tested or 1) if known else None
+
+    def _count(self, correct: int, tested: int) -> None:
+        force_setattr(self, "correct", correct)
+        force_setattr(self, "tested", tested)
+
+    def _share(self, part: int | None, recorded: float | None) -> float | None:
+        if part is None or not self.tested:
+            return recorded
+        if part > self.tested:
+            raise ValueError(f"{part} of {self.tested} rows cannot be right")
+        return part / self.tested
+
+    def _repeat(self, formula: Formula) -> None:
+        for key in ("search", "ell", "rank", "formula", "terms", "literals", "sweep"):
+            force_setattr(self, key, getattr(formula, key))
+        force_setattr(self, "attributes", formula.attribute_names)
+
+
+class AllRows(Record, frozen=True, kw_only=True):
+    """What a method learned from all rows."""
+
+    rows: Count | None = None
+    correct: Count | None = None
+    """Of the rows learned from, how many the formula gets right, or what they weigh in units."""
+    counted: Count | None = None
+    """What `correct` is out of."""
+    training_accuracy: Share | None = None
+    error: str | None = None
+    formulas: tuple[Formula, ...] = ()
+    sized: tuple[SizedFormula, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_labels(self.formulas)
+        check_labels(self.sized)
+        if self.correct is not None and self.counted:
+            if self.correct > self.counted:
+                raise ValueError(f"{self.correct} of {self.counted} rows cannot be right")
+            force_setattr(self, "training_accuracy", self.correct / self.counted)
+
+
+class Objective(Record, frozen=True, kw_only=True):
+    """What formulas were learned for, if not for accuracy, and how good they are at it."""
+
+    name: str
+    """balanced_accuracy, f_beta or cost."""
+    beta: Figure | None
+    threshold: Share | None
+    mean: Figure | None
+    """On test rows: for cost, the share of it that is avoided; the mean over several labels."""
+    std: Figure | None
+    constant_mean: Figure | None
+    """How good the better constant answer is at it."""
+
+
+class FrontierPoint(Record, frozen=True, kw_only=True):
+    """The formulas of one number of attributes, averaged over test folds."""
+
+    literals_mean: Figure
+    ell: Ell
+    accuracy_mean: Share
+    terms_mean: Figure | None
+
+
+class Method(Record, frozen=True, kw_only=True):
+    """What a method did; its accuracies are null in a fit."""
+
+    accuracy_mean: Share | None
+    accuracy_std: Share | None
+    fidelity_mean: Share | None = None
+    fidelity_std: Share | None = None
+    ell_mean: Figure | None = None
+    literals_mean: Figure | None = field(default_factory=null)
+    """The mean number of literals of the folds' formulas, or of a readable classifier's rules."""
+    size_mean: Figure | None = None
+    objective: Objective | None = None
+    """None if the formulas were learned for accuracy."""
+    frontier: tuple[FrontierPoint, ...] = ()
+    failed_folds: Count = field(default_factory=int)
+    """Folds in which the method failed; they do not count in its means."""
+    folds: tuple[Fold, ...]
+    model: AllRows | None = None
+
+    def __post_init__(self) -> None:
+        failed = sum(fold.error is not None for fold in self.folds)
+        force_setattr(self, "failed_folds", failed)
+
+    @classmethod
+    def over(cls, folds: Sequence[Fold]) -> Self:
+        """Return what a method did in some folds, with the mean and deviation of its accuracy."""
+        shares = [fold.share for fold in folds if fold.share is not None]
+        return cls(
+            accuracy_mean=mean(shares),
+            accuracy_std=deviation(shares),
+            folds=tuple(folds),
+        )
+
+    @property
+    def used_mean(self) -> float | None:
+        """The number of attributes that a fold's formula uses, the mean over folds."""
+        used = [formula.used for fold in self.folds for formula in fold.formulas]
+        known = [number for number in used if number is not None]
+        whole = len(known) == len(self.folds)
+        return sum(known) / len(known) if known and whole else None
+
+    @property
+    def models(self) -> tuple[Formula, ...]:
+        """The formula of all rows, or one for each of several labels."""
+        return self.model.formulas if self.model else ()
+
+    @property
+    def sized_models(self) -> tuple[SizedFormula, ...]:
+        """The formula of all rows that the formula-size method found, or one for each label."""
+        return self.model.sized if self.model else ()
+
+    @property
+    def training_accuracy(self) -> float | None:
+        return self.model.training_accuracy if self.model else None
+
+
+class Comparison(Record, frozen=True, kw_only=True):
+    """The mean difference of two methods' accuracies over the same folds, with an interval."""
+
+    method: str
+    other: str
+    difference_mean: Figure
+    low: Figure
+    high: Figure
+    level: Share
+    folds: Count
