@@ -24,6 +24,8 @@ from dnfscale.estimators.labelled import whole_number
 from dnfscale.learn.fidelity import READINGS, agreements
 from dnfscale.learn.line import learn
 from dnfscale.results.confusion import Confusion
+from dnfscale.spec.keys import keys_of
+from dnfscale.spec.learn import LearnSpec
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +53,7 @@ def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters:
     """
     if parameters.get("class_weight") is not None:
         raise SpecError("class_weight must be None in a distillation: every row counts once in the fidelity")
-    if folds == 0:
-        raise SpecError(f"folds must be 'leave-one-out' or a whole number of at least 2, got {folds!r}")
+    outer = keys_of(LearnSpec)["folds.outer"].checked(whole_number(folds), "folds")
     predict: Callable[[Any], Any] = model.predict if hasattr(model, "predict") else model
     answers = np.asarray(predict(X))
     classes = np.unique(answers)
@@ -74,7 +75,7 @@ def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters:
             )
         codes += (truth == classes[1]).astype(np.int8)
     name = unused_name("answer", table.column_names)
-    spec = classifier.learn_spec(name, positive=ANSWERED_YES, others=READINGS, outer=whole_number(folds))
+    spec = classifier.learn_spec(name, positive=ANSWERED_YES, others=READINGS, outer=outer)
     answered = in_own_order(table.append_column(name, pa.array(codes)), without=spec.drop)
     learned = learn(table_source(answered, "X"), spec, SerialEngine())
     found = agreements(learned, known=y is not None)

@@ -28,8 +28,8 @@ def overseen(engine: Engine) -> Iterator[Callable[[], WorkerLog | None]]:
     # Imported here because peers are measured with this module loaded, and should not carry Dask's memory.
     from distributed import Client
 
-    [address] = engine.map("find scheduler", [0], _scheduler_address)
-    with Client(address, set_as_default=False) as client:
+    [(address, security)] = engine.map("find scheduler", [0], _scheduler_seen)
+    with Client(address, security=security, set_as_default=False) as client:
         workers = set(client.run(os.getpid).values())
         began = time.time()
 
@@ -56,7 +56,9 @@ def paused_s(journal: Journal, *, began: float, now: float) -> float:
     return total_s
 
 
-def _scheduler_address(_item: int) -> str:
+def _scheduler_seen(_item: int) -> tuple[str, Any]:
+    """Return where a worker's scheduler listens, and what it shows of itself: certificates made for this run alone."""
     from distributed import get_worker
 
-    return str(get_worker().scheduler.address)
+    worker = get_worker()
+    return str(worker.scheduler.address), worker.security

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from dnfscale.data.listing import Glob, list_files
 from dnfscale.data.source import open_source
-from dnfscale.data.storage import DEFAULT_ACCESS
 from dnfscale.errors import DataError
+from dnfscale.spec.storage import DEFAULT_ACCESS
 from tests.data.read_back import write
 
 NAMES = st.text("ab0-1!]^.\\&", min_size=1, max_size=3).filter(lambda name: name.strip("."))

@@ -19,6 +19,7 @@ from distributed import Worker
 from dnfscale.engine import roll_call
 from dnfscale.engine.api import Engine, Notice, unwatched
 from dnfscale.engine.cluster import ClusterEngine
+from dnfscale.engine.clusters.scheduler_file import SchedulerFile
 from dnfscale.engine.launch import ClusterSpec, launch
 from dnfscale.engine.local_cluster import start_local
 from dnfscale.errors import ClusterError, LimitError
@@ -75,7 +76,8 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
 def joined(processes: Processes, told: list[Notice], *, lost_timeout_s: float = 60) -> ClusterEngine:
     file = str(processes.folder / "scheduler.json")
     engine = launch(
-        ClusterSpec(kind="scheduler_file", scheduler_file=file, lost_timeout_s=lost_timeout_s), tell=told.append
+        ClusterSpec(kind="scheduler_file", options=SchedulerFile(file), lost_timeout_s=lost_timeout_s),
+        tell=told.append,
     )
     assert isinstance(engine, ClusterEngine)
     return engine

@@ -147,7 +147,7 @@ WRONG: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "a label missing": (in_turn, [np.nan, 1.0] * 110, {}, "expected y to hold the labels"),
     "weights": (in_turn, None, {"class_weight": "balanced"}, "class_weight must be None"),
     "too many folds": (in_turn, None, {"folds": 500}, "folds.outer must be at most"),
-    "one fold": (in_turn, None, {"folds": 1}, "folds must be 'leave-one-out' or a whole number of at least 2, got 1"),
+    "one fold": (in_turn, None, {"folds": 1}, 'folds must be a whole number of at least 2, or "leave-one-out", got 1'),
     "no folds": (in_turn, None, {"folds": 0}, "folds must be .* got 0"),
     "a truth value as folds": (in_turn, None, {"folds": True}, "folds must be .* got True"),
 }

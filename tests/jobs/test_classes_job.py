@@ -180,10 +180,11 @@ def test_files_and_workers_change_nothing(spread_desk):
     for folder, tables in runs.items():
         file = spread_desk.spec(file=f"{folder}.toml", **common, **tables)
         run = spread_desk.apart if folder == "workers" else spread_desk.here
-        ended = run("run", file, "--output", folder)
+        ended = run("run", file, "--output", f"out-{folder}")
         assert ended.code == 0, ended.err
-    results = {essence(spread_desk.path / folder / "job" / "result.json") for folder in runs}
-    models = {(spread_desk.path / folder / "job" / "model.json").read_bytes() for folder in runs}
+    ran = [spread_desk.path / f"out-{folder}" / "job" for folder in runs]
+    results = {essence(folder / "result.json") for folder in ran}
+    models = {(folder / "model.json").read_bytes() for folder in ran}
     assert len(results) == len(models) == 1
 
 
