@@ -1,7 +1,7 @@
 """Another account of this machine, which tries what it can at ports: `python -m tests.engine.stranger PORT...`.
 
-Prints, as JSON, what it was answered. Everything is imported before the process gives up its own account, because the
-other one may not be able to read the packages.
+Prints, as JSON, what it was answered. Everything is tried once before the process gives up its own account, so that all
+that is imported on the way is there: the other account may not be able to read the packages.
 """
 
 from __future__ import annotations
@@ -49,15 +49,17 @@ def listening() -> set[tuple[str, int]]:
     }
 
 
-async def _answers(port: int) -> list[str]:
+async def _answers(port: int, own: Security) -> list[str]:
     tried = [_page(port, page) for page in PAGES]
     tried += [_identity(f"tcp://127.0.0.1:{port}", Security())]
-    tried += [_identity(f"tls://127.0.0.1:{port}", temporary_security())]
+    tried += [_identity(f"tls://127.0.0.1:{port}", own)]
     return [answer for answer in await asyncio.gather(*tried) if answer]
 
 
-async def _all_answers(ports: list[int]) -> dict[int, list[str]]:
-    return dict(zip(ports, await asyncio.gather(*map(_answers, ports)), strict=True))
+async def _all_answers(ports: list[int], own: Security) -> dict[int, list[str]]:
+    """Return what each port answers, also to somebody with a certificate of his own."""
+    answers = await asyncio.gather(*(_answers(port, own) for port in ports))
+    return dict(zip(ports, answers, strict=True))
 
 
 async def _page(port: int, page: str) -> str:
@@ -91,7 +93,10 @@ async def _identity(address: str, security: Security) -> str:
 
 
 if __name__ == "__main__":
+    asked = [int(port) for port in sys.argv[1:]]
+    certificate = temporary_security()
+    asyncio.run(_all_answers(asked, certificate))
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)
-    print(json.dumps(asyncio.run(_all_answers([int(port) for port in sys.argv[1:]]))))
+    print(json.dumps(asyncio.run(_all_answers(asked, certificate))))
