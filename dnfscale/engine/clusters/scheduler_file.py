@@ -38,7 +38,7 @@ def _address(spec: ClusterSpec) -> str:
 
 def _check(spec: ClusterSpec) -> list[str]:
     address = _address(spec)
-    return reach_warnings(spec, address, f"the scheduler at {address}", "cluster.address")
+    return reach_warnings(spec, address, f"the scheduler at {address}", "cluster.scheduler_file")
 
 
 def _launch(spec: ClusterSpec, *, loaded: Sequence[str], watch: Watch, tell: Tell) -> Any:  # noqa: ARG001
