@@ -15,7 +15,7 @@ def __getattr__(name: str) -> Any:
 
         return IdealClassifier
     if name == "FormulaSizeClassifier":
-        from dnfscale.estimators.formula_size import FormulaSizeClassifier
+        from dnfscale.formula_size.estimator import FormulaSizeClassifier
 
         return FormulaSizeClassifier
     if name == "distill":

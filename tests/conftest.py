@@ -12,8 +12,8 @@ import pytest
 from hypothesis import settings
 
 from dnfscale.datasets.named import FOLDER_VARIABLE
-from dnfscale.engine.cluster import ClusterEngine
-from dnfscale.engine.local_cluster import start_local
+from dnfscale.engine.dask.engine import ClusterEngine
+from dnfscale.engine.dask.local import start_local
 from dnfscale.learn.loading import LOADED
 from dnfscale.spec.cluster import ClusterSpec
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dnfscale.compare.records import LearnedLabels, data_record, ideal_method
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.experiment.records import LearnedLabels, data_record, ideal_method
 from dnfscale.learn.line import learn
 from dnfscale.spec.learn import LearnSpec
 from tests.jobs.running import Desk, essence, keeping_signals

@@ -1,4 +1,7 @@
-"""Imports point one way: jobs, {experiment | estimators}, {learn | apply}, {method | data | engine}, results, spec."""
+"""Imports point one way.
+
+jobs, estimators, report, compare, {learn | apply | export}, {method | data | engine}, results, spec, core, errors
+"""
 
 from __future__ import annotations
 
@@ -21,37 +24,49 @@ LEVELS = {
     "method": 4,
     "data": 4,
     "engine": 4,
+    "formula_size": 4,
+    "submit": 4,
     "datasets": 5,
     "learn": 5,
     "apply": 5,
-    "estimators": 6,
-    "": 6,
-    "experiment": 6,
-    "jobs": 7,
+    "export": 5,
+    "formula_size.distinct": 6,
+    "formula_size.learned": 7,
+    "compare": 8,
+    "formula_size.competitor": 9,
+    "formula_size.study": 10,
+    "report": 11,
+    "formula_size.card": 11,
+    "estimators": 13,
+    "formula_size.estimator": 14,
+    "": 15,
+    "jobs": 16,
+    "submit.driver": 16,
+    "submit.order": 16,
 }
-"""The level of each part; the empty name is what the package itself offers to its users."""
-STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "datasets"}, {"estimators", "experiment"})
+"""The level of each part, and of modules that stand higher than the rest of theirs: what formula_size/ and submit/ hold
+belongs together, but on several floors. The empty name is what the package itself offers to its users."""
+STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "export", "datasets"})
 """Parts of one level that do not know each other."""
 INNER_LEVELS = {
     "learn": (
         {"places"},
         {"dealing", "phases", "scans", "table"},
-        {"reading", "weighing"},
+        {"read", "weighing"},
         {"keeping"},
-        {"selecting"},
-        {"counting"},
-        {"choosing"},
+        {"rank"},
+        {"count"},
+        {"choose"},
         {"line"},
-        {"classes", "distinct", "fidelity", "frontier", "loading"},
-        {"sized"},
+        {"classes", "fidelity", "frontier", "loading"},
     ),
     "apply": ({"evaluate"}, {"found_types", "predict"}),
-    "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"formula_size", "ideal"}, {"distillation"}),
+    "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"ideal"}, {"distillation"}),
 }
 """The modules of some parts, from the lowest level up; those of one level do not know each other."""
 LISTS_PACKAGES = "dnfscale.spec.registry"
 """The one module that may name packages above it: a registry imports them when it is asked for what they hold."""
-OWN_TO_ENGINE = ("cluster", "chains", "dask_internals", "graphs", "local_cluster")
+OWN_TO_ENGINE = ("engine", "chains", "internals", "graphs", "local")
 """What the engine on Dask is made of: the other parts ask engine/launch.py for an engine, whatever it runs on."""
 
 
@@ -93,6 +108,11 @@ def part_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+def level_of(module: str) -> int:
+    """Return the level of a module: its own where it has one, else that of its part."""
+    return LEVELS.get(".".join(module.split(".")[1:3]), LEVELS[part_of(module)])
+
+
 def complaints(modules: Mapping[str, str]) -> list[str]:
     """Say which imports, and which names of modules in strings, break the order."""
     found = []
@@ -114,24 +134,24 @@ def _objection(module: str, imported: str) -> str | None:
         return f"{mine} has no place in the order"
     top = imported.split(".")[0]
     if top != PACKAGE:
-        if top in {"dask", "distributed"} and mine != "engine":
-            return "only engine/ knows Dask"
+        if top in {"dask", "distributed"} and mine not in {"engine", "submit"}:
+            return "only engine/ and submit/ do"
         if mine in {"core", "errors"} and top not in sys.stdlib_module_names | {"numpy"}:
             return f"{mine} is NumPy and the standard library only"
         return None
     theirs = part_of(imported)
     if theirs not in LEVELS:
         return f"{theirs} has no place in the order"
-    if LEVELS[theirs] > LEVELS[mine]:
+    if level_of(imported) > level_of(module):
         return "it points up"
     if mine != theirs and any({mine, theirs} <= strangers for strangers in STRANGERS):
         return f"{mine} and {theirs} do not know each other"
     if mine == theirs and mine in INNER_LEVELS:
         return _inner_objection(module, imported)
-    if mine != "engine":
+    if mine not in {"engine", "submit"}:
         for name in OWN_TO_ENGINE:
-            if f"{imported}.".startswith(f"dnfscale.engine.{name}."):
-                return f"engine/{name}.py is imported nowhere outside engine/"
+            if f"{imported}.".startswith(f"dnfscale.engine.dask.{name}."):
+                return f"engine/dask/{name}.py is imported nowhere outside engine/"
     return None
 
 
@@ -170,23 +190,27 @@ def test_the_walk_sees_the_whole_package():
         ("dnfscale.core.model", "from dnfscale.spec.learn import LearnSpec", "it points up"),
         ("dnfscale.errors", "import dnfscale.core.arrays", "it points up"),
         ("dnfscale.core.counts", "from dnfscale import __version__", "it points up"),
-        ("dnfscale.learn.line", "from dnfscale.experiment import folds", "it points up"),
-        ("dnfscale.experiment.folds", "import dnfscale.jobs.runner", "it points up"),
+        ("dnfscale.learn.line", "from dnfscale.compare import folds", "it points up"),
+        ("dnfscale.compare.folds", "import dnfscale.jobs.runner", "it points up"),
         ("dnfscale.core.counts", "from dnfscale.results.result import Result", "it points up"),
         ("dnfscale.results.result", "from dnfscale.method.ideal import ideal_correct", "it points up"),
         ("dnfscale.method.ideal", "from dnfscale.data import source", "do not know each other"),
         ("dnfscale.engine.serial", "from dnfscale.method.ideal import ideal_correct", "do not know each other"),
         ("dnfscale.core.counts", "import pandas as pd", "NumPy and the standard library only"),
         ("dnfscale.errors", "import pyarrow", "NumPy and the standard library only"),
-        ("dnfscale.learn.line", "def run():\n    from dask.distributed import Client", "only engine/ knows Dask"),
-        ("dnfscale.jobs.cli", "import distributed", "only engine/ knows Dask"),
-        ("dnfscale.jobs.cli", "from dnfscale.engine.cluster import ClusterEngine", "nowhere outside engine/"),
-        ("dnfscale.jobs.cli", "from dnfscale.engine import cluster", "nowhere outside engine/"),
-        ("dnfscale.jobs.cli", "from dnfscale.engine.local_cluster import start_local", "nowhere outside engine/"),
+        (
+            "dnfscale.learn.line",
+            "def run():\n    from dask.distributed import Client",
+            "only engine/ and submit/ do",
+        ),
+        ("dnfscale.jobs.cli", "import distributed", "only engine/ and submit/ do"),
+        ("dnfscale.jobs.cli", "from dnfscale.engine.dask.engine import ClusterEngine", "nowhere outside engine/"),
+        ("dnfscale.jobs.cli", "from dnfscale.engine.dask import engine", "nowhere outside engine/"),
+        ("dnfscale.jobs.cli", "from dnfscale.engine.dask.local import start_local", "nowhere outside engine/"),
         ("dnfscale.learn.places", "from dnfscale.learn.line import learn", "points up inside learn"),
         ("dnfscale.learn.scans", "from dnfscale.learn.table import Table", "points up inside learn"),
         ("dnfscale.learn.helpers", "from dnfscale.learn.table import Table", "helpers has no place in learn"),
-        ("dnfscale.experiment.peers", "from dnfscale.estimators.ideal import X", "do not know each other"),
+        ("dnfscale.compare.peers", "from dnfscale.estimators.ideal import X", "it points up"),
         ("dnfscale.apply.predict", "from dnfscale.learn.line import learn", "do not know each other"),
         ("dnfscale.apply.evaluate", "from dnfscale.apply.predict import predict", "points up inside apply"),
         ("dnfscale.helpers", "import os", "no place in the order"),
@@ -194,7 +218,7 @@ def test_the_walk_sees_the_whole_package():
     ],
 )
 def test_a_bad_import_is_named(module, text, complaint):
-    modules = {"dnfscale": "", "dnfscale.method": "", "dnfscale.engine.cluster": "", module: text}
+    modules = {"dnfscale": "", "dnfscale.method": "", "dnfscale.engine.dask.engine": "", module: text}
     [found] = complaints(modules)
     assert found.startswith(f"{module} imports ")
     assert complaint in found
@@ -203,13 +227,13 @@ def test_a_bad_import_is_named(module, text, complaint):
 @pytest.mark.parametrize(
     ("module", "text", "complaint"),
     [
-        ("dnfscale.engine.forking", 'LOADED = ["scipy.optimize", "dnfscale.learn.line"]', "it points up"),
-        ("dnfscale.engine.process", 'START = "from dnfscale.jobs.driver import main; main()"', "it points up"),
+        ("dnfscale.engine.dask.forking", 'LOADED = ["scipy.optimize", "dnfscale.learn.line"]', "it points up"),
+        ("dnfscale.engine.process", 'START = "from dnfscale.submit.driver import main; main()"', "it points up"),
         ("dnfscale.engine.process", 'START = f"python -m dnfscale.jobs {verb}"', "it points up"),
         ("dnfscale.core.counts", '"""Used by dnfscale.learn."""', "it points up"),
         ("dnfscale.spec.job", 'PACKAGES = ["dnfscale.engine.clusters"]', "it points up"),
-        ("dnfscale.engine.forking", 'LOADED = ["dnfscale.data.source"]', "do not know each other"),
-        ("dnfscale.jobs.cli", 'LOADED = ["dnfscale.engine.cluster"]', "nowhere outside engine/"),
+        ("dnfscale.engine.dask.forking", 'LOADED = ["dnfscale.data.source"]', "do not know each other"),
+        ("dnfscale.jobs.cli", 'LOADED = ["dnfscale.engine.dask.engine"]', "nowhere outside engine/"),
         ("dnfscale.learn.line", 'LOADED = ["dnfscale.helpers"]', "no place in the order"),
     ],
 )
@@ -224,9 +248,9 @@ def test_a_bad_name_in_a_string_is_told(module, text, complaint):
     [
         (
             "dnfscale.jobs.cli",
-            'DRIVER, LOADED = "dnfscale.jobs.driver", ["dnfscale.learn.line", "dnfscale.engine.tasks"]',
+            'DRIVER, LOADED = "dnfscale.submit.driver", ["dnfscale.learn.line", "dnfscale.engine.dask.tasks"]',
         ),
-        ("dnfscale.engine.forking", 'LOADED = ["dnfscale.engine.tasks", "dnfscale", "scipy.optimize"]'),
+        ("dnfscale.engine.dask.forking", 'LOADED = ["dnfscale.engine.dask.tasks", "dnfscale", "scipy.optimize"]'),
         ("dnfscale.data.models", 'FORMAT = "dnfscale.classes/1"'),
         ("dnfscale.jobs.cli", "from dnfscale import __version__\nfrom dnfscale.engine.launch import launch"),
         ("dnfscale", "from dnfscale.estimators.ideal import IdealClassifier"),
@@ -234,7 +258,7 @@ def test_a_bad_name_in_a_string_is_told(module, text, complaint):
             "dnfscale.learn.line",
             "from dnfscale.learn.scans import BinRows\nfrom dnfscale.core import counts\nimport numpy",
         ),
-        ("dnfscale.engine.launch", "import dask\nfrom dnfscale.engine.cluster import ClusterEngine"),
+        ("dnfscale.engine.launch", "import dask\nfrom dnfscale.engine.dask.engine import ClusterEngine"),
         (
             "dnfscale.core.counts",
             "import os.path\nimport numpy\nfrom . import arrays\nfrom ..errors import X",

@@ -22,7 +22,7 @@ import pytest
 import dnfscale
 from dnfscale.engine.launch import launch
 from dnfscale.spec.cluster import ClusterSpec
-from tests.engine.stranger import listening
+from tests.engine.dask.stranger import listening
 from tests.jobs.running import PATIENCE_S, Desk, keeping_signals, small_table, surroundings, tidy
 
 N_ROWS = 120

@@ -12,7 +12,7 @@ from dnfscale.engine.preflight import check_cluster
 from dnfscale.spec.cluster import ClusterSpec
 
 if TYPE_CHECKING:
-    from dnfscale.engine.cluster import ClusterEngine
+    from dnfscale.engine.dask.engine import ClusterEngine
 
 __all__ = ["check_limits", "cores", "launch"]
 
@@ -35,7 +35,7 @@ def launch(
     # Dask takes half a second to import, which a serial run, a plan and a validation do without.
     engine: Engine = spec.facts.launch(spec, loaded=loaded, watch=watch, tell=tell)
     if performance_report is not None:
-        from dnfscale.engine.performance import record_performance
+        from dnfscale.engine.dask.performance import record_performance
 
         try:
             # check_performance_report has refused kinds that are not of Dask.

@@ -33,7 +33,7 @@ from typing import Any
 
 from distributed import Client
 
-from dnfscale.engine.dask_internals import replace_clock
+from dnfscale.engine.dask.internals import replace_clock
 
 
 class _SteadyClock:

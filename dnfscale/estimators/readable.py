@@ -23,11 +23,11 @@ from dnfscale.data.frames import is_dask
 from dnfscale.data.models import classes_text, model_text
 from dnfscale.errors import DataError
 from dnfscale.estimators.labelled import Labelled, Labels, TableClassifier, is_path, labels_in
+from dnfscale.export.latex import export_latex
 from dnfscale.learn.table import Table
 from dnfscale.method import narrate
 from dnfscale.method.certificate import certified
 from dnfscale.method.explain import explain_types, to_record
-from dnfscale.method.export.latex import export_latex
 from dnfscale.spec.keys import keys_of
 from dnfscale.spec.registry import EXPORTS, Export
 

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from dnfscale.engine.forking import prepare_workers
+from dnfscale.engine.dask.forking import prepare_workers
 from dnfscale.engine.limits import limit_behind, room_for, room_to_start
 from dnfscale.engine.streams import outlive_readers
 from dnfscale.errors import LimitError

@@ -13,21 +13,21 @@ import dnfscale
 from dnfscale.engine.limits import limit_behind
 from dnfscale.engine.streams import ClosedPipeError, require_stdout
 from dnfscale.errors import DnfscaleError, SpecError
-from dnfscale.experiment.formats import visible
 from dnfscale.jobs import signals
-from dnfscale.jobs.bounds_verb import add_bounds_verb
-from dnfscale.jobs.data_verbs import add_data_verbs
-from dnfscale.jobs.detached_verbs import add_detached_verbs
-from dnfscale.jobs.explain_verb import add_explain_verb
-from dnfscale.jobs.export_verb import add_export_verb
 from dnfscale.jobs.plan import check_fits, plan, write_plan
-from dnfscale.jobs.predict_verb import add_predict_verb
-from dnfscale.jobs.report.wording import count
-from dnfscale.jobs.reporting import report_again
 from dnfscale.jobs.runner import Options, check_place, open_data, run
-from dnfscale.jobs.starter import starter_spec
-from dnfscale.jobs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.jobs.suite import run_suite
+from dnfscale.jobs.verbs.bounds import add_bounds_verb
+from dnfscale.jobs.verbs.data import add_data_verbs
+from dnfscale.jobs.verbs.detached import add_detached_verbs
+from dnfscale.jobs.verbs.explain import add_explain_verb
+from dnfscale.jobs.verbs.export import add_export_verb
+from dnfscale.jobs.verbs.init import starter_spec
+from dnfscale.jobs.verbs.predict import add_predict_verb
+from dnfscale.jobs.verbs.report import report_again
+from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.report.formats import visible
+from dnfscale.report.wording import count
 from dnfscale.spec.job import JobSpec, command_line, read_spec
 from dnfscale.spec.suite import SuiteSpec, is_suite, read_suite
 

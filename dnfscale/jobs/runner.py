@@ -30,21 +30,21 @@ from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, Tas
 from dnfscale.jobs import signals
 from dnfscale.jobs.checkpoints import CheckpointedEngine, ScanRecords
 from dnfscale.jobs.environment import environment_of
-from dnfscale.jobs.fold_tables import fold_tables
 from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import ProgressLines, Watcher
-from dnfscale.jobs.reporting import write_report
 from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Beginning, Journal, RunFolder
 from dnfscale.jobs.study import run_study
-from dnfscale.jobs.summary import write_summary
+from dnfscale.jobs.verbs.report import write_report
 from dnfscale.learn.fidelity import READINGS
 from dnfscale.learn.loading import LOADED
-from dnfscale.learn.reading import check_footers
+from dnfscale.learn.read import check_footers
 from dnfscale.method.certificate import load_functions
+from dnfscale.report.fold_tables import fold_tables
+from dnfscale.report.summary import write_summary
 from dnfscale.results.record import Note
 from dnfscale.results.result import Result, Timing, result_text
 from dnfscale.spec.job import JobSpec

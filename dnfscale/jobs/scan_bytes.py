@@ -25,7 +25,7 @@ from dnfscale.core.medians import Located
 from dnfscale.core.narrowing import Stepped
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.weights import Weighed
-from dnfscale.method.minimize import Minimized, Status
+from dnfscale.method.minimize.minimal import Minimized, Status
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dnfscale.errors import SpecError
-from dnfscale.experiment.formats import defused
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
+from dnfscale.report.formats import defused
 from dnfscale.results.result import Result, read_result
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 

@@ -13,17 +13,9 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 import dnfscale
-from dnfscale.core.arrays import Scalar
-from dnfscale.core.columns import CategorySummary, row_numbers
-from dnfscale.core.model import Model
-from dnfscale.core.splits import Splits
-from dnfscale.data.models import classes_text, model_text
-from dnfscale.data.source import Source
-from dnfscale.engine.api import Engine
-from dnfscale.errors import LimitError
-from dnfscale.experiment.baselines import FitAndScore, hard_limit_s
-from dnfscale.experiment.peers import FitPeer, PeerFit, peer_fold, peer_method
-from dnfscale.experiment.records import (
+from dnfscale.compare.baselines import FitAndScore, hard_limit_s
+from dnfscale.compare.peers import FitPeer, PeerFit, peer_fold, peer_method
+from dnfscale.compare.records import (
     LearnedLabels,
     comparisons,
     data_record,
@@ -35,9 +27,17 @@ from dnfscale.experiment.records import (
     one_rule_method,
     tuned_method,
 )
-from dnfscale.experiment.rows import RowsPlan
-from dnfscale.experiment.sized_study import SizedStudy, plan_sizes, size_study
-from dnfscale.experiment.tuning import Tuned, tune
+from dnfscale.compare.rows import RowsPlan
+from dnfscale.compare.tuning import Tuned, tune
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.columns import CategorySummary, row_numbers
+from dnfscale.core.model import Model
+from dnfscale.core.splits import Splits
+from dnfscale.data.models import classes_text, model_text
+from dnfscale.data.source import Source
+from dnfscale.engine.api import Engine
+from dnfscale.errors import LimitError
+from dnfscale.formula_size.study import SizedStudy, plan_sizes, size_study
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.store import SIZED_MODEL
 from dnfscale.learn.classes import learn_classes, plan_classes

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf
 from dnfscale.engine.api import Engine
-from dnfscale.learn.counting import COUNT_CHOSEN, Chosen, count_chosen
+from dnfscale.learn.count import COUNT_CHOSEN, Chosen, count_chosen
 from dnfscale.learn.line import LearnedTargets, form_classifier, plan_writing, write_formulas
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
 from dnfscale.method.ideal import correct_rows
-from dnfscale.method.minimize import Effort
+from dnfscale.method.minimize.minimal import Effort
 from dnfscale.method.sweep import Step
 from dnfscale.spec.learn import LearnSpec
 

@@ -18,7 +18,7 @@ from dnfscale.engine.budget import check_merge
 from dnfscale.errors import DataError
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, Place, places_of, ranking_parts
-from dnfscale.learn.reading import ReadTable, plan_reading, read_table
+from dnfscale.learn.read import ReadTable, plan_reading, read_table
 from dnfscale.learn.scans import Associate
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization, booleanize

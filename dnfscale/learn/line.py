@@ -29,18 +29,18 @@ from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
-from dnfscale.learn.choosing import choose_ells, objective_of, plan_choosing
-from dnfscale.learn.counting import COUNT_CHOSEN, Chosen, Counted, count_chosen
+from dnfscale.learn.choose import choose_ells, objective_of, plan_choosing
+from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen
 from dnfscale.learn.keeping import KeptRows, keep_rows, plan_keeping
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import Place, first_part
-from dnfscale.learn.selecting import Rankings, plan_ranking, rank_attributes
+from dnfscale.learn.rank import Rankings, plan_ranking, rank_attributes
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.freedom import Freedom, truth_of
-from dnfscale.method.minimize import EFFORT, Effort, Minimized, Truth, as_types, minimize
+from dnfscale.method.minimize.minimal import EFFORT, Effort, Minimized, Truth, as_types, minimize
+from dnfscale.method.minimize.possible import ColumnStates, row_states
 from dnfscale.method.one_rule import best_single
-from dnfscale.method.possible import ColumnStates, row_states
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
 from dnfscale.spec.learn import LearnSpec
@@ -229,7 +229,7 @@ def write_formulas(
     distinct = list(dict.fromkeys(truths.values()))
     if spec.minimize == "sympy":
         # SymPy takes half a second to import, and only this choice needs it.
-        from dnfscale.method.simplify import simplify
+        from dnfscale.method.minimize.simplify import simplify
 
         written = engine.map(SIMPLIFY.name, distinct, simplify)
     else:

@@ -21,7 +21,7 @@ from dnfscale.core.medians import MEDIAN, Bracket, Cut
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Kind, Measure, Quantity, amount_of
 from dnfscale.errors import SpecError
-from dnfscale.method.conditions import number_text
+from dnfscale.method.words import number_text
 from dnfscale.spec.checks import MOST_CUTS
 
 _ENTROPY_CUTS = 19

@@ -15,11 +15,10 @@ import numpy as np
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, stored_column
-from dnfscale.method.conditions import Literal, condition
 from dnfscale.method.deciding import deciding_literals
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.intervals import term_intervals, term_supports
-from dnfscale.method.possible import (
+from dnfscale.method.minimize.possible import (
     ColumnStates,
     are_possible,
     n_possible,
@@ -27,6 +26,7 @@ from dnfscale.method.possible import (
     seen_states,
     smallest_flip,
 )
+from dnfscale.method.words import Literal, condition
 
 DELTA = 0.05
 """The chance that any interval of a model's terms misses."""

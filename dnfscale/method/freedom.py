@@ -25,8 +25,8 @@ import numpy as np
 from dnfscale.core.arrays import Floats, scaled
 from dnfscale.core.counts import TypeCounts, to_dense
 from dnfscale.method.ideal import weighed
-from dnfscale.method.minimize import Truth
-from dnfscale.method.possible import ColumnStates, are_possible
+from dnfscale.method.minimize.minimal import Truth
+from dnfscale.method.minimize.possible import ColumnStates, are_possible
 from dnfscale.method.shrink import Shrink, accepted_types, shares
 
 

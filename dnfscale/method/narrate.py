@@ -16,10 +16,9 @@ from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
 from dnfscale.core.weights import amount, as_weight
-from dnfscale.method.conditions import Literal, condition, conditions, measured
 from dnfscale.method.explain import DELTA, Explanation, Flip, ModelFacts, TermFacts, moved_columns
-from dnfscale.method.export.text import formula_lines
-from dnfscale.method.possible import telling_literals
+from dnfscale.method.minimize.possible import telling_literals
+from dnfscale.method.words import Literal, condition, conditions, formula_lines, measured
 
 Told = Scalar | Quantity | None
 Values = Mapping[ColumnName, Told]

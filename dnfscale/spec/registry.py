@@ -182,7 +182,7 @@ class Catalogue:
 
 # The one place that names packages above it: a registry is asked for what they hold, and imports it then.
 RANKINGS: Registry[Ranking] = Registry("dnfscale.method.rankings")
-EXPORTS: Registry[Export] = Registry("dnfscale.method.export", "dnfscale.data.models")
+EXPORTS: Registry[Export] = Registry("dnfscale.export", "dnfscale.data.models")
 CLUSTERS: Registry[ClusterKind] = Registry("dnfscale.engine.clusters")
-COMPETITORS: Registry[Competitor] = Registry("dnfscale.experiment")
+COMPETITORS: Registry[Competitor] = Registry("dnfscale.compare")
 CATALOGUES: Registry[Catalogue] = Registry("dnfscale.datasets.named")

@@ -10,10 +10,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from dnfscale.compare.records import LearnedLabels, ideal_method
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
-from dnfscale.experiment.records import LearnedLabels, ideal_method
 from dnfscale.jobs.forecast import LAUNCH_S
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data

@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 
 from dnfscale.core.formula import Dnf
-from dnfscale.method.minimize import Minimized, Truth, minimize
+from dnfscale.method.minimize.minimal import Minimized, Truth, minimize
 from tests.bench.case import Case, Contender, DisagreementError, Figure, Measured, Outcome
 from tests.bench.processes import cpu_seconds
 from tests.bench.setting import Setting
@@ -144,7 +144,7 @@ def _check_formula(dnf: Dnf, table: TypeTable) -> None:
 
 def _simplify_tables(connection: Connection) -> None:
     """Say that SymPy is loaded, then simplify the tables that come, until the process is ended."""
-    from dnfscale.method.simplify import simplify
+    from dnfscale.method.minimize.simplify import simplify
 
     connection.send(None)
     while True:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dnfscale.method.minimize import Truth
+from dnfscale.method.minimize.minimal import Truth
 from tests.bench.setting import ROOT
 
 FILE = Path(__file__).with_suffix(".json")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dnfscale.core.lookalikes import alike_names, lookalikes
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.vocabulary import Above, Equals, IsMissing, Vocabulary
-from dnfscale.method.export.dialects import DIALECTS
+from dnfscale.export.dialects import DIALECTS
 
 
 def found(columns, names):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from dnfscale.engine.clusters.kubernetes import Pods
-from dnfscale.engine.settings import ELSEWHERE
+from dnfscale.engine.dask.settings import ELSEWHERE
 from dnfscale.spec.cluster import Adaptive, ClusterSpec, TlsFiles
 from dnfscale.spec.job import read_spec
 from tests.deploy.manifests import DEPLOY, complaints, compose, kubernetes_resources, operator_schema
@@ -110,7 +110,7 @@ def test_the_cluster_of_kubernetes_is_what_the_operator_expects():
 def test_the_cluster_that_a_job_asks_of_kubernetes_is_what_the_operator_expects(tls):
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     pytest.importorskip("dask_kubernetes", reason="dask-kubernetes is not installed")
-    from dnfscale.engine.kubernetes import dask_autoscaler, dask_cluster
+    from dnfscale.engine.dask.kubernetes import dask_autoscaler, dask_cluster
 
     files = TlsFiles("ca.pem", "cert.pem", "key.pem") if tls else None
     pods = Pods(image="dnfscale:0.1.0", tls_secret="dnfscale-tls" if tls else None)

@@ -48,7 +48,7 @@ def test_pods_that_cannot_be_deleted_are_told_of_and_lose_no_result(
 
 
 def test_a_forwarded_port_is_closed_in_the_loop_that_it_belongs_to():
-    from dnfscale.engine.kubernetes import stop_forwarding
+    from dnfscale.engine.dask.kubernetes import stop_forwarding
 
     closed_in = []
 

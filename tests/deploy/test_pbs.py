@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dnfscale.engine.settings import ELSEWHERE
+from dnfscale.engine.dask.settings import ELSEWHERE
 
 QSUB = """\
 #!/bin/sh

@@ -30,7 +30,7 @@ def test_who_has_no_certificate_is_told_to_bring_one(encrypted_cluster):
 
 
 def test_who_comes_without_tls_is_not_answered(encrypted_cluster, monkeypatch):
-    monkeypatch.setattr("dnfscale.engine.probe._SPEAK_S", 1.0)
+    monkeypatch.setattr("dnfscale.engine.dask.probe._SPEAK_S", 1.0)
     plain = encrypted_cluster.replace("tls://", "tcp://")
     with pytest.raises(ClusterError, match="says nothing: perhaps it wants TLS"):
         launch(ClusterSpec(kind="address", options=Address(plain)))
@@ -55,7 +55,7 @@ def test_dask_itself_does_not_let_them_in_either(encrypted_cluster, certificates
     """The probe is a courtesy; what keeps strangers out is TLS on the scheduler."""
     from distributed import Client
 
-    from dnfscale.engine.credentials import security_of
+    from dnfscale.engine.dask.credentials import security_of
 
     stranger = TlsFiles(files(certificates).ca_file, files(strangers).cert_file, files(strangers).key_file)
     with pytest.raises(OSError, match=r"Timed out trying to connect|unknown ca|TLS"):

@@ -16,8 +16,8 @@ from distributed import Client
 
 from dnfscale.engine.api import Notice
 from dnfscale.engine.clusters.address import Address
+from dnfscale.engine.dask.versions import differences
 from dnfscale.engine.launch import launch
-from dnfscale.engine.versions import differences
 from dnfscale.errors import ClusterError
 from dnfscale.spec.cluster import ClusterSpec
 from tests.deploy.processes import Processes, start_scheduler, start_worker
@@ -132,7 +132,7 @@ def test_a_host_that_is_not_known_is_said():
 
 @pytest.mark.parametrize("answer", [None, b""], ids=["silence", "hanging up"])
 def test_what_listens_but_is_no_scheduler_is_said(answer, monkeypatch):
-    monkeypatch.setattr("dnfscale.engine.probe._SPEAK_S", 0.5)
+    monkeypatch.setattr("dnfscale.engine.dask.probe._SPEAK_S", 0.5)
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         held: list[socket.socket] = []
 

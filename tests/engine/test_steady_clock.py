@@ -43,9 +43,9 @@ before = seen()
 """
 
 IMPORT_ALL = """
-import dnfscale.engine, dnfscale.engine.cluster
+import dnfscale.engine, dnfscale.engine.dask.engine
 for part in pkgutil.walk_packages(dnfscale.engine.__path__, "dnfscale.engine."):
-    if part.name != "dnfscale.engine.quiet_worker":  # a worker's own, which changes what Ctrl-C does
+    if part.name != "dnfscale.engine.dask.quiet_worker":  # a worker's own, which changes what Ctrl-C does
         importlib.import_module(part.name)
 print(len(before) > 5000, changed(before))
 """

@@ -80,7 +80,7 @@ def test_a_worker_outlives_its_readers_too(tmp_path):
     script.write_text(
         "import sys\n"
         "from dnfscale.spec.cluster import ClusterSpec\n"
-        "from dnfscale.engine.local_cluster import start_local\n"
+        "from dnfscale.engine.dask.local import start_local\n"
         "def speak(item):\n"
         "    for stream in (sys.stdout, sys.stderr):\n"
         "        print('nobody hears this', file=stream, flush=True)\n"

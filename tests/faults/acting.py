@@ -26,7 +26,7 @@ PLAN = "DNFSCALE_FAULT_PLAN"
 """Names the file of the plan, and by the way marks every process that belongs to a fault."""
 CLOCK_S = "DNFSCALE_FAULT_CLOCK_S"
 """By how much the clock of a process jumps once there is a mark."""
-_WRAPPED = "dnfscale.engine.tasks"
+_WRAPPED = "dnfscale.engine.dask.tasks"
 
 
 def arrange() -> None:
@@ -38,7 +38,7 @@ def arrange() -> None:
         # What workers are forked from loads what they will need, so that one that is started again is soon of use.
         for module in (
             "dnfscale.learn.line",
-            "dnfscale.experiment.rows",
+            "dnfscale.compare.rows",
             "sklearn.ensemble",
             "scipy.optimize",
             _WRAPPED,

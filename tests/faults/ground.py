@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dnfscale.engine.settings import ALLOWED_FAILURES
+from dnfscale.engine.dask.settings import ALLOWED_FAILURES
 from dnfscale.jobs.cli import main
 from tests.deploy.processes import Processes, start_scheduler, start_worker
 from tests.faults.acting import PLAN, mark_of

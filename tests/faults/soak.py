@@ -21,7 +21,7 @@ from typing import Any
 
 from distributed import Client
 
-from dnfscale.engine.client import connected
+from dnfscale.engine.dask.client import connected
 from tests.faults.ground import SMALL, FaultError, Ground, demand, ground, say
 from tests.jobs.running import essence
 

@@ -15,13 +15,13 @@ from dnfscale.core.model import Model
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.models import classes_record, classes_text, model_record, model_text, read_models
+from dnfscale.export.dialects import DIALECTS
+from dnfscale.export.latex import export_latex
+from dnfscale.export.pmml import export_pmml
+from dnfscale.export.python import export_python
+from dnfscale.export.sql import export_sql
+from dnfscale.export.text import export_text
 from dnfscale.method.explain import explain_model, explain_types, model_to_record, to_record
-from dnfscale.method.export.dialects import DIALECTS
-from dnfscale.method.export.latex import export_latex
-from dnfscale.method.export.pmml import export_pmml
-from dnfscale.method.export.python import export_python
-from dnfscale.method.export.sql import export_sql
-from dnfscale.method.export.text import export_text
 from dnfscale.method.narrate import write, write_model
 from tests.fuzz.spoil import TEXTS, json_of, tree_spoiled
 from tests.fuzz.verdict import attempt, demand

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dnfscale.jobs.reporting import report_again
 from dnfscale.jobs.runner import Options, run
+from dnfscale.jobs.verbs.report import report_again
 from dnfscale.spec.job import read_spec
 from tests.fuzz.spoil import json_of, tree_spoiled
 from tests.fuzz.verdict import attempt, demand

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from distributed import Client
 
-from dnfscale.engine.client import connected
+from dnfscale.engine.dask.client import connected
 from dnfscale.spec.cluster import TlsFiles
 from tests.deploy.processes import Processes, start_scheduler, start_worker, tls_table
 

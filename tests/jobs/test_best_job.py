@@ -11,14 +11,14 @@ import pyarrow as pa
 import pytest
 
 from dnfscale.data.models import read_model
-from dnfscale.experiment.frontier import Point, frontier_points, unbeaten
-from dnfscale.experiment.tables import study_tables
+from dnfscale.report.beaten import Point, frontier_points, unbeaten
+from dnfscale.report.tables import study_tables
 from dnfscale.results.method import Fold, Method
 from dnfscale.results.result import Data, Environment, Result, Timing, parse_result
 from dnfscale.spec.job import read_spec
 from dnfscale.spec.learn import profile_values
-from tests.jobs.pages import Document
 from tests.jobs.running import Desk, essence, spec_text
+from tests.report.pages import Document
 
 
 def wavy_table(n_rows: int = 240) -> dict[str, list[object]]:

@@ -11,8 +11,8 @@ from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import Plan, plan
 from dnfscale.jobs.progress import Watcher
 from dnfscale.jobs.runner import Job, Options, open_data
-from dnfscale.learn.counting import COUNT_TYPES
-from dnfscale.learn.reading import READ_ROWS
+from dnfscale.learn.count import COUNT_TYPES
+from dnfscale.learn.read import READ_ROWS
 from dnfscale.spec.job import read_spec
 from tests.jobs.running import ROOT
 

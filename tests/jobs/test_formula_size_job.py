@@ -18,7 +18,7 @@ import pytest
 
 from dnfscale import FormulaSizeClassifier
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
-from dnfscale.method.formula_size import (
+from dnfscale.formula_size import (
     Formula,
     Limits,
     choose,

@@ -22,7 +22,7 @@ from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.runner import open_data
 from dnfscale.jobs.scan_bytes import DamagedError, NotExactError, from_bytes, to_bytes
 from dnfscale.learn.line import learn
-from dnfscale.method.minimize import Minimized, Status
+from dnfscale.method.minimize.minimal import Minimized, Status
 from dnfscale.spec.job import read_spec
 from dnfscale.spec.learn import PROFILES
 

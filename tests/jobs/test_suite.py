@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from dnfscale.errors import ClusterError, SpecError
-from dnfscale.jobs.order import order_for, spec_in
 from dnfscale.jobs.runner import Job, Options
 from dnfscale.spec.suite import SuiteSpec, read_suite
+from dnfscale.submit.order import order_for, spec_in
 from tests.jobs.running import Desk, command, essence, read_json, small_table, surroundings
 
 

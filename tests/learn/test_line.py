@@ -33,7 +33,7 @@ from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.learn.line import Learned, LearnedFold, learn
 from dnfscale.method.ideal import correct_rows
-from dnfscale.method.minimize import Status
+from dnfscale.method.minimize.minimal import Status
 from dnfscale.spec.learn import LearnSpec
 from tests.comparing import as_dict, told, told_fold
 from tests.examples import in_parts, mixed_table

@@ -19,7 +19,7 @@ from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import Part, Unit, stored_column
 from dnfscale.core.quantities import Kind, Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
-from dnfscale.method.conditions import Gap, in_ranges
+from dnfscale.method.words import Gap, in_ranges
 
 ANOTHER = "a value that nobody asked about"
 _START = datetime.datetime(2019, 2, 1)

@@ -12,7 +12,7 @@ from dnfscale.core.columns import Categories, CategorySummary, Column, Numbers, 
 from dnfscale.core.medians import Cut
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.booleanize import Booleanization, FoldCuts, booleanize, true_value
-from dnfscale.method.possible import row_states
+from dnfscale.method.minimize.possible import row_states
 from tests.judges import number_codes
 
 

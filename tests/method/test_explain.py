@@ -30,7 +30,7 @@ from dnfscale.method.explain import (
     moved_columns,
     to_record,
 )
-from dnfscale.method.possible import (
+from dnfscale.method.minimize.possible import (
     are_possible,
     column_states,
     n_possible,

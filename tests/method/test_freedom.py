@@ -15,8 +15,8 @@ from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import Above, Equals, IsTrue, Vocabulary
 from dnfscale.method.freedom import Freedom, truth_of
 from dnfscale.method.ideal import correct_rows
-from dnfscale.method.minimize import Truth, minimize
-from dnfscale.method.possible import row_states
+from dnfscale.method.minimize.minimal import Truth, minimize
+from dnfscale.method.minimize.possible import row_states
 from dnfscale.method.shrink import Shrink
 from tests.judges import ideal_types, tally
 from tests.strategies import boolean_rows

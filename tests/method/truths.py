@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dnfscale.core.formula import Dnf
-from dnfscale.method.minimize import Truth
+from dnfscale.method.minimize.minimal import Truth
 
 
 @st.composite

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dnfscale.compare.comparison import compare
 from dnfscale.errors import DataError
-from dnfscale.experiment.comparison import compare
 from dnfscale.jobs.runner import Options, run
 from dnfscale.results.method import Fold, Method
 from dnfscale.results.result import parse_result, read_result, result_text
 from dnfscale.spec.job import read_spec
-from tests.jobs.report_runs import labels_run, plain_run, sized_run
 from tests.jobs.running import read_json, small_table, spec_text, write_table
+from tests.report.runs import labels_run, plain_run, sized_run
 
 FOLDS = {"folds": {"outer": 3}, "select": {"max_ell": 3}}
 LABELLED = {"target": "s", "classes": "all"}

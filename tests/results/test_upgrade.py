@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.errors import DataError
-from dnfscale.jobs.report import render_figures, render_report, report_run
+from dnfscale.report import render_figures, render_report, report_run
 from dnfscale.results.result import Result, parse_result, result_text
 from dnfscale.results.upgrade import parse_terms, upgraded
-from tests.jobs.pages import Document
+from tests.report.pages import Document
 
 FIRST = Path(__file__).parent / "first"
 CASES = sorted(file.name.removesuffix("-result.json") for file in FIRST.glob("*-result.json"))

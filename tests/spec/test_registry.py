@@ -57,7 +57,7 @@ from dnfscale.spec.registry import RANKINGS, Ranking
 
 RANKINGS.register(Ranking(name="backwards", title="worst first", rank=lambda tables: -mutual_info_scores(tables)))
 """,
-    "dnfscale.method.export": """
+    "dnfscale.export": """
 from dnfscale.spec.registry import EXPORTS, Export
 
 EXPORTS.register(Export(name="shout", title="capitals", ending=".txt", write=lambda model: model.formula.upper()))

@@ -31,7 +31,7 @@ def _check(spec: ClusterSpec) -> list[str]:
 
 
 def _launch(spec: ClusterSpec, *, loaded: Sequence[str], watch: Watch, tell: Tell) -> Any:  # noqa: ARG001
-    from dnfscale.engine.joined_cluster import join
+    from dnfscale.engine.dask.joined import join
 
     return join(spec, _address(spec), watch=watch, tell=tell)
 

@@ -65,15 +65,15 @@ def _check(spec: ClusterSpec) -> list[str]:
 
 
 def _launch(spec: ClusterSpec, *, loaded: Sequence[str], watch: Watch, tell: Tell) -> Any:  # noqa: ARG001
-    from dnfscale.engine.remote_cluster import start_remote
+    from dnfscale.engine.dask.remote import start_remote
 
     return start_remote(spec, _start, watch=watch, tell=tell)
 
 
 def _start(spec: ClusterSpec, stack: ExitStack) -> Any:
-    from dnfscale.engine.client import connected
-    from dnfscale.engine.kubernetes import DaskPods
-    from dnfscale.engine.remote_cluster import Started
+    from dnfscale.engine.dask.client import connected
+    from dnfscale.engine.dask.kubernetes import DaskPods
+    from dnfscale.engine.dask.remote import Started
 
     pods = stack.enter_context(DaskPods(spec))
     return Started(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dnfscale.engine.api import Tell, Watch
-from dnfscale.engine.forking import prepare_workers
+from dnfscale.engine.dask.forking import prepare_workers
 from dnfscale.errors import SpecError
 from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.spec.registry import CLUSTERS, ClusterKind
@@ -29,7 +29,7 @@ def _check_keys(spec: ClusterSpec) -> None:
 def _launch(spec: ClusterSpec, *, loaded: Sequence[str], watch: Watch, tell: Tell) -> Any:
     # The forkserver loads what workers need while this process loads Dask.
     prepare_workers(loaded)
-    from dnfscale.engine.local_cluster import start_local
+    from dnfscale.engine.dask.local import start_local
 
     return start_local(spec, loaded=loaded, watch=watch, tell=tell)
 

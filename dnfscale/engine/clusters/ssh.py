@@ -35,7 +35,7 @@ class SshHosts:
 
 
 def _launch(spec: ClusterSpec, *, loaded: Sequence[str], watch: Watch, tell: Tell) -> Any:  # noqa: ARG001
-    from dnfscale.engine.remote_cluster import start_remote
+    from dnfscale.engine.dask.remote import start_remote
 
     return start_remote(spec, _start, watch=watch, tell=tell)
 
@@ -43,9 +43,9 @@ def _launch(spec: ClusterSpec, *, loaded: Sequence[str], watch: Watch, tell: Tel
 def _start(spec: ClusterSpec, stack: ExitStack) -> Any:
     from distributed import SSHCluster
 
-    from dnfscale.engine.credentials import by_role, security_of
-    from dnfscale.engine.dask_internals import OneConnectionClient
-    from dnfscale.engine.remote_cluster import Started
+    from dnfscale.engine.dask.credentials import by_role, security_of
+    from dnfscale.engine.dask.internals import OneConnectionClient
+    from dnfscale.engine.dask.remote import Started
 
     files = {} if spec.tls is None else {"protocol": "tls://", "security": by_role(spec.tls)}
     options = spec.own(SshHosts)

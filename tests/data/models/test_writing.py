@@ -18,7 +18,7 @@ from dnfscale.core.vocabulary import Above, Between, Equals
 from dnfscale.data.models import classes_text, model_record, model_text, parse_model, read_model, read_models
 from dnfscale.errors import DataError
 from tests.data.models.small import TREE, same, small, written
-from tests.method.export import examples
+from tests.export import examples
 
 
 def test_a_model_comes_back_from_its_file(tmp_path):

@@ -1,0 +1,394 @@
+"""What a study says about what was learned: its data, its methods, and the model of all rows.
+
+There is one formula for two classes, and one for each of several labels. Nothing here depends on how
+the rows were partitioned, on workers, or on the time it took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace as changed
+
+from dnfscale.compare.comparison import compare
+from dnfscale.compare.tuning import Tuned, Untuned
+from dnfscale.core.arrays import Bools, Ints, Scalar
+from dnfscale.core.model import HALF, Model
+from dnfscale.core.parts import stored_column
+from dnfscale.core.vocabulary import Vocabulary
+from dnfscale.core.weights import as_weight
+from dnfscale.data.models.writing import attribute_record
+from dnfscale.learn.choose import objective_of
+from dnfscale.learn.classes import LearnedClasses
+from dnfscale.learn.fidelity import agreements
+from dnfscale.learn.frontier import Grown
+from dnfscale.learn.line import Learned, LearnedFold, fold_model
+from dnfscale.method.certificate import certificate_of, certified
+from dnfscale.method.ideal import confusion_of, ideal_accepts
+from dnfscale.method.intervals import term_supports
+from dnfscale.method.objective import Objective as Goal
+from dnfscale.results.confusion import Answers, Confusion
+from dnfscale.results.formula import Attribute, Formula, Line, Literal, Minimized, SweepStep
+from dnfscale.results.method import AllRows, Comparison, Fold, FrontierPoint, Method, Objective, Tuning
+from dnfscale.results.record import label_record
+from dnfscale.results.result import IDEAL, Data, LabelRows, Weight
+from dnfscale.results.spread import deviation, mean
+from dnfscale.spec.learn import LearnSpec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedLabels:
+    """What was learned: about two classes, or about each of several labels."""
+
+    targets: tuple[Learned, ...]
+    labels: tuple[Scalar, ...] = ()
+    """None in a study of two classes."""
+    answers: tuple[Answers, ...] = ()
+    """For several labels, the joint answers of each fold's formulas on its test rows."""
+
+    @classmethod
+    def of_classes(cls, learned: LearnedClasses) -> LearnedLabels:
+        """Return what was learned about several labels."""
+        return cls(learned.classes, learned.labels, tuple(map(as_answers, learned.confusion)))
+
+    @property
+    def first(self) -> Learned:
+        """What was learned about the first label; all of them share their rows and folds."""
+        return self.targets[0]
+
+    def formulas(self, formula_of: Callable[[Learned], Formula]) -> tuple[Formula, ...]:
+        """Return a formula of each target, with its label if there are several."""
+        found = map(formula_of, self.targets)
+        if not self.labels:
+            return tuple(found)
+        labelled = zip(found, self.labels, strict=True)
+        return tuple(changed(formula, label=label_record(label)) for formula, label in labelled)
+
+
+def as_answers(confusion: Ints) -> Answers:
+    """Return counts by label and answer as a result holds them."""
+    return tuple(tuple(row) for row in confusion.tolist())
+
+
+def data_record(learned: LearnedLabels) -> Data:
+    """Return the size of the table, and the rows of each of several labels; with their weight."""
+    first = learned.first
+    weight = _weight(first, several=bool(learned.labels))
+    return Data(
+        rows=first.rows,
+        rows_dropped=first.rows_dropped,
+        columns=len({stored_column(column.name) for column in first.columns}),
+        attributes=first.n_attributes,
+        positive_rows=None if learned.labels else first.positive_rows,
+        silent_columns=first.silent_columns,
+        weight=weight,
+        classes=tuple(
+            LabelRows(
+                label=label_record(label),
+                rows=of_label.positive_rows,
+                weight=None if weight is None else _positive_weight(of_label),
+            )
+            for label, of_label in zip(learned.labels, learned.targets, strict=bool(learned.labels))
+        ),
+    )
+
+
+def _weight(learned: Learned, *, several: bool) -> Weight | None:
+    reading = learned.table.reading
+    if reading.weight is None:
+        return None
+    return Weight(
+        column=reading.weight,
+        unit=reading.unit,
+        total=as_weight(learned.model.whole.n_rows, reading.unit),
+        positive=None if several else _positive_weight(learned),
+        rows_without=learned.table.summary.weightless,
+    )
+
+
+def _positive_weight(learned: Learned) -> int | float:
+    return as_weight(int(learned.model.whole.c.sum()), learned.table.reading.unit)
+
+
+def ideal_method(learned: LearnedLabels, spec: LearnSpec) -> Method:
+    """Return what the ideal classifier method did; without test folds its accuracies are null.
+
+    The accuracy of several labels is that of their joint answers. The certificate of a fold comes
+    from its test rows, which had no part in choosing anything.
+    """
+    chosen = [fold for own in learned.targets for fold in own.folds or (own.model,)]
+    folds = [_ideal_fold(number, learned, spec) for number in range(len(learned.first.folds))]
+    return changed(
+        Method.over(folds),
+        ell_mean=sum(len(fold.tau) for fold in chosen) / len(chosen),
+        literals_mean=sum(fold.dnf.n_literals for fold in chosen) / len(chosen),
+        objective=_objective(learned.targets, spec),
+        model=_all_rows(learned, spec),
+    )
+
+
+def _ideal_fold(number: int, learned: LearnedLabels, spec: LearnSpec) -> Fold:
+    def formula_of(target: Learned) -> Formula:
+        fold = target.folds[number]
+        model = fold_model(fold, target, spec)
+        formula = _formula(fold, target, spec)
+        return changed(formula, certificate=certificate_of(model, counts=fold.test))
+
+    first = learned.first.folds[number]
+    several = bool(learned.labels)
+    return Fold(
+        fold=number,
+        train_rows=first.train_rows,
+        validation_rows=first.validation_rows,
+        test_rows=first.test_rows,
+        confusion=None if several else _tested(first),
+        confusion_matrix=learned.answers[number] if several else None,
+        formulas=learned.formulas(formula_of),
+    )
+
+
+def _tested(fold: LearnedFold) -> Confusion:
+    """Return how the formula of a fold answers its test rows."""
+    return confusion_of(fold.dnf.accepts(fold.test.codes), fold.test)
+
+
+def _all_rows(learned: LearnedLabels, spec: LearnSpec) -> AllRows:
+    first = learned.first
+    found = AllRows(
+        rows=first.rows,
+        formulas=learned.formulas(lambda target: _formula(target.model, target, spec)),
+    )
+    if learned.labels:
+        return found
+    trained = confusion_of(first.model.dnf.accepts(first.model.whole.codes), first.model.whole)
+    return changed(found, correct=trained.correct, counted=trained.counted)
+
+
+def frontier_points(grown: Sequence[Grown]) -> tuple[FrontierPoint, ...]:
+    """Return how accuracy grows with length, for each number of attributes."""
+    return tuple(
+        FrontierPoint(
+            literals_mean=float(each.literals),
+            ell=each.ell,
+            accuracy_mean=float(each.accuracy),
+            terms_mean=float(each.terms),
+        )
+        for each in grown
+    )
+
+
+def _objective(targets: Sequence[Learned], spec: LearnSpec) -> Objective | None:
+    """Return how good the formulas are at their objective on test rows; None if it is accuracy.
+
+    Of several targets it is the mean over their formulas, each by itself. Where errors do not all
+    cost the same, it is the share of the cost that is not incurred. Beside it stands how good the
+    better constant answer is.
+    """
+    goal = objective_of(spec)
+    if _is_by_accuracy(spec):
+        return None
+
+    def score(folds: Sequence[LearnedFold], accepted: Callable[[LearnedFold], Bools]) -> Fraction:
+        scores = [goal.score(accepted(fold), fold.test) for fold in folds]
+        return sum(scores, start=Fraction()) / len(scores)
+
+    by_fold = list(zip(*(learned.folds for learned in targets), strict=True))
+    values = [score(folds, lambda fold: fold.dnf.accepts(fold.test.codes)) for folds in by_fold]
+    constant = [score(folds, partial(_better_constant, goal=goal)) for folds in by_fold]
+    costs = spec.objective == "accuracy"
+    return Objective(
+        name="cost" if costs else spec.objective,
+        beta=float(spec.beta) if spec.objective == "f_beta" else None,
+        threshold=float(spec.threshold) if costs else None,
+        mean=mean(values),
+        std=deviation(values),
+        constant_mean=mean(constant),
+    )
+
+
+def _is_by_accuracy(spec: LearnSpec) -> bool:
+    return spec.objective == "accuracy" and spec.threshold == HALF
+
+
+def _better_constant(fold: LearnedFold, *, goal: Goal) -> Bools:
+    """Return the same answer for all test rows: the one that is better on the rows learned from."""
+    always = np.ones(len(fold.whole.codes), dtype=np.bool_)
+    says_yes = goal.score(always, fold.whole) > goal.score(~always, fold.whole)
+    return np.full(len(fold.test.codes), says_yes)
+
+
+def majority_method(learned: LearnedLabels) -> Method:
+    """Return what always giving the most frequent answer of W_0 comes to.
+
+    In a tie of two classes the answer is positive, in one of several labels the first of them.
+    """
+    if learned.labels:
+        return Method.over([_majority_of_labels(n, learned) for n in range(len(learned.answers))])
+    return Method.over([Fold(fold=n, confusion=_majority(fold)) for n, fold in enumerate(learned.first.folds)])
+
+
+def _majority(fold: LearnedFold) -> Confusion:
+    says_yes = 2 * int(fold.whole.c.sum()) >= fold.whole.n_rows
+    return confusion_of(np.full(len(fold.test.codes), says_yes), fold.test)
+
+
+def _majority_of_labels(number: int, learned: LearnedLabels) -> Fold:
+    sizes = [int(target.folds[number].whole.c.sum()) for target in learned.targets]
+    answer = sizes.index(max(sizes))
+    tested = [sum(row) for row in learned.answers[number]]
+    given = tuple(tuple(n if j == answer else 0 for j in range(len(tested))) for n in tested)
+    return Fold(fold=number, confusion_matrix=given)
+
+
+def one_rule_method(learned: Learned) -> Method:
+    """Return what the best single attribute comes to."""
+    return Method.over([_one_rule(number, fold) for number, fold in enumerate(learned.folds)])
+
+
+def _one_rule(number: int, fold: LearnedFold) -> Fold:
+    accepted = ideal_accepts(fold.single.whole, fold.single.test)
+    confusion = confusion_of(accepted, fold.single.test)
+    return Fold(fold=number, confusion=confusion, attribute=fold.single.attribute)
+
+
+def distilled_methods(learned: Learned, ideal: Method, *, known: bool) -> dict[str, Method]:
+    """Return what the formula and the classifier did that it explains.
+
+    `ideal` was scored by the classifier's answers: its accuracy becomes the fidelity. The accuracy
+    against the truth is null where that is not known.
+    """
+    found = agreements(learned, known=known)
+    folds = [
+        changed(
+            fold,
+            faithful=each.faithful,
+            fidelity=None,
+            confusion=each.formula,
+            correct=None,
+            accuracy=None,
+        )
+        for fold, each in zip(ideal.folds, found, strict=True)
+    ]
+    box = [Fold(fold=number, tested=each.rows, confusion=each.box) for number, each in enumerate(found)]
+    judged = Method.over(folds)
+    formula = changed(
+        ideal,
+        accuracy_mean=judged.accuracy_mean,
+        accuracy_std=judged.accuracy_std,
+        fidelity_mean=ideal.accuracy_mean,
+        fidelity_std=ideal.accuracy_std,
+        folds=judged.folds,
+    )
+    return {IDEAL: formula, "black_box": Method.over(box)}
+
+
+def tuned_method(chains: Sequence[Tuned | Untuned], *, several: bool) -> Method:
+    """Return what a tuned method did; a fold that failed does not count in the means."""
+    return Method.over([_tuned_fold(chain, several=several) for chain in chains])
+
+
+def _tuned_fold(chain: Tuned | Untuned, *, several: bool) -> Fold:
+    if isinstance(chain, Untuned):
+        return Fold(fold=chain.fold, error=chain.error)
+    best = chain.best
+    tuning = Tuning(
+        validation_correct=best.correct,
+        validated=best.rows,
+        validation_accuracy=best.correct / best.rows if best.rows else None,
+        params=best.params,
+        trials=chain.trials,
+        failed_trials=chain.failed_trials,
+        pruned_trials=chain.pruned_trials,
+    )
+    return changed(answered_fold(chain.fold, chain.answers, several=several), tuning=tuning)
+
+
+def answered_fold(number: int, answers: Answers, *, several: bool) -> Fold:
+    """Return a fold whose test rows are counted by label and answer."""
+    if several:
+        return Fold(fold=number, confusion_matrix=answers)
+    return Fold(fold=number, confusion=Confusion.of_two(answers))
+
+
+def comparisons(methods: Mapping[str, Method]) -> tuple[Comparison, ...]:
+    """Compare the ideal method with every other method that finished all folds."""
+    ideal = methods[IDEAL]
+    trained = sum((fold.train_rows or 0) + (fold.validation_rows or 0) for fold in ideal.folds)
+    test_share = sum(fold.test_rows or 0 for fold in ideal.folds) / max(1, trained)
+    ours = _shares(ideal)
+    found = []
+    for other, method in methods.items():
+        theirs = _shares(method)
+        if other != IDEAL and ours is not None and theirs is not None:
+            found.append(compare(IDEAL, other, ours, theirs, test_share=test_share))
+    return tuple(comparison for comparison in found if comparison is not None)
+
+
+def _shares(method: Method) -> list[Fraction] | None:
+    """Return the exact accuracy of each fold; None if one is not known."""
+    shares = [fold.share for fold in method.folds if fold.share is not None]
+    return shares if len(shares) == len(method.folds) else None
+
+
+def learned_models(learned: LearnedLabels, spec: LearnSpec, *, provenance: dict[str, Any]) -> tuple[Model, ...]:
+    """Return the formula of all rows as a model with its certificate, or one for each label."""
+    models = [replace(certified(fold_model(own.model, own, spec)), provenance=provenance) for own in learned.targets]
+    if not learned.labels:
+        return tuple(models)
+    labelled = zip(models, learned.labels, strict=True)
+    return tuple(replace(model, positive=(label,)) for model, label in labelled)
+
+
+def attributes_of(tau: Vocabulary) -> tuple[Attribute, ...]:
+    """Return attributes as a result holds them."""
+    return tuple(msgspec.convert(attribute_record(each), Attribute) for each in tau.attributes)
+
+
+def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
+    """Return the formula of a fold and how it was chosen."""
+    shrink = fold.sweep.chosen.shrink
+    supports = term_supports(fold.dnf, fold.whole)
+    return Formula(
+        search="attributes",
+        ell=len(fold.tau),
+        used=fold.dnf.n_attributes,
+        rank=fold.rank,
+        shrink_rows=None if shrink.rule == "none" else shrink.rows,
+        attributes=attributes_of(fold.tau),
+        formula=fold.dnf.render(fold.tau.names),
+        lines=tuple(
+            Line(all=tuple(Literal(attribute=i, value=holds) for i, holds in term.literals), n=n, c=c)
+            for term, (n, c) in zip(fold.dnf.terms, supports, strict=True)
+        ),
+        terms=len(fold.dnf.terms),
+        literals=fold.dnf.n_literals,
+        minimized=Minimized(status=str(fold.minimized.status), gap_literals=fold.minimized.gap_literals),
+        sweep=_sweep(fold, learned, spec),
+    )
+
+
+def _sweep(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> tuple[SweepStep, ...]:
+    """Return the steps of a fold's sweep; if not by accuracy, with the score that decided."""
+    names, validated = learned.attribute_names, fold.sweep.validation_rows
+    by_accuracy = _is_by_accuracy(spec)
+
+    def share(correct: int) -> float | None:
+        return correct / validated if validated else None
+
+    return tuple(
+        SweepStep(
+            ell=step.ell,
+            rank=step.rank,
+            attributes=tuple(names[a] for a in step.attributes),
+            validation_accuracy=share(step.correct),
+            validation_score=None if by_accuracy else float(step.score),
+            by_rank={rank: share(correct) for rank, correct in step.correct_by_rank.items()},
+        )
+        for step in fold.sweep.steps
+    )

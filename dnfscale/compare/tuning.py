@@ -1,0 +1,216 @@
+"""Tuning by Optuna, asked and told from the driver in a fixed order.
+
+Each (method, fold) is a chain: its trials follow one another, because what Optuna draws next depends on the results
+before; chains run side by side, which keeps all workers busy while the answer does not depend on their number. A chain
+records every trial it finishes. When it runs again, it asks Optuna the same questions, takes the recorded answers, and
+continues where the records end.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from dnfscale.compare.baselines import SPACES, Budget, Fit, Scored
+from dnfscale.engine.api import Failure
+from dnfscale.results.confusion import Answers, correct_of, counted_of
+from dnfscale.results.method import Parameter
+from dnfscale.results.record import Note
+
+Entry = TypeVar("Entry", bound=Note)
+
+
+class Notes(Protocol):
+    """The finished steps of a chain, kept where a crash does not reach them."""
+
+    def recall(self, chain: str, kind: type[Entry]) -> list[Entry]: ...
+
+    def note(self, chain: str, entry: Note) -> None: ...
+
+
+_RUNGS = (Fraction(1, 9), Fraction(1, 3))
+"""The shares of a trial's trees after which it may be stopped; the trees are the first of those it would grow."""
+
+
+class FitNote(Note, frozen=True, kw_only=True):
+    """A finished fit of a chain, as it is recorded; its step is a trial, with which share of its trees, or the end."""
+
+    params: dict[str, Parameter]
+    answers: Answers = ()
+    """The held-out rows by their class and by their answer, or their weights."""
+    seconds: float = 0.0
+    error: str | None = None
+    """Why the fit failed; None where it did not."""
+
+    @property
+    def correct(self) -> int:
+        return correct_of(self.answers)
+
+    @property
+    def rows(self) -> int:
+        return counted_of(self.answers)
+
+    @property
+    def accuracy(self) -> float:
+        return self.correct / max(1, self.rows)
+
+    @staticmethod
+    def of(step: str, fit: Fit, answer: Scored | Failure) -> FitNote:
+        """Return the note of an answer."""
+        if isinstance(answer, Failure):
+            return FitNote(step=step, params=dict(fit.params), error=answer.message)
+        return FitNote(step=step, params=dict(fit.params), answers=answer.answers, seconds=answer.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """The outcome of a chain."""
+
+    method: str
+    fold: int
+    best: FitNote
+    """The fit that was best on validation rows."""
+    answers: Answers
+    """The test rows by their class and by the answer of a fit with the same parameters."""
+    trials: int
+    failed_trials: int
+    pruned_trials: int
+    seconds: float
+    """Time spent in tasks, whether run now or recorded earlier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untuned:
+    """A chain without an outcome: no trial succeeded, or the last fit did not."""
+
+    method: str
+    fold: int
+    error: str
+
+
+def tune(
+    method: str, fold: int, budget: Budget, *, seed: int, notes: Notes
+) -> Generator[Fit, Scored | Failure, Tuned | Untuned]:
+    """Draw trials, keep the best on W_val (the first in a tie), fit it on W_0 and test it."""
+    chain = _Chain.begin(method, fold, seed, notes)
+    study = _study(chain.seed, budget.pruner)
+    trials = []
+    for number in range(budget.trials):
+        asked = study.ask()
+        trial = yield from _run_trial(chain, asked, number, budget)
+        _tell(study, asked, trial)
+        trials.append(trial)
+    whole = [trial for trial in trials if not (trial.failed or trial.pruned)]
+    if not whole:
+        error = next((trial.last.error for trial in reversed(trials) if trial.failed), "")
+        return Untuned(method, fold, f"no trial succeeded; the last said: {error}")
+    best = max(whole, key=lambda trial: trial.last.correct).last
+    final = yield from chain.fit("final", Fit(method, fold, best.params, chain.seed, final=True))
+    if final.error is not None:
+        return Untuned(method, fold, final.error)
+    return Tuned(
+        method=method,
+        fold=fold,
+        best=best,
+        answers=final.answers,
+        trials=budget.trials,
+        failed_trials=sum(trial.failed for trial in trials),
+        pruned_trials=sum(trial.pruned for trial in trials),
+        seconds=sum(note.seconds for trial in trials for note in trial.fits) + final.seconds,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """What the fits of a chain share."""
+
+    name: str
+    method: str
+    fold: int
+    seed: int
+    notes: Notes
+    noted: list[FitNote]
+    """The records of an earlier run that the chain has not come to yet."""
+
+    @staticmethod
+    def begin(method: str, fold: int, seed: int, notes: Notes) -> _Chain:
+        name = f"{method}-fold{fold}"
+        noted = notes.recall(name, FitNote)
+        return _Chain(name, method, fold, zlib.crc32(f"{seed} {name}".encode()), notes, noted)
+
+    def fit(self, step: str, fit: Fit) -> Generator[Fit, Scored | Failure, FitNote]:
+        """Return the result of a fit: from the records if it is there, else by having it done and recording it."""
+        if self.noted and self.noted[0].step == step and self.noted[0].params == dict(fit.params):
+            return self.noted.pop(0)
+        self.noted.clear()
+        note = FitNote.of(step, fit, (yield fit))
+        self.notes.note(self.name, note)
+        return note
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """How a trial ended."""
+
+    fits: tuple[FitNote, ...]
+    """Those of its first trees, if there were any, then that of all of them, unless it was stopped."""
+    pruned: bool = False
+
+    @property
+    def last(self) -> FitNote:
+        return self.fits[-1]
+
+    @property
+    def failed(self) -> bool:
+        return self.last.error is not None
+
+
+def _run_trial(chain: _Chain, asked: Any, number: int, budget: Budget) -> Generator[Fit, Scored | Failure, _Trial]:
+    """Fit a trial; if it may be stopped, its first trees come first, and it continues only if they are worth it."""
+    params = SPACES[chain.method](asked)
+    whole = Fit(chain.method, chain.fold, params, chain.seed, final=False, timeout_s=budget.timeout_s)
+    fits: list[FitNote] = []
+    for rung, share in enumerate(_RUNGS if budget.pruner != "none" else ()):
+        note = yield from chain.fit(f"trial {number} rung {rung}", replace(whole, share=share))
+        fits.append(note)
+        if note.error is not None:
+            return _Trial(tuple(fits))
+        asked.report(note.accuracy, rung)
+        if asked.should_prune():
+            return _Trial(tuple(fits), pruned=True)
+    note = yield from chain.fit(f"trial {number}", whole)
+    return _Trial((*fits, note))
+
+
+def _study(seed: int, pruner: str) -> Any:
+    # Optuna takes half a second to import, which a job without tuning is spared.
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    sampler = optuna.samplers.TPESampler(seed=seed)
+    return optuna.create_study(direction="maximize", sampler=sampler, pruner=_pruner(pruner))
+
+
+def _tell(study: Any, asked: Any, trial: _Trial) -> None:
+    """Tell Optuna how a trial ended."""
+    from optuna.trial import TrialState
+
+    if trial.failed:
+        study.tell(asked, state=TrialState.FAIL)
+    elif trial.pruned:
+        study.tell(asked, state=TrialState.PRUNED)
+    else:
+        study.tell(asked, trial.last.accuracy)
+
+
+def _pruner(name: str) -> Any:
+    import optuna
+
+    if name == "median":
+        return optuna.pruners.MedianPruner(n_startup_trials=5)
+    if name == "halving":
+        return optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3)
+    return optuna.pruners.NopPruner()

@@ -1,0 +1,243 @@
+"""SQL dialects: how each engine spells names, texts, numbers and comparisons, so that none is silently misread.
+
+Three things differ between engines and would be wrong in silence. DuckDB and PostgreSQL take NaN for the greatest of
+all numbers, BigQuery compares it with nothing. DuckDB compares the text '1' with the number 1 by turning one into the
+other, so its comparisons are spelled in ways that refuse a column of another type. And an engine may take two names
+for the same: DuckDB and BigQuery where only the case differs, PostgreSQL where they differ after 63 bytes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dnfscale.core.parts import Part
+from dnfscale.core.quantities import Quantity
+from dnfscale.errors import DataError
+from dnfscale.export.clocks import (
+    bigquery_part,
+    bigquery_place,
+    duckdb_part,
+    postgres_part,
+    standard_place,
+)
+from dnfscale.export.moments import bigquery_quantity, duckdb_quantity, postgres_quantity
+
+_LOWER_ASCII = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_BIGGEST_WHOLE = 1 << 64
+"""Columns of whole numbers have at most 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One engine's SQL."""
+
+    title: str
+    name: Callable[[str], str]
+    """Quote the name of a column or table."""
+    text: Callable[[str], str]
+    number: Callable[[int | float], str]
+    quantity: Callable[[Quantity], str]
+    """Write a date, time, duration or decimal."""
+    same: Callable[[str, int | float | str], str]
+    """Write that a column has a value; NULL where it is missing."""
+    differs: Callable[[str, int | float | str], str]
+    """Write that a column has another value or none; never NULL."""
+    below_nan: Callable[[str], str] | None
+    """Write that a number is not NaN; None if comparisons with NaN are false anyway."""
+    is_nan: Callable[[str], str]
+    """Write that the number in a column is NaN."""
+    any_is_nan: Callable[[str], str]
+    """Write the same for a column that may hold numbers or anything else."""
+    same_name: Callable[[str], str]
+    """Map all names that the engine takes for equal to one of them."""
+    part: Callable[[str, Part], str]
+    """Write the number of the hour, weekday or month of a column, as the clock of its zone shows it."""
+    place: Callable[[Part, str], int]
+    """Return the number of a weekday or month."""
+    double: str
+    """The type of floating-point numbers."""
+
+
+def _exact_number(value: int | float) -> str | None:
+    """Write a number as a whole one if it could stand in a column of whole numbers; else return None.
+
+    Beyond 2**53 a whole number must not be compared as a float. A float that is whole is the same number either way.
+    """
+    if isinstance(value, float) and (not value.is_integer() or abs(value) >= _BIGGEST_WHOLE):
+        return None
+    return str(int(value))
+
+
+def _quoted_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _standard_text(value: str, escaped: str) -> str:
+    """Quote a text; with E'' and backslashes if it contains a character that `escaped` matches."""
+    doubled = value.replace("'", "''")
+    if not re.search(escaped, value):
+        return f"'{doubled}'"
+    named = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    spelled = (named.get(c) or (f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else c) for c in doubled)
+    return "E'" + "".join(spelled) + "'"
+
+
+def _duckdb_text(value: str) -> str:
+    if "\0" not in value:
+        return _standard_text(value, r"[\x00-\x1f\x7f]")
+    # A literal cannot hold NUL, a text can.
+    return "(" + " || chr(0) || ".join(_standard_text(part, r"[\x00-\x1f\x7f]") for part in value.split("\0")) + ")"
+
+
+def _duckdb_number(value: int | float) -> str:
+    whole = _exact_number(value)
+    if whole is not None:
+        return whole
+    if math.isinf(value):
+        return "'Infinity'::DOUBLE" if value > 0 else "'-Infinity'::DOUBLE"
+    # Without an exponent it would be a DECIMAL, which becomes a DOUBLE with two roundings.
+    written = repr(value)
+    return written if "e" in written else f"{written}e0"
+
+
+def _duckdb_same(column: str, value: int | float | str) -> str:
+    if not isinstance(value, str):
+        return f"+{column} = {_duckdb_number(value)}"
+    return f"{column} {'LIKE' if _castable(value) else '='} {_duckdb_text(value)}"
+
+
+def _duckdb_differs(column: str, value: int | float | str) -> str:
+    if not isinstance(value, str):
+        return f"+{column} IS DISTINCT FROM {_duckdb_number(value)}"
+    if _castable(value):
+        return f"({column} NOT LIKE {_duckdb_text(value)} OR {column} IS NULL)"
+    return f"{column} IS DISTINCT FROM {_duckdb_text(value)}"
+
+
+def _castable(value: str) -> bool:
+    """Return whether a text could be cast to a number, a date or a truth value: '=' would do so, LIKE does not."""
+    word = value.strip().lstrip("+-.").lower()
+    looks_so = word[:1].isdigit() or word in ("t", "f", "y", "n", "true", "false", "yes", "no", "on", "off", "nan")
+    return (looks_so or word.startswith("inf")) and not re.search(r"[%_\\]", value)
+
+
+def _postgres_text(value: str) -> str:
+    if "\0" in value:
+        raise DataError(
+            f"PostgreSQL has no texts with the character NUL, but the model compares with {value!r}; "
+            "export to another dialect, or learn without that category"
+        )
+    written = _standard_text(value, r"[\x00-\x1f\x7f\\]")
+    # A bare literal takes the column's type, and '1' would equal the number 1.
+    return f"{written}::text" if _castable(value) else written
+
+
+def _postgres_number(value: int | float) -> str:
+    whole = _exact_number(value)
+    if whole is not None:
+        return whole
+    if math.isinf(value):
+        return "'Infinity'::float8" if value > 0 else "'-Infinity'::float8"
+    return repr(value)
+
+
+def _postgres_same(column: str, value: int | float | str) -> str:
+    return f"{column} = {_postgres_text(value) if isinstance(value, str) else _postgres_number(value)}"
+
+
+def _postgres_differs(column: str, value: int | float | str) -> str:
+    return f"{column} IS DISTINCT FROM {_postgres_text(value) if isinstance(value, str) else _postgres_number(value)}"
+
+
+def _bigquery_escaped(value: str, delimiter: str) -> str:
+    named = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", delimiter: f"\\{delimiter}"}
+    spelled = []
+    for c in value:
+        if c in named:
+            spelled.append(named[c])
+        elif c.isprintable():
+            spelled.append(c)
+        else:
+            spelled.append(f"\\u{ord(c):04x}" if ord(c) < 1 << 16 else f"\\U{ord(c):08x}")
+    return delimiter + "".join(spelled) + delimiter
+
+
+def _bigquery_text(value: str) -> str:
+    return _bigquery_escaped(value, "'")
+
+
+def _bigquery_number(value: int | float) -> str:
+    whole = _exact_number(value)
+    if whole is not None:
+        return whole if -(1 << 63) <= int(value) < 1 << 63 else f"BIGNUMERIC '{whole}'"
+    if math.isinf(value):
+        return "CAST('inf' AS FLOAT64)" if value > 0 else "CAST('-inf' AS FLOAT64)"
+    return repr(value)
+
+
+def _bigquery_same(column: str, value: int | float | str) -> str:
+    return f"{column} = {_bigquery_text(value) if isinstance(value, str) else _bigquery_number(value)}"
+
+
+def _bigquery_differs(column: str, value: int | float | str) -> str:
+    return f"{column} IS DISTINCT FROM {_bigquery_text(value) if isinstance(value, str) else _bigquery_number(value)}"
+
+
+DIALECTS: dict[str, Dialect] = {
+    "duckdb": Dialect(
+        title="DuckDB",
+        name=_quoted_name,
+        text=_duckdb_text,
+        number=_duckdb_number,
+        quantity=duckdb_quantity,
+        same=_duckdb_same,
+        differs=_duckdb_differs,
+        # Nothing is greater than NaN. Parquet's statistics of the least and greatest number leave NaN out, and DuckDB
+        # 2.0 decides comparisons with NaN by them; it has no statistics of a function's result, hence least().
+        below_nan=lambda column: f"{column} = least({column}, 'inf'::DOUBLE)",
+        is_nan=lambda column: f"{column} > least({column}, 'inf'::DOUBLE)",
+        any_is_nan=lambda column: f"typeof({column}) IN ('FLOAT', 'DOUBLE') AND {column}::VARCHAR IN ('nan', '-nan')",
+        same_name=lambda name: name.translate(_LOWER_ASCII),
+        part=duckdb_part,
+        place=standard_place,
+        double="DOUBLE",
+    ),
+    "postgres": Dialect(
+        title="PostgreSQL",
+        name=_quoted_name,
+        text=_postgres_text,
+        number=_postgres_number,
+        quantity=postgres_quantity,
+        same=_postgres_same,
+        differs=_postgres_differs,
+        below_nan=lambda column: f"{column} < 'NaN'::float8",
+        is_nan=lambda column: f"{column} = 'NaN'::float8",
+        any_is_nan=lambda column: (
+            f"pg_typeof({column})::text IN ('real', 'double precision', 'numeric') AND {column}::text = 'NaN'"
+        ),
+        same_name=lambda name: name.encode("utf-8", "surrogatepass")[:63].decode("utf-8", "ignore"),
+        part=postgres_part,
+        place=standard_place,
+        double="DOUBLE PRECISION",
+    ),
+    "bigquery": Dialect(
+        title="BigQuery",
+        name=lambda name: _bigquery_escaped(name, "`"),
+        text=_bigquery_text,
+        number=_bigquery_number,
+        quantity=bigquery_quantity,
+        same=_bigquery_same,
+        differs=_bigquery_differs,
+        below_nan=None,
+        is_nan=lambda column: f"IS_NAN({column})",
+        any_is_nan=lambda column: f"""FORMAT('%T', {column}) = 'CAST("nan" AS FLOAT64)'""",
+        same_name=str.lower,
+        part=bigquery_part,
+        place=bigquery_place,
+        double="FLOAT64",
+    ),
+}

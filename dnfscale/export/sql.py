@@ -1,0 +1,235 @@
+"""A model as SQL: one Boolean expression over the dataset's columns, or a whole SELECT.
+
+The expression is never NULL: where a value is missing, NULL or NaN, it gives the model's answer. A condition that may
+be NULL stands only where NULL and false have the same effect, and one COALESCE around everything makes it false.
+Negations in a tree are therefore moved down to the attributes, whose negations are never NULL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dnfscale.core.model import Model
+from dnfscale.core.parts import Part, stored_column
+from dnfscale.core.quantities import Quantity
+from dnfscale.core.tree import without_negations
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.errors import DataError, SpecError
+from dnfscale.export.dialects import DIALECTS, Dialect
+from dnfscale.export.kinds import Kind, kinds
+from dnfscale.method.spelling import Spelling, spell
+from dnfscale.method.words import holds_where_missing, literals_of
+from dnfscale.spec.checks import one_of, text, yes_no
+from dnfscale.spec.keys import key
+from dnfscale.spec.registry import EXPORTS, Export
+
+
+def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, *, probability: bool = False) -> str:
+    """Return the formula as an expression for a WHERE clause, or a SELECT of a table with the column `prediction`.
+
+    A table may be given with its schema, as in `sales.customers`; a part with a dot of its own in double quotes. For
+    DuckDB it may also be a Parquet file or a glob. The SELECT has the column `probability` as well if asked for.
+    """
+    spoken = _dialect_of(dialect)
+    prediction = _expression(model, spoken)
+    if table is None:
+        if probability:
+            raise SpecError("a probability is a column of a whole SELECT; name a table too")
+        return "\n".join(prediction)
+    columns = [["*"], _named(prediction, "prediction")]
+    if probability:
+        columns.append(_named(_probability(model, spoken), "probability"))
+    listed = ",\n".join("\n".join(f"  {line}" for line in lines) for lines in columns)
+    return f"SELECT\n{listed}\nFROM {_table_name(table, spoken)}"
+
+
+def _dialect_of(name: str) -> Dialect:
+    if name not in DIALECTS:
+        raise SpecError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}")
+    return DIALECTS[name]
+
+
+def _expression(model: Model, dialect: Dialect) -> list[str]:
+    """Return the lines of the expression; a name may have line breaks of its own, so they are not one text yet."""
+    _check_names(model.columns, dialect)
+    _check_lookalikes(model, model.columns, dialect)
+    known = kinds(model.tau)
+    if not model.dnf.terms:
+        return ["FALSE"]
+    if any(not term.care for term in model.dnf.terms):
+        return ["TRUE"]
+
+    def told(i: int, holds: bool) -> str:
+        return _condition(model.tau.attributes[i], holds, dialect, known)
+
+    if model.tree is not None:
+        spelling = Spelling(told, " AND ", " OR ", lambda text: f"NOT {text}")
+        terms = [spell(without_negations(model.tree), spelling)]
+    else:
+        terms = [" AND ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms]
+    may_be_null = any(
+        not holds_where_missing(model.tau.attributes[i], holds) and not _never_null(model.tau.attributes[i])
+        for i, holds in literals_of(model)
+    )
+    if len(terms) == 1:
+        return [f"COALESCE({terms[0]}, FALSE)" if may_be_null else f"({terms[0]})"]
+    lines = [f"  {terms[0]}", *(f"  OR {term}" for term in terms[1:])]
+    return ["COALESCE(", *lines[:-1], f"{lines[-1]},", "  FALSE", ")"] if may_be_null else ["(", *lines, ")"]
+
+
+def _never_null(attribute: Attribute) -> bool:
+    """Return whether an attribute is written so that it is false, never NULL, where the value is missing."""
+    if isinstance(attribute, IsMissing):
+        return True
+    if isinstance(attribute, Above | Between):
+        return not cuts_of(attribute)
+    return isinstance(attribute.value, bool)
+
+
+def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
+    """Write that an attribute holds, which may be NULL instead of false, or that it does not, which is never NULL."""
+    stored = stored_column(attribute.column)
+    column, kind = dialect.name(stored), known[stored]
+    if isinstance(attribute, IsMissing):
+        return _missing(column, dialect, kind, holds)
+    part = attribute.column
+    if isinstance(part, Part):
+        column = dialect.part(column, part)
+    if isinstance(attribute, Above | Between):
+        return _in_range(column, cuts_of(attribute), dialect, kind, holds)
+    value = attribute.value
+    if isinstance(part, Part):
+        return f"{column} {'=' if holds else 'IS DISTINCT FROM'} {dialect.place(part, str(value))}"
+    if isinstance(value, bool):
+        return f"{column} {'IS' if holds else 'IS NOT'} {'TRUE' if value else 'FALSE'}"
+    return dialect.same(column, value) if holds else dialect.differs(column, value)
+
+
+def _in_range(column: str, cuts: Sequence[int | float | Quantity], dialect: Dialect, kind: Kind, holds: bool) -> str:
+    """Write that a column lies above the first cut and, if there is a second, not above that; or the negation."""
+    if not cuts:
+        return "FALSE" if holds else "TRUE"
+    numbers = [dialect.quantity(cut) if isinstance(cut, Quantity) else dialect.number(cut) for cut in cuts]
+    signs = (">", "<=") if holds else ("<=", ">")
+    said = [f"{column} {sign} {number}" for sign, number in zip(signs, numbers, strict=False)]
+    if not holds:
+        nan = [] if kind is Kind.MOMENT else [dialect.is_nan(column)]
+        return f"({' OR '.join([*said, f'{column} IS NULL', *nan])})"
+    if kind is not Kind.MOMENT and dialect.below_nan:
+        # For intervals too: DuckDB may take their upper end for granted. This also refuses a column of truth values
+        # there.
+        said.append(dialect.below_nan(column))
+    return " AND ".join(said)
+
+
+def _missing(column: str, dialect: Dialect, kind: Kind, holds: bool) -> str:
+    if kind in (Kind.TEXT, Kind.FLAG, Kind.MOMENT):
+        return f"{column} IS NULL" if holds else f"{column} IS NOT NULL"
+    nan = dialect.is_nan(column) if kind is Kind.NUMBER else dialect.any_is_nan(column)
+    return f"{'' if holds else 'NOT '}({column} IS NULL OR {nan})"
+
+
+def _probability(model: Model, dialect: Dialect) -> list[str]:
+    """Return the lines that look up the probability of each row's type; an ELSE serves the types without rows.
+
+    It needs the columns of all attributes, including those that the formula does not mention.
+    """
+    columns = [stored_column(attribute.column) for attribute in model.tau.attributes]
+    _check_names(columns, dialect)
+    _check_lookalikes(model, columns, dialect)
+    known = kinds(model.tau)
+    bits = [
+        f"CASE WHEN {_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"
+        for i, attribute in enumerate(model.tau.attributes)
+    ]
+    probabilities = model.probabilities()
+    cases = [f"WHEN {t} THEN {dialect.number(float(probabilities[t]))}" for t in model.counts.codes.tolist()]
+    others = _unseen(model, dialect)
+    if cases:
+        code = [f"  {bits[0]}", *(f"  + {bit}" for bit in bits[1:])]
+        others = ["CASE", *code, *(f"  {case}" for case in cases), *(["ELSE", *others] if others else []), "END"]
+    return ["CAST(", *others, f"AS {dialect.double})"]
+
+
+def _unseen(model: Model, dialect: Dialect) -> list[str]:
+    """Return the probability of types without rows, which depends on the formula only; no lines if all types occur."""
+    unseen = np.setdiff1d(np.arange(1 << len(model.tau)), model.counts.codes)
+    left = sorted({float(p) for p in model.probabilities()[unseen]})
+    if len(left) < 2:
+        return [dialect.number(p) for p in left]
+    below, above = map(dialect.number, left)
+    return ["CASE WHEN", *_expression(model, dialect), f"THEN {above} ELSE {below} END"]
+
+
+def _named(lines: list[str], name: str) -> list[str]:
+    return [*lines[:-1], f"{lines[-1]} AS {name}"]
+
+
+def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
+    """Raise DataError unless the engine can have columns of these names side by side."""
+    taken: dict[str, str] = {}
+    for name in columns:
+        if not name or "\0" in name:
+            trouble = "an empty name" if not name else f"the character NUL in its name, {name!r}"
+            raise DataError(f"{dialect.title} has no column with {trouble}; name it otherwise and learn again")
+        other = taken.setdefault(dialect.same_name(name), name)
+        if other != name:
+            raise DataError(
+                f"{dialect.title} takes the columns {other!r} and {name!r} for the same; "
+                "name one otherwise and learn again"
+            )
+
+
+def _check_lookalikes(model: Model, columns: Iterable[str], dialect: Dialect) -> None:
+    """Raise DataError if the engine may take another column of the dataset learned from for one of these."""
+    for column in columns:
+        taken: dict[str, str] = {}
+        for name in (column, *model.lookalikes.get(column, ())):
+            other = taken.setdefault(dialect.same_name(name), name)
+            if other != name:
+                raise DataError(
+                    f"{dialect.title} takes the columns {other!r} and {name!r} of the dataset for the same, and may "
+                    f"read another column as {column!r} than the one learned from; name one otherwise and learn again, "
+                    "or export to a language that tells them apart, such as Python"
+                )
+
+
+def _table_name(name: str, dialect: Dialect) -> str:
+    """Return the name of a table, or of a file, as it is written in a query."""
+    if dialect is DIALECTS["duckdb"] and ("/" in name or name.endswith(".parquet")):
+        return dialect.text(name)
+    parts = re.findall(r'(?:"((?:[^"]|"")+)"|([^".\0]+))(?:\.|$)', name)
+    quoted = ".".join(dialect.name(inner.replace('""', '"') or plain) for inner, plain in parts)
+    # What the pattern skipped must not go unnoticed.
+    spelled = ".".join(f'"{inner}"' if inner else plain for inner, plain in parts)
+    if not parts or spelled != name:
+        raise SpecError(f'a table must be a name such as customers, sales.customers or "a.b", got {name!r}')
+    return quoted
+
+
+@dataclass(frozen=True, slots=True)
+class SqlOptions:
+    """Whose SQL, and how much of a query."""
+
+    dialect: str = key(one_of(*DIALECTS), "duckdb", "whose SQL")
+    table: str | None = key(
+        text,
+        None,
+        "a whole SELECT of this table, such as customers or sales.customers; for DuckDB also a Parquet file",
+    )
+    probability: bool = key(yes_no, False, "a column `probability` in that SELECT")
+
+
+EXPORTS.register(
+    Export(
+        name="sql",
+        title="a Boolean expression in SQL, or a SELECT of a table",
+        ending=".sql",
+        write=export_sql,
+        options=SqlOptions,
+    )
+)

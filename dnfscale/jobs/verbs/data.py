@@ -1,0 +1,195 @@
+"""The verbs of `dnfscale data`: list, get, convert, make."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from dnfscale.datasets.convert import MISSING, convert_csv
+from dnfscale.datasets.make import WriteChunk, parse_columns, plan_synthetic, write_description
+from dnfscale.datasets.named import describe_named, get
+from dnfscale.engine.launch import launch
+from dnfscale.errors import SpecError
+from dnfscale.report.formats import visible
+from dnfscale.spec.cluster import ClusterSpec
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_REDRAW_S = 0.1
+_PLAIN_S = 5.0
+"""How often progress is shown: on a terminal, and elsewhere."""
+_BAR = 30
+_SHOWN = 40
+"""How many columns a conversion lists one by one."""
+
+
+def add_data_verbs(subparsers: Subparsers) -> None:
+    """Add `data` and its verbs to the command line."""
+    data_verb = subparsers.add_parser("data", help="datasets: list, get, convert, make")
+    verbs = data_verb.add_subparsers(metavar="WHAT", required=True)
+
+    list_verb = verbs.add_parser("list", help="list the datasets that have a name, and where they are")
+    list_verb.add_argument("--json", action="store_true", help="as JSON")
+    list_verb.set_defaults(verb=_list)
+
+    get_verb = verbs.add_parser("get", help="fetch datasets of the paper, and print where they are")
+    get_verb.add_argument("names", metavar="NAME", nargs="+", help="a name of `data list`, such as colon")
+    get_verb.add_argument("--from", dest="source", metavar="DIR", help="take local copies instead of downloading")
+    get_verb.set_defaults(verb=_get)
+
+    convert_verb = verbs.add_parser("convert", help="turn a CSV of any size into Parquet")
+    convert_verb.add_argument("csv", metavar="CSV", help="a CSV file; .gz and .bz2 are unpacked on the way")
+    convert_verb.add_argument("dir", metavar="DIR", help="a new or empty folder")
+    convert_verb.add_argument("--separator", default=",", metavar="CHAR", help='between columns (default ","); or tab')
+    convert_verb.add_argument(
+        "--missing",
+        action="append",
+        metavar="TEXT",
+        help=f"what stands for a missing value besides an empty cell, once each (default: {', '.join(MISSING)})",
+    )
+    convert_verb.add_argument("--names", metavar="A,B,C", help="column names of a file that has no header")
+    convert_verb.add_argument("--text", action="append", default=[], metavar="COLUMN", help="take a column as text")
+    convert_verb.add_argument("--encoding", default="utf8", help="such as latin1 (default: utf8)")
+    convert_verb.set_defaults(verb=_convert, prints_summary=True)
+
+    make_verb = verbs.add_parser("make", help="write a synthetic dataset with a planted formula")
+    make_verb.add_argument("dir", metavar="DIR", help="a new or empty folder")
+    make_verb.add_argument("--rows", type=int, required=True, metavar="N")
+    make_verb.add_argument("--columns", default="20", help='a number, or such as "14 float32, 6 category:4, 1 bool"')
+    make_verb.add_argument("--seed", type=int, default=0, metavar="S")
+    make_verb.add_argument("--noise", type=float, default=0.1, metavar="SHARE", help="share of labels to flip")
+    make_verb.add_argument("--workers", type=int, default=2, metavar="W", help="processes that write")
+    make_verb.set_defaults(verb=_make, prints_summary=True)
+
+
+class Meter:
+    """Shows how far a download or a conversion is: a moving bar on a terminal, plain lines elsewhere."""
+
+    def __init__(self, name: str, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._name = name
+        self._stream = stream
+        self._clock = clock
+        self._live = stream.isatty()
+        self._told = clock()
+        self._drawn = False
+
+    def bytes(self, done: int, total: int | None) -> None:
+        """Show the bytes received so far, and the total if it is known."""
+        if total:
+            share = min(done / total, 1.0)
+            full = round(share * _BAR)
+            bar = f"[{'#' * full}{'.' * (_BAR - full)}] " if self._live else ""
+            text = f"{bar}{share:4.0%}  {_size(done)} of {_size(total)}"
+        else:
+            text = _size(done)
+        self._tell(text, last=total is not None and done >= total)
+
+    def rows(self, done: int) -> None:
+        """Show the rows written so far."""
+        self._tell(f"{done:,} rows", last=False)
+
+    def end(self) -> None:
+        """End the line of the bar."""
+        if self._drawn:
+            self._stream.write("\n")
+            self._stream.flush()
+        self._drawn = False
+
+    def _tell(self, text: str, *, last: bool) -> None:
+        now = self._clock()
+        if not last and now - self._told < (_REDRAW_S if self._live else _PLAIN_S):
+            return
+        self._told = now
+        line = f"  {self._name}  {text}"
+        self._stream.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
+        self._stream.flush()
+        self._drawn = self._live
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:,.1f} kB"
+
+
+def _list(options: argparse.Namespace) -> None:
+    listed = describe_named()
+    if options.json:
+        print(json.dumps([dataclasses.asdict(row) for row in listed], indent=2))
+        return
+    for row in listed:
+        labels = f"target {row.target!r}, positive {', '.join(map(repr, row.positive))}"
+        print(
+            f"{row.path:<28}{row.title:<28}{row.rows:>9,} rows{row.attributes:>7,} attributes  {labels:<42}"
+            f"{row.place:<14}{row.licence}"
+        )
+
+
+def _get(options: argparse.Namespace) -> None:
+    for name in options.names:
+        meter = Meter(name, sys.stderr)
+        try:
+            file = get(name, source_folder=Path(options.source) if options.source else None, progress=meter.bytes)
+        finally:
+            meter.end()
+        print(file)
+
+
+def _convert(options: argparse.Namespace) -> None:
+    meter = Meter(Path(options.csv).name, sys.stderr)
+    try:
+        converted = convert_csv(
+            Path(options.csv),
+            Path(options.dir),
+            separator={"tab": "\t", "\\t": "\t"}.get(options.separator, options.separator),
+            missing=MISSING if options.missing is None else options.missing,
+            names=options.names.split(",") if options.names else (),
+            text=options.text,
+            encoding=options.encoding,
+            progress=meter.rows,
+        )
+    finally:
+        meter.end()
+    files = "1 file" if converted.files == 1 else f"{converted.files:,} files"
+    print(f"{options.dir}: {converted.rows:,} rows, {len(converted.types):,} columns, {files}")
+    for name, kind in list(converted.types.items())[:_SHOWN]:
+        missing = converted.missing.get(name, 0)
+        print(f"  {visible(name)}: {kind}" + (f", {missing:,} missing" if missing else ""))
+    if len(converted.types) > _SHOWN:
+        print(f"  ... and {len(converted.types) - _SHOWN:,} more")
+
+
+def _make(options: argparse.Namespace) -> None:
+    if options.rows < 1:
+        raise SpecError(f"--rows must be at least 1, got {options.rows}")
+    if not 0 <= options.noise < 0.5:
+        raise SpecError(f"--noise must be at least 0 and below 0.5, got {options.noise}")
+    if options.seed < 0:
+        raise SpecError(f"--seed must be at least 0, got {options.seed}")
+    if options.workers < 1:
+        raise SpecError(f"--workers must be at least 1, got {options.workers}")
+    synthetic = plan_synthetic(options.rows, parse_columns(options.columns), seed=options.seed, noise=options.noise)
+    folder = Path(options.dir)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SpecError(f"{folder} must be an empty or a new folder; choose another")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SpecError(f"{folder} cannot be made: {error.strerror}; choose another") from error
+    many = synthetic.n_chunks > 1
+    cluster = ClusterSpec(kind="local" if many else "serial", workers=options.workers)
+    engine = launch(cluster, loaded=[WriteChunk.__module__])
+    try:
+        written = engine.map("write chunks", range(synthetic.n_chunks), WriteChunk(synthetic, str(folder.resolve())))
+    finally:
+        engine.close()
+    write_description(synthetic, folder)
+    columns = ", ".join(map(str, synthetic.kinds))
+    print(f"{folder}: {sum(written):,} rows, {columns}, target y")
+    print(f"planted: {synthetic.planted}")
+    print(f"then {synthetic.noise:.0%} of the labels were flipped")

@@ -1,0 +1,214 @@
+"""The verb `explain`: what a formula says and rests on, why a row gets its answer, and which types a dataset has."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dnfscale.apply.evaluate import check_columns, types_of
+from dnfscale.apply.found_types import FindTypes, merge_found
+from dnfscale.core.columns import Categories, Numbers
+from dnfscale.core.model import Model
+from dnfscale.core.parts import ColumnName
+from dnfscale.core.quantities import Quantity
+from dnfscale.core.vocabulary import Vocabulary
+from dnfscale.data.models import read_model
+from dnfscale.data.source import Source
+from dnfscale.datasets.named import open_dataset
+from dnfscale.engine.api import Progress
+from dnfscale.engine.serial import SerialEngine
+from dnfscale.errors import DataError, SpecError
+from dnfscale.jobs import signals
+from dnfscale.jobs.progress import ProgressLines
+from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
+from dnfscale.method.explain import Explanation, explain_model, explain_type, explain_types, model_to_record, to_record
+from dnfscale.method.narrate import Told, count_words, type_words, write, write_model
+from dnfscale.report.wording import count
+from dnfscale.spec.storage import Access
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+SCHEMA = "dnfscale.explanation/1"
+_SHOWN_TYPES = 20
+
+
+def add_explain_verb(subparsers: Subparsers) -> None:
+    """Add `explain` to the command line."""
+    verb = subparsers.add_parser(
+        "explain",
+        help="say what a model's formula rests on, or why rows get their answers",
+        description="Without DATA: the formula, and what the rows it was learned from say of each line. With DATA: the "
+        "types that its rows have, and their answers. With --row: why this row gets its answer, and the smallest "
+        "change that turns it.",
+    )
+    verb.add_argument("model", metavar="MODEL", help="the model.json of a run")
+    verb.add_argument("data", metavar="DATA", nargs="?", help="a Parquet file, directory or glob, or a named dataset")
+    verb.add_argument("--row", type=int, metavar="N", help="explain the answer for this row of DATA; the first is 0")
+    verb.add_argument(
+        "--limit",
+        type=int,
+        metavar="K",
+        help=f"tell of the K most frequent types (default: {_SHOWN_TYPES}; with --json: all)",
+    )
+    verb.add_argument("--label", help="which formula of a model of several classes to explain")
+    verb.add_argument("--json", action="store_true", help="as JSON")
+    add_storage_options(verb)
+    verb.set_defaults(verb=_explain)
+
+
+def _explain(options: argparse.Namespace) -> None:
+    if options.data is None and options.row is not None:
+        raise SpecError("--row needs the data that the row is in; give DATA after MODEL")
+    if options.row is not None and options.row < 0:
+        raise SpecError(f"--row must be at least 0, which is the first row, got {options.row}")
+    if options.limit is not None and options.limit < 1:
+        raise SpecError(f"--limit must be at least 1, got {options.limit}")
+    model = read_model(options.model, options.label, access_from(options))
+    if options.data is None:
+        text, record = _whole(model)
+    else:
+        source = _open(options.data, model, access_from(options))
+        text, record = _types(model, source, options) if options.row is None else _row(model, source, options.row)
+    print(json.dumps({"schema": SCHEMA, **record}, indent=2, ensure_ascii=False) if options.json else text)
+
+
+def _whole(model: Model) -> tuple[str, dict[str, Any]]:
+    facts = explain_model(model)
+    return write_model(model, facts).rstrip("\n"), {"formula": model.formula, **model_to_record(model, facts)}
+
+
+def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]]:
+    code, values = _find_row(model.tau, source, number)
+    explanation = explain_type(model, code)
+    written = {str(column): _written(value) for column, value in values.items()}
+    record = {"data": source.path, "row": number, "values": written, **to_record(model, explanation)}
+    head = f"{source.path}, row {number:,} of {source.n_rows:,} (the first is 0)"
+    return f"{head}\n\n{write(model, explanation, values)}".rstrip("\n"), record
+
+
+def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    scan = FindTypes(model.tau)
+    found = _engine(source).reduce("find types", source.partitions, scan, merge_found)
+    accepted = model.dnf.accepts(found.codes)
+    n_accepted = int(found.rows[accepted].sum())
+    unseen = int(found.rows[~np.isin(found.codes, model.counts.codes)].sum())
+    limit = options.limit or (len(found.codes) if options.json else _SHOWN_TYPES)
+    # The most frequent first; a stable sort leaves ties in the order of their codes.
+    order = np.argsort(-found.rows, kind="stable")[:limit]
+    explained = explain_types(model, found.codes[order].tolist())
+    listed = list(zip(explained.values(), found.rows[order].tolist(), strict=True))
+    record = {
+        "data": source.path,
+        "rows": source.n_rows,
+        "accepted_rows": n_accepted,
+        "rows_of_unseen_types": unseen,
+        "types_found": len(found.codes),
+        "types": [{"rows": rows, **to_record(model, explanation)} for explanation, rows in listed],
+    }
+    lines = [
+        f"{source.path}: {source.n_rows:,} rows of {len(found.codes):,} type{'s' * (len(found.codes) != 1)}",
+        f"yes for {n_accepted:,} rows{_share(n_accepted, source.n_rows)}, no for {source.n_rows - n_accepted:,}; "
+        f"{unseen:,} rows are of types that were not learned from",
+    ]
+    if listed:
+        lines += ["", *_table(model, listed, source.n_rows)]
+    left = source.n_rows - sum(rows for _, rows in listed)
+    if left:
+        more = count(len(found.codes) - len(listed), "more type")
+        lines.append(f"and {more} with {count(left, 'row')}; raise --limit to see them")
+    return "\n".join(lines), record
+
+
+def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int) -> list[str]:
+    """Return a table of types; the column that may be long comes last."""
+    rows = [("rows", "share", "answer", "lines", "learned from, positive", "type")]
+    for explanation, n in listed:
+        held = ", ".join(str(index + 1) for index in explanation.terms) or "none"
+        learned = "never seen"
+        if explanation.n:
+            share = _share(explanation.c, explanation.n)
+            learned = f"{count_words(model, explanation.n)}, {count_words(model, explanation.c)}{share}"
+        answer = "yes" if explanation.accepted else "no"
+        told = type_words(model, explanation.code)
+        rows.append((f"{n:,}", f"{100 * n / n_rows:.1f} %", answer, held, learned, told))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    adjust = (str.rjust, str.rjust, str.ljust, str.ljust, str.ljust, str.ljust)
+    return [
+        "  ".join(side(cell, width) for side, cell, width in zip(adjust, row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[ColumnName, Told]]:
+    """Return the type of a row and its values in the columns of tau; only its partition is read."""
+    if number >= source.n_rows:
+        raise SpecError(f"--row must be below {source.n_rows:,}, the rows of {source.path}, got {number:,}")
+    reading = FindTypes(tau).reading
+    first = 0
+    for rows in source.partitions:
+        if first + rows.n_rows <= number:
+            first += rows.n_rows
+            continue
+        for block in rows.blocks(reading):
+            if number < first + block.n_rows:
+                place = number - first
+                values = {
+                    column.name: _value(data, place)
+                    for column, data in zip(reading.columns, block.columns, strict=True)
+                }
+                return int(types_of(block, reading.columns, tau)[place]), values
+            first += block.n_rows
+    raise DataError(f"{source.path}: expected {source.n_rows:,} rows as its footers say, got {first:,}; write it again")
+
+
+def _value(data: Numbers | Categories, place: int) -> Told:
+    if isinstance(data, Numbers):
+        missing = data.present is not None and not data.present[place]
+        if missing:
+            return None
+        value = data.values[place]
+        if data.measure is not None:
+            return Quantity(data.measure, int(value))
+        # A float of low precision is written with the digits that it needs in its own precision, not in double
+        # precision.
+        return float(str(value)) if value.dtype.kind == "f" else int(value)
+    code = int(data.codes[place])
+    return None if code < 0 else data.values[code]
+
+
+def _open(path: str, model: Model, access: Access) -> Source:
+    """Open a dataset, and check that it has the columns that the model needs."""
+    source = open_dataset(path, access)
+    check_columns([model.tau], source.types, path)
+    # Messages show the name that was asked for, not the place where a dataset of that name was found.
+    return replace(source, path=path)
+
+
+def _engine(source: Source) -> SerialEngine:
+    lines = ProgressLines(sys.stderr) if sys.stderr.isatty() else None
+
+    def watch(progress: Progress) -> None:
+        signals.check()
+        if lines is not None and len(source.partitions) > 1:
+            lines.progress(source.path, progress)
+
+    return SerialEngine(watch)
+
+
+def _share(part: int, whole: int) -> str:
+    return f" ({100 * part / whole:.1f} %)" if whole else ""
+
+
+def _written(value: Told) -> Any:
+    """Return a value in JSON: infinity, dates and the like as model files write them."""
+    if isinstance(value, Quantity):
+        return str(value)
+    return {"float": str(value)} if isinstance(value, float) and math.isinf(value) else value

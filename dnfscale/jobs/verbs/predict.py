@@ -1,0 +1,124 @@
+"""`predict`: a model's answer for every row of a dataset."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from typing import Any
+
+from dnfscale.apply.predict import Predicted, predict
+from dnfscale.core.model import Model
+from dnfscale.data.models import read_models
+from dnfscale.data.source import Source
+from dnfscale.data.storage import is_within
+from dnfscale.datasets.named import open_dataset
+from dnfscale.engine.api import Engine
+from dnfscale.engine.clusters.address import Address
+from dnfscale.engine.launch import cores, launch
+from dnfscale.errors import SpecError
+from dnfscale.jobs import signals
+from dnfscale.jobs.progress import ProgressLines
+from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.report.formats import visible
+from dnfscale.spec.cluster import ClusterSpec
+from dnfscale.spec.storage import is_named
+
+_SERIAL_ROWS = 20_000_000
+"""Up to here one process is done before several have started."""
+
+
+def add_predict_verb(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    verb = verbs.add_parser("predict", help="write a model's answer for every row of a dataset")
+    verb.add_argument("model", metavar="MODEL", help="the model.json of a run")
+    verb.add_argument("data", metavar="DATA", help="a Parquet file, directory, glob or URL, builtin:NAME or paper:NAME")
+    verb.add_argument(
+        "--output", metavar="DIR", required=True, help="the folder or URL for the Parquet files of answers"
+    )
+    verb.add_argument("--workers", metavar="N", type=int, help="processes (default: by the number of rows)")
+    verb.add_argument("--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler")
+    verb.add_argument("--insecure", action="store_true", help="let that be another machine's, without TLS")
+    verb.add_argument("--force", action="store_true", help="replace the folder if it holds an earlier prediction")
+    verb.add_argument("--json", action="store_true", help="the summary as JSON")
+    add_storage_options(verb)
+    verb.set_defaults(verb=_predict, prints_summary=True)
+
+
+def _predict(options: argparse.Namespace) -> None:
+    access = access_from(options)
+    output = place_from("--output", options.output)
+    for given in (options.model, options.data):
+        # With --force the folder is replaced, and an earlier prediction may well be read as data.
+        if not is_named(given) and is_within(given, output):
+            raise SpecError(f"--output must be a folder of its own, but {given} lies in {output}; change it")
+    models = read_models(options.model, access)
+    source = open_dataset(options.data, access)
+    lines = ProgressLines(sys.stderr)
+    lines.begin("predict", source.n_rows, len(source.partitions), scans={"predict"})
+    started = time.monotonic()
+    engine = _launched(options, source)
+
+    def watch(progress: Any) -> None:
+        signals.check()
+        if not options.json:
+            lines.progress("predict", progress)
+
+    try:
+        found = predict(models, source, engine.watched_by(watch), output, access=access, force=options.force)
+    finally:
+        engine.close()
+    elapsed = time.monotonic() - started
+    if options.json:
+        print(json.dumps(_record(found, models, elapsed), indent=2, ensure_ascii=False))
+    else:
+        print(_summary(found, models, options.output, elapsed))
+
+
+def _launched(options: argparse.Namespace, source: Source) -> Engine:
+    if options.workers is not None and options.workers < 1:
+        raise SpecError(f"--workers must be at least 1, got {options.workers}")
+    if options.scheduler is not None:
+        return launch(
+            ClusterSpec(kind="address", options=Address(options.scheduler), insecure=options.insecure),
+            tell=lambda notice: print(f"  {notice.message}", file=sys.stderr),
+        )
+    workers = options.workers
+    if workers is None:
+        workers = 1 if source.n_rows <= _SERIAL_ROWS else cores()
+    cluster = ClusterSpec(kind="serial") if workers == 1 else ClusterSpec(kind="local", workers=workers)
+    return launch(cluster, loaded=[predict.__module__])
+
+
+def _labels(models: tuple[Model, ...]) -> list[str]:
+    if len(models) > 1:
+        return [str(model.positive[0]) for model in models]
+    labels = models[0].positive
+    if len(labels) == 1 and isinstance(labels[0], bool):
+        return [str(not labels[0]), str(labels[0])]
+    positive = ", ".join(map(str, labels))
+    return [f"not {positive}", positive]
+
+
+def _record(found: Predicted, models: tuple[Model, ...], elapsed: float) -> dict[str, Any]:
+    return {
+        "rows": found.rows,
+        "answers": dict(zip(_labels(models), found.answers, strict=True)),
+        "rows_with_missing_values": found.missing,
+        "rows_of_unseen_types": found.unseen,
+        "elapsed_s": round(elapsed, 3),
+    }
+
+
+def _summary(found: Predicted, models: tuple[Model, ...], output: str, elapsed: float) -> str:
+    lines = [f"{found.rows:,} rows in {elapsed:.1f} s: {visible(models[0].target)}"]
+    for label, rows in zip(_labels(models), found.answers, strict=True):
+        share = f" ({100 * rows / found.rows:.1f} %)" if found.rows else ""
+        lines.append(f"  {visible(label):<20} {rows:>14,}{share}")
+    if found.missing:
+        lines.append(f"  {found.missing:,} rows lack a value that the model uses; the tests of that column are false")
+    if found.unseen:
+        lines.append(f"  {found.unseen:,} rows are of a type that no row had in the learning")
+    lines.append(f"files  {output}")
+    return "\n".join(lines)

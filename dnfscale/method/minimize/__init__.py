@@ -1,0 +1,1 @@
+"""The shortest formula that answers every type as it must be answered."""

@@ -1,0 +1,1 @@
+"""The cards of a report's page, one module each."""

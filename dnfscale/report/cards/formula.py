@@ -1,0 +1,225 @@
+"""A formula as people read it: one line per term, each condition a chip, and how the rows support each line.
+
+The formula of all rows comes from model.json, with its columns, cuts and counts; the formulas of folds are in
+result.json, and are shown by the names of their attributes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dnfscale.core.formula import quote
+from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.weights import amount, as_weight
+from dnfscale.method.explain import DELTA
+from dnfscale.method.intervals import term_intervals, term_supports
+from dnfscale.method.words import Condition, Literal, Notation, condition_of, conditions_of
+from dnfscale.report.markup import Html, element, join, name_of
+from dnfscale.results.formula import Formula
+from dnfscale.results.formula import Line as RecordedLine
+from dnfscale.results.result import Weight
+
+_SHOWN_LINES = 8
+"""Lines of a formula that are shown without unfolding it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How many rows satisfy a term, and how many of them are positive; or the weights of these rows."""
+
+    n: int | float
+    c: int | float
+    weighted: bool = False
+    """Whether these are weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A term of a formula with the rows that it accepts, if they are known."""
+
+    conditions: tuple[Condition, ...]
+    support: Support | None = None
+    interval: tuple[float, float] | None = None
+    """An interval for the chance that a case which satisfies the term is positive."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFormula:
+    """A formula to be shown: any of its lines makes it true."""
+
+    lines: tuple[Line, ...]
+    otherwise: Support | None = None
+    """The rows that no line accepts."""
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(line.interval for line in self.lines)
+
+    @property
+    def constant(self) -> bool | None:
+        """The formula's answer if it is the same for all rows; otherwise None."""
+        return False if not self.lines else True if any(not line.conditions for line in self.lines) else None
+
+
+def shown_formula(model: Model) -> ShownFormula:
+    """Return the formula of a model with the rows behind each line."""
+    counts, terms = model.counts, model.dnf.terms
+    supports: list[Support | None] = [None] * len(terms)
+    otherwise = None
+    if len(counts.codes):
+        supports = [support_of(model, n, c) for n, c in term_supports(model.dnf, counts)]
+        rejected = ~model.dnf.accepts(counts.codes)
+        otherwise = support_of(model, int(counts.n[rejected].sum()), int(counts.c[rejected].sum()))
+    # Sums of weights are not binomial, so they give no interval.
+    intervals = [None] * len(terms) if model.weighted else _intervals(supports, len(model.tau))
+    return ShownFormula(
+        tuple(
+            Line(tuple(conditions(model.tau.attributes, term.literals)), own, interval)
+            for term, own, interval in zip(terms, supports, intervals, strict=True)
+        ),
+        otherwise,
+    )
+
+
+def support_of(model: Model, n: int, c: int) -> Support:
+    """Return counts of a model as the rows that they are, or as what these weigh."""
+    return Support(as_weight(n, model.unit), as_weight(c, model.unit), model.weighted)
+
+
+def shown_fold_formula(formula: Formula, weight: Weight | None) -> ShownFormula | None:
+    """Return the formula of a fold with the rows behind each line; None if its lines are not known."""
+    if formula.lines is None:
+        return None
+    names = formula.attribute_names
+    unit = (weight and weight.unit) or 1
+    supports = [_recorded(line, unit, weighted=weight is not None) for line in formula.lines]
+    # Sums of weights are not binomial, so they give no interval.
+    intervals = [None] * len(supports) if weight is not None else _intervals(supports, formula.ell)
+    return ShownFormula(
+        tuple(
+            Line(
+                tuple(Condition(names[each.attribute], negated=not each.value) for each in line.all), support, interval
+            )
+            for line, support, interval in zip(formula.lines, supports, intervals, strict=True)
+        )
+    )
+
+
+def _recorded(line: RecordedLine, unit: int, *, weighted: bool) -> Support | None:
+    if line.n is None or line.c is None:
+        return None
+    return Support(as_weight(line.n, unit), as_weight(line.c, unit), weighted)
+
+
+def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Condition]:
+    """Return the conditions of joint literals, as the page shows them; the cuts of a column become one interval."""
+    return conditions_of(attributes, literals, _SHOWN)
+
+
+def condition(attribute: Attribute, holds: bool) -> Condition:
+    """Return the condition of an attribute, or of its negation, as the page shows it."""
+    return condition_of(attribute, holds, _SHOWN)
+
+
+def exact_value(attribute: Attribute) -> str:
+    """Return the value that an attribute compares with, with all digits; for an interval, both ends."""
+    if isinstance(attribute, IsMissing):
+        return ""
+    values = cuts_of(attribute) if isinstance(attribute, Above | Between) else (attribute.value,)
+    return ", ".join(map(_EXACT.value, values))
+
+
+def formula_list(reading: ShownFormula, counted: str) -> Html:
+    """Return the lines of a formula; those beyond the first few are folded.
+
+    `counted` is the word for rows for which the formula should hold, as in: 12 % positive.
+    """
+    if reading.constant is not None:
+        always = next((line.support for line in reading.lines if not line.conditions), reading.otherwise)
+        same = element("span", "Whatever the chosen attributes say, the answer is the same.")
+        return element("div", same, evidence(always, counted), class_="otherwise")
+    items = [_item(line, counted) for line in reading.lines]
+    if len(items) <= _SHOWN_LINES + 2:
+        return element("ol", *items, class_="terms")
+    more = len(items) - _SHOWN_LINES
+    return join(
+        element("ol", *items[:_SHOWN_LINES], class_="terms"),
+        element(
+            "details",
+            element("summary", f"{more} more lines"),
+            element("ol", *items[_SHOWN_LINES:], class_="terms", start=_SHOWN_LINES + 1),
+            class_="lines",
+        ),
+    )
+
+
+def chip(asked: Condition) -> Html:
+    """Return a condition as a chip; a negation is shown by a word or a sign, not by colour alone."""
+    before, after = asked.around
+    parts: list[Html | None] = [
+        element("span", before, class_="sign") if before else None,
+        join(element("bdi", asked.low, class_="value"), element("span", " < ", class_="sign")) if asked.low else None,
+        name_of(asked.name),
+        join(" ", element("span", asked.sign, class_="sign")) if asked.sign else None,
+        join(" ", element("bdi", asked.value, class_="value")) if asked.value else None,
+        element("span", after, class_="sign") if after else None,
+    ]
+    return element("span", *parts, class_="chip no" if asked.negated else "chip")
+
+
+def evidence(support: Support | None, counted: str, interval: tuple[float, float] | None = None) -> Html | None:
+    """Return how many rows a line accepts and which share of them is positive, in words and as a bar."""
+    if support is None:
+        return None
+    share = support.c / support.n if support.n else 0.0
+    rows = f"{amount(support.n)} row{'s' * (support.n != 1)}"
+    text = f"weight {amount(support.n)}" if support.weighted else rows
+    words = f"{text}, {100 * share:.0f} % {counted}" if support.n else f"{text} here"
+    bar = element(
+        "svg",
+        element("rect", width="100%", height="100%", rx=3, class_="track"),
+        element("rect", width=f"{100 * share:.1f}%", height="100%", rx=3, class_="fill") if share else None,
+        class_="share",
+        aria_hidden="true",
+    )
+    within = None
+    if interval and support.n:
+        # Rounding must not narrow the interval.
+        low, high = math.floor(100 * interval[0]), math.ceil(100 * interval[1])
+        within = element("span", f"interval {low} to {high} %")
+    return element("span", element("span", words), bar, within, class_="evidence")
+
+
+def _item(line: Line, counted: str) -> Html:
+    pieces: list[Html | str] = []
+    for number, asked in enumerate(line.conditions):
+        pieces += [Html(' <span class="and">and</span> ')] if number else []
+        pieces.append(chip(asked))
+    return element("li", element("span", *pieces, class_="term"), evidence(line.support, counted, line.interval))
+
+
+def _intervals(supports: Sequence[Support | None], ell: int) -> list[tuple[float, float] | None]:
+    counted = [(int(own.n), int(own.c)) for own in supports if own is not None]
+    found = term_intervals(counted, delta=DELTA, candidates=3**ell)
+    return list(found) if len(found) == len(supports) else [None] * len(supports)
+
+
+def _shown_text(text: str) -> str:
+    """Return a name or category as it is; a blank one is quoted, so that it can be seen."""
+    return text if text.strip() else quote(text)
+
+
+def _short_number(value: int | float | Quantity) -> str:
+    """Return a number with six digits, and a date, time, duration or decimal as it is."""
+    if isinstance(value, Quantity):
+        return str(value)
+    digits = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return digits.replace("inf", "∞").replace("-", "−")
+
+
+_SHOWN = Notation(_shown_text, _short_number)
+_EXACT = Notation(_shown_text, str)

@@ -1,0 +1,162 @@
+"""A table, and how it is written: CSV for programs, Markdown and LaTeX for people.
+
+A figure keeps its full value: CSV gets all digits, and the deviation in a column of its own; the formats that people
+read get it rounded, as mean ± deviation.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dnfscale.export.latex import SPECIAL
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number for people: with how many decimals to show it, and its deviation if it has one."""
+
+    value: float
+    digits: int = 1
+    deviation: float | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.value:,.{self.digits}f}"
+        if self.deviation is not None:
+            text += f" ± {self.deviation:,.{self.digits}f}"
+        return text.replace("-", "−")
+
+
+Cell = str | int | Figure | None
+
+
+def amount_cell(number: float) -> Cell:
+    """Return the cell of a table for a number of rows, or for what rows weigh."""
+    return number if isinstance(number, int) else Figure(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with a title; None is an empty cell."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.header) for row in self.rows):
+            raise ValueError(f"every row of «{self.title}» must have {len(self.header)} cells")
+
+    def is_text(self, column: int) -> bool:
+        """Return whether a column holds words, not numbers."""
+        return any(isinstance(row[column], str) for row in self.rows)
+
+
+def to_csv(table: Table) -> str:
+    """Write a table as CSV, with no text in it that a spreadsheet would run as a formula."""
+    spread = [_has_deviations(table, column) for column in range(len(table.header))]
+    header: list[str] = []
+    for name, wide in zip(table.header, spread, strict=True):
+        header += [_csv_text(name), _csv_text(f"{name} deviation")] if wide else [_csv_text(name)]
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    for row in table.rows:
+        line: list[str | int | float | None] = []
+        for cell, wide in zip(row, spread, strict=True):
+            if isinstance(cell, Figure):
+                line += [_precise(cell.value), _precise(cell.deviation)] if wide else [_precise(cell.value)]
+            else:
+                line += [_csv_text(cell) if isinstance(cell, str) else cell, *([None] if wide else [])]
+        writer.writerow(line)
+    return buffer.getvalue()
+
+
+def to_markdown(table: Table) -> str:
+    """Write a table as GitHub-flavoured Markdown, its title in bold above it."""
+    rule = ["---" if table.is_text(column) else "--:" for column in range(len(table.header))]
+    lines = [[_markdown(name) for name in table.header], rule]
+    lines += [[_markdown(shown(cell)) for cell in row] for row in table.rows]
+    return f"**{_markdown(table.title)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def to_latex(table: Table) -> str:
+    """Write a table as LaTeX with the rules of booktabs; columns of long text wrap."""
+    wraps = [max((len(shown(row[i])) for row in table.rows), default=0) > 40 for i in range(len(table.header))]
+    paragraph = f">{{\\raggedright\\arraybackslash}}p{{{0.7 / max(1, sum(wraps)):.2f}\\linewidth}}"
+    columns = [paragraph if long else "l" if table.is_text(i) else "r" for i, long in enumerate(wraps)]
+    lines = [
+        "% needs the packages booktabs, array and textcomp",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_latex(table.title)}}}",
+        rf"\begin{{tabular}}{{{''.join(columns)}}}",
+        r"\toprule",
+        " & ".join(_latex(name) for name in table.header) + r" \\",
+        r"\midrule",
+        *(" & ".join(_latex(shown(cell)) for cell in row) + r" \\" for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def shown(cell: Cell) -> str:
+    """Return a cell as people read it."""
+    if cell is None:
+        return ""
+    return f"{cell:,}".replace("-", "−") if isinstance(cell, int) else str(cell)
+
+
+def visible(text: str) -> str:
+    """Return a text on one line, with every character spelled out that is invisible or reverses the order of others."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def defused(text: str) -> str:
+    """Return a text so that a spreadsheet shows it instead of running it as a formula."""
+    runs = text.lstrip().startswith(tuple("=+-@＝＋－＠")) or text.startswith(("\t", "\r", "\n"))
+    return f"'{text}" if runs else text
+
+
+def _has_deviations(table: Table, column: int) -> bool:
+    cells = [row[column] for row in table.rows]
+    return any(isinstance(cell, Figure) and cell.deviation is not None for cell in cells)
+
+
+def _csv_text(text: str) -> str:
+    # Python's writer does not quote a bare carriage return, and readers take it for the end of the line.
+    return defused(text).replace("\r", "\\r")
+
+
+def _precise(value: float | None) -> float | None:
+    # Ten digits suffice for every share of rows; the last digits of a float are noise of its arithmetic.
+    return None if value is None else float(f"{value:.10g}")
+
+
+def _markdown(text: str) -> str:
+    escaped = re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", visible(text))
+    # A bare address would become a link.
+    return re.sub(r"(?i)\bwww\.", r"www\\.", escaped.replace("://", ":\\//"))
+
+
+_LATEX: Mapping[str, str] = {
+    **SPECIAL,
+    "_": r"\_\allowbreak{}",
+    "±": r"$\pm$",
+    "−": "$-$",
+    "χ": r"$\chi$",
+    "²": "$^2$",
+    # At the start of a line these two would be read as an option of the line break before it.
+    "[": "{[}",
+    "*": "{*}",
+}
+
+
+def _latex(text: str) -> str:
+    # Hyphens in a row would be set as one dash.
+    return re.sub("-(?=-)", "-{}", "".join(_LATEX.get(c, c) for c in visible(text)))

@@ -1,0 +1,170 @@
+"""The summary that ends a run: the formula, how accurate it is, and where the files are."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TextIO
+
+from dnfscale.core.model import Model
+from dnfscale.core.quantities import Quantity
+from dnfscale.core.weights import amount
+from dnfscale.method.words import WRITTEN, conditions_of, predicted
+from dnfscale.report.formats import visible
+from dnfscale.report.titles import BLACK_BOX, FORMULA_SIZE
+from dnfscale.report.wording import comparison_words, count, length_words, objective_words, share
+from dnfscale.results.formula import Formula
+from dnfscale.results.method import Method
+from dnfscale.results.result import Result
+
+_WIDEST = 100
+_MOST_NAMED = 10
+"""The most columns that are named one by one."""
+_UNASKED = ("majority", "one_rule", FORMULA_SIZE)
+"""Methods left out of the comparison: the first two are part of every study, the last has lines of its own."""
+
+
+def write_summary(result: Result, models: Sequence[Model], folder: str, out: TextIO) -> None:
+    """Write the summary of a result and of the models beside it: one, or one for each of several labels."""
+    ideal = result.ideal
+    assert ideal is not None
+    print(f"{result.name}: {', '.join(_table_words(result))}", file=out)
+    for formula, model in zip(ideal.models, models, strict=True):
+        print(f"\n{_formula_text(model)}", file=out)
+        print(f"\n  {explain(formula, result)}", file=out)
+    tested = f"over {len(ideal.folds)} test folds"
+    if ideal.fidelity_mean is not None:
+        fidelity = _spread(ideal.fidelity_mean, ideal.fidelity_std)
+        print(f"\nfidelity   {fidelity} {tested}: answers as the classifier", file=out)
+        _write_truth(ideal, result.methods.get(BLACK_BOX), out)
+    elif ideal.folds and ideal.accuracy_mean is not None:
+        print(f"\naccuracy   {_spread(ideal.accuracy_mean, ideal.accuracy_std)} {tested}", file=out)
+        if ideal.objective is not None and ideal.objective.mean is not None:
+            reached = _spread(ideal.objective.mean, ideal.objective.std)
+            words = f"{reached} {objective_words(ideal.objective)}: learned for this"
+            if ideal.objective.constant_mean is not None:
+                words += f"; always the same answer gives {share(ideal.objective.constant_mean)}"
+            print(textwrap.fill(words, _width(), initial_indent="objective  ", subsequent_indent=" " * 13), file=out)
+        frequent = "most" if result.data.classes else "more"
+        majority = 100 * (result.majority_share or 0.0)
+        print(f"majority   {majority:.1f} % for always giving the {frequent} frequent answer", file=out)
+        print(f"attributes {ideal.ell_mean:.1f} on average{' a class' * (len(models) > 1)}", file=out)
+        _write_sized(result.methods.get(FORMULA_SIZE), out)
+        _write_comparisons(result, out)
+    elif ideal.training_accuracy is not None:
+        print(f"\naccuracy   {100 * ideal.training_accuracy:.1f} % on the rows it was learned from", file=out)
+    if result.data.silent_columns:
+        _write_silent(result.data.silent_columns, out)
+    print(f"\nfiles      {visible(folder)}", file=out)
+
+
+def _table_words(result: Result) -> list[str]:
+    """Say how large the table is, its total weight, and how many rows were left out."""
+    words = [f"{result.data.rows:,} rows", f"{result.data.attributes:,} attributes"]
+    weight = result.data.weight
+    weightless = 0 if weight is None else weight.rows_without
+    if weight is not None:
+        words.append(f"counted by {visible(weight.column)}, {amount(weight.total)} in all")
+    if result.data.rows_dropped > weightless:
+        words.append(f"{result.data.rows_dropped - weightless:,} dropped for missing values")
+    if weightless:
+        words.append(f"{weightless:,} of weight 0 left out")
+    return words
+
+
+def explain(formula: Formula, result: Result) -> str:
+    """Say what kind of formula it is; one without literals needs a reason."""
+    if formula.literals == 0:
+        same = f"constant: whatever the chosen attributes say, the answer is {formula.formula}"
+        if formula.label is not None:
+            return same
+        positive = result.positive_share or 0.0
+        agreeing = positive if formula.formula == "true" else 1 - positive
+        frequent = ", the more frequent one" if agreeing > 0.5 else ""
+        by_weight = f"; by weight, {share(positive)}" if result.data.weight is not None else ""
+        rows = f"{result.data.positive_rows or 0:,} of {result.data.rows:,} rows"
+        return f"{same}{frequent} ({rows} are positive{by_weight})"
+    sizes = [count(formula.terms, "term"), count(formula.literals, "literal"), length_words(formula)]
+    return f"{', '.join(filter(None, sizes))}; ranking {formula.rank}, {count(formula.ell, 'attribute')}"
+
+
+def _write_silent(columns: Sequence[str], out: TextIO) -> None:
+    """Write which columns tell no rows apart, and what to do if they should."""
+    named = ", ".join(visible(name) for name in columns[:_MOST_NAMED])
+    more = f" and {len(columns) - _MOST_NAMED:,} more" if len(columns) > _MOST_NAMED else ""
+    words = (
+        f"{named}{more}: the same in every row once cut; list columns of two values in data.boolean, or set other "
+        "booleanize.cuts"
+    )
+    print(textwrap.fill(words, _width(), initial_indent="unused     ", subsequent_indent=" " * 13), file=out)
+
+
+def _write_sized(method: Method | None, out: TextIO) -> None:
+    """Write the result of the formula-size method, if it ran."""
+    if method is None or method.accuracy_mean is None:
+        return
+    mean = _spread(method.accuracy_mean, method.accuracy_std)
+    print(f"by size    {mean} with formulas of size {method.size_mean:.1f} on average", file=out)
+    for found in method.sized_models:
+        of_class = f", {visible(found.label_shown)}" if found.label_shown is not None else ""
+        print(f"           of all rows{of_class}: {found.formula}", file=out)
+
+
+def _write_comparisons(result: Result, out: TextIO) -> None:
+    """Write what the baselines of a spec came to in the same folds."""
+    words_of = comparison_words(result, without=_UNASKED)
+    if words_of and result.ideal is not None and result.ideal.objective is not None:
+        words_of.insert(0, "by accuracy, which the formula was not learned for:")
+    for place, words in enumerate(words_of):
+        opening = f"{'compared' if not place else '':<11}"
+        print(textwrap.fill(words, _width(), initial_indent=opening, subsequent_indent=" " * 13), file=out)
+
+
+def _write_truth(ideal: Method, box: Method | None, out: TextIO) -> None:
+    """Write how often a formula and the classifier that it explains are right, if the truth is known."""
+    if ideal.accuracy_mean is not None and box is not None and box.accuracy_mean is not None:
+        print(f"accuracy   {100 * ideal.accuracy_mean:.1f} % of the formula, ", end="", file=out)
+        print(f"{100 * box.accuracy_mean:.1f} % of the classifier", file=out)
+
+
+def _spread(mean: float, deviation: float | None) -> str:
+    return f"{100 * mean:.1f} % ± {100 * (deviation or 0.0):.1f}"
+
+
+def _formula_text(model: Model) -> str:
+    """Write what the formula predicts, and each of its terms as conditions, on lines that fit the terminal."""
+    head = visible(predicted(model))
+    if not model.dnf.n_literals:
+        return f"{head} for {'every' if model.dnf.terms else 'no'} row"
+    attributes = model.tau.attributes
+    terms = [
+        [visible(asked.text) for asked in conditions_of(attributes, term.literals, _SHORT)] for term in model.dnf.terms
+    ]
+    lines = [_wrapped(term, "  or " if number else "     ") for number, term in enumerate(terms)]
+    return "\n".join([f"{head} if", *lines])
+
+
+def _short_number(value: float | Quantity) -> str:
+    """Write a number with six digits, as the report does; all digits are in model.json."""
+    return f"{value:.6g}" if isinstance(value, float) else WRITTEN.number(value)
+
+
+_SHORT = replace(WRITTEN, number=_short_number)
+
+
+def _wrapped(term: Sequence[str], opening: str) -> str:
+    """Write the conditions of a term, breaking lines only between them."""
+    width = _width()
+    lines = [opening + term[0]]
+    for asked in term[1:]:
+        if len(lines[-1]) + len(f" and {asked}") <= width:
+            lines[-1] += f" and {asked}"
+        else:
+            lines.append(f"       and {asked}")
+    return "\n".join(lines)
+
+
+def _width() -> int:
+    return min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)

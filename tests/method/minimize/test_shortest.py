@@ -1,0 +1,120 @@
+"""The shortest formula as a person reads it: nothing of it can be left out, judged by all rows that can exist."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.vocabulary import Vocabulary
+from dnfscale.data.frames import table_source
+from dnfscale.engine.serial import SerialEngine
+from dnfscale.learn.line import Learned, learn
+from dnfscale.method.freedom import Freedom, truth_of
+from dnfscale.method.minimize.minimal import Status, minimize
+from dnfscale.method.minimize.possible import row_states
+from dnfscale.method.shrink import Shrink
+from dnfscale.spec.learn import LearnSpec
+from tests.bench.shortest import learned_from, superfluous
+from tests.method.minimize.test_minimal import all_cubes, cost
+from tests.method.models import vocabularies
+from tests.method.rows import Rows, answers
+
+
+@st.composite
+def counted(draw: st.DrawFn, max_attributes: int) -> tuple[Vocabulary, TypeCounts, Rows]:
+    """A tau, the rows that can exist, and counts of some of these."""
+    tau = draw(vocabularies(max_attributes=max_attributes))
+    rows = Rows(tau)
+    types = sorted(set(rows.types().tolist()))
+    n = np.array(draw(st.lists(st.integers(0, 3), min_size=len(types), max_size=len(types))))
+    c = np.array([draw(st.integers(0, own)) for own in n])
+    seen = n > 0
+    return tau, TypeCounts(len(tau), np.array(types)[seen], n[seen], c[seen]), rows
+
+
+def shortest(tau: Vocabulary, counts: TypeCounts, **freedom: object) -> Dnf:
+    truth = truth_of(
+        counts,
+        row_states(tau),
+        shrink=Shrink("none"),
+        threshold=Fraction(1, 2),
+        freedom=Freedom(**freedom),  # type: ignore[arg-type]
+    )
+    found = minimize(truth)
+    assert found.status is Status.PROVEN
+    return found.dnf
+
+
+def ideal(counts: TypeCounts) -> set[int]:
+    return {int(t) for t, n, c in zip(counts.codes, counts.n, counts.c, strict=True) if 2 * c >= n}
+
+
+@given(counted(max_attributes=6))
+@settings(max_examples=40)
+def test_each_row_that_can_exist_gets_the_answer_of_its_type_and_one_that_was_not_seen_a_no(found):
+    tau, counts, rows = found
+    said = answers(tau, shortest(tau, counts), rows)
+    assert said.tolist() == [t in ideal(counts) for t in rows.types().tolist()]
+
+
+@given(counted(max_attributes=6))
+@settings(max_examples=40)
+def test_no_literal_and_no_term_can_be_left_out(found):
+    tau, counts, rows = found
+    types = np.unique(rows.types())
+    dnf = shortest(tau, counts)
+    for number, term in enumerate(dnf.terms):
+        rest = (*dnf.terms[:number], *dnf.terms[number + 1 :])
+        without = [Term(term.care & ~(1 << i), term.value & ~(1 << i)) for i, _ in term.literals]
+        for shorter in (rest, *((*rest, wider) for wider in without)):
+            assert (Dnf(shorter).accepts(types) != dnf.accepts(types)).any()
+
+
+@given(counted(max_attributes=3))
+@settings(max_examples=40)
+def test_no_formula_that_answers_each_row_alike_is_shorter(found):
+    tau, counts, rows = found
+    types = sorted(set(rows.types().tolist()))
+    wanted = sum(1 << place for place, t in enumerate(types) if t in ideal(counts))
+    best = {0: (0, 0)}
+    for cube in all_cubes(len(tau)):
+        accepted = sum(1 << place for place, t in enumerate(types) if t & cube.care == cube.value)
+        if not accepted & ~wanted:
+            for covered, (literals, terms) in list(best.items()):
+                longer = (literals + len(cube.literals), terms + 1)
+                best[covered | accepted] = min(longer, best.get(covered | accepted, longer))
+    assert cost(shortest(tau, counts)) == best[wanted]
+
+
+def learned(table: pa.Table, **choices: object) -> Learned:
+    return learn(table_source(table, "memory"), LearnSpec("y", outer=0, **choices), SerialEngine())  # type: ignore[arg-type]
+
+
+COLOURS = ["red", "green", "blue", "grey"] * 30
+BY_COLOUR = pa.table({"colour": COLOURS, "y": [colour in ("red", "blue") for colour in COLOURS]})
+
+
+def test_of_a_column_that_equals_a_value_nothing_more_is_said():
+    found = learned(BY_COLOUR, max_ell=4, tolerance=0.0).model
+    assert found.dnf.render(found.tau.names) in ("colour_blue or colour_red", "colour_red or colour_blue")
+
+
+def test_sympy_writes_the_formula_as_the_paper_does():
+    found = learned(BY_COLOUR, minimize="sympy", max_ell=4, tolerance=0.0).model
+    assert " and not colour_" in found.dnf.render(found.tau.names)
+
+
+@pytest.mark.usefixtures("paper_data")
+@pytest.mark.parametrize("dataset", ["german_credit", "heart_disease", "road_safety"])
+def test_nothing_can_be_left_out_of_the_formulas_of_the_paper_s_datasets(dataset):
+    found = learned_from(dataset, "paper", 0)
+    assert superfluous([*found.folds, found.model]).keys() == {"literals"}
+    if dataset == "road_safety":
+        assert found.model.dnf.n_literals == 30

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import IsTrue, Vocabulary
+from dnfscale.export.text import export_text
+from dnfscale.report.summary import explain, write_summary
+from dnfscale.results.result import Result, parse_result
+from tests.judges import tally
+from tests.report.runs import distill_run, labels_run, paper_run, plain_run, sized_run
+
+MODEL: dict[str, Any] = {
+    "search": "attributes",
+    "attributes": [{"name": "a"}],
+    "formula": "a",
+    "lines": [{"all": [{"attribute": 0, "value": True}]}],
+    "terms": 1,
+    "literals": 1,
+    "ell": 1,
+    "rank": "f",
+    "minimized": {"status": "proven", "gap_literals": 0},
+    "sweep": [],
+}
+DATA = {"rows": 1000, "rows_dropped": 0, "columns": 3, "attributes": 5, "positive_rows": 400}
+
+
+def result(*, folds: int = 0, data: dict[str, int] = DATA, **changes: Any) -> Result:
+    scores = {"accuracy_mean": 0.9, "accuracy_std": 0.025, "ell_mean": 2.5}
+    model = {"training_accuracy": 0.875, "formulas": [{**MODEL, **changes}]}
+    ideal = {**scores, "folds": [{"fold": fold} for fold in range(folds)], "model": model}
+    head = {"schema": "dnfscale.result/2", "name": "job", "kind": "study", "seed": 0, "profile": "paper"}
+    return parse_result({**head, "data": data, "methods": {"ideal": ideal}})
+
+
+def explained(**changes: Any) -> str:
+    found = result(**changes)
+    return explain(found.ideal.models[0], found)
+
+
+def summary(*, attributes: list[str], terms: list[list[tuple[int, bool]]], **changes: Any) -> str:
+    found = [Term(sum(1 << i for i, _ in term), sum(1 << i for i, holds in term if holds)) for term in terms]
+    tau = Vocabulary(tuple(IsTrue(name, name, True) for name in attributes))
+    no_rows = tally(np.zeros((0, len(tau)), dtype=np.bool_), np.zeros(0, dtype=np.bool_))
+    model = Model("y", (True,), tau, Dnf(tuple(found)), no_rows)
+    out = io.StringIO()
+    write_summary(result(**changes), [model], "runs/job", out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, "1 term, 1 literal, proven shortest; ranking f, 1 attribute"),
+        (
+            {"terms": 2, "literals": 5, "ell": 4, "rank": "chi2"},
+            "2 terms, 5 literals, proven shortest; ranking chi2, 4 attributes",
+        ),
+        (
+            {"minimized": {"status": "heuristic", "gap_literals": None}},
+            "1 term, 1 literal, not proven shortest; ranking f, 1 attribute",
+        ),
+        (
+            {"minimized": {"status": "as_is", "gap_literals": None}},
+            "1 term, 1 literal, as it came, not shortened; ranking f, 1 attribute",
+        ),
+    ],
+)
+def test_a_formula_is_described_by_its_size_and_what_is_known_of_it(changes, text):
+    assert explained(**changes) == text
+
+
+def test_a_gap_is_given_in_literals():
+    told = explained(minimized={"status": "bounded", "gap_literals": 3})
+    assert "1 literal, at most 3 literals longer than the shortest; ranking f" in told
+
+
+@pytest.mark.parametrize(("answer", "frequent"), [("true", ""), ("false", ", the more frequent one")])
+def test_a_constant_formula_comes_with_its_reason(answer, frequent):
+    text = explained(formula=answer, literals=0, terms=int(answer == "true"))
+    assert text == (
+        f"constant: whatever the chosen attributes say, the answer is {answer}{frequent} "
+        "(400 of 1,000 rows are positive)"
+    )
+
+
+def test_each_term_has_a_line_of_its_own():
+    text = summary(attributes=["a", "b c"], terms=[[(0, True), (1, False)], [(1, True)]])
+    assert '\ny is true if\n     a and not "b c"\n  or "b c"\n' in text
+
+
+def test_cuts_are_told_by_their_values():
+    run = plain_run()
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
+    told = export_text(run.run.models[0]).splitlines()
+    assert [line.strip() for line in told] == [line.strip() for line in out.getvalue().splitlines()[2 : 2 + len(told)]]
+    assert " > " in out.getvalue()
+
+
+@pytest.mark.parametrize(("terms", "rows"), [([], "no"), ([[]], "every")])
+def test_a_constant_formula_is_told_in_words(terms, rows):
+    assert f"\ny is true for {rows} row\n" in summary(attributes=["a"], terms=terms)
+
+
+@pytest.mark.parametrize(
+    ("objective", "words"),
+    [
+        ({"name": "balanced_accuracy", "beta": None}, "71.0 % ± 2.0 balanced accuracy: learned for this"),
+        ({"name": "f_beta", "beta": 2.0}, "71.0 % ± 2.0 F-score with beta 2: learned for this"),
+        (
+            {"name": "cost", "beta": None, "threshold": 0.2},
+            "71.0 % ± 2.0 of the cost avoided, where a miss costs as much as 4 false alarms: learned for this",
+        ),
+        (
+            {"name": "cost", "beta": None, "threshold": 0.75},
+            "71.0 % ± 2.0 of the cost avoided, where a false alarm costs as much as 3 misses: learned for this",
+        ),
+    ],
+)
+def test_what_a_formula_was_learned_for_is_told_beside_its_accuracy(objective, words):
+    run = plain_run()
+    figures = {"mean": 0.71, "std": 0.02, "constant_mean": None}
+    run.result["methods"]["ideal"]["objective"] = {"threshold": None, **objective, **figures}
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
+    assert f"objective {words}" in " ".join(out.getvalue().split())
+
+
+def test_long_terms_are_wrapped_between_names():
+    names = [f"attribute_number_{i}_above_median" for i in range(9)]
+    text = summary(attributes=names, terms=[[(i, i % 2 == 0) for i in range(9)]])
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 100
+    formula = " ".join(line.strip() for line in lines[3 : lines.index("", 3)])
+    assert formula == " and ".join(("" if i % 2 == 0 else "not ") + name for i, name in enumerate(names))
+
+
+def test_a_study_ends_with_its_accuracy_beside_the_majority_and_where_the_files_are():
+    text = summary(attributes=["a"], terms=[[(0, True)]], folds=10)
+    assert "90.0 % ± 2.5 over 10 test folds" in text
+    assert "60.0 %" in text
+    assert text.rstrip().endswith("runs/job")
+
+
+def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_shows():
+    run = paper_run()
+    out = io.StringIO()
+    write_summary(run.read, run.run.models, "runs/job", out)
+    lines = " ".join(out.getvalue().split())
+    assert "compared Random forest 86.0 %: no difference shown (the formula −2.0 points," in lines
+    assert (
+        "XGBoost 81.0 %: the formula is more accurate (the formula +3.0 points, 95 % interval +1.0 to +5.0)." in lines
+    )
+    assert "One rule" not in lines
+    assert max(map(len, out.getvalue().splitlines())) <= 100
+    alone = plain_run()
+    write_summary(alone.read, alone.run.models, "runs/job", out := io.StringIO())
+    assert "compared" not in out.getvalue()
+
+
+def test_a_fit_says_that_its_accuracy_is_that_of_training():
+    assert "87.5 % on the rows it was learned from" in summary(attributes=["a"], terms=[[(0, True)]])
+
+
+def test_dropped_rows_are_told():
+    text = summary(attributes=["a"], terms=[[(0, True)]], data={**DATA, "rows_dropped": 1234})
+    assert "1,234 dropped for missing values" in text
+    assert "dropped" not in summary(attributes=["a"], terms=[[(0, True)]])
+
+
+def test_each_label_has_a_formula_and_infinity_is_one_of_them():
+    run = labels_run([{"float": "-inf"}, 0.5, {"float": "inf"}])
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
+    labels = ("-inf", "0.5", "inf")
+    assert [f"\nrisk is {label} if\n" in out.getvalue() for label in labels] == [True] * 3
+    assert "majority   33.5 % for always giving the most frequent answer" in out.getvalue()
+
+
+def test_the_formula_size_method_has_lines_of_its_own():
+    run = sized_run()
+    write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
+    assert "by size    84.0 % ± 2.8 with formulas of size 3.0 on average\n" in out.getvalue()
+    assert "           of all rows: caa_0 and thall_2\n" in out.getvalue()
+
+
+def test_a_formula_that_explains_a_classifier_is_told_with_its_fidelity():
+    known, unknown = (io.StringIO(), io.StringIO())
+    for out, run in ((known, distill_run()), (unknown, distill_run(known=False))):
+        write_summary(run.read, run.run.models, "runs/job", out)
+        assert "fidelity   84.0 % ± 2.8 over 10 test folds: answers as the classifier\n" in out.getvalue()
+    assert "accuracy   81.0 % of the formula, 93.0 % of the classifier\n" in known.getvalue()
+    assert "accuracy" not in unknown.getvalue()
