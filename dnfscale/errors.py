@@ -7,8 +7,8 @@
     ├── ClusterError   4  no cluster, or a cluster that was lost
     └── LimitError     5  a job that does not fit in what it may use
 
-A message says what was expected, what came and what to change, in that order. An error that a line of the job spec
-can mend names the spec's key, so that the runner can add the file and the line.
+A message says what was expected, what came and what to change, in that order. An error that a line
+of the job spec can mend names the spec's key, so that the runner can add the file and the line.
 """
 
 

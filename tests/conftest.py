@@ -1,4 +1,6 @@
-"""What all tests share: how hard hypothesis tries, one local cluster, and where the paper's datasets are."""
+"""What all tests share: how hard hypothesis tries, one local cluster, and where the paper's
+datasets are.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,16 @@ settings.register_profile("here", deadline=None, max_examples=30)
 settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-# pytest-xdist tells its processes how wide the terminal is, and what they start would break its lines there.
+# pytest-xdist tells its processes how wide the terminal is, and what they start would break its
+# lines there.
 os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[ClusterEngine]:
-    """One local cluster for all tests that need one; a test that harms its workers starts its own."""
+    """One local cluster for all tests that need one; a test that harms its workers starts
+    its own.
+    """
     engine = start_local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3), loaded=LOADED)
     yield engine
     engine.close()
@@ -38,7 +43,10 @@ def paper_data() -> Path:
     """The folder of the paper's datasets."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
-        pytest.skip(f"the environment variable {FOLDER_VARIABLE} does not name a folder with the paper's datasets")
+        pytest.skip(
+            f"the environment variable {FOLDER_VARIABLE} does not name a folder with the "
+            "paper's datasets"
+        )
     return Path(folder)
 
 

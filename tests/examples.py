@@ -55,8 +55,17 @@ def adult_like() -> pa.Table:
     rate[random.random(ADULTS) < 0.01] = np.nan
     rate[random.random(ADULTS) < 0.01] = np.inf
     married = random.random(ADULTS) < 0.5
-    job = random.choice(["Sales", "Tech-support", "Exec managerial", "Priv-house-serv", "?"], ADULTS)
-    score = (age > 37) * 1.0 + (years > 9) + married * 1.5 + (gain > 0) + (job == "Exec managerial") + rate.clip(-1, 1)
+    job = random.choice(
+        ["Sales", "Tech-support", "Exec managerial", "Priv-house-serv", "?"], ADULTS
+    )
+    score = (
+        (age > 37) * 1.0
+        + (years > 9)
+        + married * 1.5
+        + (gain > 0)
+        + (job == "Exec managerial")
+        + rate.clip(-1, 1)
+    )
     income = np.where(np.nan_to_num(score) + random.normal(0, 0.7, ADULTS) > 2.8, ">50K", "<=50K")
     return pa.table(
         {

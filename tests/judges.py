@@ -32,7 +32,9 @@ def row_types(holds: Bools) -> list[int]:
 
 
 def ideal_types(counts: TypeCounts, threshold: Fraction = Fraction(1, 2)) -> list[int]:
-    """Return the types that the ideal classifier accepts: those with c_t / n_t >= threshold, a tie being true."""
+    """Return the types that the ideal classifier accepts: those with c_t / n_t >= threshold, a tie
+    being true.
+    """
     rows = zip(counts.codes.tolist(), counts.n.tolist(), counts.c.tolist(), strict=True)
     return [t for t, n, c in rows if Fraction(c, n) >= threshold]
 
@@ -41,7 +43,8 @@ def number_codes(bins: NumberBins, data: Numbers) -> list[int]:
     """Return the code of each value: how many edges lie below it."""
     codes = [sum(bool(edge < value) for edge in bins.edges) for value in data.values]
     return [
-        bins.missing_code if missing else code for code, missing in zip(codes, data.missing().tolist(), strict=True)
+        bins.missing_code if missing else code
+        for code, missing in zip(codes, data.missing().tolist(), strict=True)
     ]
 
 

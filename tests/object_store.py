@@ -35,7 +35,11 @@ class Keys:
         return {"AWS_ACCESS_KEY_ID": self.name, "AWS_SECRET_ACCESS_KEY": self.secret, **_APART}
 
 
-_APART = {"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+_APART = {
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
 """Nothing of the machine's own configuration is used."""
 
 
@@ -73,8 +77,12 @@ class Store:
     def names(self, below: str) -> list[str]:
         """The objects below a folder, by their names in it."""
         root = f"{BUCKET}/{below}"
-        found = self.files().get_file_info(pafs.FileSelector(root, recursive=True, allow_not_found=True))
-        return sorted(info.path.removeprefix(f"{root}/") for info in found if info.type == pafs.FileType.File)
+        found = self.files().get_file_info(
+            pafs.FileSelector(root, recursive=True, allow_not_found=True)
+        )
+        return sorted(
+            info.path.removeprefix(f"{root}/") for info in found if info.type == pafs.FileType.File
+        )
 
     def remove(self, below: str) -> None:
         for name in self.names(below):
@@ -95,7 +103,10 @@ class Store:
         users.put_user_policy(UserName="runner", PolicyName="all", PolicyDocument=policy)
         self.keys = Keys(made["AccessKeyId"], made["SecretAccessKey"])
         from_now_on = urllib.request.Request(
-            f"{self.endpoint}/moto-api/reset-auth", data=b"0", headers={"Content-Type": "text/plain"}, method="POST"
+            f"{self.endpoint}/moto-api/reset-auth",
+            data=b"0",
+            headers={"Content-Type": "text/plain"},
+            method="POST",
         )
         urllib.request.urlopen(from_now_on, timeout=10).close()
 

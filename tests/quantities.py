@@ -36,9 +36,13 @@ COLUMNS: dict[str, pa.Array] = {
     "time of nanoseconds": pa.array(spread(0, DAY_S * 10**9 - 1), pa.time64("ns")),
     "timestamp of milliseconds": pa.array(spread(-(10**12), 10**12), pa.timestamp("ms")),
     "timestamp of microseconds": pa.array(spread(-(10**15), 10**15), pa.timestamp("us")),
-    "timestamps a nanosecond apart": pa.array(spread(50 * YEAR_NS, 50 * YEAR_NS + 9), pa.timestamp("ns")),
+    "timestamps a nanosecond apart": pa.array(
+        spread(50 * YEAR_NS, 50 * YEAR_NS + 9), pa.timestamp("ns")
+    ),
     "instant of microseconds": pa.array(spread(10**15, 2 * 10**15), pa.timestamp("us", "UTC")),
-    "instants a nanosecond apart": pa.array(spread(YEAR_NS, YEAR_NS + 9), pa.timestamp("ns", "Asia/Kolkata")),
+    "instants a nanosecond apart": pa.array(
+        spread(YEAR_NS, YEAR_NS + 9), pa.timestamp("ns", "Asia/Kolkata")
+    ),
     "duration": pa.array(spread(-(10**10), 10**10), pa.duration("us")),
     "duration of nanoseconds": pa.array(spread(2**60, 2**60 + 9), pa.duration("ns")),
     "decimal": pa.array(decimals(spread(-500, 99_999), 2), pa.decimal128(7, 2)),

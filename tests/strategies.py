@@ -14,17 +14,35 @@ from dnfscale.core.tree import And, Formula, Not, Or, Symbol
 
 INTEGER_DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOAT_DTYPES = ("float32", "float64")
-COLUMN_KINDS = ("int8", "int64", "uint64", "float32", "float64", "ties", "constant", "string", "dictionary", "bool")
+COLUMN_KINDS = (
+    "int8",
+    "int64",
+    "uint64",
+    "float32",
+    "float64",
+    "ties",
+    "constant",
+    "string",
+    "dictionary",
+    "bool",
+)
 
 
 @st.composite
 def boolean_rows(
-    draw: st.DrawFn, *, min_rows: int = 0, max_rows: int = 60, min_attributes: int = 1, max_attributes: int = 6
+    draw: st.DrawFn,
+    *,
+    min_rows: int = 0,
+    max_rows: int = 60,
+    min_attributes: int = 1,
+    max_attributes: int = 6,
 ) -> tuple[Bools, Bools]:
     """A Boolean matrix holds[row, attribute], and a target."""
     n_rows = draw(st.integers(min_rows, max_rows))
     n_attributes = draw(st.integers(min_attributes, max_attributes))
-    holds = draw(hnp.arrays(np.bool_, (n_rows, n_attributes), elements=st.booleans(), fill=st.nothing()))
+    holds = draw(
+        hnp.arrays(np.bool_, (n_rows, n_attributes), elements=st.booleans(), fill=st.nothing())
+    )
     target = draw(hnp.arrays(np.bool_, n_rows, elements=st.booleans(), fill=st.nothing()))
     return holds, target
 
@@ -33,13 +51,19 @@ def boolean_rows(
 def groupings(draw: st.DrawFn, n_items: int) -> list[Ints]:
     """The items 0..n_items-1 dealt into groups, some of them perhaps empty, in any order."""
     n_groups = draw(st.integers(1, 4))
-    group = draw(hnp.arrays(np.int64, n_items, elements=st.integers(0, n_groups - 1), fill=st.nothing()))
+    group = draw(
+        hnp.arrays(np.int64, n_items, elements=st.integers(0, n_groups - 1), fill=st.nothing())
+    )
     return [np.flatnonzero(group == number) for number in draw(st.permutations(range(n_groups)))]
 
 
 @st.composite
-def numbers(draw: st.DrawFn, dtype: str, *, min_size: int = 1, max_size: int = 40) -> np.ndarray[Any, Any]:
-    """The finite values of a number column: from the whole range of the dtype, or a few values with ties."""
+def numbers(
+    draw: st.DrawFn, dtype: str, *, min_size: int = 1, max_size: int = 40
+) -> np.ndarray[Any, Any]:
+    """The finite values of a number column: from the whole range of the dtype, or a few values with
+    ties.
+    """
     kind = np.dtype(dtype)
     anything = hnp.from_dtype(kind, allow_nan=False, allow_infinity=False)
     few = draw(st.lists(anything, min_size=1, max_size=4))
@@ -50,15 +74,24 @@ def numbers(draw: st.DrawFn, dtype: str, *, min_size: int = 1, max_size: int = 4
 
 @st.composite
 def tables(
-    draw: st.DrawFn, *, min_rows: int = 2, max_rows: int = 30, max_columns: int = 5, missing: bool = True
+    draw: st.DrawFn,
+    *,
+    min_rows: int = 2,
+    max_rows: int = 30,
+    max_columns: int = 5,
+    missing: bool = True,
 ) -> pa.Table:
-    """A table of mixed columns and a target «y» of true and false, of which each occurs in some row without a null.
+    """A table of mixed columns and a target «y» of true and false, of which each occurs in some row
+    without a null.
 
-    Columns are named after their kind. Floats are finite, and whole numbers small enough for a float.
+    Columns are named after their kind. Floats are finite, and whole numbers small enough for a
+    float.
     """
     n_rows = draw(st.integers(min_rows, max_rows))
     kinds = draw(st.lists(st.sampled_from(COLUMN_KINDS), min_size=1, max_size=max_columns))
-    columns = {f"{kind}_{place}": draw(_column(kind, n_rows, missing)) for place, kind in enumerate(kinds)}
+    columns = {
+        f"{kind}_{place}": draw(_column(kind, n_rows, missing)) for place, kind in enumerate(kinds)
+    }
     target = draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows))
     first, second = draw(st.permutations(range(n_rows)))[:2]
     target[first], target[second] = True, False
@@ -111,7 +144,9 @@ def _filled(column: pa.Array, rows: tuple[int, ...]) -> pa.Array:
 
 @st.composite
 def trees(draw: st.DrawFn, ell: int) -> Formula:
-    """A formula in which each of so many attributes occurs, some of them twice, with negations anywhere."""
+    """A formula in which each of so many attributes occurs, some of them twice, with negations
+    anywhere.
+    """
 
     def turned(formula: Formula) -> Formula:
         return Not(formula) if draw(st.booleans()) else formula

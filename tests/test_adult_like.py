@@ -1,4 +1,6 @@
-"""A fit on mixed data like the census table Adult, recomputed in plain pandas from model.json alone."""
+"""A fit on mixed data like the census table Adult, recomputed in plain pandas from model.json
+alone.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ NUMBERS = (*WHOLE, "gain", "hours", "rate")
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         desk = Desk(tmp_path, capsys)
@@ -32,7 +36,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 def read_rows(desk: Desk) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
     """The table as pandas gives it, whole numbers kept whole, and row by row as Python values."""
     table = pq.read_table(desk.path / "t.parquet")
-    frame = table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype(), pa.int8(): pd.Int8Dtype()}.get)
+    frame = table.to_pandas(
+        types_mapper={pa.int64(): pd.Int64Dtype(), pa.int8(): pd.Int8Dtype()}.get
+    )
     return frame, table.to_pylist()
 
 
@@ -78,7 +84,11 @@ def test_the_median_of_every_kind_of_number_is_exact(desk, column, missing):
     frame, rows = read_rows(desk)
     others = [name for name in frame.columns if name not in (column, "income")]
     model, _ = fit(desk, data={"missing": missing, "drop": others}, select={"max_ell": 1})
-    within = frame.dropna(subset=["income"]) if missing == "indicator" else frame.dropna(subset=["income", column])
+    within = (
+        frame.dropna(subset=["income"])
+        if missing == "indicator"
+        else frame.dropna(subset=["income", column])
+    )
     attribute = model["attributes"][0]
     if attribute["test"] == "above":
         assert attribute["value"] == median_of(within[column])
@@ -97,7 +107,9 @@ def test_the_attributes_are_those_of_the_columns(desk, missing):
     expected = {f"{name}_above_median" for name in NUMBERS} | {"married", "sex_Male", "sex_Female"}
     expected |= {f"job_{value}" for value in within["job"].dropna().unique()}
     if missing == "indicator":
-        with_nulls = [name for name in frame.columns if name != "income" and within[name].isna().any()]
+        with_nulls = [
+            name for name in frame.columns if name != "income" and within[name].isna().any()
+        ]
         assert with_nulls == ["age", "years", "hours", "rate", "job", "married"]
         expected |= {f"{name}_missing" for name in with_nulls}
     assert result["data"]["attributes"] == len(expected)
@@ -114,11 +126,15 @@ def test_an_error_was_asked_for_where_a_value_is_missing(desk):
 
 
 def median_of(values: pd.Series) -> Any:
-    """numpy's median of what is there; for whole numbers exactly, written as a whole number where a float cannot."""
+    """numpy's median of what is there; for whole numbers exactly, written as a whole number where a
+    float cannot.
+    """
     present = values.dropna()
     if values.name in WHOLE:
         exact = middle([int(value) for value in present])
         return (
-            float(exact) if exact == float(exact) and exact.denominator == 2 else exact.numerator // exact.denominator
+            float(exact)
+            if exact == float(exact) and exact.denominator == 2
+            else exact.numerator // exact.denominator
         )
     return float(np.median(present.to_numpy()))

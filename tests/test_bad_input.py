@@ -1,4 +1,6 @@
-"""Input of the worst kind: each gets an error that says what to change, or a result that is right."""
+"""Input of the worst kind: each gets an error that says what to change, or a result that
+is right.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ BIG = 2**53
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)
@@ -37,7 +41,9 @@ def table(**columns: Any) -> pa.Table:
 
 
 def check_right(desk: Desk, name: str = "job", *, keep_missing: bool = False) -> dict[str, Any]:
-    """The model of a run on t.parquet, after its counts and its formula were made again in plain Python."""
+    """The model of a run on t.parquet, after its counts and its formula were made again in plain
+    Python.
+    """
     model = desk.model(name)
     read = pq.read_table(desk.path / "t.parquet")
     rows = used(
@@ -159,7 +165,10 @@ def test_an_empty_file_among_others_does_not_matter(desk):
 
 @pytest.mark.parametrize(
     ("kind", "message"),
-    [("fit", "expected two classes to tell apart"), ("study", "expected at least 2 rows to cross-validate, got 1")],
+    [
+        ("fit", "expected two classes to tell apart"),
+        ("study", "expected at least 2 rows to cross-validate, got 1"),
+    ],
 )
 def test_one_row_is_too_few(desk, kind, message):
     desk.table(table()[:1])
@@ -268,13 +277,17 @@ def test_nan_is_missing_and_infinity_is_a_number(desk):
     values[::7] = np.nan
     values[1::11] = np.inf
     values[2::13] = -np.inf
-    desk.table(table(x=values, w=pa.array(RANDOM.normal(size=N_ROWS), mask=np.arange(N_ROWS) % 31 == 5)))
+    desk.table(
+        table(x=values, w=pa.array(RANDOM.normal(size=N_ROWS), mask=np.arange(N_ROWS) % 31 == 5))
+    )
     assert desk.run(data={"drop": ["w"]}).code == 0
     model = desk.model()
     kept = values[~np.isnan(values)]
     assert desk.result()["data"]["rows"] == len(kept)
     assert model["attributes"][0]["value"] == np.median(kept)
-    assert model["counts"] == recount(used(table(x=values).to_pylist(), ["x"], "y", keep_missing=False), model)
+    assert model["counts"] == recount(
+        used(table(x=values).to_pylist(), ["x"], "y", keep_missing=False), model
+    )
 
 
 @pytest.mark.parametrize("infinity", [np.inf, -np.inf])
@@ -321,7 +334,9 @@ def test_whole_numbers_beyond_floats_are_exact(desk, base, dtype):
     cut = model["attributes"][0]["value"]
     exact = middle(numbers)
     assert cut in (exact, exact.numerator // exact.denominator)
-    assert desk.result()["methods"]["ideal"]["model"]["training_accuracy"] == (1.0 if Y.sum() * 2 <= N_ROWS else 0.5)
+    assert desk.result()["methods"]["ideal"]["model"]["training_accuracy"] == (
+        1.0 if Y.sum() * 2 <= N_ROWS else 0.5
+    )
 
 
 def test_labels_beyond_floats_are_told_apart(desk):
@@ -356,14 +371,19 @@ def test_a_table_of_constants_gives_a_constant_formula_with_its_reason(desk, con
     assert ended.code == 0
     model = check_right(desk)
     assert model["formula"] in ("true", "false", "still", "still_same")
-    assert desk.result()["methods"]["ideal"]["model"]["training_accuracy"] == max(Y.sum(), (~Y).sum()) / N_ROWS
+    assert (
+        desk.result()["methods"]["ideal"]["model"]["training_accuracy"]
+        == max(Y.sum(), (~Y).sum()) / N_ROWS
+    )
 
 
 def test_a_boolean_column_of_three_values_is_refused_by_name(desk):
     desk.table(table(grade=np.arange(N_ROWS) % 3))
     ended = desk.run(data={"boolean": ["grade"]})
     assert ended.code == 2
-    assert "data.boolean must name columns of two values, but 'grade' has 3: 0, 1, 2" in ended.message
+    assert (
+        "data.boolean must name columns of two values, but 'grade' has 3: 0, 1, 2" in ended.message
+    )
     assert ended.message.startswith(f"dnfscale: {desk.path / 'job.toml'}:8: ")
 
 
@@ -371,7 +391,9 @@ def test_a_boolean_column_of_three_values_is_refused_by_name(desk):
 def test_a_boolean_column_of_two_values_is_true_where_it_is_larger(desk, values):
     desk.table(table(flag=[values[int(label)] for label in Y]))
     assert desk.run(data={"boolean": ["flag"], "drop": ["x"]}).code == 0
-    assert desk.model()["attributes"] == [{"name": "flag", "column": "flag", "test": "true", "value": values[1]}]
+    assert desk.model()["attributes"] == [
+        {"name": "flag", "column": "flag", "test": "true", "value": values[1]}
+    ]
     assert desk.model()["formula"] == "flag"
 
 
@@ -417,7 +439,10 @@ def test_a_target_of_one_class_is_told(desk, value):
     desk.table(table(y=[value] * N_ROWS))
     ended = desk.run()
     assert ended.code == 3
-    assert f"expected two classes to tell apart, but the target 'y' has only the value {value!r}" in ended.message
+    assert (
+        f"expected two classes to tell apart, but the target 'y' has only the value {value!r}"
+        in ended.message
+    )
 
 
 def test_a_class_that_is_lost_with_the_missing_values_is_told(desk):
@@ -450,8 +475,9 @@ def test_a_column_of_a_type_that_has_no_role_is_refused_by_name_and_type(desk, k
     assert ended.code == 3
     stem = str(UNFIT[kind].type).split("<")[0]
     assert (
-        f"columns must hold numbers, dates, times, booleans or strings, but 'odd' has the type {stem}" in ended.message
-    )
+        "columns must hold numbers, dates, times, booleans or strings, but 'odd' has the "
+        f"type {stem}"
+    ) in ended.message
     assert "data.drop" in ended.message
     assert desk.here("validate", "job.toml").code == 3
     assert desk.run(name="dropped", data={"drop": ["odd"]}).code == 0
@@ -504,7 +530,9 @@ def test_a_dictionary_column_is_the_same_as_its_strings(desk):
         "large": pa.array(words, pa.large_string()),
         "view": pa.array(words, pa.string_view()),
         "unsigned": pa.DictionaryArray.from_arrays(
-            pa.array([["unused", "blue", "green", "red"].index(word) for word in words], pa.uint8()),
+            pa.array(
+                [["unused", "blue", "green", "red"].index(word) for word in words], pa.uint8()
+            ),
             ["unused", "blue", "green", "red"],
         ),
     }.items():
@@ -538,7 +566,8 @@ def test_too_many_labels_are_over_the_limit_too(desk):
 def test_a_million_categories_are_over_the_limit(desk):
     n_rows = 1_000_000
     desk.table(
-        {"id": pa.array(np.arange(n_rows)).cast(pa.string()), "y": np.arange(n_rows) % 2 == 0}, use_dictionary=False
+        {"id": pa.array(np.arange(n_rows)).cast(pa.string()), "y": np.arange(n_rows) % 2 == 0},
+        use_dictionary=False,
     )
     ended = desk.apart("run", desk.spec())
     assert ended.code == 5
@@ -607,7 +636,9 @@ def test_a_column_of_any_name_can_be_given_a_role(desk, name):
     desk.table({name: numbers, "y": Y})
     for role in ("categorical", "boolean"):
         assert desk.run(name=role, data={role: [name]}).code == 0
-        assert {attribute["column"] for attribute in check_right(desk, role)["attributes"]} == {name}
+        assert {attribute["column"] for attribute in check_right(desk, role)["attributes"]} == {
+            name
+        }
     desk.table({"x": X, name: UNFIT["binary"], "y": Y})
     assert desk.run(name="drop", data={"drop": [name]}).code == 0
 
@@ -628,11 +659,15 @@ def test_a_category_may_be_spelled_in_any_way(desk, value):
     assert desk.result()["methods"]["ideal"]["model"]["training_accuracy"] == 1.0
     names = [attribute["name"] for attribute in model["attributes"]]
     for cell in model["counts"]:
-        assert says(model["formula"], dict(zip(names, cell["type"], strict=True))) == (2 * cell["c"] >= cell["n"])
+        assert says(model["formula"], dict(zip(names, cell["type"], strict=True))) == (
+            2 * cell["c"] >= cell["n"]
+        )
 
 
 def test_attributes_that_would_share_a_name_are_told_apart(desk):
-    """Column «a» with the value «b_c» and column «a_b» with the value «c» would both be called «a_b_c»."""
+    """Column «a» with the value «b_c» and column «a_b» with the value «c» would both be called
+    «a_b_c».
+    """
     other = RANDOM.random(N_ROWS) < 0.5
     desk.table(
         {
@@ -649,7 +684,15 @@ def test_attributes_that_would_share_a_name_are_told_apart(desk):
 
 
 def test_a_column_called_as_a_prefix_of_another_is_read_by_itself(desk):
-    desk.table({"a": RANDOM.normal(size=N_ROWS), "a.b": Y, "a.b.c": RANDOM.normal(size=N_ROWS), "y": Y, "y.z": X})
+    desk.table(
+        {
+            "a": RANDOM.normal(size=N_ROWS),
+            "a.b": Y,
+            "a.b.c": RANDOM.normal(size=N_ROWS),
+            "y": Y,
+            "y.z": X,
+        }
+    )
     assert desk.run(kind="study").code == 0
     assert check_right(desk)["formula"] == '"a.b"'
 

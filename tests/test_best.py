@@ -1,4 +1,6 @@
-"""Beyond the paper, end to end: several cuts and inner splits, rankings of attributes together, other objectives."""
+"""Beyond the paper, end to end: several cuts and inner splits, rankings of attributes together,
+other objectives.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +28,33 @@ from dnfscale.spec.learn import LearnSpec, profile_values
 from tests.comparing import told
 from tests.examples import in_parts, mixed_table
 
-BEST = LearnSpec("y", outer=3, max_ell=4, seed=1, **{**profile_values("best"), "validation_splits": 3})
+BEST = LearnSpec(
+    "y", outer=3, max_ell=4, seed=1, **{**profile_values("best"), "validation_splits": 3}
+)
 SPECS = {
     "best": BEST,
     "entropy": replace(BEST, cuts="entropy", validation_splits=2),
     "given": replace(
-        BEST, cuts=4, at=(("x", (0, 0.5)), ("rank", (-200, 10.5))), rank=("jmi", "exchange"), unseen="dont_care"
+        BEST,
+        cuts=4,
+        at=(("x", (0, 0.5)), ("rank", (-200, 10.5))),
+        rank=("jmi", "exchange"),
+        unseen="dont_care",
     ),
-    "support": replace(BEST, validation_splits=1, shrink="support", objective="balanced_accuracy", freedom=0.01),
-    "f_beta": replace(BEST, shrink="parent", objective="f_beta", beta=Fraction(2), missing="indicator", rare=30),
-    "scores": replace(BEST, rank=("f", "chi2"), intervals=False, validation_splits=3, shrink="none", unseen="negative"),
+    "support": replace(
+        BEST, validation_splits=1, shrink="support", objective="balanced_accuracy", freedom=0.01
+    ),
+    "f_beta": replace(
+        BEST, shrink="parent", objective="f_beta", beta=Fraction(2), missing="indicator", rare=30
+    ),
+    "scores": replace(
+        BEST,
+        rank=("f", "chi2"),
+        intervals=False,
+        validation_splits=3,
+        shrink="none",
+        unseen="negative",
+    ),
 }
 
 
@@ -54,21 +73,29 @@ def test_partitions_change_nothing(name):
 def test_workers_change_nothing(cluster):
     table = mixed_table(6, 240, missing=0.03)
     for spec in (SPECS["best"], SPECS["entropy"], SPECS["given"]):
-        assert told(learn(in_parts(table, [50, 60, 200]), spec, cluster)) == told(learn_here(table, spec))
+        assert told(learn(in_parts(table, [50, 60, 200]), spec, cluster)) == told(
+            learn_here(table, spec)
+        )
 
 
 # The judge: quantile cuts, greedy entropy and several inner splits, row by row.
 
 
-def judged_attributes(columns: dict[str, np.ndarray[Any, Any]], rows: Bools, k: int) -> dict[tuple[str, float], Bools]:
+def judged_attributes(
+    columns: dict[str, np.ndarray[Any, Any]], rows: Bools, k: int
+) -> dict[tuple[str, float], Bools]:
     found = {}
     for name, values in columns.items():
-        cuts = np.quantile(values[rows], [j / (k + 1) for j in range(1, k + 1)], method="averaged_inverted_cdf")
+        cuts = np.quantile(
+            values[rows], [j / (k + 1) for j in range(1, k + 1)], method="averaged_inverted_cdf"
+        )
         found.update({(name, float(cut)): values > cut for cut in cuts})
     return found
 
 
-def judged_order(attributes: dict[Any, Bools], target: Bools, rows: Bools, length: int) -> list[Any]:
+def judged_order(
+    attributes: dict[Any, Bools], target: Bools, rows: Bools, length: int
+) -> list[Any]:
     """Take, again and again, the attribute that leaves the least entropy."""
     order: list[Any] = []
     while len(order) < length:
@@ -76,7 +103,9 @@ def judged_order(attributes: dict[Any, Bools], target: Bools, rows: Bools, lengt
         def left(attribute: Any) -> float:
             groups = defaultdict(list)
             for row in np.flatnonzero(rows):
-                groups[tuple(attributes[a][row] for a in (*order, attribute))].append(bool(target[row]))
+                groups[tuple(attributes[a][row] for a in (*order, attribute))].append(
+                    bool(target[row])
+                )
             return -sum(
                 count * math.log(count / len(labels))
                 for labels in groups.values()
@@ -84,12 +113,18 @@ def judged_order(attributes: dict[Any, Bools], target: Bools, rows: Bools, lengt
                 if count
             )
 
-        costs = {attribute: round(left(attribute), 9) for attribute in attributes if attribute not in order}
+        costs = {
+            attribute: round(left(attribute), 9)
+            for attribute in attributes
+            if attribute not in order
+        }
         order.append(min(costs, key=lambda attribute: costs[attribute]))
     return order
 
 
-def judged_correct(attributes: dict[Any, Bools], tau: list[Any], target: Bools, fitted: Bools, held: Bools) -> int:
+def judged_correct(
+    attributes: dict[Any, Bools], tau: list[Any], target: Bools, fitted: Bools, held: Bools
+) -> int:
     votes = defaultdict(list)
     for row in np.flatnonzero(fitted):
         votes[tuple(attributes[a][row] for a in tau)].append(bool(target[row]))
@@ -102,10 +137,16 @@ def judged_correct(attributes: dict[Any, Bools], tau: list[Any], target: Bools, 
 
 def test_several_cuts_and_splits_and_forward_selection_are_what_a_slow_version_finds():
     random = np.random.default_rng(7)
-    columns = {"u": random.normal(size=90), "v": random.random(90), "w": random.normal(size=90) ** 3}
+    columns = {
+        "u": random.normal(size=90),
+        "v": random.random(90),
+        "w": random.normal(size=90) ** 3,
+    }
     target = (columns["u"] > 0.3) ^ ((columns["v"] > 0.6) & (random.random(90) < 0.9))
     table = pa.table({**columns, "y": target})
-    spec = LearnSpec("y", outer=3, max_ell=3, seed=2, cuts=3, validation_splits=4, rank=("forward",))
+    spec = LearnSpec(
+        "y", outer=3, max_ell=3, seed=2, cuts=3, validation_splits=4, rank=("forward",)
+    )
     learned = learn_here(table, spec)
     splits = Splits(90, 3, 0.3, 2, 4)
     arcs = splits.arcs(0, 90)
@@ -122,7 +163,9 @@ def test_several_cuts_and_splits_and_forward_selection_are_what_a_slow_version_f
                 )
         assert [step.correct for step in found.sweep.steps] == corrects
         rows = found.sweep.validation_rows
-        ell = next(i for i, right in enumerate(corrects, 1) if 100 * (max(corrects) - right) <= rows)
+        ell = next(
+            i for i, right in enumerate(corrects, 1) if 100 * (max(corrects) - right) <= rows
+        )
         tau = judged_order(attributes, target, whole, ell)
         assert [(a.column, a.value) for a in found.tau.attributes if isinstance(a, Above)] == tau
         tested = ~whole
@@ -135,7 +178,9 @@ def test_every_row_validates_equally_often_and_in_the_first_split_as_in_the_pape
     splits, alone = Splits(100, 5, 0.3, 3, 10), Splits(100, 5, 0.3, 3)
     arcs = splits.arcs(0, 100)
     assert np.array_equal(splits.inner_parts(0)[:, arcs], alone.parts[:, alone.arcs(0, 100)])
-    times = np.sum([splits.inner_parts(split)[:, arcs] == VALIDATION for split in range(10)], axis=0)
+    times = np.sum(
+        [splits.inner_parts(split)[:, arcs] == VALIDATION for split in range(10)], axis=0
+    )
     for fold in range(6):
         learned = splits.parts[fold][arcs] != TEST
         assert set(times[fold][learned].tolist()) == {3}
@@ -161,16 +206,22 @@ def test_rare_categories_have_no_attribute_of_their_own():
     table = pa.table({"c": ["a"] * 50 + ["b"] * 48 + ["z"] * 2, "y": [True, False] * 50})
     spec = LearnSpec("y", outer=0, rare=10)
     assert learn_here(table, spec).attribute_names == ("c_a", "c_b")
-    with pytest.raises(DataError, match=r"every category has fewer than 99 rows; lower booleanize.rare"):
+    with pytest.raises(
+        DataError, match=r"every category has fewer than 99 rows; lower booleanize.rare"
+    ):
         learn_here(table, replace(spec, rare=99))
 
 
 def test_a_duplicate_is_left_out_and_leaves_room_for_another():
     random = np.random.default_rng(4)
     x, z = random.random(300) < 0.5, random.random(300) < 0.5
-    table = pa.table({"a": x, "same": x, "opposite": ~x, "z": z, "y": x ^ (z & (random.random(300) < 0.4))})
+    table = pa.table(
+        {"a": x, "same": x, "opposite": ~x, "z": z, "y": x ^ (z & (random.random(300) < 0.4))}
+    )
     spec = LearnSpec("y", outer=0, rank=("f",), max_ell=2)
-    together = learn_here(table, replace(spec, drop_duplicates=True)).model.sweep.steps[-1].attributes
+    together = (
+        learn_here(table, replace(spec, drop_duplicates=True)).model.sweep.steps[-1].attributes
+    )
     assert len({*together} & {0, 1, 2}) == 1
     assert 3 in together
     alone = learn_here(table, spec).model.sweep.steps[-1].attributes
@@ -192,11 +243,17 @@ def test_a_given_cut_below_all_that_a_column_can_hold_ends_no_interval():
         random = np.random.default_rng(seed)
         u = random.integers(0, 20, 80).astype(np.uint8)
         table = pa.table({"u": u, "y": ((u > 4) & (u <= 9)) ^ (random.random(80) < 0.3)})
-        spec = replace(BEST, at=(("u", (-5, 4, 9, 14)),), rank=("exchange",), outer=2, max_ell=3, seed=seed)
+        spec = replace(
+            BEST, at=(("u", (-5, 4, 9, 14)),), rank=("exchange",), outer=2, max_ell=3, seed=seed
+        )
         learned = learn_here(table, spec)
         assert not [name for name in learned.attribute_names if "_to_" in name and "-5" in name]
         for fold in (*learned.folds, learned.model):
-            assert all(cuts_of(attribute) for attribute in fold.tau.attributes if isinstance(attribute, Between))
+            assert all(
+                cuts_of(attribute)
+                for attribute in fold.tau.attributes
+                if isinstance(attribute, Between)
+            )
 
 
 @pytest.mark.parametrize("rank", ["forward", "exchange", "additive", "mutual_info"])
@@ -208,9 +265,18 @@ def test_what_a_row_counts_does_not_matter(rank, shrink):
         found = []
         for unit in (1, 1024, 2**40):
             weighed = table.append_column("w", pa.array(np.full(150, unit)))
-            spec = replace(BEST, rank=(rank,), intervals=rank == "exchange", shrink=shrink, unseen=unseen, outer=0)
+            spec = replace(
+                BEST,
+                rank=(rank,),
+                intervals=rank == "exchange",
+                shrink=shrink,
+                unseen=unseen,
+                outer=0,
+            )
             model = learn_here(weighed, replace(spec, weight="w", unit=unit)).model
-            found.append((model.tau, model.dnf, [count // unit for count in model.whole.n.tolist()]))
+            found.append(
+                (model.tau, model.dnf, [count // unit for count in model.whole.n.tolist()])
+            )
         assert found[0] == found[1] == found[2]
 
 
@@ -220,7 +286,9 @@ def test_a_column_may_be_called_like_a_part_of_another():
     value = random.integers(0, 2000, 500)
     for at_given in ((), (("hour of admitted", (999,)),)):
         table = pa.table({"admitted": at, "hour of admitted": value, "y": value > 999})
-        found = learn_here(table, replace(BEST, parts=("hour",), at=at_given, cuts=19, outer=0, max_ell=2))
+        found = learn_here(
+            table, replace(BEST, parts=("hour",), at=at_given, cuts=19, outer=0, max_ell=2)
+        )
         assert found.model.tau.attributes[0].column == "hour of admitted"
         wrong = np.minimum(found.model.whole.c, found.model.whole.n - found.model.whole.c).sum()
         assert wrong <= (0 if at_given else 30)
@@ -238,7 +306,10 @@ def test_a_range_of_numbers_is_one_attribute_where_intervals_are_looked_for():
     assert found.model.tau.names[0] in found.attribute_names
     accepts = (bmi > attribute.low) & (bmi <= attribute.high)
     assert found.model.whole.n.tolist() == [int((~accepts).sum()), int(accepts.sum())]
-    assert found.model.whole.c.tolist() == [int((~accepts & target).sum()), int((accepts & target).sum())]
+    assert found.model.whole.c.tolist() == [
+        int((~accepts & target).sum()),
+        int((accepts & target).sum()),
+    ]
     assert found.n_attributes == 38
     without = learn_here(table, replace(spec, intervals=False))
     assert all(isinstance(a, Above) for a in without.model.tau.attributes)
@@ -249,11 +320,20 @@ def test_a_range_of_numbers_is_one_attribute_where_intervals_are_looked_for():
     ("change", "message"),
     [
         ({"unseen": "follow", "shrink": "none"}, 'shrink is "none"; set formula.shrink'),
-        ({"objective": "f_beta", "threshold": Fraction(1, 5)}, "threshold is for the objective accuracy"),
+        (
+            {"objective": "f_beta", "threshold": Fraction(1, 5)},
+            "threshold is for the objective accuracy",
+        ),
         ({"rank": ("forward", "jmi")}, "intervals are looked for by the ranking 'exchange' alone"),
         ({"cuts": 0}, "a number of quantiles between 1 and 31, got 0"),
-        ({"validation_splits": 0}, "validation_splits must be a whole number between 1 and 100, or"),
-        ({"shrink_rows": (8.0, 0.0)}, r"shrink_rows must be a number above 0, or a list .*, got \(8.0, 0.0\)"),
+        (
+            {"validation_splits": 0},
+            "validation_splits must be a whole number between 1 and 100, or",
+        ),
+        (
+            {"shrink_rows": (8.0, 0.0)},
+            r"shrink_rows must be a number above 0, or a list .*, got \(8.0, 0.0\)",
+        ),
         ({"shrink_rows": ()}, "shrink_rows must be a number above 0, or a list of different ones"),
         ({"freedom": 2.0}, "freedom must be a number between 0 and 1"),
         ({"beta": Fraction(0)}, "beta must be a number above 0"),
@@ -279,7 +359,9 @@ def test_a_model_answers_as_its_formula_whatever_it_says_of_the_unseen(rule):
     codes = np.zeros(200, dtype=int)
     for i, a in enumerate(model.models_[0].tau.attributes):
         values = x[:, int(a.column.removeprefix("x"))]
-        holds = (values > a.low) & (values <= a.high) if isinstance(a, Between) else values > a.value
+        holds = (
+            (values > a.low) & (values <= a.high) if isinstance(a, Between) else values > a.value
+        )
         codes |= holds.astype(int) << i
     assert np.array_equal(model.predict(x), model.models_[0].dnf.accepts(codes))
     assert model.score(x, y) > 0.9

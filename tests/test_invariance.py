@@ -1,4 +1,6 @@
-"""The same rows give the same result, to the byte, however they are laid out and whoever counts them."""
+"""The same rows give the same result, to the byte, however they are laid out and whoever counts
+them.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,17 @@ def rows() -> pa.Table:
     y = np.sort(random.random(N_ROWS) < 0.4)
     x = random.normal(size=N_ROWS) + y
     x[random.random(N_ROWS) < 0.01] = np.nan
-    words = np.array(["red", "green", "blue", "ultramarine"])[(random.integers(0, 3, N_ROWS) + y) % 4]
+    words = np.array(["red", "green", "blue", "ultramarine"])[
+        (random.integers(0, 3, N_ROWS) + y) % 4
+    ]
     return pa.table(
         {
             "x": x,
             "tied": (random.integers(0, 4, N_ROWS) + y).astype(np.float32),
-            "big": pa.array(2**60 + random.integers(0, 1000, N_ROWS) + 300 * y, mask=random.random(N_ROWS) < 0.02),
+            "big": pa.array(
+                2**60 + random.integers(0, 1000, N_ROWS) + 300 * y,
+                mask=random.random(N_ROWS) < 0.02,
+            ),
             "word": pa.array(words.tolist(), mask=random.random(N_ROWS) < 0.01),
             "flag": (random.random(N_ROWS) < 0.5) ^ (y & (random.random(N_ROWS) < 0.3)),
             "y": np.where(y, "yes", "no").tolist(),
@@ -57,18 +64,28 @@ def layouts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     coded = coded.set_column(5, "y", coded["y"].cast(pa.large_string()))
     half = N_ROWS // 2
     for number, part in enumerate((coded[:half], coded[half:])):
-        desk.table(part, f"coded/{number}.parquet", row_group_size=40_009, compression="zstd", data_page_version="2.0")
+        desk.table(
+            part,
+            f"coded/{number}.parquet",
+            row_group_size=40_009,
+            compression="zstd",
+            data_page_version="2.0",
+        )
     return {name: desk.path / name for name in ("one", "seven", "coded")}
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)
 
 
-def outcome(desk: Desk, layout: Path, folder: str, *, apart: bool, **cluster: Any) -> tuple[str, bytes]:
+def outcome(
+    desk: Desk, layout: Path, folder: str, *, apart: bool, **cluster: Any
+) -> tuple[str, bytes]:
     """The result without timing and environment, and the model file."""
     spec = desk.spec(
         file=f"{folder}.toml",
@@ -82,7 +99,9 @@ def outcome(desk: Desk, layout: Path, folder: str, *, apart: bool, **cluster: An
     run = desk.apart if apart else desk.here
     ended = run("run", spec, "--output", folder)
     assert ended.code == 0, ended.err
-    return essence(desk.path / folder / "job" / "result.json"), (desk.path / folder / "job" / "model.json").read_bytes()
+    return essence(desk.path / folder / "job" / "result.json"), (
+        desk.path / folder / "job" / "model.json"
+    ).read_bytes()
 
 
 def test_the_layouts_differ_in_what_a_task_gets(layouts):

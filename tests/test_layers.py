@@ -1,6 +1,7 @@
 """Imports point one way.
 
-jobs, estimators, report, compare, {learn | apply | export}, {method | data | engine}, results, spec, core, errors
+jobs, estimators, report, compare, {learn | apply | export}, {method | data | engine}, results,
+spec, core, errors
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ LEVELS = {
     "submit.driver": 16,
     "submit.order": 16,
 }
-"""The level of each part, and of modules that stand higher than the rest of theirs: what formula_size/ and submit/ hold
-belongs together, but on several floors. The empty name is what the package itself offers to its users."""
+"""The level of each part, and of modules that stand higher than the rest of theirs: what
+formula_size/ and submit/ hold belongs together, but on several floors. The empty name is what the
+package itself offers to its users."""
 STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "export", "datasets"})
 """Parts of one level that do not know each other."""
 INNER_LEVELS = {
@@ -63,11 +65,16 @@ INNER_LEVELS = {
     "apply": ({"evaluate"}, {"found_types", "predict"}),
     "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"ideal"}, {"distillation"}),
 }
-"""The modules of some parts, from the lowest level up; those of one level do not know each other."""
+"""The modules of some parts, from the lowest level up; those of one level do not know each other.
+"""
 LISTS_PACKAGES = "dnfscale.spec.registry"
-"""The one module that may name packages above it: a registry imports them when it is asked for what they hold."""
+"""The one module that may name packages above it: a registry imports them when it is asked for what
+they hold.
+"""
 OWN_TO_ENGINE = ("engine", "chains", "internals", "graphs", "local")
-"""What the engine on Dask is made of: the other parts ask engine/launch.py for an engine, whatever it runs on."""
+"""What the engine on Dask is made of: the other parts ask engine/launch.py for an engine, whatever
+it runs on.
+"""
 
 
 def sources() -> dict[str, str]:
@@ -76,7 +83,9 @@ def sources() -> dict[str, str]:
     found = {}
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
-        found[".".join((PACKAGE, *(part for part in parts if part != "__init__")))] = path.read_text("utf-8")
+        found[".".join((PACKAGE, *(part for part in parts if part != "__init__")))] = (
+            path.read_text("utf-8")
+        )
     return found
 
 
@@ -97,7 +106,9 @@ def imports(module: str, text: str, modules: Mapping[str, str]) -> Iterator[str]
 
 
 def mentions(text: str) -> Iterator[str]:
-    """Yield every dotted name of the package in the strings of a module; the name of a format ends in its version."""
+    """Yield every dotted name of the package in the strings of a module; the name of a format ends
+    in its version.
+    """
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from re.findall(rf"\b{PACKAGE}(?:\.\w+)+(?![/\w]|\.\w)", node.value)
@@ -174,10 +185,16 @@ def test_imports_point_downwards_only():
 
 def test_the_walk_sees_the_whole_package():
     found = sources()
-    assert {"dnfscale", "dnfscale.errors", "dnfscale.learn.line", "dnfscale.core.counts", "dnfscale.engine"} <= set(
-        found
+    assert {
+        "dnfscale",
+        "dnfscale.errors",
+        "dnfscale.learn.line",
+        "dnfscale.core.counts",
+        "dnfscale.engine",
+    } <= set(found)
+    assert "dnfscale.core.arrays" in set(
+        imports("dnfscale.core.counts", found["dnfscale.core.counts"], found)
     )
-    assert "dnfscale.core.arrays" in set(imports("dnfscale.core.counts", found["dnfscale.core.counts"], found))
 
 
 @pytest.mark.parametrize(
@@ -193,9 +210,17 @@ def test_the_walk_sees_the_whole_package():
         ("dnfscale.learn.line", "from dnfscale.compare import folds", "it points up"),
         ("dnfscale.compare.folds", "import dnfscale.jobs.runner", "it points up"),
         ("dnfscale.core.counts", "from dnfscale.results.result import Result", "it points up"),
-        ("dnfscale.results.result", "from dnfscale.method.ideal import ideal_correct", "it points up"),
+        (
+            "dnfscale.results.result",
+            "from dnfscale.method.ideal import ideal_correct",
+            "it points up",
+        ),
         ("dnfscale.method.ideal", "from dnfscale.data import source", "do not know each other"),
-        ("dnfscale.engine.serial", "from dnfscale.method.ideal import ideal_correct", "do not know each other"),
+        (
+            "dnfscale.engine.serial",
+            "from dnfscale.method.ideal import ideal_correct",
+            "do not know each other",
+        ),
         ("dnfscale.core.counts", "import pandas as pd", "NumPy and the standard library only"),
         ("dnfscale.errors", "import pyarrow", "NumPy and the standard library only"),
         (
@@ -204,21 +229,54 @@ def test_the_walk_sees_the_whole_package():
             "only engine/ and submit/ do",
         ),
         ("dnfscale.jobs.cli", "import distributed", "only engine/ and submit/ do"),
-        ("dnfscale.jobs.cli", "from dnfscale.engine.dask.engine import ClusterEngine", "nowhere outside engine/"),
+        (
+            "dnfscale.jobs.cli",
+            "from dnfscale.engine.dask.engine import ClusterEngine",
+            "nowhere outside engine/",
+        ),
         ("dnfscale.jobs.cli", "from dnfscale.engine.dask import engine", "nowhere outside engine/"),
-        ("dnfscale.jobs.cli", "from dnfscale.engine.dask.local import start_local", "nowhere outside engine/"),
-        ("dnfscale.learn.places", "from dnfscale.learn.line import learn", "points up inside learn"),
-        ("dnfscale.learn.scans", "from dnfscale.learn.table import Table", "points up inside learn"),
-        ("dnfscale.learn.helpers", "from dnfscale.learn.table import Table", "helpers has no place in learn"),
+        (
+            "dnfscale.jobs.cli",
+            "from dnfscale.engine.dask.local import start_local",
+            "nowhere outside engine/",
+        ),
+        (
+            "dnfscale.learn.places",
+            "from dnfscale.learn.line import learn",
+            "points up inside learn",
+        ),
+        (
+            "dnfscale.learn.scans",
+            "from dnfscale.learn.table import Table",
+            "points up inside learn",
+        ),
+        (
+            "dnfscale.learn.helpers",
+            "from dnfscale.learn.table import Table",
+            "helpers has no place in learn",
+        ),
         ("dnfscale.compare.peers", "from dnfscale.estimators.ideal import X", "it points up"),
-        ("dnfscale.apply.predict", "from dnfscale.learn.line import learn", "do not know each other"),
-        ("dnfscale.apply.evaluate", "from dnfscale.apply.predict import predict", "points up inside apply"),
+        (
+            "dnfscale.apply.predict",
+            "from dnfscale.learn.line import learn",
+            "do not know each other",
+        ),
+        (
+            "dnfscale.apply.evaluate",
+            "from dnfscale.apply.predict import predict",
+            "points up inside apply",
+        ),
         ("dnfscale.helpers", "import os", "no place in the order"),
         ("dnfscale.learn.line", "from dnfscale.helpers import thing", "no place in the order"),
     ],
 )
 def test_a_bad_import_is_named(module, text, complaint):
-    modules = {"dnfscale": "", "dnfscale.method": "", "dnfscale.engine.dask.engine": "", module: text}
+    modules = {
+        "dnfscale": "",
+        "dnfscale.method": "",
+        "dnfscale.engine.dask.engine": "",
+        module: text,
+    }
     [found] = complaints(modules)
     assert found.startswith(f"{module} imports ")
     assert complaint in found
@@ -227,13 +285,29 @@ def test_a_bad_import_is_named(module, text, complaint):
 @pytest.mark.parametrize(
     ("module", "text", "complaint"),
     [
-        ("dnfscale.engine.dask.forking", 'LOADED = ["scipy.optimize", "dnfscale.learn.line"]', "it points up"),
-        ("dnfscale.engine.process", 'START = "from dnfscale.submit.driver import main; main()"', "it points up"),
+        (
+            "dnfscale.engine.dask.forking",
+            'LOADED = ["scipy.optimize", "dnfscale.learn.line"]',
+            "it points up",
+        ),
+        (
+            "dnfscale.engine.process",
+            'START = "from dnfscale.submit.driver import main; main()"',
+            "it points up",
+        ),
         ("dnfscale.engine.process", 'START = f"python -m dnfscale.jobs {verb}"', "it points up"),
         ("dnfscale.core.counts", '"""Used by dnfscale.learn."""', "it points up"),
         ("dnfscale.spec.job", 'PACKAGES = ["dnfscale.engine.clusters"]', "it points up"),
-        ("dnfscale.engine.dask.forking", 'LOADED = ["dnfscale.data.source"]', "do not know each other"),
-        ("dnfscale.jobs.cli", 'LOADED = ["dnfscale.engine.dask.engine"]', "nowhere outside engine/"),
+        (
+            "dnfscale.engine.dask.forking",
+            'LOADED = ["dnfscale.data.source"]',
+            "do not know each other",
+        ),
+        (
+            "dnfscale.jobs.cli",
+            'LOADED = ["dnfscale.engine.dask.engine"]',
+            "nowhere outside engine/",
+        ),
         ("dnfscale.learn.line", 'LOADED = ["dnfscale.helpers"]', "no place in the order"),
     ],
 )
@@ -248,17 +322,32 @@ def test_a_bad_name_in_a_string_is_told(module, text, complaint):
     [
         (
             "dnfscale.jobs.cli",
-            'DRIVER, LOADED = "dnfscale.submit.driver", ["dnfscale.learn.line", "dnfscale.engine.dask.tasks"]',
+            (
+                'DRIVER, LOADED = "dnfscale.submit.driver", ["dnfscale.learn.line", '
+                '"dnfscale.engine.dask.tasks"]'
+            ),
         ),
-        ("dnfscale.engine.dask.forking", 'LOADED = ["dnfscale.engine.dask.tasks", "dnfscale", "scipy.optimize"]'),
+        (
+            "dnfscale.engine.dask.forking",
+            'LOADED = ["dnfscale.engine.dask.tasks", "dnfscale", "scipy.optimize"]',
+        ),
         ("dnfscale.data.models", 'FORMAT = "dnfscale.classes/1"'),
-        ("dnfscale.jobs.cli", "from dnfscale import __version__\nfrom dnfscale.engine.launch import launch"),
+        (
+            "dnfscale.jobs.cli",
+            "from dnfscale import __version__\nfrom dnfscale.engine.launch import launch",
+        ),
         ("dnfscale", "from dnfscale.estimators.ideal import IdealClassifier"),
         (
             "dnfscale.learn.line",
-            "from dnfscale.learn.scans import BinRows\nfrom dnfscale.core import counts\nimport numpy",
+            (
+                "from dnfscale.learn.scans import BinRows\nfrom dnfscale.core import "
+                "counts\nimport numpy"
+            ),
         ),
-        ("dnfscale.engine.launch", "import dask\nfrom dnfscale.engine.dask.engine import ClusterEngine"),
+        (
+            "dnfscale.engine.launch",
+            "import dask\nfrom dnfscale.engine.dask.engine import ClusterEngine",
+        ),
         (
             "dnfscale.core.counts",
             "import os.path\nimport numpy\nfrom . import arrays\nfrom ..errors import X",

@@ -1,7 +1,7 @@
 """Law 7: what a task holds is bounded by its partition, not by the dataset.
 
-Each dataset is measured in a process of its own: tracemalloc counts what every thread of a process allocates, and the
-threads that earlier tests left running would be taken for the task.
+Each dataset is measured in a process of its own: tracemalloc counts what every thread of a process
+allocates, and the threads that earlier tests left running would be taken for the task.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from dnfscale.spec.learn import LearnSpec
 
 
 class MeasuringEngine(SerialEngine):
-    """Runs one task after the other and notes the most memory that any task of a phase took for itself."""
+    """Runs one task after the other and notes the most memory that any task of a phase took for
+    itself.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,8 +57,12 @@ def test_a_task_of_four_times_the_dataset_takes_no_more_memory(tmp_path: Path) -
         small = pool.apply(_task_peaks, (tmp_path / "small", 4))
         large = pool.apply(_task_peaks, (tmp_path / "large", 16))
     assert small.keys() == large.keys()
-    grown = {phase: large[phase] / small[phase] for phase in small if large[phase] > 1.2 * small[phase]}
-    assert not grown, "tasks that grow with the dataset: " + ", ".join(f"{p} x {r:.1f}" for p, r in grown.items())
+    grown = {
+        phase: large[phase] / small[phase] for phase in small if large[phase] > 1.2 * small[phase]
+    }
+    assert not grown, "tasks that grow with the dataset: " + ", ".join(
+        f"{p} x {r:.1f}" for p, r in grown.items()
+    )
 
 
 def _task_peaks(folder: Path, n_files: int) -> dict[str, int]:
@@ -66,7 +72,10 @@ def _task_peaks(folder: Path, n_files: int) -> dict[str, int]:
         rows = 1 << 17
         columns = {f"x{i}": random.standard_normal(rows, dtype=np.float32) for i in range(4)}
         kinds = pa.array(["a", "b", "c"]).take(pa.array(random.integers(0, 3, rows)))
-        pq.write_table(pa.table({**columns, "kind": kinds, "y": columns["x0"] > 0.1}), folder / f"{number}.parquet")
+        pq.write_table(
+            pa.table({**columns, "kind": kinds, "y": columns["x0"] > 0.1}),
+            folder / f"{number}.parquet",
+        )
     engine = MeasuringEngine()
     tracemalloc.start()
     try:

@@ -1,4 +1,6 @@
-"""Studies on the paper's twelve datasets: their sizes as the index says, their accuracies as the paper says."""
+"""Studies on the paper's twelve datasets: their sizes as the index says, their accuracies as the
+paper says.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ PERCENT = {
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)
@@ -55,7 +59,16 @@ def test_the_index_has_the_twelve_datasets(paper_data):
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_a_study_has_the_rows_of_the_index_and_the_accuracy_of_the_paper(desk, paper_data, dataset):
     spec = ROOT / "jobs" / "paper" / f"{dataset}.toml"
-    ended = desk.here("run", spec, "--set", "cluster.kind=serial", "--set", 'methods=["ideal"]', "--set", "name=job")
+    ended = desk.here(
+        "run",
+        spec,
+        "--set",
+        "cluster.kind=serial",
+        "--set",
+        'methods=["ideal"]',
+        "--set",
+        "name=job",
+    )
     assert ended.code == 0, ended.err
     entry, result = index(paper_data)[dataset], desk.result()
     found = result["data"]

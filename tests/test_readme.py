@@ -1,4 +1,6 @@
-"""What the README shows is what happens: its commands are run, and print what it says they print."""
+"""What the README shows is what happens: its commands are run, and print what it says
+they print.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ LONGEST_LINE = 125
 
 def run_examples(text: str) -> None:
     test = doctest.DocTestParser().get_doctest(text, {}, "README", str(README), 0)
-    runner = doctest.DocTestRunner(optionflags=doctest.IGNORE_EXCEPTION_DETAIL | doctest.NORMALIZE_WHITESPACE)
+    runner = doctest.DocTestRunner(
+        optionflags=doctest.IGNORE_EXCEPTION_DETAIL | doctest.NORMALIZE_WHITESPACE
+    )
     said: list[str] = []
     runner.run(test, out=said.append)
     assert test.examples
@@ -37,7 +41,9 @@ def run_examples(text: str) -> None:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)
@@ -92,7 +98,9 @@ def test_the_spec_that_is_shown_can_be_read_with_and_without_its_examples(desk):
 
 def prose_of(page: Path) -> list[str]:
     """Return the lines of a page that are neither code nor a table."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     return [line for line in text.splitlines() if not line.startswith("|")]
 
 

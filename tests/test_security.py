@@ -1,4 +1,6 @@
-"""What somebody who gives us a spec, a table, a name, a model file or a folder cannot do; see deploy/SECURITY.md."""
+"""What somebody who gives us a spec, a table, a name, a model file or a folder cannot do; see
+deploy/SECURITY.md.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ HOSTILE = {
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)
@@ -59,7 +63,11 @@ def test_a_hostile_column_and_category_do_nothing_anywhere(desk, kind):
     told = desk.run(data={"positive": [text]})
     assert told.code == 0
     model = desk.folder() / "model.json"
-    used = (["explain", model, file], ["explain", model, file, "--row", "0"], ["export", model, "--to", "text"])
+    used = (
+        ["explain", model, file],
+        ["explain", model, file, "--row", "0"],
+        ["export", model, "--to", "text"],
+    )
     used += (["predict", model, file, "--output", "answers"],)
     shown = [told.out, told.err, *(desk.here(*verb).out for verb in used)]
     assert all(line.isprintable() for part in shown for line in part.split("\n"))
@@ -74,12 +82,16 @@ def test_a_hostile_column_and_category_do_nothing_anywhere(desk, kind):
     with duckdb.connect() as connection:
         connection.register("seen", pq.read_table(file))
         connection.execute("CREATE TABLE t AS SELECT * FROM seen")
-        found = connection.sql(desk.here("export", model, "--to", "sql", "--table", "t").out).fetchall()
+        found = connection.sql(
+            desk.here("export", model, "--to", "sql", "--table", "t").out
+        ).fetchall()
         assert [row[-1] for row in found] == Y.tolist()
         assert connection.sql("SELECT count(*) FROM t").fetchall() == [(N_ROWS,)]
 
     source = desk.here("export", model, "--to", "python").out
-    assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.Attribute)]
+    assert not [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.Attribute)
+    ]
     latex = desk.here("export", model, "--to", "latex").out
     assert "\\input" not in latex
     assert "\\write" not in latex
@@ -102,7 +114,9 @@ def test_no_cell_of_a_table_is_run_by_a_spreadsheet(desk, kind):
 # Specs
 
 
-@pytest.mark.parametrize("name", ["..", ".", "../up", "a/b", "/tmp/x", "", ".hidden", "a\\b/..", "x\0y", "-rf"])
+@pytest.mark.parametrize(
+    "name", ["..", ".", "../up", "a/b", "/tmp/x", "", ".hidden", "a\\b/..", "x\0y", "-rf"]
+)
 def test_the_name_of_a_run_cannot_lead_out_of_its_folder(desk, name):
     desk.table(small_table())
     before = tidy(desk.path)
@@ -112,7 +126,9 @@ def test_the_name_of_a_run_cannot_lead_out_of_its_folder(desk, name):
     assert tidy(desk.path) == sorted([*before, "job.toml"])
 
 
-@pytest.mark.parametrize("link", ["events.jsonl", "spec.toml", "tables", "tasks", "figures", "result.json"])
+@pytest.mark.parametrize(
+    "link", ["events.jsonl", "spec.toml", "tables", "tasks", "figures", "result.json"]
+)
 @pytest.mark.parametrize("options", [[], ["--force"]])
 def test_a_link_in_a_run_s_folder_is_not_followed(desk, link, options):
     desk.table(small_table())
@@ -142,21 +158,29 @@ def test_a_folder_that_is_not_a_run_s_is_not_written_over(desk):
 def test_a_run_by_force_removes_nothing_but_what_a_run_leaves(desk):
     desk.table(small_table())
     assert desk.run().code == 0
-    mine = [desk.folder() / name for name in ("notes.txt", "tables/mine.xlsx", "figures/mine.png", "tasks/mine.txt")]
+    mine = [
+        desk.folder() / name
+        for name in ("notes.txt", "tables/mine.xlsx", "figures/mine.png", "tasks/mine.txt")
+    ]
     for file in mine:
         file.write_text("mine")
     assert desk.here("run", desk.spec(seed=5), "--force").code == 0
     assert [file.read_text() for file in mine] == ["mine"] * 4
 
 
-def test_an_output_folder_above_is_written_with_a_run_and_nothing_else_there_is_touched(desk, monkeypatch):
+def test_an_output_folder_above_is_written_with_a_run_and_nothing_else_there_is_touched(
+    desk, monkeypatch
+):
     """Where a run is written is the spec's to say; what is there already is not."""
     desk.table(small_table())
     below = desk.path / "a" / "b"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
     spec = desk.spec(output={"dir": "../.."})
-    mine = [desk.path / name for name in ("job/notes.txt", "job/tables/mine.csv", "report.html", "tasks/x.json")]
+    mine = [
+        desk.path / name
+        for name in ("job/notes.txt", "job/tables/mine.csv", "report.html", "tasks/x.json")
+    ]
     for file in mine:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("mine")
@@ -214,10 +238,13 @@ PAGE_BYTES, ENTRIES = "bytes of a page", "entries of a dictionary"
 
 def promising(file: Path, what: str) -> None:
     """Write a dictionary of two entries whose header promises 2**31 - 1 of something."""
-    pq.write_table(pa.table({"y": Y, "s": ["red", "green"] * (N_ROWS // 2)}), file, compression="zstd")
+    pq.write_table(
+        pa.table({"y": Y, "s": ["red", "green"] * (N_ROWS // 2)}), file, compression="zstd"
+    )
     whole = file.read_bytes()
     begin = pq.read_metadata(file).row_group(0).column(1).dictionary_page_offset
-    # The header is written by Thrift: the kind of the page, its bytes, those on disk, and a struct with the entries.
+    # The header is written by Thrift: the kind of the page, its bytes, those on disk, and a struct
+    # with the entries.
     place = begin + 3 if what == PAGE_BYTES else whole.index(bytes([0x4C, 0x15, 2 << 1]), begin) + 2
     file.write_bytes(whole[:place] + bytes([0xFE, 0xFF, 0xFF, 0xFF, 0x0F]) + whole[place + 1 :])
 
@@ -237,14 +264,19 @@ def test_a_file_that_inflates_beyond_memory_ends_the_job_with_one_line(desk, wha
     )
     assert ended.returncode == 5, ended.stderr
     message = ended.stderr.strip().splitlines()[-1]
-    assert "t.parquet: expected its pages and dictionaries to fit in memory, but they do not" in message
+    assert (
+        "t.parquet: expected its pages and dictionaries to fit in memory, but they do not"
+        in message
+    )
     assert "Traceback" not in ended.stderr
 
 
 # Credentials
 
 
-def test_nothing_that_a_run_on_a_local_cluster_writes_holds_a_secret_of_its_environment(desk, monkeypatch):
+def test_nothing_that_a_run_on_a_local_cluster_writes_holds_a_secret_of_its_environment(
+    desk, monkeypatch
+):
     secrets = {
         "AWS_ACCESS_KEY_ID": "AKIAofSomebody",
         "AWS_SECRET_ACCESS_KEY": "s3cr3tOfSomebody",
@@ -254,7 +286,9 @@ def test_nothing_that_a_run_on_a_local_cluster_writes_holds_a_secret_of_its_envi
     for name, value in secrets.items():
         monkeypatch.setenv(name, value)
     desk.table(small_table())
-    ended = desk.here("run", desk.spec(cluster={"kind": "local", "workers": 1, "memory_limit": "1GiB"}), "--json")
+    ended = desk.here(
+        "run", desk.spec(cluster={"kind": "local", "workers": 1, "memory_limit": "1GiB"}), "--json"
+    )
     assert ended.code == 0, ended.err
     written = [file.read_bytes() for file in desk.path.rglob("*") if file.is_file()]
     assert len(written) > 10
@@ -273,7 +307,9 @@ def test_a_suite_s_result_cannot_show_what_lies_outside_its_folder(desk):
     suite.mkdir()
     for folder in ("../runs/job", str(desk.folder()), "."):
         jobs = [{"name": "job", "status": "done", "folder": folder}]
-        (suite / "result.json").write_text(json.dumps({"schema": "dnfscale.suite/1", "name": "s", "jobs": jobs}))
+        (suite / "result.json").write_text(
+            json.dumps({"schema": "dnfscale.suite/1", "name": "s", "jobs": jobs})
+        )
         ended = desk.here("report", suite)
         assert ended.code == 2
         assert "expected jobs in its own folder" in ended.message
@@ -291,13 +327,19 @@ class Trap:
 
 
 def test_no_file_of_ours_is_ever_unpickled(desk):
-    """A pickle in the place of each file that is read: it is refused, or taken for damaged, and never run."""
+    """A pickle in the place of each file that is read: it is refused, or taken for damaged, and
+    never run.
+    """
     file = desk.table(small_table())
     assert desk.run().code == 0
     trap = pickle.dumps(Trap(desk.path / "sprung"))
     model = desk.path / "model.json"
     model.write_bytes(trap)
-    for verb in (["export", model, "--to", "sql"], ["explain", model], ["predict", model, file, "--output", "o"]):
+    for verb in (
+        ["export", model, "--to", "sql"],
+        ["explain", model],
+        ["predict", model, file, "--output", "o"],
+    ):
         assert desk.here(*verb).code == 3
     (desk.path / "trap.toml").write_bytes(trap)
     assert desk.here("run", "trap.toml").code == 2
@@ -313,17 +355,31 @@ def test_no_file_of_ours_is_ever_unpickled(desk):
 
 
 def test_the_package_has_nothing_that_would_run_what_it_reads():
-    forbidden = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "subprocess", "pty", "code", "yaml"}
+    forbidden = {
+        "pickle",
+        "cloudpickle",
+        "dill",
+        "joblib",
+        "marshal",
+        "shelve",
+        "subprocess",
+        "pty",
+        "code",
+        "yaml",
+    }
     for file in sorted(Path(dnfscale.__file__).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             found = {name.split(".")[0] for name in names} & forbidden
-            # The driver of a detached job is this very package, and queues are asked by their own tools.
+            # The driver of a detached job is this very package, and queues are asked by their own
+            # tools.
             allowed = {"subprocess"} if file.name in ("process.py", "queues.py") else set()
             assert found <= allowed, f"{file} imports {names}"
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                assert node.func.id not in ("eval", "exec", "compile", "__import__"), f"{file}:{node.lineno}"
+                assert node.func.id not in ("eval", "exec", "compile", "__import__"), (
+                    f"{file}:{node.lineno}"
+                )
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 called = ast.unparse(node.func)
                 assert called not in ("os.system", "os.popen"), f"{file}:{node.lineno}"

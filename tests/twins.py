@@ -18,7 +18,12 @@ def put_twin(file: Path, columns: Mapping[str, Any] | pa.Table, **options: Any) 
     """Replace a file that was written plain by its twin."""
     before, footer = file.stat(), pq.read_metadata(file)
     twin = file.with_name("_twin")
-    pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(dict(columns)), twin, **PLAIN, **options)
+    pq.write_table(
+        columns if isinstance(columns, pa.Table) else pa.table(dict(columns)),
+        twin,
+        **PLAIN,
+        **options,
+    )
     assert twin.stat().st_size == before.st_size
     assert pq.read_metadata(twin).equals(footer)
     assert twin.read_bytes() != file.read_bytes()

@@ -1,4 +1,5 @@
-"""From a model and a source to answers: the types of rows as they are read, what to predict, and which types occur.
+"""From a model and a source to answers: the types of rows as they are read, what to predict, and
+which types occur.
 
 evaluate       the attributes of formulas on rows as they are read
 found_types    how many rows of a dataset have each type

@@ -15,32 +15,48 @@ from dnfscale.core.arrays import Bools, Codes, Ints, narrowest
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Kind, Measure, Quantity, edge_among
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+    cuts_of,
+)
 from dnfscale.data.clocks import check_zone, has_part
 from dnfscale.data.measures import is_decimal, measure_of
 from dnfscale.errors import DataError
 
 
 def columns_of(*taus: Vocabulary) -> tuple[Column, ...]:
-    """Return the columns that the attributes need, each once, also where one formula only asks if a number is there."""
+    """Return the columns that the attributes need, each once, also where one formula only asks if a
+    number is there.
+    """
     attributes = [attribute for tau in taus for attribute in tau.attributes]
     roles = {
         attribute.column: Role.NUMBER if isinstance(attribute, Above | Between) else Role.CATEGORY
-        for attribute in sorted(attributes, key=lambda attribute: isinstance(attribute, Above | Between))
+        for attribute in sorted(
+            attributes, key=lambda attribute: isinstance(attribute, Above | Between)
+        )
     }
     return tuple(Column(name, role) for name, role in roles.items())
 
 
 def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], path: str) -> None:
-    """Raise DataError where a column is not there, or holds values that the model cannot have been learned from.
+    """Raise DataError where a column is not there, or holds values that the model cannot have been
+    learned from.
 
-    A number is never equal to a text: a column of another type would give wrong answers without a word.
+    A number is never equal to a text: a column of another type would give wrong answers without a
+    word.
     """
     for attribute in (attribute for tau in taus for attribute in tau.attributes):
         name = stored_column(attribute.column)
         if name not in types:
             raise DataError(
-                f"{path}: expected the columns that the model uses, but {name!r} is not there; it has "
+                f"{path}: expected the columns that the model uses, but {name!r} is not "
+                "there; it has "
                 f"{', '.join(map(repr, list(types)[:10]))}{' and more' * (len(types) > 10)}"
             )
         if isinstance(attribute, IsMissing):
@@ -50,18 +66,30 @@ def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], 
             continue
         kind = types[name].value_type if pa.types.is_dictionary(types[name]) else types[name]
         value = attribute.low if isinstance(attribute, Between) else attribute.value
-        expected = "booleans" if isinstance(value, bool) else "text" if isinstance(value, str) else "numbers"
+        expected = (
+            "booleans"
+            if isinstance(value, bool)
+            else "text"
+            if isinstance(value, str)
+            else "numbers"
+        )
         if isinstance(value, Quantity) and value.measure.kind is not Kind.DECIMAL:
             expected = f"{value.measure.kind}s"
         measure = measure_of(kind)
         fits = {
             "booleans": pa.types.is_boolean(kind),
-            "text": pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind),
+            "text": pa.types.is_string(kind)
+            or pa.types.is_large_string(kind)
+            or pa.types.is_string_view(kind),
             "numbers": pa.types.is_integer(kind) or pa.types.is_floating(kind) or is_decimal(kind),
         }
-        if not (fits.get(expected, measure is not None and f"{measure.kind}s" == expected) or pa.types.is_null(kind)):
+        if not (
+            fits.get(expected, measure is not None and f"{measure.kind}s" == expected)
+            or pa.types.is_null(kind)
+        ):
             raise DataError(
-                f"{path}: expected column {name!r} to hold {expected} as in the data that the model was learned from, "
+                f"{path}: expected column {name!r} to hold {expected} as in the data that "
+                "the model was learned from, "
                 f"got the type {types[name]}; convert it"
             )
 
@@ -72,7 +100,8 @@ def _check_part(part: Part, kind: pa.DataType, path: str) -> None:
     if not (has_part(kind, part) or pa.types.is_null(kind)):
         zone = "without a zone" if part.zone is None else "with a zone"
         raise DataError(
-            f"{path}: expected column {part.of!r} to hold dates or times {zone} that have a {part.unit}, as in the "
+            f"{path}: expected column {part.of!r} to hold dates or times {zone} that have "
+            f"a {part.unit}, as in the "
             f"data that the model was learned from, got the type {kind}; convert it"
         )
 
@@ -90,10 +119,15 @@ class Evaluated:
 
 
 def evaluate(block: Block, columns: Sequence[Column], taus: Sequence[Vocabulary]) -> Evaluated:
-    """Evaluate attributes on a block that was read with these columns; each is asked for once, and then let go."""
-    # Eight attributes at a time as bytes, which are joined at the end: a quarter of the time of eight-byte integers.
+    """Evaluate attributes on a block that was read with these columns; each is asked for once, and
+    then let go.
+    """
+    # Eight attributes at a time as bytes, which are joined at the end: a quarter of the time of
+    # eight-byte integers.
     planes = [np.zeros((max(1, -(-len(tau) // 8)), block.n_rows), dtype=np.uint8) for tau in taus]
-    asked: dict[ColumnName, list[tuple[Attribute, Codes, int]]] = {column.name: [] for column in columns}
+    asked: dict[ColumnName, list[tuple[Attribute, Codes, int]]] = {
+        column.name: [] for column in columns
+    }
     for tau, plane in zip(taus, planes, strict=True):
         for number, attribute in enumerate(tau.attributes):
             asked[attribute.column].append((attribute, plane[number // 8], 1 << number % 8))
@@ -104,7 +138,9 @@ def evaluate(block: Block, columns: Sequence[Column], taus: Sequence[Vocabulary]
         gaps = data.missing() if data.has_missing else None
         missing.append(0 if gaps is None else int(gaps.sum()))
         if gaps is not None:
-            incomplete = gaps if incomplete is None else np.logical_or(incomplete, gaps, out=incomplete)
+            incomplete = (
+                gaps if incomplete is None else np.logical_or(incomplete, gaps, out=incomplete)
+            )
         for attribute, byte, bit in asked[column.name]:
             bits = holds(attribute, data).view(np.uint8)
             # Multiplying bytes takes a tenth of the time of shifting them.
@@ -130,7 +166,9 @@ def _joined(plane: Codes) -> Codes:
 
 
 def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
-    """Say in which rows an attribute is true, in an array of the caller's own; of a missing value only IsMissing is."""
+    """Say in which rows an attribute is true, in an array of the caller's own; of a missing value
+    only IsMissing is.
+    """
     if isinstance(attribute, IsMissing):
         return data.missing()
     if isinstance(data, Numbers):
@@ -145,7 +183,8 @@ def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
     assert isinstance(attribute, Equals | IsTrue)
     places = [place for place, value in enumerate(data.values) if value == attribute.value]
     if len(places) == 1:
-        # A dictionary seldom lists a value twice, and comparing takes a tenth of the time of looking up.
+        # A dictionary seldom lists a value twice, and comparing takes a tenth of the time of
+        # looking up.
         return np.asarray(data.codes == places[0])
     return np.isin(data.codes, places)
 
@@ -154,8 +193,9 @@ def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:
 def _edge(cut: int | float | Quantity, measure: Measure | None, dtype: np.dtype[Any]) -> Any:
     """Return a number that the values of a column lie above exactly when they lie above the cut.
 
-    Whole numbers are compared with whole numbers: beyond 2**53 floats would not tell them apart. For values of single
-    precision NumPy would round the cut to the nearest one of theirs, which may be one above it.
+    Whole numbers are compared with whole numbers: beyond 2**53 floats would not tell them apart.
+    For values of single precision NumPy would round the cut to the nearest one of theirs, which may
+    be one above it.
     """
     edge = edge_among(cut, measure, whole=dtype.kind in "iu")
     if dtype != np.float32 or not math.isfinite(edge):

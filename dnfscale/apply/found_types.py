@@ -44,7 +44,9 @@ class FindTypes:
 def merge_found(parts: Sequence[FoundTypes]) -> FoundTypes:
     """Merge the types of disjoint rows."""
     none = np.empty(0, dtype=np.int64)
-    codes, places = np.unique(np.concatenate([none, *(part.codes for part in parts)]), return_inverse=True)
+    codes, places = np.unique(
+        np.concatenate([none, *(part.codes for part in parts)]), return_inverse=True
+    )
     rows = np.zeros(len(codes), dtype=np.int64)
     np.add.at(rows, places, np.concatenate([none, *(part.rows for part in parts)]))
     return FoundTypes(codes, rows)

@@ -1,4 +1,6 @@
-"""Predictions for a dataset of any size: each worker reads the columns that the model uses and writes its own files."""
+"""Predictions for a dataset of any size: each worker reads the columns that the model uses and
+writes its own files.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,13 @@ COLUMNS = ("prediction", "probability", "term")
 _FILE_ROWS = 1_000_000
 """A file of predictions is closed when it has so many rows."""
 _FEW_ROWS, _MANY_FILES = 50_000, 32
-"""Or, beyond a few rows, such a part of all: workers with few large files to write would not end at the same time."""
+"""Or, beyond a few rows, such a part of all: workers with few large files to write would not end at
+the same time.
+"""
 _SLICE_ROWS = 1 << 16
-"""So many rows are answered at a time: what they take is still in the cache from one step to the next."""
+"""So many rows are answered at a time: what they take is still in the cache from one step to the
+next.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +70,9 @@ def predict(
 ) -> Predicted:
     """Write a prediction for every row, in the order of the rows, as Parquet files in a folder.
 
-    The folder appears when all of it is written; by force in the place of an earlier prediction, and of nothing else.
-    One model answers yes or no; several, one for each label, answer with the label whose formula finds the row most
-    probable, measured by its threshold.
+    The folder appears when all of it is written; by force in the place of an earlier prediction,
+    and of nothing else. One model answers yes or no; several, one for each label, answer with the
+    label whose formula finds the row most probable, measured by its threshold.
     """
     check_columns([model.tau for model in models], source.types, source.path)
     with new_folder(os.fspath(output), access, columns=COLUMNS, force=force) as folder:
@@ -111,7 +117,8 @@ class WritePredictions:
             answers = _answers(self.models, n_rows)
         except MemoryError as error:
             raise LimitError(
-                f"expected memory for the answers to {n_rows:,} rows, which is what the footers say that a partition "
+                f"expected memory for the answers to {n_rows:,} rows, which is what the "
+                "footers say that a partition "
                 "has, but there is not so much; write the files again, with smaller row groups"
             ) from error
         rows = missing = 0
@@ -123,7 +130,9 @@ class WritePredictions:
                 raise _changed(n_rows, f"at least {rows + block.n_rows:,}")
             for start in range(0, block.n_rows, _SLICE_ROWS):
                 # Each lookup would widen them again.
-                types = [codes[start : start + _SLICE_ROWS].astype(np.intp) for codes in found.types]
+                types = [
+                    codes[start : start + _SLICE_ROWS].astype(np.intp) for codes in found.types
+                ]
                 answers.put(rows, types)
                 rows += len(types[0])
         if rows < n_rows:
@@ -143,15 +152,20 @@ class WritePredictions:
 
     def _check_missing(self, found: Evaluated, columns: Sequence[Column]) -> None:
         if found.incomplete is not None and any(model.missing == "error" for model in self.models):
-            first = next(stored_column(c.name) for c, n in zip(columns, found.missing, strict=True) if n)
+            first = next(
+                stored_column(c.name) for c, n in zip(columns, found.missing, strict=True) if n
+            )
             raise DataError(
-                f"expected no missing values, because the model was learned with missing = 'error', but column "
+                "expected no missing values, because the model was learned with missing = "
+                "'error', but column "
                 f"{first!r} has some; fill them"
             )
 
 
 def _changed(n_rows: int, found: str) -> DataError:
-    return DataError(f"expected {n_rows:,} rows as the footers say, got {found}; write the files again")
+    return DataError(
+        f"expected {n_rows:,} rows as the footers say, got {found}; write the files again"
+    )
 
 
 def _answers(models: Sequence[Model], n_rows: int) -> _Answer | _LabelAnswers:
@@ -192,7 +206,9 @@ class _Answer:
 
 
 class _LabelAnswers:
-    """What the formulas of several labels say: the label whose formula finds a row most probable, by its threshold."""
+    """What the formulas of several labels say: the label whose formula finds a row most probable,
+    by its threshold.
+    """
 
     def __init__(self, models: Sequence[Model], n_rows: int) -> None:
         self._probabilities = relative_probabilities(models)
@@ -233,7 +249,8 @@ def _picked(tables: Sequence[Any], types: Sequence[Ints]) -> Any:
 def _table(prediction: pa.Array, probability: Any, terms: Any, accepted: pa.Buffer) -> pa.Table:
     """Return predictions as they are written; a term is there exactly where a formula accepts."""
     term = pa.Array.from_buffers(pa.int32(), len(terms), [accepted, pa.py_buffer(terms)])
-    # What every row has is told so: a tenth of the write's time goes into saying of each value that it is there.
+    # What every row has is told so: a tenth of the write's time goes into saying of each value that
+    # it is there.
     schema = pa.schema(
         [
             pa.field(COLUMNS[0], prediction.type, nullable=False),

@@ -1,7 +1,8 @@
-"""The black boxes to compare with: random forests and XGBoost, and the spaces their parameters are drawn from.
+"""The black boxes to compare with: random forests and XGBoost, and the spaces their parameters are
+drawn from.
 
-The spaces are the paper's; whatever is not in them keeps its default. XGBoost splits categories natively; forests get
-them as ordinal codes, in increasing order of value.
+The spaces are the paper's; whatever is not in them keeps its default. XGBoost splits categories
+natively; forests get them as ordinal codes, in increasing order of value.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Suggest(Protocol):
 
     def suggest_categorical(self, name: str, choices: list[Any]) -> Any: ...
 
-    def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int: ...
+    def suggest_int(
+        self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
+    ) -> int: ...
 
     def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
 
@@ -52,13 +55,15 @@ class Budget:
         "none",
         'stop poor trials after a ninth or a third of their trees: "median", "halving"',
     )
-    """none: every trial grows all its trees; median: a trial below the median of the earlier ones is stopped; halving:
-    only the best third continues."""
+    """none: every trial grows all its trees; median: a trial below the median of the earlier ones
+    is stopped; halving: only the best third continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """One model to fit: on W_train to be scored on W_val, or with the best parameters on W_0 to be tested."""
+    """One model to fit: on W_train to be scored on W_val, or with the best parameters on W_0 to be
+    tested.
+    """
 
     method: str
     fold: int
@@ -84,9 +89,11 @@ class Scored:
 
 
 def hard_limit_s(fit: Fit) -> float | None:
-    """Return the time after which a trial is given up from outside, if it has not stopped by itself.
+    """Return the time after which a trial is given up from outside, if it has not stopped by
+    itself.
 
-    A learner checks its deadline between trees only, once the rows are read; what it does in between may never end.
+    A learner checks its deadline between trees only, once the rows are read; what it does in
+    between may never end.
     """
     return None if fit.timeout_s is None else 2 * fit.timeout_s + 5
 
@@ -110,7 +117,8 @@ class FitAndScore:
         # Learners want the classes that occur to be numbered without gaps.
         classes, codes = np.unique(learned.target, return_inverse=True)
         if len(classes) == 1 or not len(held_out.target):
-            # One class to learn from: every learner answers with it. No row to answer for: nothing to learn.
+            # One class to learn from: every learner answers with it. No row to answer for: nothing
+            # to learn.
             answers = np.full(len(held_out.target), classes[0])
         else:
             deadline = None if fit.timeout_s is None else time.monotonic() + fit.timeout_s
@@ -132,14 +140,17 @@ def suggest_random_forest(trial: Suggest) -> dict[str, Any]:
         "min_samples_split": trial.suggest_categorical("min_samples_split", [2, 3]),
         "min_samples_leaf": trial.suggest_int("min_samples_leaf", 2, 50),
         "bootstrap": trial.suggest_categorical("bootstrap", [True, False]),
-        "min_impurity_decrease": trial.suggest_categorical("min_impurity_decrease", [0.0, 0.01, 0.02, 0.05]),
+        "min_impurity_decrease": trial.suggest_categorical(
+            "min_impurity_decrease", [0.0, 0.01, 0.02, 0.05]
+        ),
     }
 
 
 def suggest_xgboost(trial: Suggest) -> dict[str, Any]:
     """Draw the parameters of boosted trees.
 
-    colsample_bytree is in the authors' script and in the benchmark they take their spaces from; the paper omits it.
+    colsample_bytree is in the authors' script and in the benchmark they take their spaces from; the
+    paper omits it.
     """
     return {
         "max_depth": trial.suggest_int("max_depth", 1, 11),
@@ -178,7 +189,9 @@ def _random_forest(known: Known, held_out: Matrix, fit: Fit, deadline: float | N
     # With a deadline the forest grows in steps; the trees are the same as those grown at once.
     step = n_trees if deadline is None else 50
     params = {**fit.params, "n_estimators": n_trees}
-    forest = RandomForestClassifier(**params, n_jobs=1, random_state=fit.seed, warm_start=deadline is not None)
+    forest = RandomForestClassifier(
+        **params, n_jobs=1, random_state=fit.seed, warm_start=deadline is not None
+    )
     for grown in range(min(step, n_trees), n_trees + step, step):
         forest.set_params(n_estimators=min(grown, n_trees))
         forest.fit(known.features, known.target, sample_weight=known.weights)
@@ -227,7 +240,13 @@ COMPETITORS.register(
     )
 )
 COMPETITORS.register(
-    Competitor(name="xgboost", title="XGBoost", colour="green", family="tuned", place=20, options=Budget)
+    Competitor(
+        name="xgboost", title="XGBoost", colour="green", family="tuned", place=20, options=Budget
+    )
 )
-COMPETITORS.register(Competitor(name="one_rule", title="One rule", colour="ochre", family="counted", place=70))
-COMPETITORS.register(Competitor(name="majority", title="Majority", colour="grey", family="counted", place=80))
+COMPETITORS.register(
+    Competitor(name="one_rule", title="One rule", colour="ochre", family="counted", place=70)
+)
+COMPETITORS.register(
+    Competitor(name="majority", title="Majority", colour="grey", family="counted", place=80)
+)

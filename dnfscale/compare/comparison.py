@@ -1,4 +1,6 @@
-"""Whether one method is better than another: compared pairwise over folds, allowing for the overlap of folds."""
+"""Whether one method is better than another: compared pairwise over folds, allowing for the overlap
+of folds.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,12 @@ def compare(
     test_share: float,
     level: float = 0.95,
 ) -> Comparison | None:
-    """Compare two methods' accuracies in the same folds by the corrected resampled t-interval; None for fewer than two.
+    """Compare two methods' accuracies in the same folds by the corrected resampled t-interval; None
+    for fewer than two.
 
-    Training parts of different folds share most of their rows, so the plain variance of the mean is too small. Nadeau
-    and Bengio (2003) replace 1/K by 1/K + n_test/n_train; test_share is that ratio.
+    Training parts of different folds share most of their rows, so the plain variance of the mean is
+    too small. Nadeau and Bengio (2003) replace 1/K by 1/K + n_test/n_train; test_share is that
+    ratio.
     """
     k = len(first)
     if k < 2 or k != len(second):
@@ -32,7 +36,9 @@ def compare(
     # scipy.special holds Student's quantiles and imports ten times faster than scipy.stats.
     from scipy.special import stdtrit
 
-    half = float(stdtrit(k - 1, 0.5 + level / 2)) * math.sqrt((1 / k + test_share) * float(variance))
+    half = float(stdtrit(k - 1, 0.5 + level / 2)) * math.sqrt(
+        (1 / k + test_share) * float(variance)
+    )
     return Comparison(
         method=method,
         other=other,

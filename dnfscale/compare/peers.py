@@ -1,9 +1,11 @@
-"""Readable classifiers to compare with: small decision trees, RIPPER's rules, and explainable boosting machines.
+"""Readable classifiers to compare with: small decision trees, RIPPER's rules, and explainable
+boosting machines.
 
-Each is fitted on W_0 of every fold and tested once, with little to tune: a tree's number of leaves is chosen on W_val.
-RIPPER comes from wittgenstein and the boosting machine from interpret, which are extras of the package. The length of a
-tree is that of its leaves that say yes, written as a disjunction; the length of RIPPER's result is that of its rules. A
-boosting machine has no such length.
+Each is fitted on W_0 of every fold and tested once, with little to tune: a tree's number of leaves
+is chosen on W_val. RIPPER comes from wittgenstein and the boosting machine from interpret, which
+are extras of the package. The length of a tree is that of its leaves that say yes, written as a
+disjunction; the length of RIPPER's result is that of its rules. A boosting machine has no such
+length.
 """
 
 from __future__ import annotations
@@ -121,7 +123,9 @@ def _tested(fold: PeerFold) -> Fold:
 
 
 Answered = tuple[Bools, int | None]
-"""Answers for the test rows, and the number of literals of the rules behind them, if it has such a length."""
+"""Answers for the test rows, and the number of literals of the rules behind them, if it has such a
+length.
+"""
 
 
 def _decision_tree(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> Answered:
@@ -143,10 +147,11 @@ def _decision_tree(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix
 
 
 def answers_by_leaves(tree: Any, features: Matrix) -> Iterator[Any]:
-    """Yield the answers of trees of 2, 3, ... leaves, up to the given tree, which was grown leaf by leaf.
+    """Yield the answers of trees of 2, 3, ... leaves, up to the given tree, which was grown leaf by
+    leaf.
 
-    Its nodes are numbered in the order in which they were made, two at a time, so that the first 2k - 1 are the tree of
-    k leaves.
+    Its nodes are numbered in the order in which they were made, two at a time, so that the first 2k
+    - 1 are the tree of k leaves.
     """
     nodes = tree.tree_
     parents = np.zeros(nodes.node_count, dtype=np.int64)
@@ -169,7 +174,9 @@ def _yes_literals(tree: Any) -> int:
     def below(node: int, depth: int) -> int:
         if nodes.children_left[node] < 0:
             return depth if classes[int(np.argmax(nodes.value[node]))] == 1 else 0
-        return below(nodes.children_left[node], depth + 1) + below(nodes.children_right[node], depth + 1)
+        return below(nodes.children_left[node], depth + 1) + below(
+            nodes.children_right[node], depth + 1
+        )
 
     return below(0, 0)
 
@@ -181,7 +188,9 @@ def _ripper(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> An
     def frame(features: Matrix) -> Any:
         # Categories are passed as words: codes would be taken for quantities.
         columns = {
-            f"c{i}": np.char.add("v", features[:, i].astype(np.int64).astype(str)) if is_category else features[:, i]
+            f"c{i}": np.char.add("v", features[:, i].astype(np.int64).astype(str))
+            if is_category
+            else features[:, i]
             for i, is_category in enumerate(rows.categorical)
         }
         return pd.DataFrame(columns)
@@ -202,7 +211,9 @@ def _ebm(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> Answe
     known = rows.part(splits, fit.fold, (TRAIN, VALIDATION))
     kinds = ["nominal" if is_category else "continuous" for is_category in rows.categorical]
     machine = ExplainableBoostingClassifier(feature_types=kinds, random_state=fit.seed, n_jobs=1)
-    machine.fit(known.features.astype(np.float64), known.target == 1, sample_weight=known.sample_weight)
+    machine.fit(
+        known.features.astype(np.float64), known.target == 1, sample_weight=known.sample_weight
+    )
     return np.asarray(machine.predict(tested.astype(np.float64)), dtype=np.bool_), None
 
 

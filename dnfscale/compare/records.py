@@ -1,7 +1,7 @@
 """What a study says about what was learned: its data, its methods, and the model of all rows.
 
-There is one formula for two classes, and one for each of several labels. Nothing here depends on how
-the rows were partitioned, on workers, or on the time it took.
+There is one formula for two classes, and one for each of several labels. Nothing here depends on
+how the rows were partitioned, on workers, or on the time it took.
 """
 
 from __future__ import annotations
@@ -35,7 +35,15 @@ from dnfscale.method.intervals import term_supports
 from dnfscale.method.objective import Objective as Goal
 from dnfscale.results.confusion import Answers, Confusion
 from dnfscale.results.formula import Attribute, Formula, Line, Literal, Minimized, SweepStep
-from dnfscale.results.method import AllRows, Comparison, Fold, FrontierPoint, Method, Objective, Tuning
+from dnfscale.results.method import (
+    AllRows,
+    Comparison,
+    Fold,
+    FrontierPoint,
+    Method,
+    Objective,
+    Tuning,
+)
 from dnfscale.results.record import label_record
 from dnfscale.results.result import IDEAL, Data, LabelRows, Weight
 from dnfscale.results.spread import deviation, mean
@@ -230,7 +238,9 @@ def majority_method(learned: LearnedLabels) -> Method:
     """
     if learned.labels:
         return Method.over([_majority_of_labels(n, learned) for n in range(len(learned.answers))])
-    return Method.over([Fold(fold=n, confusion=_majority(fold)) for n, fold in enumerate(learned.first.folds)])
+    return Method.over(
+        [Fold(fold=n, confusion=_majority(fold)) for n, fold in enumerate(learned.first.folds)]
+    )
 
 
 def _majority(fold: LearnedFold) -> Confusion:
@@ -275,7 +285,9 @@ def distilled_methods(learned: Learned, ideal: Method, *, known: bool) -> dict[s
         )
         for fold, each in zip(ideal.folds, found, strict=True)
     ]
-    box = [Fold(fold=number, tested=each.rows, confusion=each.box) for number, each in enumerate(found)]
+    box = [
+        Fold(fold=number, tested=each.rows, confusion=each.box) for number, each in enumerate(found)
+    ]
     judged = Method.over(folds)
     formula = changed(
         ideal,
@@ -336,9 +348,14 @@ def _shares(method: Method) -> list[Fraction] | None:
     return shares if len(shares) == len(method.folds) else None
 
 
-def learned_models(learned: LearnedLabels, spec: LearnSpec, *, provenance: dict[str, Any]) -> tuple[Model, ...]:
+def learned_models(
+    learned: LearnedLabels, spec: LearnSpec, *, provenance: dict[str, Any]
+) -> tuple[Model, ...]:
     """Return the formula of all rows as a model with its certificate, or one for each label."""
-    models = [replace(certified(fold_model(own.model, own, spec)), provenance=provenance) for own in learned.targets]
+    models = [
+        replace(certified(fold_model(own.model, own, spec)), provenance=provenance)
+        for own in learned.targets
+    ]
     if not learned.labels:
         return tuple(models)
     labelled = zip(models, learned.labels, strict=True)
@@ -363,12 +380,16 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
         attributes=attributes_of(fold.tau),
         formula=fold.dnf.render(fold.tau.names),
         lines=tuple(
-            Line(all=tuple(Literal(attribute=i, value=holds) for i, holds in term.literals), n=n, c=c)
+            Line(
+                all=tuple(Literal(attribute=i, value=holds) for i, holds in term.literals), n=n, c=c
+            )
             for term, (n, c) in zip(fold.dnf.terms, supports, strict=True)
         ),
         terms=len(fold.dnf.terms),
         literals=fold.dnf.n_literals,
-        minimized=Minimized(status=str(fold.minimized.status), gap_literals=fold.minimized.gap_literals),
+        minimized=Minimized(
+            status=str(fold.minimized.status), gap_literals=fold.minimized.gap_literals
+        ),
         sweep=_sweep(fold, learned, spec),
     )
 

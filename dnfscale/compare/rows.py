@@ -1,7 +1,8 @@
-"""Rows for learners that need them: every worker reads the dataset once, into one matrix, and takes all folds from it.
+"""Rows for learners that need them: every worker reads the dataset once, into one matrix, and takes
+all folds from it.
 
-Only a description of the rows is sent. A worker keeps the matrix for its next task, so that a study of hundreds of
-trials reads the data once per worker.
+Only a description of the rows is sent. A worker keeps the matrix for its next task, so that a study
+of hundreds of trials reads the data once per worker.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class RowsPlan:
 
     @property
     def identity(self) -> tuple[object, object]:
-        """What the matrix depends on, and what the folds depend on: jobs that share workers may differ in either."""
+        """What the matrix depends on, and what the folds depend on: jobs that share workers may
+        differ in either.
+        """
         splits = self.splits
         dealt = splits.n_rows, splits.outer, splits.validation, splits.seed, splits.inner
         return (self.token, self.reading, self.classes, self.values), dealt
@@ -71,10 +74,14 @@ class RowPart:
 
     def counted(self, rows: Bools) -> int:
         """Return the number of marked rows, or their total weight in units."""
-        return int(np.count_nonzero(rows)) if self.weights is None else int(self.weights[rows].sum())
+        return (
+            int(np.count_nonzero(rows)) if self.weights is None else int(self.weights[rows].sum())
+        )
 
     def by_answer(self, answers: Ints, n_classes: int) -> Answers:
-        """Return the rows by their class and by their answer, counted, or their weights in units."""
+        """Return the rows by their class and by their answer, counted, or their weights
+        in units.
+        """
         cells = n_classes * self.target.astype(np.int64) + answers
         counts = tally_cells(cells, self.weights, n_classes**2)
         return tuple(map(tuple, counts.reshape(n_classes, n_classes).tolist()))
@@ -102,7 +109,9 @@ class RowMatrix:
 
 _READ: dict[tuple[object, object], RowMatrix] = {}
 _KEPT_BYTES = 1 << 29
-"""The most bytes of matrices that a worker keeps; the oldest make room, as the datasets of a suite come in turn."""
+"""The most bytes of matrices that a worker keeps; the oldest make room, as the datasets of a suite
+come in turn.
+"""
 
 
 def read_rows(plan: RowsPlan) -> RowMatrix:
@@ -111,7 +120,11 @@ def read_rows(plan: RowsPlan) -> RowMatrix:
     if key not in _READ:
         # The same rows with another seed are not read again, only dealt into other folds.
         known = next((kept for (rows, _), kept in _READ.items() if rows == key[0]), None)
-        matrix = _read(plan) if known is None else replace(known, arcs=plan.splits.arcs(0, plan.splits.n_rows))
+        matrix = (
+            _read(plan)
+            if known is None
+            else replace(known, arcs=plan.splits.arcs(0, plan.splits.n_rows))
+        )
         while _READ and _nbytes([matrix, *_READ.values()]) > _KEPT_BYTES:
             del _READ[next(iter(_READ))]
         _READ[key] = matrix
@@ -144,13 +157,18 @@ def _read(plan: RowsPlan) -> RowMatrix:
                     features[rows, column] = np.where(codes >= len(values or ()), np.nan, codes)
                 else:
                     features[rows, column] = (
-                        data.values if data.present is None else np.where(data.present, data.values, np.nan)
+                        data.values
+                        if data.present is None
+                        else np.where(data.present, data.values, np.nan)
                     )
     counted = np.bincount(target, minlength=len(plan.classes)).tolist()
     if counted != list(plan.class_rows):
         raise DataError(
-            f"expected {_listed(plan.class_rows)} rows of the classes as were counted before, got {_listed(counted)}; "
+            f"expected {_listed(plan.class_rows)} rows of the classes as were counted "
+            f"before, got {_listed(counted)}; "
             "run again on data that does not change meanwhile"
         )
     categorical = tuple(column.role is Role.CATEGORY for column in plan.reading.columns)
-    return RowMatrix(features, target, plan.splits.arcs(0, n_rows), categorical, weights, plan.reading.unit)
+    return RowMatrix(
+        features, target, plan.splits.arcs(0, n_rows), categorical, weights, plan.reading.unit
+    )

@@ -1,9 +1,9 @@
 """Tuning by Optuna, asked and told from the driver in a fixed order.
 
-Each (method, fold) is a chain: its trials follow one another, because what Optuna draws next depends on the results
-before; chains run side by side, which keeps all workers busy while the answer does not depend on their number. A chain
-records every trial it finishes. When it runs again, it asks Optuna the same questions, takes the recorded answers, and
-continues where the records end.
+Each (method, fold) is a chain: its trials follow one another, because what Optuna draws next
+depends on the results before; chains run side by side, which keeps all workers busy while the
+answer does not depend on their number. A chain records every trial it finishes. When it runs again,
+it asks Optuna the same questions, takes the recorded answers, and continues where the records end.
 """
 
 from __future__ import annotations
@@ -32,11 +32,15 @@ class Notes(Protocol):
 
 
 _RUNGS = (Fraction(1, 9), Fraction(1, 3))
-"""The shares of a trial's trees after which it may be stopped; the trees are the first of those it would grow."""
+"""The shares of a trial's trees after which it may be stopped; the trees are the first of those it
+would grow.
+"""
 
 
 class FitNote(Note, frozen=True, kw_only=True):
-    """A finished fit of a chain, as it is recorded; its step is a trial, with which share of its trees, or the end."""
+    """A finished fit of a chain, as it is recorded; its step is a trial, with which share of its
+    trees, or the end.
+    """
 
     params: dict[str, Parameter]
     answers: Answers = ()
@@ -62,7 +66,9 @@ class FitNote(Note, frozen=True, kw_only=True):
         """Return the note of an answer."""
         if isinstance(answer, Failure):
             return FitNote(step=step, params=dict(fit.params), error=answer.message)
-        return FitNote(step=step, params=dict(fit.params), answers=answer.answers, seconds=answer.seconds)
+        return FitNote(
+            step=step, params=dict(fit.params), answers=answer.answers, seconds=answer.seconds
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,9 @@ class _Chain:
         return _Chain(name, method, fold, zlib.crc32(f"{seed} {name}".encode()), notes, noted)
 
     def fit(self, step: str, fit: Fit) -> Generator[Fit, Scored | Failure, FitNote]:
-        """Return the result of a fit: from the records if it is there, else by having it done and recording it."""
+        """Return the result of a fit: from the records if it is there, else by having it done and
+        recording it.
+        """
         if self.noted and self.noted[0].step == step and self.noted[0].params == dict(fit.params):
             return self.noted.pop(0)
         self.noted.clear()
@@ -156,7 +164,9 @@ class _Trial:
     """How a trial ended."""
 
     fits: tuple[FitNote, ...]
-    """Those of its first trees, if there were any, then that of all of them, unless it was stopped."""
+    """Those of its first trees, if there were any, then that of all of them, unless it was
+    stopped.
+    """
     pruned: bool = False
 
     @property
@@ -168,10 +178,16 @@ class _Trial:
         return self.last.error is not None
 
 
-def _run_trial(chain: _Chain, asked: Any, number: int, budget: Budget) -> Generator[Fit, Scored | Failure, _Trial]:
-    """Fit a trial; if it may be stopped, its first trees come first, and it continues only if they are worth it."""
+def _run_trial(
+    chain: _Chain, asked: Any, number: int, budget: Budget
+) -> Generator[Fit, Scored | Failure, _Trial]:
+    """Fit a trial; if it may be stopped, its first trees come first, and it continues only if they
+    are worth it.
+    """
     params = SPACES[chain.method](asked)
-    whole = Fit(chain.method, chain.fold, params, chain.seed, final=False, timeout_s=budget.timeout_s)
+    whole = Fit(
+        chain.method, chain.fold, params, chain.seed, final=False, timeout_s=budget.timeout_s
+    )
     fits: list[FitNote] = []
     for rung, share in enumerate(_RUNGS if budget.pruner != "none" else ()):
         note = yield from chain.fit(f"trial {number} rung {rung}", replace(whole, share=share))

@@ -26,7 +26,9 @@ Scalar = bool | int | float | str
 
 
 def is_whole(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
-    """Return whether a value is a whole number within bounds; True and False are none, though Python counts them."""
+    """Return whether a value is a whole number within bounds; True and False are none, though
+    Python counts them.
+    """
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
@@ -51,13 +53,18 @@ def tally_cells(cells: Any, weights: Ints | None, n_cells: int) -> Ints:
 
 
 def scaled(counts: Ints, factor: int) -> Exact:
-    """Return counts times a whole number, exact whatever its size, so that their sum is exact too."""
-    # With weights, even the sum of the counts times the denominator of a share may not fit in 64 bits.
+    """Return counts times a whole number, exact whatever its size, so that their sum is
+    exact too.
+    """
+    # With weights, even the sum of the counts times the denominator of a share may not fit in 64
+    # bits.
     fits = max(1, int(counts.sum())) * factor < 1 << 62
     return factor * (counts if fits else counts.astype(object))
 
 
 def frozen(array: Any) -> Any:
-    """Return the array marked read-only, so that a value that travels cannot change under its users."""
+    """Return the array marked read-only, so that a value that travels cannot change under its
+    users.
+    """
     array.flags.writeable = False
     return array

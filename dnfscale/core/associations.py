@@ -1,8 +1,9 @@
 """2 x 2 tables of every attribute with the target, in every fold, from one histogram per column.
 
-A column's histogram over (code, label), with label = n_classes * arc + class, has a few hundred cells and is filled in
-one pass. Summed over the arcs of a fold's W_train, over the span of an attribute and over the classes of a target it
-gives the 2 x 2 table of that fold and target, so the cost of a pass does not grow with the number of either.
+A column's histogram over (code, label), with label = n_classes * arc + class, has a few hundred
+cells and is filled in one pass. Summed over the arcs of a fold's W_train, over the span of an
+attribute and over the classes of a target it gives the 2 x 2 table of that fold and target, so the
+cost of a pass does not grow with the number of either.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ def associate(
 ) -> tuple[Associations, ...]:
     """Return, for each target, the associations of every attribute over members[part, arc].
 
-    targets[target, class] says for which classes a target is true. folds[part] is the fold whose spans cut the
-    attributes of a part; by default there is one part for each fold, in order.
+    targets[target, class] says for which classes a target is true. folds[part] is the fold whose
+    spans cut the attributes of a part; by default there is one part for each fold, in order.
     """
     in_part = members.astype(np.int64)
     n_parts, n_arcs = members.shape
@@ -86,7 +87,8 @@ def associate(
         holds[:, :, attributes] = np.moveaxis(inside, 2, 0)
     n, holds_at_all = totals.sum(axis=1), holds.sum(axis=0)
     return tuple(
-        Associations(n, totals[:, classes].sum(axis=1), holds_at_all, holds[classes].sum(axis=0)) for classes in targets
+        Associations(n, totals[:, classes].sum(axis=1), holds_at_all, holds[classes].sum(axis=0))
+        for classes in targets
     )
 
 

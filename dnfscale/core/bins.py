@@ -1,8 +1,10 @@
-"""Binned columns: each value as one small code, from which every fold's Boolean column is one comparison.
+"""Binned columns: each value as one small code, from which every fold's Boolean column is one
+comparison.
 
-A number's code is how many edges lie below it, where the edges are the cuts of all folds; a category's code is its
-place among the values that occur. An attribute is then a *span* of codes: «above the third edge» is codes 3 and up,
-«equals red» is one code. So one byte per value serves every fold, and the binned table is small enough to keep.
+A number's code is how many edges lie below it, where the edges are the cuts of all folds; a
+category's code is its place among the values that occur. An attribute is then a *span* of codes:
+«above the third edge» is codes 3 and up, «equals red» is one code. So one byte per value serves
+every fold, and the binned table is small enough to keep.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from dnfscale.errors import DataError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberBins:
-    """How a number becomes a code: the number of edges below it; missing values, if there are any, come last."""
+    """How a number becomes a code: the number of edges below it; missing values, if there are any,
+    come last.
+    """
 
     edges: Values
     """Distinct and increasing."""
@@ -36,7 +40,9 @@ class NumberBins:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoryBins:
-    """How a category becomes a code: its place among the values; then missing values, then values never seen."""
+    """How a category becomes a code: its place among the values; then missing values, then values
+    never seen.
+    """
 
     values: tuple[Scalar, ...]
 
@@ -102,7 +108,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """The span of every attribute in every fold; the column is the same in all folds, the cut is not."""
+    """The span of every attribute in every fold; the column is the same in all folds, the cut is
+    not.
+    """
 
     column: Ints
     """column[attribute]."""
@@ -116,14 +124,23 @@ class Spans:
 
     def of(self, fold: int, attributes: Sequence[int]) -> tuple[Span, ...]:
         """Return the spans of some attributes in a fold."""
-        return tuple(Span(int(self.column[a]), int(self.first[fold, a]), int(self.last[fold, a])) for a in attributes)
+        return tuple(
+            Span(int(self.column[a]), int(self.first[fold, a]), int(self.last[fold, a]))
+            for a in attributes
+        )
 
 
 def check_known(table: BinnedTable, bins: Sequence[Bins]) -> None:
-    """Raise DataError where a value occurs that the first scan did not see: the data changed in between."""
+    """Raise DataError where a value occurs that the first scan did not see: the data changed in
+    between.
+    """
     for number, codes in table.columns.items():
         column = bins[number]
-        if isinstance(column, CategoryBins) and len(codes) and int(codes.max()) > column.missing_code:
+        if (
+            isinstance(column, CategoryBins)
+            and len(codes)
+            and int(codes.max()) > column.missing_code
+        ):
             raise changed_value()
 
 

@@ -1,9 +1,10 @@
 """Columns of a table: what a block of rows looks like, and what one scan learns about each column.
 
-A *block* is a run of rows as the data layer hands it over: rows with missing values already dropped (unless they are
-kept on purpose), numbers in their own dtype, everything else as codes into a local list of values. A *summary* is what
-the first scan keeps: how many rows there are, which values occur, and a sample of the numbers from which the medians
-are bracketed. Summaries merge in any order.
+A *block* is a run of rows as the data layer hands it over: rows with missing values already dropped
+(unless they are kept on purpose), numbers in their own dtype, everything else as codes into a local
+list of values. A *summary* is what the first scan keeps: how many rows there are, which values
+occur, and a sample of the numbers from which the medians are bracketed. Summaries merge in any
+order.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ class Block:
     target: Categories
     """Empty if the reading names no target."""
     missing: Sequence[int]
-    """Missing values of each column among the rows read; among the rows kept, if missing values are kept."""
+    """Missing values of each column among the rows read; among the rows kept, if missing values are
+    kept.
+    """
     missing_targets: int = 0
     """Rows read that have no target."""
     weights: Ints | None = None
@@ -108,8 +111,8 @@ class Block:
 class Reading:
     """What a scan wants to read: the feature columns to deliver, and which rows to keep.
 
-    A row without a target is dropped, if there is a target. So is a row that counts zero times, and one with a missing
-    value in a delivered column, unless missing values are kept.
+    A row without a target is dropped, if there is a target. So is a row that counts zero times, and
+    one with a missing value in a delivered column, unless missing values are kept.
     """
 
     columns: tuple[Column, ...]
@@ -138,7 +141,9 @@ class Rows(Protocol):
     def n_rows(self) -> int: ...
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
-        """Fetch the rows, one block at a time; the arrays of a block may be valid only until the next is fetched."""
+        """Fetch the rows, one block at a time; the arrays of a block may be valid only until the
+        next is fetched.
+        """
         ...
 
 
@@ -148,7 +153,9 @@ class NumberSummary:
 
     missing: int
     sample: Values
-    """Values of rows drawn at random; it decides how fast the medians are found, never what they are."""
+    """Values of rows drawn at random; it decides how fast the medians are found, never what they
+    are.
+    """
 
     def __eq__(self, other: object) -> bool:
         # Another sample of the same rows says the same.
@@ -193,7 +200,14 @@ class TableSummary:
 
     def _told(self) -> tuple[object, ...]:
         """Return all that it says, whatever the order in which its parts were merged."""
-        return self.rows_read, sorted(self.kept), self.columns, self.target, self.weight, self.weightless
+        return (
+            self.rows_read,
+            sorted(self.kept),
+            self.columns,
+            self.target,
+            self.weight,
+            self.weightless,
+        )
 
     def row_numbers(self) -> dict[int, range]:
         """Return the row numbers of each partition, which count kept rows only."""
@@ -201,14 +215,18 @@ class TableSummary:
 
 
 def unused_name(wanted: str, taken: Container[str]) -> str:
-    """Return a name for one more column: the wanted one, with underscores appended until it is not taken."""
+    """Return a name for one more column: the wanted one, with underscores appended until it is not
+    taken.
+    """
     while wanted in taken:
         wanted += "_"
     return wanted
 
 
 def row_numbers(rows: Iterable[tuple[int, int]]) -> dict[int, range]:
-    """Return the row numbers of each partition, given pairs (ordinal, number of rows) in the order of the rows."""
+    """Return the row numbers of each partition, given pairs (ordinal, number of rows) in the order
+    of the rows.
+    """
     numbers: dict[int, range] = {}
     start = 0
     for ordinal, n_rows in rows:
@@ -218,8 +236,13 @@ def row_numbers(rows: Iterable[tuple[int, int]]) -> dict[int, range]:
 
 
 def classes_of(target: Categories, classes: Sequence[Sequence[Scalar]]) -> Codes:
-    """Return the class of each row: the first that lists its label, or the number of classes if none does."""
-    places = [next((i for i, labels in enumerate(classes) if value in labels), len(classes)) for value in target.values]
+    """Return the class of each row: the first that lists its label, or the number of classes if
+    none does.
+    """
+    places = [
+        next((i for i, labels in enumerate(classes) if value in labels), len(classes))
+        for value in target.values
+    ]
     # The code -1, a missing label, picks the last entry.
     return np.array([*places, len(classes)], dtype=narrowest(len(classes))).take(target.codes)
 
@@ -229,11 +252,22 @@ def sampling(ordinal: int) -> np.random.Generator:
     return np.random.default_rng([ordinal, 20240208])
 
 
-def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values: int) -> TableSummary:
-    """Summarize the columns of some rows; a column of more than max_values categories is a LimitError."""
+def summarize(
+    rows: Rows, reading: Reading, *, sampled_share: float, max_values: int
+) -> TableSummary:
+    """Summarize the columns of some rows; a column of more than max_values categories is a
+    LimitError.
+    """
     random = sampling(rows.ordinal)
     parts = [
-        summarize_block(block, reading, rows.ordinal, sampled_share=sampled_share, random=random, max_values=max_values)
+        summarize_block(
+            block,
+            reading,
+            rows.ordinal,
+            sampled_share=sampled_share,
+            random=random,
+            max_values=max_values,
+        )
         for block in rows.blocks(reading)
     ]
     summary = merge(parts, reading=reading, max_values=max_values)
@@ -242,7 +276,9 @@ def summarize(rows: Rows, reading: Reading, *, sampled_share: float, max_values:
 
 
 def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -> TableSummary:
-    """Merge summaries of disjoint rows; the summary of a partition without blocks lists no columns."""
+    """Merge summaries of disjoint rows; the summary of a partition without blocks lists no
+    columns.
+    """
     telling = [part for part in parts if part.columns]
     columns = tuple(
         _merge_numbers([part.columns[i] for part in telling])  # type: ignore[misc]
@@ -250,7 +286,9 @@ def merge(parts: Sequence[TableSummary], *, reading: Reading, max_values: int) -
         else _merge_categories([part.columns[i] for part in telling], str(column.name), max_values)  # type: ignore[misc]
         for i, column in enumerate(reading.columns if telling else ())
     )
-    target = _merge_categories([part.target for part in parts], str(reading.target), max_values, advice=_OTHER_TARGET)
+    target = _merge_categories(
+        [part.target for part in parts], str(reading.target), max_values, advice=_OTHER_TARGET
+    )
     return TableSummary(
         rows_read=sum(part.rows_read for part in parts),
         kept=tuple(pair for part in parts for pair in part.kept),
@@ -277,7 +315,9 @@ def summarize_block(
         if isinstance(data, Numbers):
             columns.append(NumberSummary(missing, sample(data, drawn)))
         else:
-            columns.append(CategorySummary(missing, _value_counts(data, str(column.name), max_values)))
+            columns.append(
+                CategorySummary(missing, _value_counts(data, str(column.name), max_values))
+            )
     labels = _value_counts(block.target, str(reading.target), max_values, advice=_OTHER_TARGET)
     target = CategorySummary(block.missing_targets, labels)
     weight = 0 if block.weights is None else total_weight(block.weights)
@@ -292,7 +332,9 @@ def total_weight(weights: Ints) -> int:
 
 
 def draw(n_rows: int, share: float, random: np.random.Generator) -> Ints:
-    """Draw a share of the rows, with replacement; all of them, each once, if the share rounds up to all."""
+    """Draw a share of the rows, with replacement; all of them, each once, if the share rounds up to
+    all.
+    """
     n_drawn = min(n_rows, int(np.ceil(share * n_rows)))
     return np.arange(n_rows) if n_drawn == n_rows else random.integers(0, n_rows, n_drawn)
 
@@ -303,7 +345,9 @@ def sample(data: Numbers, drawn: Ints) -> Values:
     return values if data.present is None else values[data.present[drawn]]
 
 
-def _value_counts(data: Categories, name: str, max_values: int, *, advice: str = _DROP_COLUMN) -> dict[Scalar, int]:
+def _value_counts(
+    data: Categories, name: str, max_values: int, *, advice: str = _DROP_COLUMN
+) -> dict[Scalar, int]:
     # The codes are copied only if some are missing.
     present = data.codes if data.codes.min(initial=0) >= 0 else data.codes[data.codes >= 0]
     counts = np.bincount(present, minlength=len(data.values))
@@ -316,7 +360,9 @@ def _value_counts(data: Categories, name: str, max_values: int, *, advice: str =
 
 
 def _merge_numbers(parts: Sequence[NumberSummary]) -> NumberSummary:
-    return NumberSummary(sum(part.missing for part in parts), np.concatenate([part.sample for part in parts]))
+    return NumberSummary(
+        sum(part.missing for part in parts), np.concatenate([part.sample for part in parts])
+    )
 
 
 def _merge_categories(
@@ -334,7 +380,8 @@ def _check_values(n_values: int, name: str, max_values: int, advice: str) -> Non
     if n_values > max_values:
         higher = " or raise data.max_categories" if max_values < MOST_CATEGORIES else ""
         raise LimitError(
-            f"column {name!r}: at most {max_values:,} different values are taken as categories, got at least "
+            f"column {name!r}: at most {max_values:,} different values are taken as "
+            "categories, got at least "
             f"{n_values:,}; {advice}{higher}",
             "data.max_categories",
         )

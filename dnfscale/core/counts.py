@@ -1,10 +1,12 @@
 """Type counts: how often each truth assignment to tau occurs, and how often with a true target.
 
-A type t over ell attributes is an integer whose bit i is the truth value of attribute i. Counts of disjoint rows add,
-counts of fewer attributes are sums of counts of more, and everything the method decides follows from them.
+A type t over ell attributes is an integer whose bit i is the truth value of attribute i. Counts of
+disjoint rows add, counts of fewer attributes are sums of counts of more, and everything the method
+decides follows from them.
 
-Two forms hold them. A *tally* is a dense array over (group of rows, target, type): it is what workers fill and merge,
-because adding arrays costs nothing. TypeCounts keeps the types that occur: it is what the method reads.
+Two forms hold them. A *tally* is a dense array over (group of rows, target, type): it is what
+workers fill and merge, because adding arrays costs nothing. TypeCounts keeps the types that occur:
+it is what the method reads.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ class TypeCounts:
 
 
 def from_dense(negative: Ints, positive: Ints) -> TypeCounts:
-    """Return the counts of two dense tables over all 2**ell types: rows with a false and with a true target."""
+    """Return the counts of two dense tables over all 2**ell types: rows with a false and with a
+    true target.
+    """
     n = negative + positive
     codes = np.flatnonzero(n)
     return TypeCounts(len(n).bit_length() - 1, codes, n[codes], positive[codes].astype(np.int64))
@@ -73,7 +77,9 @@ def to_dense(counts: TypeCounts) -> tuple[Ints, Ints]:
 
 
 def project(counts: TypeCounts, attributes: Sequence[int]) -> TypeCounts:
-    """Return the counts over the given attributes, in the given order, by summing out the others."""
+    """Return the counts over the given attributes, in the given order, by summing out
+    the others.
+    """
     codes = np.zeros_like(counts.codes)
     for place, attribute in enumerate(attributes):
         codes |= ((counts.codes >> attribute) & 1) << place
@@ -92,7 +98,9 @@ class TypeRequest:
     """Or one of its inner splits: where it stands among the groups."""
     spans: tuple[Span, ...]
     attributes: tuple[int, ...]
-    """The numbers of the attributes: an attribute's span has the same column in all folds, and perhaps another cut."""
+    """The numbers of the attributes: an attribute's span has the same column in all folds, and
+    perhaps another cut.
+    """
     target: int = 0
     """Which of the targets is counted as true or false."""
 
@@ -111,45 +119,62 @@ def tally_requests(
 ) -> Tallies:
     """Count the types of all requests in one pass over a binned table.
 
-    groups[fold, arc] says which group of rows an arc belongs to in a fold: 0, 1 or 2; group 2 is not kept.
-    targets[target, class] says for which classes a target is true.
+    groups[fold, arc] says which group of rows an arc belongs to in a fold: 0, 1 or 2; group 2 is
+    not kept. targets[target, class] says for which classes a target is true.
     """
     # cells_of[target, fold, label]: a row's group in the fold and its truth value.
-    cells_of = (2 * groups[None, :, :, None] + targets[:, None, None, :]).reshape(len(targets), len(groups), -1)
+    cells_of = (2 * groups[None, :, :, None] + targets[:, None, None, :]).reshape(
+        len(targets), len(groups), -1
+    )
     totals: dict[int, Ints] = {}
     for kin in _kin(requests):
         if len(kin) > 1 and cells_of.shape[2] << len(requests[kin[0]].spans) <= _MOST_CELLS:
-            totals |= _tally_kin(table, {number: requests[number] for number in kin}, bins=bins, cells_of=cells_of)
+            totals |= _tally_kin(
+                table, {number: requests[number] for number in kin}, bins=bins, cells_of=cells_of
+            )
         else:
-            totals |= {number: _tally_alone(table, requests[number], bins=bins, cells_of=cells_of) for number in kin}
+            totals |= {
+                number: _tally_alone(table, requests[number], bins=bins, cells_of=cells_of)
+                for number in kin
+            }
     return tuple(totals[number].reshape(3, 2, -1)[:2] for number in range(len(requests)))
 
 
 def _kin(requests: Sequence[TypeRequest]) -> list[list[int]]:
-    """Group the requests that ask for the same attributes, cut perhaps a little differently from fold to fold."""
+    """Group the requests that ask for the same attributes, cut perhaps a little differently from
+    fold to fold.
+    """
     kin: dict[tuple[int, ...], list[int]] = {}
     for number, request in enumerate(requests):
         kin.setdefault(request.attributes, []).append(number)
     return list(kin.values())
 
 
-def _tally_alone(table: BinnedTable, request: TypeRequest, *, bins: Sequence[Bins], cells_of: Codes) -> Ints:
+def _tally_alone(
+    table: BinnedTable, request: TypeRequest, *, bins: Sequence[Bins], cells_of: Codes
+) -> Ints:
     """Count the types of one request."""
     total = np.zeros(6 << len(request.spans), dtype=np.int64)
     cells = cells_of[request.target, request.fold]
     for columns, labels, weights in _blocks(table, request.spans):
-        total += _count(_types(columns, request.spans, bins), cells.take(labels), len(request.spans), weights)
+        total += _count(
+            _types(columns, request.spans, bins), cells.take(labels), len(request.spans), weights
+        )
     return total
 
 
 def _tally_kin(
-    table: BinnedTable, requests: Mapping[int, TypeRequest], *, bins: Sequence[Bins], cells_of: Codes
+    table: BinnedTable,
+    requests: Mapping[int, TypeRequest],
+    *,
+    bins: Sequence[Bins],
+    cells_of: Codes,
 ) -> dict[int, Ints]:
     """Count the types of requests for the same attributes in one histogram over (label, type).
 
-    Labels tell the folds and targets apart, so one histogram serves them all, as far as they agree on a row's type.
-    They do unless a value lies between the cuts of two folds, about one row in thirty: those rows are taken out and
-    counted again for each request.
+    Labels tell the folds and targets apart, so one histogram serves them all, as far as they agree
+    on a row's type. They do unless a value lies between the cuts of two folds, about one row in
+    thirty: those rows are taken out and counted again for each request.
     """
     first = next(iter(requests.values()))
     ell, n_labels = len(first.spans), cells_of.shape[2]
@@ -162,7 +187,9 @@ def _tally_kin(
     histogram = np.zeros(n_labels << ell, dtype=np.int64)
     unsure: list[Ints] = []
     for number, (columns, labels, weights) in enumerate(_blocks(table, first.spans)):
-        histogram += _count(_types(columns, first.spans, bins), labels, ell, weights, n_cells=n_labels)
+        histogram += _count(
+            _types(columns, first.spans, bins), labels, ell, weights, n_cells=n_labels
+        )
         between = np.zeros(len(labels), dtype=np.bool_)
         for column, low, high in moving:
             codes = columns[column]
@@ -186,8 +213,12 @@ def _tally_kin(
     return totals
 
 
-def _blocks(table: BinnedTable, spans: Sequence[Span]) -> Iterator[tuple[dict[int, Codes], Ints, Ints | None]]:
-    """Yield the binned columns of the spans, the labels and the weights, one block of rows at a time."""
+def _blocks(
+    table: BinnedTable, spans: Sequence[Span]
+) -> Iterator[tuple[dict[int, Codes], Ints, Ints | None]]:
+    """Yield the binned columns of the spans, the labels and the weights, one block of rows at a
+    time.
+    """
     for start in range(0, table.n_rows, _BLOCK):
         rows = slice(start, start + _BLOCK)
         weights = None if table.weights is None else table.weights[rows]
@@ -200,7 +231,9 @@ def merge_tallies(parts: Sequence[Tallies]) -> Tallies:
     return tuple(np.sum(arrays, axis=0) for arrays in zip(*parts, strict=True))
 
 
-def binned_types(columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequence[Bins]) -> Codes:
+def binned_types(
+    columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequence[Bins]
+) -> Codes:
     """Return the type of each row of some binned columns."""
     codes = np.zeros(len(columns[spans[0].column]), dtype=np.uint32)
     for place, plane in enumerate(_types(columns, spans, bins)):
@@ -208,8 +241,12 @@ def binned_types(columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequ
     return codes
 
 
-def _types(columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequence[Bins]) -> list[Codes]:
-    """Return the type of each row as bytes, lowest first: byte arithmetic moves eight times as many rows at once."""
+def _types(
+    columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequence[Bins]
+) -> list[Codes]:
+    """Return the type of each row as bytes, lowest first: byte arithmetic moves eight times as many
+    rows at once.
+    """
     planes: list[Codes] = []
     for place in range(0, len(spans), 8):
         plane, *bits = (
@@ -224,8 +261,12 @@ def _types(columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequence[B
     return planes
 
 
-def _count(planes: Sequence[Codes], rows: Codes | Ints, ell: int, weights: Ints | None, n_cells: int = 6) -> Ints:
-    """Count the rows of each (cell, type); a row's cell is its group and truth value, or its label."""
+def _count(
+    planes: Sequence[Codes], rows: Codes | Ints, ell: int, weights: Ints | None, n_cells: int = 6
+) -> Ints:
+    """Count the rows of each (cell, type); a row's cell is its group and truth value, or its
+    label.
+    """
     cells: Codes = rows.astype(np.uint16 if n_cells << ell <= 1 << 16 else np.uint32)
     np.left_shift(cells, ell, out=cells)
     for place, plane in enumerate(planes):

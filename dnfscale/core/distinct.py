@@ -1,9 +1,10 @@
-"""Distinct rows over many attributes: rows that no attribute tells apart are kept as one row, with their counts.
+"""Distinct rows over many attributes: rows that no attribute tells apart are kept as one row, with
+their counts.
 
-A row's truth values are packed as bits, attribute 0 as the highest bit of the first byte. Counts of distinct rows add,
-as counts of types do, but there are too many types for a dense table: rows are sorted, and equal ones summed up.
-Counting stops once a limit is passed. More rows never make fewer distinct ones, so it does not matter which part of the
-rows passed it.
+A row's truth values are packed as bits, attribute 0 as the highest bit of the first byte. Counts of
+distinct rows add, as counts of types do, but there are too many types for a dense table: rows are
+sorted, and equal ones summed up. Counting stops once a limit is passed. More rows never make fewer
+distinct ones, so it does not matter which part of the rows passed it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class DistinctRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctRows:
-    """The distinct rows over m attributes in increasing order of their bits, with their counts by cell."""
+    """The distinct rows over m attributes in increasing order of their bits, with their counts by
+    cell.
+    """
 
     n_attributes: int
     bits: Bytes
@@ -83,21 +86,31 @@ Distinct = tuple[DistinctRows | None, ...]
 def distinct_rows(
     table: BinnedTable, requests: Sequence[DistinctRequest], *, bins: Sequence[Bins], most: int
 ) -> Distinct:
-    """Count the distinct rows of all requests in a binned table; None for a request with more than `most`."""
+    """Count the distinct rows of all requests in a binned table; None for a request with more than
+    `most`.
+    """
     found: list[DistinctRows | None] = [_nothing(request) for request in requests]
     for start in range(0, table.n_rows, _BLOCK):
         rows = slice(start, start + _BLOCK)
         columns = {number: codes[rows] for number, codes in table.columns.items()}
         labels = table.labels[rows].astype(np.intp)
         weights = None if table.weights is None else table.weights[rows]
-        # Rows with the same code in every column are alike in every fold, so all requests look at them once.
-        first, which = _sorted_out(np.column_stack([_as_bytes(codes) for codes in columns.values()]))
+        # Rows with the same code in every column are alike in every fold, so all requests look at
+        # them once.
+        first, which = _sorted_out(
+            np.column_stack([_as_bytes(codes) for codes in columns.values()])
+        )
         columns = {number: codes[first] for number, codes in columns.items()}
         for number, (request, before) in enumerate(zip(requests, found, strict=True)):
             if before is not None:
                 cells = which * (DROPPED + 1) + request.cells[labels]
-                counts = tally_cells(cells, weights, len(first) * (DROPPED + 1)).reshape(-1, DROPPED + 1)[:, :DROPPED]
-                holds = [span.holds(columns[span.column], bins[span.column].n_codes) for span in request.spans]
+                counts = tally_cells(cells, weights, len(first) * (DROPPED + 1)).reshape(
+                    -1, DROPPED + 1
+                )[:, :DROPPED]
+                holds = [
+                    span.holds(columns[span.column], bins[span.column].n_codes)
+                    for span in request.spans
+                ]
                 packed = np.packbits(np.column_stack(holds), axis=1)
                 block = _summed(len(request.spans), packed, counts)
                 found[number] = _limited([before, block], most)
@@ -118,7 +131,9 @@ def group(rows: DistinctRows, number: int) -> PackedTypes:
 
 def _nothing(request: DistinctRequest) -> DistinctRows:
     n_bytes = -(-len(request.spans) // 8)
-    return DistinctRows(len(request.spans), np.empty((0, n_bytes), np.uint8), np.empty((0, DROPPED), np.int64))
+    return DistinctRows(
+        len(request.spans), np.empty((0, n_bytes), np.uint8), np.empty((0, DROPPED), np.int64)
+    )
 
 
 def _limited(parts: Sequence[DistinctRows | None], most: int) -> DistinctRows | None:
@@ -128,7 +143,9 @@ def _limited(parts: Sequence[DistinctRows | None], most: int) -> DistinctRows | 
     filled = [part for part in known if len(part)] or known[:1]
     if len(filled) == 1:
         return filled[0]
-    bits, counts = (np.concatenate([getattr(part, name) for part in filled]) for name in ("bits", "counts"))
+    bits, counts = (
+        np.concatenate([getattr(part, name) for part in filled]) for name in ("bits", "counts")
+    )
     merged = _summed(known[0].n_attributes, bits, counts)
     return merged if len(merged) <= most else None
 
@@ -144,7 +161,9 @@ def _summed(n_attributes: int, bits: Bytes, counts: Ints) -> DistinctRows:
 
 
 def _sorted_out(rows: Bytes) -> tuple[Ints, Ints]:
-    """Return where each distinct row of bytes first occurs, in increasing order, and which of them each row equals."""
+    """Return where each distinct row of bytes first occurs, in increasing order, and which of them
+    each row equals.
+    """
     if not len(rows):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     # One item of bytes per row sorts several times as fast as a row of numbers.

@@ -15,7 +15,9 @@ from dnfscale.core.arrays import Bools, Ints
 
 @dataclass(frozen=True, slots=True, order=True)
 class Term:
-    """A conjunction of literals: it accepts the types that agree with value wherever care has a bit."""
+    """A conjunction of literals: it accepts the types that agree with value wherever care has a
+    bit.
+    """
 
     care: int
     """Bit i is set when attribute i occurs in the term."""
@@ -29,7 +31,11 @@ class Term:
     @property
     def literals(self) -> tuple[tuple[int, bool], ...]:
         """Pairs (attribute, whether it occurs without negation), in rank order."""
-        return tuple((i, bool(self.value >> i & 1)) for i in range(self.care.bit_length()) if self.care >> i & 1)
+        return tuple(
+            (i, bool(self.value >> i & 1))
+            for i in range(self.care.bit_length())
+            if self.care >> i & 1
+        )
 
     def accepts(self, codes: Ints) -> Bools:
         """Return which types satisfy the term."""
@@ -60,17 +66,21 @@ class Dnf:
         return accepted
 
     def render(self, names: Sequence[str]) -> str:
-        """Write the formula in words: not, and, or, with a name in double quotes unless it is a plain word."""
+        """Write the formula in words: not, and, or, with a name in double quotes unless it is a
+        plain word.
+        """
         if not self.terms:
             return "false"
         written = [
-            " and ".join(("" if holds else "not ") + quote(names[i]) for i, holds in term.literals) or "true"
+            " and ".join(("" if holds else "not ") + quote(names[i]) for i, holds in term.literals)
+            or "true"
             for term in self.terms
         ]
         if len(written) == 1:
             return written[0]
         return " or ".join(
-            f"({text})" if len(term.literals) > 1 else text for term, text in zip(self.terms, written, strict=True)
+            f"({text})" if len(term.literals) > 1 else text
+            for term, text in zip(self.terms, written, strict=True)
         )
 
 
@@ -81,8 +91,14 @@ def of_types(codes: Ints, ell: int) -> Dnf:
 
 
 def quote(name: str) -> str:
-    """Return a name as it is written in a formula: plain if it reads as one word, else quoted and escaped."""
+    """Return a name as it is written in a formula: plain if it reads as one word, else quoted and
+    escaped.
+    """
     if re.fullmatch(r"[^\W\d]\w*", name) and name not in {"not", "and", "or", "true", "false"}:
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in escaped) + '"'
+    return (
+        '"'
+        + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in escaped)
+        + '"'
+    )

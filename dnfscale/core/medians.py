@@ -1,13 +1,15 @@
 """Exact medians, and other quantiles, of every part of every fold, in bounded memory.
 
-All parts are random subsets of the same rows, so their medians lie close together. A random sample *brackets* them:
-two values between which all of them lie almost surely. Per arc, the rows below the bracket are counted, and only what
-lies inside it, about one row in a hundred, is collected as (value, arc, count) triples. From these the two
-middle values of any union of arcs follow exactly. When a median falls outside the bracket, the column is bracketed
-again, wider, and scanned once more: the sample decides how much work there is, never the result.
+All parts are random subsets of the same rows, so their medians lie close together. A random sample
+*brackets* them: two values between which all of them lie almost surely. Per arc, the rows below the
+bracket are counted, and only what lies inside it, about one row in a hundred, is collected as
+(value, arc, count) triples. From these the two middle values of any union of arcs follow exactly.
+When a median falls outside the bracket, the column is bracketed again, wider, and scanned once
+more: the sample decides how much work there is, never the result.
 
-Several quantiles of a column have a bracket each; those that touch become one. A value then lies in a *zone*: below
-the first bracket, inside it, between it and the second, inside that, and so on. Odd zones are inside.
+Several quantiles of a column have a bracket each; those that touch become one. A value then lies in
+a *zone*: below the first bracket, inside it, between it and the second, inside that, and so on. Odd
+zones are inside.
 """
 
 from __future__ import annotations
@@ -26,9 +28,13 @@ from dnfscale.core.columns import Numbers
 from dnfscale.core.ranks import NOWHERE, Ranked
 
 _DEVIATIONS = 4.0
-"""Half-width of a first bracket, in standard deviations of the sample's median: 1 column in 16,000 misses it."""
+"""Half-width of a first bracket, in standard deviations of the sample's median: 1 column in 16,000
+misses it.
+"""
 _DENSE_VALUES = 1 << 12
-"""Whole numbers in a bracket up to this wide are counted in a table; sorting them took six times as long."""
+"""Whole numbers in a bracket up to this wide are counted in a table; sorting them took six times as
+long.
+"""
 
 
 MEDIAN = Fraction(1, 2)
@@ -44,7 +50,9 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True)
 class Brackets:
-    """The disjoint brackets of a column, increasing, and which of them holds each of the cuts looked for."""
+    """The disjoint brackets of a column, increasing, and which of them holds each of the cuts
+    looked for.
+    """
 
     parts: tuple[Bracket, ...]
     of_cut: tuple[int, ...]
@@ -56,7 +64,9 @@ class Brackets:
 
 
 def joined(wanted: Sequence[Bracket]) -> Brackets:
-    """Return the brackets of several cuts as disjoint ones: those that touch or overlap become one."""
+    """Return the brackets of several cuts as disjoint ones: those that touch or overlap become
+    one.
+    """
     parts: list[Bracket] = []
     of_cut = [0] * len(wanted)
     for i in sorted(range(len(wanted)), key=lambda i: (wanted[i].low, wanted[i].high)):
@@ -79,7 +89,9 @@ class Located:
     values: Values
     arcs: Codes
     counts: Ints
-    """Inside the bracket: counts[i] rows of arc arcs[i] have the value values[i]; in no particular order."""
+    """Inside the bracket: counts[i] rows of arc arcs[i] have the value values[i]; in no particular
+    order.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +101,24 @@ class Cut:
     value: int | float | None
     """The threshold as it is written down; None where there was no row to take a median of."""
     edge: Any
-    """The same threshold in the column's own dtype: x > value exactly when x > edge, for every x of that dtype."""
+    """The same threshold in the column's own dtype: x > value exactly when x > edge, for every x of
+    that dtype.
+    """
 
 
-def bracket(sample: Values, *, n_rows: int, widening: int, spread: float = 0.0, share: Fraction = MEDIAN) -> Bracket:
+def bracket(
+    sample: Values, *, n_rows: int, widening: int, spread: float = 0.0, share: Fraction = MEDIAN
+) -> Bracket:
     """Bracket the medians of large random subsets of n_rows values, given a random sample of these.
 
-    `spread` is the standard deviation of the share of rows below the sample's median, if it exceeds what the sample's
-    size implies. With another `share` than one half, the bracket is for that quantile.
+    `spread` is the standard deviation of the share of rows below the sample's median, if it exceeds
+    what the sample's size implies. With another `share` than one half, the bracket is for that
+    quantile.
     """
     dtype = sample.dtype
-    lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
+    lowest, highest = (
+        (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
+    )
     if not len(sample):
         return Bracket(dtype.type(lowest), dtype.type(highest))
     # A stable sort of a sample that is sorted already is a single pass.
@@ -154,7 +173,9 @@ class Zoned:
         return np.asarray(self.rows[:-1].sum(axis=0))
 
 
-def zone_rows(zone: Codes, arcs: Codes, weights: Ints | None, *, n_brackets: int, n_arcs: int) -> Ints:
+def zone_rows(
+    zone: Codes, arcs: Codes, weights: Ints | None, *, n_brackets: int, n_arcs: int
+) -> Ints:
     """Count the rows of each zone per arc; a row counts as often as it weighs."""
     n_zones = 2 * n_brackets + 3
     # The narrowest dtype that fits: an eighth of the memory moves.
@@ -164,25 +185,32 @@ def zone_rows(zone: Codes, arcs: Codes, weights: Ints | None, *, n_brackets: int
 
 
 def zoned(rows: Ints, zone: Codes, inside: Values, arcs: Codes, weights: Ints | None) -> Zoned:
-    """Return how rows lie relative to brackets, given the rows per zone and arc and the values inside brackets."""
+    """Return how rows lie relative to brackets, given the rows per zone and arc and the values
+    inside brackets.
+    """
     places = np.flatnonzero(zone & 1)
     part = np.asarray(zone[places] >> 1, dtype=zone.dtype)
     return Zoned(rows, part, inside, arcs[places], None if weights is None else weights[places])
 
 
 def located(zoned: Zoned, parts: Sequence[Bracket], part_of: Sequence[int]) -> list[Located]:
-    """Collect the rows inside each of `parts`: increasing brackets, parts[i] within bracket part_of[i] of `zoned`."""
+    """Collect the rows inside each of `parts`: increasing brackets, parts[i] within bracket
+    part_of[i] of `zoned`.
+    """
     lows = np.array([part.low for part in parts], dtype=zoned.values.dtype)
     highs = np.array([part.high for part in parts], dtype=zoned.values.dtype)
     if list(part_of) == list(range(len(zoned.rows) // 2 - 1)):
-        # Each part lies in a bracket of its own, so one comparison places a value and no search is needed.
+        # Each part lies in a bracket of its own, so one comparison places a value and no search is
+        # needed.
         place = np.asarray(zoned.part + (zoned.values >= lows.take(zoned.part)), dtype=np.int64)
     else:
         place = np.searchsorted(lows, zoned.values, side="right")
     cells = place * zoned.n_arcs + zoned.arcs
-    passed = tally_cells(cells, zoned.weights, (len(parts) + 1) * zoned.n_arcs).reshape(-1, zoned.n_arcs)
-    # Below a part are the rows of all zones between brackets up to its own bracket, and the rows inside brackets that
-    # lie below the part.
+    passed = tally_cells(cells, zoned.weights, (len(parts) + 1) * zoned.n_arcs).reshape(
+        -1, zoned.n_arcs
+    )
+    # Below a part are the rows of all zones between brackets up to its own bracket, and the rows
+    # inside brackets that lie below the part.
     below = np.cumsum(zoned.rows[::2], axis=0)[list(part_of)] + np.cumsum(passed, axis=0)[:-1]
     inside = np.flatnonzero((place > 0) & (zoned.values <= highs.take(place - 1, mode="clip")))
     inside = inside[np.argsort(place[inside], kind="stable")]
@@ -203,17 +231,21 @@ def merge(parts: Sequence[Located]) -> Located:
     values = np.concatenate([part.values for part in parts])
     arcs = np.concatenate([part.arcs for part in parts])
     counts = np.concatenate([part.counts for part in parts])
-    # Coalescing sorts, which pays only if values repeat often; if none repeats within a part, few repeat between parts.
+    # Coalescing sorts, which pays only if values repeat often; if none repeats within a part, few
+    # repeat between parts.
     if any((part.counts > 1).any() for part in parts):
         values, arcs, counts = _coalesce(values, arcs, counts, len(below))
     return Located(below, present, values, arcs, counts)
 
 
-def quantile_cuts(located: Located, members: Bools, shares: Sequence[Fraction]) -> list[list[Cut | None]]:
-    """Return, for each share, the quantile of each subset of arcs, members[subset, arc]; None outside the bracket.
+def quantile_cuts(
+    located: Located, members: Bools, shares: Sequence[Fraction]
+) -> list[list[Cut | None]]:
+    """Return, for each share, the quantile of each subset of arcs, members[subset, arc]; None
+    outside the bracket.
 
-    A quantile is the midpoint of the last value up to the share and the first from there on, as in `numpy.quantile`
-    with the method "averaged_inverted_cdf"; for one half it is the median.
+    A quantile is the midpoint of the last value up to the share and the first from there on, as in
+    `numpy.quantile` with the method "averaged_inverted_cdf"; for one half it is the median.
     """
     ranked = Ranked(located.values, located.arcs, located.counts, len(located.below))
     n, below = members @ located.present, members @ located.below
@@ -237,15 +269,20 @@ def quantile_cuts(located: Located, members: Bools, shares: Sequence[Fraction]) 
 
 
 def middle_ranks(n: Ints, share: Fraction) -> tuple[Ints, Ints]:
-    """Return the ranks, among n values, of the two whose midpoint is the quantile: equal unless n * share is whole."""
-    return -(-n * share.numerator // share.denominator) - 1, n * share.numerator // share.denominator
+    """Return the ranks, among n values, of the two whose midpoint is the quantile: equal unless n *
+    share is whole.
+    """
+    return -(
+        -n * share.numerator // share.denominator
+    ) - 1, n * share.numerator // share.denominator
 
 
 def midpoint(low: Any, high: Any) -> Cut:
     """Return the cut halfway between the two middle values of a column.
 
-    For floats it is numpy.median's own arithmetic, in the column's precision, except that it neither overflows nor
-    turns the pair -inf, inf into a nan. For whole numbers it is exact, also beyond 2**53.
+    For floats it is numpy.median's own arithmetic, in the column's precision, except that it
+    neither overflows nor turns the pair -inf, inf into a nan. For whole numbers it is exact, also
+    beyond 2**53.
     """
     if np.issubdtype(low.dtype, np.integer):
         total = int(low) + int(high)
@@ -261,7 +298,9 @@ def midpoint(low: Any, high: Any) -> Cut:
     return Cut(float(middle), middle)
 
 
-def _coalesce(values: Values, arcs: Codes, counts: Ints | None, n_arcs: int) -> tuple[Values, Codes, Ints]:
+def _coalesce(
+    values: Values, arcs: Codes, counts: Ints | None, n_arcs: int
+) -> tuple[Values, Codes, Ints]:
     """Give every pair (value, arc) one entry with its count."""
     if not len(values):
         return values, arcs, np.empty(0, dtype=np.int64)
@@ -276,7 +315,9 @@ def _coalesce(values: Values, arcs: Codes, counts: Ints | None, n_arcs: int) -> 
         return offset_values, (found % n_arcs).astype(arcs.dtype), table[found]
     order = np.lexsort((arcs, values))
     values, arcs = values[order], arcs[order]
-    first = np.flatnonzero(np.concatenate([[True], (values[1:] != values[:-1]) | (arcs[1:] != arcs[:-1])]))
+    first = np.flatnonzero(
+        np.concatenate([[True], (values[1:] != values[:-1]) | (arcs[1:] != arcs[:-1])])
+    )
     ordered = np.ones(len(values), dtype=np.int64) if counts is None else counts[order]
     return values[first], arcs[first], np.add.reduceat(ordered, first)
 

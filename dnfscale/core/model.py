@@ -1,4 +1,6 @@
-"""A model: a formula, its attributes, and the counts it was read from; all that a prediction needs."""
+"""A model: a formula, its attributes, and the counts it was read from; all that a prediction
+needs.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,18 @@ MOST_ELL = 24
 MISSING = ("drop", "error", "indicator")
 """What can be done with rows that have missing values."""
 UNSEEN = ("negative", "dont_care", "follow")
-"""What a formula predicts for types that no row had: negative, whatever makes it shortest, or what `shrink`
-predicts."""
+"""What a formula predicts for types that no row had: negative, whatever makes it shortest, or what
+`shrink` predicts."""
 NO_TERM = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A formula over tau: the ideal one accepts the types with c_t / n_t >= threshold, a shorter one nearly these.
+    """A formula over tau: the ideal one accepts the types with c_t / n_t >= threshold, a shorter
+    one nearly these.
 
-    A missing value makes the tests of its column false, except the test whether it is missing. For a type that no row
-    had, the formula alone decides.
+    A missing value makes the tests of its column false, except the test whether it is missing. For
+    a type that no row had, the formula alone decides.
     """
 
     target: str
@@ -42,27 +45,35 @@ class Model:
     dnf: Dnf
     counts: TypeCounts
     missing: str = "drop"
-    """What was done with rows that have missing values: "drop", "error", or "indicator", an attribute for being
-    missing."""
+    """What was done with rows that have missing values: "drop", "error", or "indicator", an
+    attribute for being missing."""
     unseen: str = "negative"
     """What the formula was to predict for types that no row had: see UNSEEN."""
     threshold: Fraction = HALF
     unit: int = 1
-    """What a row of weight one adds to n_t: more than one if rows had weights that are not whole numbers."""
+    """What a row of weight one adds to n_t: more than one if rows had weights that are not whole
+    numbers.
+    """
     weighted: bool = False
-    """Whether rows had weights: then n_t and c_t do not count rows, and nothing is certified from them."""
+    """Whether rows had weights: then n_t and c_t do not count rows, and nothing is certified from
+    them.
+    """
     certificate: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     lookalikes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The columns of tau that a database may take for other columns of the dataset, and these: see
     core/lookalikes.py."""
     tree: Formula | None = None
-    """The formula as it is to be read, if it is one of bounded size; every attribute of tau occurs in it. The terms of
-    dnf are equivalent, and are used wherever a formula is taken apart."""
+    """The formula as it is to be read, if it is one of bounded size; every attribute of tau occurs
+    in it. The terms of dnf are equivalent, and are used wherever a formula is taken apart."""
 
     @property
     def formula(self) -> str:
-        return self.dnf.render(self.tau.names) if self.tree is None else render(self.tree, self.tau.names)
+        return (
+            self.dnf.render(self.tau.names)
+            if self.tree is None
+            else render(self.tree, self.tau.names)
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -70,7 +81,11 @@ class Model:
         care = (1 << len(self.tau)) - 1 if self.tree is not None else 0
         for term in self.dnf.terms:
             care |= term.care
-        used = (stored_column(attribute.column) for i, attribute in enumerate(self.tau.attributes) if care >> i & 1)
+        used = (
+            stored_column(attribute.column)
+            for i, attribute in enumerate(self.tau.attributes)
+            if care >> i & 1
+        )
         return tuple(dict.fromkeys(used))
 
     def accepted(self) -> Bools:
@@ -78,7 +93,9 @@ class Model:
         return self.dnf.accepts(np.arange(1 << len(self.tau)))
 
     def first_terms(self) -> Ints:
-        """Return the index of the first term that accepts each type over tau; NO_TERM where none does."""
+        """Return the index of the first term that accepts each type over tau; NO_TERM where none
+        does.
+        """
         codes = np.arange(1 << len(self.tau))
         first = np.full(len(codes), NO_TERM, dtype=np.int64)
         for index in reversed(range(len(self.dnf.terms))):
@@ -86,10 +103,11 @@ class Model:
         return first
 
     def probability(self, n: Any, c: Any, accepted: Any) -> Any:
-        """Return (c + unit) / (n + 2 unit), kept on the formula's side of the threshold; for one type or for many.
+        """Return (c + unit) / (n + 2 unit), kept on the formula's side of the threshold; for one
+        type or for many.
 
-        Where smoothing would cross the threshold (ties, types without rows), the value stops right next to it, so that
-        a row is accepted exactly when its probability lies above.
+        Where smoothing would cross the threshold (ties, types without rows), the value stops right
+        next to it, so that a row is accepted exactly when its probability lies above.
         """
         unit = float(self.unit)
         smoothed = (c + unit) / (n + 2 * unit)
@@ -103,12 +121,14 @@ class Model:
 
 
 def relative_probabilities(models: Sequence[Model]) -> tuple[Floats, ...]:
-    """Return for each of several labels' formulas the table of all its types by which the labels are compared.
+    """Return for each of several labels' formulas the table of all its types by which the labels
+    are compared.
 
-    A row gets the label with the greatest value, the first of several. It is the probability over the formula's
-    threshold: above one exactly where the formula accepts, so that a label whose formula says yes goes before all that
-    say no. Where each threshold is the share of its label, this is the rule of the best balanced accuracy. Thresholds
-    that are all the same change no order, and the probabilities stay as they are.
+    A row gets the label with the greatest value, the first of several. It is the probability over
+    the formula's threshold: above one exactly where the formula accepts, so that a label whose
+    formula says yes goes before all that say no. Where each threshold is the share of its label,
+    this is the rule of the best balanced accuracy. Thresholds that are all the same change no
+    order, and the probabilities stay as they are.
     """
     if len({model.threshold for model in models}) == 1:
         return tuple(model.probabilities() for model in models)

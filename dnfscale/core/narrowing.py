@@ -1,9 +1,10 @@
-"""Brackets made narrow by counting, so that one place never holds more than a few of a column's values.
+"""Brackets made narrow by counting, so that one place never holds more than a few of a column's
+values.
 
-The number of values inside a bracket from a sample grows with the rows: 100,000 of 10 million, half a million of 100
-million. *Steps*, which are values of the sample, divide the bracket. The number of rows of each arc below each step is
-a small table; summed over all partitions, it shows between which steps the cuts of all folds lie, and only the values
-there are collected.
+The number of values inside a bracket from a sample grows with the rows: 100,000 of 10 million, half
+a million of 100 million. *Steps*, which are values of the sample, divide the bracket. The number of
+rows of each arc below each step is a small table; summed over all partitions, it shows between
+which steps the cuts of all folds lie, and only the values there are collected.
 """
 
 from __future__ import annotations
@@ -43,16 +44,21 @@ class Stepped:
 
 
 def steps(sample: Values, within: Bracket, *, n_rows: int) -> Values:
-    """Return increasing values that divide a bracket of a column of n_rows rows, chosen from a sample of the column."""
+    """Return increasing values that divide a bracket of a column of n_rows rows, chosen from a
+    sample of the column.
+    """
     inside = np.sort(sample[(sample > within.low) & (sample <= within.high)], kind="stable")
     n_steps = min(_STEPS, len(inside) * n_rows // max(1, len(sample)) // _STEP_ROWS)
     return np.unique(inside[len(inside) * np.arange(1, n_steps + 1) // (n_steps + 1)])
 
 
 def narrowed_rows(inside: int, n_rows: int) -> int:
-    """Estimate how many of the values inside a bracket are left after narrowing it, in a column of n_rows rows."""
+    """Estimate how many of the values inside a bracket are left after narrowing it, in a column of
+    n_rows rows.
+    """
     n_steps = min(_STEPS, inside // _STEP_ROWS)
-    # The cuts of the folds spread over a few standard deviations, and the bracket reaches to the steps on either side.
+    # The cuts of the folds spread over a few standard deviations, and the bracket reaches to the
+    # steps on either side.
     return min(inside, 2 * inside // (n_steps + 1) + 2 * math.isqrt(n_rows))
 
 
@@ -62,27 +68,40 @@ def climb(zoned: Zoned, steps: Sequence[Values]) -> list[Stepped]:
     place = np.searchsorted(np.concatenate(steps), zoned.values, side="right") + zoned.part
     n_between = [len(own) + 1 for own in steps]
     cells = place * zoned.n_arcs + zoned.arcs
-    between = tally_cells(cells, zoned.weights, sum(n_between) * zoned.n_arcs).reshape(-1, zoned.n_arcs)
+    between = tally_cells(cells, zoned.weights, sum(n_between) * zoned.n_arcs).reshape(
+        -1, zoned.n_arcs
+    )
     below = np.cumsum(zoned.rows, axis=0)[::2]
     starts = np.cumsum([0, *n_between]).tolist()
     return [
-        Stepped(np.cumsum(np.concatenate([below[number, None], between[start:stop]]), axis=0), zoned.present)
+        Stepped(
+            np.cumsum(np.concatenate([below[number, None], between[start:stop]]), axis=0),
+            zoned.present,
+        )
         for number, (start, stop) in enumerate(pairwise(starts))
     ]
 
 
 def merge(parts: Sequence[Stepped]) -> Stepped:
     """Merge the counts of disjoint rows."""
-    return Stepped(np.sum([part.below for part in parts], axis=0), np.sum([part.present for part in parts], axis=0))
+    return Stepped(
+        np.sum([part.below for part in parts], axis=0),
+        np.sum([part.present for part in parts], axis=0),
+    )
 
 
 def narrowed(
-    brackets: Brackets, steps: Sequence[Values], found: Sequence[Stepped], members: Bools, shares: Sequence[Fraction]
+    brackets: Brackets,
+    steps: Sequence[Values],
+    found: Sequence[Stepped],
+    members: Bools,
+    shares: Sequence[Fraction],
 ) -> Brackets | None:
-    """Narrow brackets to the steps around the quantiles of all subsets of arcs; None if a quantile lies outside.
+    """Narrow brackets to the steps around the quantiles of all subsets of arcs; None if a quantile
+    lies outside.
 
-    members[subset, arc] says which arcs a subset consists of; shares[i] belongs to the cut that brackets.of_cut[i]
-    holds.
+    members[subset, arc] says which arcs a subset consists of; shares[i] belongs to the cut that
+    brackets.of_cut[i] holds.
     """
     wanted = []
     for share, number in zip(shares, brackets.of_cut, strict=True):
@@ -93,8 +112,12 @@ def narrowed(
     return joined(wanted)
 
 
-def _between(bracket: Bracket, steps: Values, found: Stepped, members: Bools, share: Fraction) -> Bracket | None:
-    """Return the part of a bracket, from step to step, that holds a quantile of all subsets; None if one is outside."""
+def _between(
+    bracket: Bracket, steps: Values, found: Stepped, members: Bools, share: Fraction
+) -> Bracket | None:
+    """Return the part of a bracket, from step to step, that holds a quantile of all subsets; None
+    if one is outside.
+    """
     n = members @ found.present
     some = n > 0
     if not some.any():

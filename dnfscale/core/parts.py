@@ -1,7 +1,8 @@
-"""Parts of dates and times: the weekday, the hour and the month, each a column that is computed when rows are read.
+"""Parts of dates and times: the weekday, the hour and the month, each a column that is computed
+when rows are read.
 
-The parts of an instant are read off the clock of its zone. A weekday and a month are categories, an hour is a number to
-cut.
+The parts of an instant are read off the clock of its zone. A weekday and a month are categories, an
+hour is a number to cut.
 """
 
 from __future__ import annotations
@@ -92,12 +93,16 @@ def label_of(name: ColumnName) -> str:
 
 
 def is_zone(text: str) -> bool:
-    """Return whether a text has the form of a zone in the time zone database, or of an offset such as +02:00."""
+    """Return whether a text has the form of a zone in the time zone database, or of an offset such
+    as +02:00.
+    """
     return bool(re.fullmatch(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}", text)) or offset_s(text) is not None
 
 
 def offset_s(zone: str) -> int | None:
-    """Return how many seconds the clock of a zone is ahead of UTC, or None if its name does not say."""
+    """Return how many seconds the clock of a zone is ahead of UTC, or None if its name does not
+    say.
+    """
     if zone in ("UTC", "Etc/UTC"):
         return 0
     match = re.fullmatch(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])", zone, re.ASCII)
@@ -108,7 +113,9 @@ def offset_s(zone: str) -> int | None:
 
 
 def parts_of(seconds: Ints, unit: Unit) -> Ints:
-    """Return the hour, or the place in the calendar, of moments in seconds from 1970-01-01 on a local clock."""
+    """Return the hour, or the place in the calendar, of moments in seconds from 1970-01-01 on a
+    local clock.
+    """
     if unit is Unit.HOUR:
         return seconds % DAY_S // _HOUR_S
     days = seconds // DAY_S

@@ -1,7 +1,9 @@
-"""Quantities: dates, times, durations and decimals, as whole numbers of the smallest step their column can take.
+"""Quantities: dates, times, durations and decimals, as whole numbers of the smallest step their
+column can take.
 
-A column of them is a column of whole numbers, so medians and comparisons are exact to the last nanosecond and digit.
-What the numbers count is the column's *measure*; with it, a number can be written for people and read back.
+A column of them is a column of whole numbers, so medians and comparisons are exact to the last
+nanosecond and digit. What the numbers count is the column's *measure*; with it, a number can be
+written for people and read back.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Measure:
-    """What the whole numbers of a column count: a kind, and how many steps make a day, a second or a one."""
+    """What the whole numbers of a column count: a kind, and how many steps make a day, a second or
+    a one.
+    """
 
     kind: Kind
     steps: int
@@ -65,7 +69,9 @@ class Quantity:
         return Fraction(self.ticks, self.measure.steps)
 
     def __str__(self) -> str:
-        """Write it exactly: a date and time as ISO 8601 has it, a duration such as P1DT2H0M3.5S, a decimal."""
+        """Write it exactly: a date and time as ISO 8601 has it, a duration such as P1DT2H0M3.5S, a
+        decimal.
+        """
         kind = self.measure.kind
         if kind is Kind.DATE:
             return _date_text(self.ticks)
@@ -88,12 +94,18 @@ def parse_measure(text: str) -> Measure | None:
     if name not in set(Kind) - {Kind.DATE} or not text.endswith("]"):
         return None
     if name == Kind.DECIMAL:
-        return Measure(Kind.DECIMAL, 10 ** int(step)) if re.fullmatch(r"[1-9]|[1-6][0-9]|7[0-6]", step) else None
+        return (
+            Measure(Kind.DECIMAL, 10 ** int(step))
+            if re.fullmatch(r"[1-9]|[1-6][0-9]|7[0-6]", step)
+            else None
+        )
     return Measure(Kind(name), STEPS[step]) if step in STEPS else None
 
 
 def parse_quantity(text: str, measure: Measure) -> Quantity | None:
-    """Return the quantity that a text spells; None where it spells none that a column of the measure can hold."""
+    """Return the quantity that a text spells; None where it spells none that a column of the
+    measure can hold.
+    """
     pattern = _PATTERNS[measure.kind]
     match = re.fullmatch(pattern, text, re.ASCII)
     if match is None or len(text) > 100:
@@ -103,14 +115,17 @@ def parse_quantity(text: str, measure: Measure) -> Quantity | None:
     if ticks.denominator != 1 or not -_MOST_TICKS <= ticks < _MOST_TICKS:
         return None
     quantity = Quantity(measure, int(ticks))
-    # A quantity has only one spelling, and a date that does not exist, such as the 31st of April, has none.
+    # A quantity has only one spelling, and a date that does not exist, such as the 31st of April,
+    # has none.
     return quantity if str(quantity) == text else None
 
 
 def amount_of(value: int | float | str, measure: Measure) -> Fraction | None:
-    """Return the amount that a user wrote for a column of this measure, or None if it is of another kind.
+    """Return the amount that a user wrote for a column of this measure, or None if it is of another
+    kind.
 
-    Decimals may be numbers. Dates and times are texts, as Quantity writes them or in another form of ISO 8601.
+    Decimals may be numbers. Dates and times are texts, as Quantity writes them or in another form
+    of ISO 8601.
     """
     if not isinstance(value, str):
         return Fraction(str(value)) if measure.kind is Kind.DECIMAL else None
@@ -129,7 +144,9 @@ def _iso_amount(text: str, kind: Kind) -> Fraction | None:
         return Fraction((datetime.date.fromisoformat(text) - _EPOCH.date()).days)
     if kind is Kind.TIME:
         clock = datetime.time.fromisoformat(text)
-        since = None if clock.tzinfo is not None else datetime.datetime.combine(_EPOCH, clock) - _EPOCH
+        since = (
+            None if clock.tzinfo is not None else datetime.datetime.combine(_EPOCH, clock) - _EPOCH
+        )
     else:
         moment = datetime.datetime.fromisoformat(text)
         if kind is Kind.INSTANT:
@@ -140,10 +157,11 @@ def _iso_amount(text: str, kind: Kind) -> Fraction | None:
 
 
 def edge_among(cut: int | float | Quantity, measure: Measure | None, *, whole: bool) -> int | float:
-    """Return the cut in the column's own numbers: a value lies above it exactly when it lies above the cut.
-
-    For whole numbers, and for those that count steps of a measure, it is whole; for others, the greatest float up to
+    """Return the cut in the column's own numbers: a value lies above it exactly when it lies above
     the cut.
+
+    For whole numbers, and for those that count steps of a measure, it is whole; for others, the
+    greatest float up to the cut.
     """
     if isinstance(cut, float) and not math.isfinite(cut):
         return cut
@@ -174,7 +192,10 @@ _PATTERNS = {
     Kind.TIME: rf"(?P<sign>-?){_CLOCK}",
     Kind.TIMESTAMP: rf"{_DATE}T{_CLOCK}",
     Kind.INSTANT: rf"{_DATE}T{_CLOCK}Z",
-    Kind.DURATION: rf"(?P<sign>-?)P(?P<days>[0-9]+)DT(?P<hours>[0-9]+)H(?P<minutes>[0-9]+)M{_SECONDS}S",
+    Kind.DURATION: (
+        r"(?P<sign>-?)P(?P<days>[0-9]+)D"
+        rf"T(?P<hours>[0-9]+)H(?P<minutes>[0-9]+)M{_SECONDS}S"
+    ),
     Kind.DECIMAL: r"(?P<sign>-?)(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]+))?",
 }
 
@@ -218,7 +239,9 @@ def _decimal_text(amount: Fraction) -> str:
 
 
 def _fraction_text(part: Fraction) -> str:
-    """Write a proper fraction's decimal point and digits, or nothing for 0; its denominator divides a power of ten."""
+    """Write a proper fraction's decimal point and digits, or nothing for 0; its denominator divides
+    a power of ten.
+    """
     digits = 0
     while 10**digits % part.denominator:
         digits += 1
@@ -239,7 +262,9 @@ def _civil(days: int) -> tuple[int, int, int]:
     """Return the year, month and day of a number of days from 1970-01-01; the inverse of _days."""
     days += 719_468
     cycle, day_of_cycle = divmod(days, 146_097)
-    year = (day_of_cycle - day_of_cycle // 1460 + day_of_cycle // 36_524 - day_of_cycle // 146_096) // 365
+    year = (
+        day_of_cycle - day_of_cycle // 1460 + day_of_cycle // 36_524 - day_of_cycle // 146_096
+    ) // 365
     day_of_year = day_of_cycle - (365 * year + year // 4 - year // 100)
     place = (5 * day_of_year + 2) // 153
     month = (place + 2) % 12 + 1

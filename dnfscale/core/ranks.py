@@ -1,7 +1,8 @@
 """The values of given ranks among the rows of some arcs, for many unions of arcs at once.
 
-Values are sorted once. The counts of every arc in each *run* of about a thousand values tell which run a rank falls
-into, and only that run is searched, so the cost hardly grows with the number of unions.
+Values are sorted once. The counts of every arc in each *run* of about a thousand values tell which
+run a rank falls into, and only that run is searched, so the cost hardly grows with the number of
+unions.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ class Ranked:
         self._runs = tally_cells(cells, self._counts, n_runs * n_arcs).reshape(n_runs, n_arcs)
 
     def places(self, members: Bools, ranks: Ints) -> Ints:
-        """Return, for each rank in each union, the place of the value that has that many of the union's rows before it.
+        """Return, for each rank in each union, the place of the value that has that many of the
+        union's rows before it.
 
-        members[union, arc] says which arcs a union consists of, and ranks[union, i] are the ranks to find; NOWHERE
-        marks a rank that falls outside these values.
+        members[union, arc] says which arcs a union consists of, and ranks[union, i] are the ranks
+        to find; NOWHERE marks a rank that falls outside these values.
         """
         if not len(self.values):
             return np.full(ranks.shape, NOWHERE)

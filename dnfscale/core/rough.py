@@ -1,8 +1,10 @@
-"""Rough rows: what one read of a table keeps, before the medians and the categories of the whole table are known.
+"""Rough rows: what one read of a table keeps, before the medians and the categories of the whole
+table are known.
 
-A number is below, inside or above a bracket around its column's cuts; only the few inside keep their values. A
-category is a code into the partition's own list. When the cuts and the categories are known, rough rows become binned
-rows without the dataset being read again: below is code 0, above is the last, and those inside are looked up.
+A number is below, inside or above a bracket around its column's cuts; only the few inside keep
+their values. A category is a code into the partition's own list. When the cuts and the categories
+are known, rough rows become binned rows without the dataset being read again: below is code 0,
+above is the last, and those inside are looked up.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from dnfscale.core.arrays import Codes, Ints, Scalar, Values, narrowest
-from dnfscale.core.bins import BinnedTable, Bins, CategoryBins, NumberBins, changed_value, check_known
+from dnfscale.core.bins import (
+    BinnedTable,
+    Bins,
+    CategoryBins,
+    NumberBins,
+    changed_value,
+    check_known,
+)
 from dnfscale.core.columns import Categories, classes_of
 from dnfscale.core.medians import Brackets, Zoned, zoned
 
@@ -34,15 +43,17 @@ class RoughNumbers:
         """Return the code of each value, given the cuts, all of which lie inside brackets."""
         edges = bins.edges
         below = np.append(np.searchsorted(edges, self.lows, side="left"), len(edges))
-        # Between brackets, a code is the number of edges below the next bracket. Inside a bracket it starts as the
-        # number of edges below that bracket, and is corrected further down.
-        by_zone = np.append(np.repeat(below, 2), bins.missing_code).astype(narrowest(bins.missing_code))
+        # Between brackets, a code is the number of edges below the next bracket. Inside a bracket
+        # it starts as the number of edges below that bracket, and is corrected further down.
+        by_zone = np.append(np.repeat(below, 2), bins.missing_code).astype(
+            narrowest(bins.missing_code)
+        )
         codes = by_zone.take(self.zones)
         inside = np.flatnonzero(self.zones & 1)
         part = self.zones[inside] >> 1
         values = self.inside
-        # The edges of a bracket are those of all folds and lie close together, so that most values are on one side of
-        # all of them: two comparisons take a third of the time of a search.
+        # The edges of a bracket are those of all folds and lie close together, so that most values
+        # are on one side of all of them: two comparisons take a third of the time of a search.
         first, last = (self._ends(edges, below, end) for end in (0, -1))
         beyond = values > last.take(part)
         codes[inside[beyond]] = by_zone[2:-1:2].take(part[beyond])
@@ -51,10 +62,15 @@ class RoughNumbers:
         return codes
 
     def _ends(self, edges: Values, below: Ints, end: int) -> Values:
-        """Return the first or the last edge in each bracket; a value that nothing exceeds where there is none."""
+        """Return the first or the last edge in each bracket; a value that nothing exceeds where
+        there is none.
+        """
         nothing = np.iinfo(edges.dtype).max if edges.dtype.kind in "iu" else np.inf
         pairs = zip(below[:-1].tolist(), below[1:].tolist(), strict=True)
-        return np.array([edges[start:stop][end] if start < stop else nothing for start, stop in pairs], edges.dtype)
+        return np.array(
+            [edges[start:stop][end] if start < stop else nothing for start, stop in pairs],
+            edges.dtype,
+        )
 
     @property
     def inside(self) -> Values:
@@ -116,7 +132,12 @@ class RoughTable:
     @property
     def nbytes(self) -> int:
         weights = 0 if self.weights is None else self.weights.nbytes
-        return sum(column.nbytes for column in self.columns) + self.target.nbytes + self.arcs.nbytes + weights
+        return (
+            sum(column.nbytes for column in self.columns)
+            + self.target.nbytes
+            + self.arcs.nbytes
+            + weights
+        )
 
     def take(self, rows: Ints) -> RoughTable:
         """Return some rows, in increasing order."""
@@ -125,7 +146,9 @@ class RoughTable:
         return RoughTable(columns, self.target.take(rows), self.arcs[rows], weights)
 
     def zoned(self, column: int, rows: Ints) -> Zoned:
-        """Return how the rows of a column of numbers lie relative to its brackets, given how many are in each zone."""
+        """Return how the rows of a column of numbers lie relative to its brackets, given how many
+        are in each zone.
+        """
         numbers = self.columns[column]
         assert isinstance(numbers, RoughNumbers)
         return zoned(rows, numbers.zones, numbers.inside, self.arcs, self.weights)
@@ -142,7 +165,9 @@ class RoughTable:
         wanted = range(len(bins)) if only is None else sorted(set(only))
         if not len(self.arcs):
             # A partition without rows does not know what its columns are.
-            return BinnedTable({i: np.empty(0, dtype=np.uint8) for i in wanted}, np.empty(0, dtype=np.uint8))
+            return BinnedTable(
+                {i: np.empty(0, dtype=np.uint8) for i in wanted}, np.empty(0, dtype=np.uint8)
+            )
         columns = {i: self.columns[i].encode(bins[i]) for i in wanted}  # type: ignore[arg-type]
         n_classes = len(classes)
         labels = self.arcs.astype(narrowest(n_classes * n_arcs - 1))
@@ -212,9 +237,11 @@ class Gathering:
 
 
 def _narrowed(values: Values) -> tuple[Values, Any]:
-    """Return whole numbers that lie close together as small offsets from a base; others unchanged, with base 0.
+    """Return whole numbers that lie close together as small offsets from a base; others unchanged,
+    with base 0.
 
-    Where a column has few distinct values, its brackets may contain all rows: this takes a byte a row instead of eight.
+    Where a column has few distinct values, its brackets may contain all rows: this takes a byte a
+    row instead of eight.
     """
     nothing = values.dtype.type(0)
     if values.dtype.kind not in "iu" or not len(values):

@@ -1,4 +1,6 @@
-"""A sample of binned rows, drawn by row number: the same rows wherever they lie, and however they are partitioned."""
+"""A sample of binned rows, drawn by row number: the same rows wherever they lie, and however they
+are partitioned.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class SampledRows:
 
 
 def is_drawn(first_row: int, n_rows: int, *, of: int, drawn: int, seed: int) -> Bools:
-    """Return which of the rows first_row, first_row + 1, ... belong to a sample of `drawn` out of `of` rows."""
+    """Return which of the rows first_row, first_row + 1, ... belong to a sample of `drawn` out of
+    `of` rows.
+    """
     if drawn >= of:
         return np.ones(n_rows, dtype=np.bool_)
     # A key of its own, because folds and inner splits are drawn with the seed itself.

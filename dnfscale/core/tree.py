@@ -1,4 +1,6 @@
-"""Formulas as trees: proposition symbols under not, and, or; every node counts one towards the size."""
+"""Formulas as trees: proposition symbols under not, and, or; every node counts one towards the
+size.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +122,9 @@ def without_negations(formula: Formula, holds: bool = True) -> Formula:
 
 
 def literals(formula: Formula, holds: bool = True) -> Iterator[tuple[int, bool]]:
-    """Yield each symbol from left to right, and whether it stands under an even number of negations."""
+    """Yield each symbol from left to right, and whether it stands under an even number of
+    negations.
+    """
     match formula:
         case Symbol(attribute):
             yield attribute, holds
@@ -132,10 +136,11 @@ def literals(formula: Formula, holds: bool = True) -> Iterator[tuple[int, bool]]
 
 
 def to_dnf(formula: Formula) -> Dnf:
-    """Return a formula in disjunctive normal form: «and» multiplied out, without terms that others contain.
+    """Return a formula in disjunctive normal form: «and» multiplied out, without terms that others
+    contain.
 
-    Where no symbol occurs both plain and negated, these are all its prime implicants, and it is the shortest such form.
-    A formula that is always true has the term without literals.
+    Where no symbol occurs both plain and negated, these are all its prime implicants, and it is the
+    shortest such form. A formula that is always true has the term without literals.
     """
     if not _terms(without_negations(formula, holds=False)):
         return Dnf((Term(0, 0),))
@@ -143,9 +148,11 @@ def to_dnf(formula: Formula) -> Dnf:
 
 
 def render(formula: Formula, names: Sequence[str]) -> str:
-    """Write a formula in words: not, and, or, with a name in double quotes unless it is a plain word.
+    """Write a formula in words: not, and, or, with a name in double quotes unless it is a plain
+    word.
 
-    A chain of equal connectives is written without inner brackets; and inside or, and or inside and, with them.
+    A chain of equal connectives is written without inner brackets; and inside or, and or inside
+    and, with them.
     """
     match formula:
         case Symbol(attribute):
@@ -159,7 +166,9 @@ def render(formula: Formula, names: Sequence[str]) -> str:
 
 
 def to_json(formula: Formula) -> Any:
-    """Return a formula as plain JSON: a symbol is its number, the rest a list such as ["and", 0, ["not", 1]]."""
+    """Return a formula as plain JSON: a symbol is its number, the rest a list such as ["and", 0,
+    ["not", 1]].
+    """
     match formula:
         case Symbol(attribute):
             return attribute
@@ -204,7 +213,9 @@ def _bracketed(formula: Formula, names: Sequence[str]) -> str:
 
 
 def _terms(formula: Formula) -> list[Term]:
-    """Return the terms of a formula with negations at its symbols only, in the order in which they are read."""
+    """Return the terms of a formula with negations at its symbols only, in the order in which they
+    are read.
+    """
     match formula:
         case Symbol(attribute):
             return [Term(1 << attribute, 1 << attribute)]
@@ -215,7 +226,9 @@ def _terms(formula: Formula) -> list[Term]:
         case And(left, right):
             pairs = itertools.product(_terms(left), _terms(right))
             return _absorbed(
-                Term(a.care | b.care, a.value | b.value) for a, b in pairs if not (a.value ^ b.value) & a.care & b.care
+                Term(a.care | b.care, a.value | b.value)
+                for a, b in pairs
+                if not (a.value ^ b.value) & a.care & b.care
             )
     raise AssertionError(formula)
 
@@ -227,6 +240,9 @@ def _absorbed(terms: Iterable[Term]) -> list[Term]:
     value = np.array([term.value for term in distinct], dtype=np.int64)
 
     def is_alone(term: Term) -> bool:
-        return int(np.count_nonzero(care & ~term.care | (value ^ term.value) & care)) == len(distinct) - 1
+        return (
+            int(np.count_nonzero(care & ~term.care | (value ^ term.value) & care))
+            == len(distinct) - 1
+        )
 
     return [term for term in distinct if is_alone(term)]

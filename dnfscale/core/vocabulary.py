@@ -1,4 +1,6 @@
-"""Attributes: Boolean questions about one column of a row, and tau, the list of those that a formula may use."""
+"""Attributes: Boolean questions about one column of a row, and tau, the list of those that a
+formula may use.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,17 @@ class Above:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The number in the column is greater than the lower value and not greater than the higher one."""
+    """The number in the column is greater than the lower value and not greater than the higher
+    one.
+    """
 
     name: str
     column: ColumnName
     low: int | float | Quantity | None
     high: int | float | Quantity | None
-    """The cuts; both are None where there was no row to take a quantile of, and the attribute is never true."""
+    """The cuts; both are None where there was no row to take a quantile of, and the attribute is
+    never true.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,9 @@ Attribute = Above | Between | Equals | IsTrue | IsMissing
 
 
 def cuts_of(attribute: Above | Between) -> tuple[int | float | Quantity, ...]:
-    """Return the one cut of an attribute, or the two cuts of an interval; none if the attribute is never true."""
+    """Return the one cut of an attribute, or the two cuts of an interval; none if the attribute is
+    never true.
+    """
     ends = (attribute.value,) if isinstance(attribute, Above) else (attribute.low, attribute.high)
     known = tuple(end for end in ends if end is not None)
     return known if len(known) == len(ends) else ()
@@ -83,12 +91,16 @@ class Vocabulary:
 
 
 def distinct_names(names: Sequence[str], spelled_out: Sequence[str]) -> list[str]:
-    """Return the names, with those that occur twice replaced by their spelled-out form, and numbered if need be.
+    """Return the names, with those that occur twice replaced by their spelled-out form, and
+    numbered if need be.
 
-    Column «a» with the value «b_c» and column «a_b» with the value «c» would both be called «a_b_c».
+    Column «a» with the value «b_c» and column «a_b» with the value «c» would both be called
+    «a_b_c».
     """
     twice = {name for name, count in Counter(names).items() if count > 1}
-    chosen = [long if name in twice else name for name, long in zip(names, spelled_out, strict=True)]
+    chosen = [
+        long if name in twice else name for name, long in zip(names, spelled_out, strict=True)
+    ]
     taken: set[str] = set()
     distinct: list[str] = []
     for name in chosen:

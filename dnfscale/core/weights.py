@@ -1,4 +1,6 @@
-"""Weights of rows: how often each counts, in whole numbers, so that weighted counts are as exact as plain ones."""
+"""Weights of rows: how often each counts, in whole numbers, so that weighted counts are as exact as
+plain ones.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ MOST_WEIGHT = 1 << 53
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The weights of some rows in brief: how many are above 0, the heaviest, and whether all are whole numbers."""
+    """The weights of some rows in brief: how many are above 0, the heaviest, and whether all are
+    whole numbers.
+    """
 
     rows: int
     heaviest: float
@@ -25,25 +29,33 @@ class Weighed:
 
 
 def checked_weights(weights: Numbers, *, name: str) -> Values:
-    """Return weights as they are stored; one that is missing, below zero or too large is an error."""
+    """Return weights as they are stored; one that is missing, below zero or too large is
+    an error.
+    """
     values = weights.values
     if weights.present is not None:
         raise DataError(
-            f"column {name!r}: expected a weight for every row, got rows without one; fill them, with 0 for rows that "
+            f"column {name!r}: expected a weight for every row, got rows without one; fill "
+            "them, with 0 for rows that "
             "are not to count",
             "data.weight",
         )
     if len(values) and not (values.min() >= 0 and values.max() < MOST_WEIGHT):
         worst = values.min() if values.min() < 0 else values.max()
         raise DataError(
-            f"column {name!r}: expected weights of at least 0 and less than {MOST_WEIGHT:,}, got {worst}; mend them",
+            (
+                f"column {name!r}: expected weights of at least 0 and less than "
+                f"{MOST_WEIGHT:,}, got {worst}; mend them"
+            ),
             "data.weight",
         )
     return values
 
 
 def counted_weights(weights: Numbers, unit: int, *, name: str) -> Ints:
-    """Return how often each row counts: whole weights as they are, floats in units, at least 1 if above 0."""
+    """Return how often each row counts: whole weights as they are, floats in units, at least 1 if
+    above 0.
+    """
     values = checked_weights(weights, name=name)
     if values.dtype.kind == "f":
         values = np.maximum(np.rint(values.astype(np.float64) * unit), values > 0)

@@ -1,7 +1,8 @@
-"""Clocks: the dates and times of a column as the clock of a zone shows them, and the parts that follow from that.
+"""Clocks: the dates and times of a column as the clock of a zone shows them, and the parts that
+follow from that.
 
-The rules of zones are those of the time zone database that Python finds on the system. Arrow could convert times too,
-but it knows no changes to summer time after 2037.
+The rules of zones are those of the time zone database that Python finds on the system. Arrow could
+convert times too, but it knows no changes to summer time after 2037.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ HOURS = np.dtype(np.int8)
 
 
 class Clock:
-    """What the clock of a zone shows in each row of a column; all parts of the column are read from it."""
+    """What the clock of a zone shows in each row of a column; all parts of the column are read from
+    it.
+    """
 
     def __init__(self, moments: Numbers, zone: str | None) -> None:
         self._present: Bools | None = moments.present
@@ -39,7 +42,9 @@ class Clock:
         found = parts_of(self._seconds, unit)
         if unit is Unit.HOUR:
             return Numbers(found.astype(HOURS), self._present)
-        return Categories(found if self._present is None else np.where(self._present, found, -1), NAMES[unit])
+        return Categories(
+            found if self._present is None else np.where(self._present, found, -1), NAMES[unit]
+        )
 
 
 def parts_in(name: str, kind: pa.DataType) -> tuple[Part, ...]:
@@ -60,15 +65,19 @@ def check_zone(name: str, zone: str) -> None:
         _local(np.zeros(1, dtype=np.int64), zone)
     except (KeyError, ValueError, OSError) as error:
         raise DataError(
-            f"expected column {name!r} to have a zone of the time zone database, or an offset such as +02:00, got "
-            f"{zone!r}; convert it, install the system's time zone database, or leave the column out of "
+            f"expected column {name!r} to have a zone of the time zone database, or an "
+            "offset such as +02:00, got "
+            f"{zone!r}; convert it, install the system's time zone database, or leave the "
+            "column out of "
             "booleanize.parts",
             "booleanize.parts",
         ) from error
 
 
 def has_part(kind: pa.DataType, part: Part) -> bool:
-    """Return whether a column of this type has a part as a model asks for it: of instants, or of times without zone."""
+    """Return whether a column of this type has a part as a model asks for it: of instants, or of
+    times without zone.
+    """
     measure = measure_of(kind)
     if measure is None or part.unit not in UNITS_OF.get(measure.kind, ()):
         return False
@@ -81,7 +90,9 @@ def part_column(part: Part) -> Column:
 
 
 def _seconds(moments: Numbers) -> Ints:
-    """Return whole seconds from 1970-01-01, or from midnight; fractions of a second change no part."""
+    """Return whole seconds from 1970-01-01, or from midnight; fractions of a second change no
+    part.
+    """
     measure, values = moments.measure, moments.values
     if measure is None:
         # A column without any value has no measure.
@@ -105,9 +116,11 @@ def _local(seconds: Ints, zone: str | None) -> Ints:
 
 @lru_cache(maxsize=4096)
 def _offsets(zone: str, year: int) -> tuple[tuple[int, int], ...]:
-    """Return the first instant of a year, and each at which a zone's offset changes, with the offset from then on.
+    """Return the first instant of a year, and each at which a zone's offset changes, with the
+    offset from then on.
 
-    Python's calendar has a first and a last year; beyond them, the rules of the nearest 400 years are assumed to hold.
+    Python's calendar has a first and a last year; beyond them, the rules of the nearest 400 years
+    are assumed to hold.
     """
     cycles = 0 if 2 <= year <= 9998 else ((9998 if year > 9998 else 401) - year) // 400
     clock, shift = ZoneInfo(zone), 400 * cycles
@@ -116,9 +129,12 @@ def _offsets(zone: str, year: int) -> tuple[tuple[int, int], ...]:
         offset = (_EPOCH + timedelta(seconds=second)).astimezone(clock).utcoffset()
         return 0 if offset is None else round(offset.total_seconds())
 
-    first, last = (int(datetime(year + shift + more, 1, 1, tzinfo=UTC).timestamp()) for more in (0, 1))
+    first, last = (
+        int(datetime(year + shift + more, 1, 1, tzinfo=UTC).timestamp()) for more in (0, 1)
+    )
     found = [(first, ahead(first))]
-    # No clock is changed forth and back within a day, so comparing the ends of each day finds every change.
+    # No clock is changed forth and back within a day, so comparing the ends of each day finds every
+    # change.
     for day in range(first + DAY_S, last + 1, DAY_S):
         low, high = day - DAY_S, day
         if ahead(high) == found[-1][1]:

@@ -1,7 +1,8 @@
 """The places, sizes and null counts of column chunks, read from a Parquet footer by ourselves.
 
-Arrow reads footers too, but with a damaged one its accessors of column chunks abort the whole process: the exception is
-thrown where nothing can catch it. Only little is needed of a chunk, and Thrift's compact protocol is small.
+Arrow reads footers too, but with a damaged one its accessors of column chunks abort the whole
+process: the exception is thrown where nothing can catch it. Only little is needed of a chunk, and
+Thrift's compact protocol is small.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ class Tail:
         return self.content[-(self.footer_bytes + _TAIL_BYTES) :]
 
     def chunks(self) -> list[list[Chunk]]:
-        """Return the column chunks of each row group; none if the file was read as a whole, and need not be found."""
+        """Return the column chunks of each row group; none if the file was read as a whole, and
+        need not be found.
+        """
         return [] if self.is_all else chunks_of(self.footer)
 
 
@@ -98,7 +101,10 @@ def chunks_of(footer: bytes) -> list[list[Chunk]]:
 def sum_of(chunks: Sequence[Chunk]) -> Chunk:
     """Return the sizes of several chunks together; their nulls are known if those of each are."""
     nulls = [chunk.nulls for chunk in chunks if chunk.nulls is not None]
-    return Chunk(sum(chunk.compressed_bytes for chunk in chunks), sum(nulls) if len(nulls) == len(chunks) else None)
+    return Chunk(
+        sum(chunk.compressed_bytes for chunk in chunks),
+        sum(nulls) if len(nulls) == len(chunks) else None,
+    )
 
 
 def _row_groups(data: bytes) -> list[list[Chunk]]:
@@ -171,7 +177,9 @@ def _nulls(data: bytes, at: int) -> tuple[int | None, int]:
 
 
 def _field(data: bytes, at: int, number: int) -> tuple[int, int, int]:
-    """Return the number and the type of a field, and where its value begins, given the number of the one before."""
+    """Return the number and the type of a field, and where its value begins, given the number of
+    the one before.
+    """
     header = data[at]
     if header > 15:
         return number + (header >> 4), header & 15, at + 1
@@ -188,7 +196,8 @@ def _structs(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _skip(data: bytes, at: int, kind: int) -> int:
-    # The most frequent types come first: footers of a thousand columns have a hundred thousand fields.
+    # The most frequent types come first: footers of a thousand columns have a hundred thousand
+    # fields.
     if kind in _INTEGERS:
         while data[at] > 127:
             at += 1

@@ -1,4 +1,6 @@
-"""Tables in memory: anything with rows and columns becomes an Arrow table, and rows can be ordered by their content."""
+"""Tables in memory: anything with rows and columns becomes an Arrow table, and rows can be ordered
+by their content.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _MISSING = np.uint64(1)
 def is_frame(X: Any) -> bool:  # noqa: N803 (scikit-learn's name for a table)
     """Return whether X is a table with named columns, not a plain array."""
     named = hasattr(X, "columns") or hasattr(X, "column_names")
-    return isinstance(X, pa.Table) or (named and (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")))
+    return isinstance(X, pa.Table) or (
+        named and (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__"))
+    )
 
 
 def is_dask(X: Any) -> bool:  # noqa: N803
@@ -44,7 +48,9 @@ def to_table(X: Any) -> pa.Table:  # noqa: N803
         if isinstance(X, pa.Table):
             table = X
         elif hasattr(X, "iloc"):
-            table = pa.Table.from_pandas(X.set_axis([str(name) for name in X.columns], axis=1), preserve_index=False)
+            table = pa.Table.from_pandas(
+                X.set_axis([str(name) for name in X.columns], axis=1), preserve_index=False
+            )
         elif hasattr(X, "__arrow_c_stream__"):
             table = pa.table(X)
         elif hasattr(X, "__dataframe__"):
@@ -52,7 +58,9 @@ def to_table(X: Any) -> pa.Table:  # noqa: N803
         else:
             table = pa.table({f"x{i}": _column(column) for i, column in enumerate(np.asarray(X).T)})
     except (pa.ArrowException, ValueError, NotImplementedError) as error:
-        raise DataError(f"expected columns of one type each, under different names, but {error}") from error
+        raise DataError(
+            f"expected columns of one type each, under different names, but {error}"
+        ) from error
     if not table.num_columns:
         raise DataError("expected a table with at least one column, got 0 feature(s)")
     if len(set(table.column_names)) < table.num_columns:
@@ -61,7 +69,9 @@ def to_table(X: Any) -> pa.Table:  # noqa: N803
 
 
 def _without_views(table: pa.Table) -> pa.Table:
-    """Return the table with string views as strings: Polars hands over views, and Arrow cannot take rows of them."""
+    """Return the table with string views as strings: Polars hands over views, and Arrow cannot take
+    rows of them.
+    """
     fields = []
     for field in table.schema:
         kind = field.type
@@ -82,12 +92,15 @@ def _column(values: npt.NDArray[Any]) -> Any:
     return pa.array(values, from_pandas=True)
 
 
-def own_order(table: pa.Table, weights: Ints | None = None, *, without: Container[str] = ()) -> Ints:
-    """Return the row numbers in an order that depends only on what the rows hold, ignoring some columns.
+def own_order(
+    table: pa.Table, weights: Ints | None = None, *, without: Container[str] = ()
+) -> Ints:
+    """Return the row numbers in an order that depends only on what the rows hold, ignoring some
+    columns.
 
-    Rows are ordered by a hash of their values; rows with the same hash are alike except for their weight, which comes
-    next. A learner that assigns rows by their number then gives the same answer for the same rows in any order, and for
-    equal weights the same answer as without weights.
+    Rows are ordered by a hash of their values; rows with the same hash are alike except for their
+    weight, which comes next. A learner that assigns rows by their number then gives the same answer
+    for the same rows in any order, and for equal weights the same answer as without weights.
     """
     hashes: _Hashes = np.zeros(table.num_rows, dtype=np.uint64)
     for name in (name for name in table.column_names if name not in without):
@@ -103,16 +116,22 @@ def in_own_order(table: pa.Table, *, without: Container[str] = ()) -> pa.Table:
 
 
 def _hashes_of(column: pa.ChunkedArray) -> _Hashes:
-    """Return a hash of each value; equal texts and numbers have equal ones, whatever the type and the encoding.
+    """Return a hash of each value; equal texts and numbers have equal ones, whatever the type and
+    the encoding.
 
-    Exceptions are whole numbers beyond 2**53, which differ from equal floats, and dates, times, durations and decimals,
-    which are hashed as numbers of steps: equal decimals of another scale have another hash.
+    Exceptions are whole numbers beyond 2**53, which differ from equal floats, and dates, times,
+    durations and decimals, which are hashed as numbers of steps: equal decimals of another scale
+    have another hash.
     """
     if pa.types.is_null(column.type):
         return np.full(len(column), _MISSING)
     if pa.types.is_float16(column.type):
         column = column.cast(pa.float32())
-    coded = column.unify_dictionaries() if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
+    coded = (
+        column.unify_dictionaries()
+        if pa.types.is_dictionary(column.type)
+        else pc.dictionary_encode(column)
+    )
     joined = coded.combine_chunks()
     table = _value_hashes(joined.dictionary)
     places = joined.indices.cast(pa.int64()).fill_null(len(table)).to_numpy(zero_copy_only=False)
@@ -124,16 +143,23 @@ def _value_hashes(values: pa.Array) -> _Hashes:
     values = steps(values)
     absent = values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
-        # Numbers are hashed by their bits as floats, because a whole number may be stored as one; adding 0.0 makes the
-        # two zeros alike.
+        # Numbers are hashed by their bits as floats, because a whole number may be stored as one;
+        # adding 0.0 makes the two zeros alike.
         numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         hashes = (numbers.astype(np.float64) + 0.0).view(np.uint64)
         if numbers.dtype.kind in "iu":
-            exact = (numbers <= 1 << 53) & (numbers >= (-(1 << 53) if numbers.dtype.kind == "i" else 0))
+            exact = (numbers <= 1 << 53) & (
+                numbers >= (-(1 << 53) if numbers.dtype.kind == "i" else 0)
+            )
             hashes = np.where(exact, hashes, ~numbers.astype(np.int64).view(np.uint64))
     else:
-        digests = (hashlib.blake2b(repr(v).encode("utf-8", "replace"), digest_size=8) for v in values.to_pylist())
-        hashes = np.array([int.from_bytes(digest.digest(), "little") for digest in digests], dtype=np.uint64)
+        digests = (
+            hashlib.blake2b(repr(v).encode("utf-8", "replace"), digest_size=8)
+            for v in values.to_pylist()
+        )
+        hashes = np.array(
+            [int.from_bytes(digest.digest(), "little") for digest in digests], dtype=np.uint64
+        )
     _mix(hashes)
     hashes[absent] = _MISSING
     return np.asarray(hashes)

@@ -1,4 +1,6 @@
-"""Small batches joined into larger ones, because most work on a batch costs the same however few rows it has."""
+"""Small batches joined into larger ones, because most work on a batch costs the same however few
+rows it has.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from dnfscale.data.columnwise import Batch, LateBatch
 
 
 def gathered(batches: Iterable[Batch], *, least_rows: int) -> Iterator[Batch]:
-    """Yield the same rows in the same order, joining batches of one schema until they have least_rows rows.
+    """Yield the same rows in the same order, joining batches of one schema until they have
+    least_rows rows.
 
     Batches that are read late are large, and stay as they are.
     """

@@ -1,15 +1,18 @@
-"""Which file it is: whether a path still holds what the job began with, however it came to be there.
+"""Which file it is: whether a path still holds what the job began with, however it came to be
+there.
 
-    stamp      size, time, and where the file is stored: costs nothing, and changes whenever a file is written,
-               replaced, copied or put back
-    contents   its footer and a sample of its pages: costs a few reads, and is the same for every copy
+    stamp     size, time, and where the file is stored: costs nothing, and changes whenever a file
+              is written, replaced, copied or put back
+    contents  its footer and a sample of its pages: costs a few reads, and is the same for every
+              copy
 
-A job that is under way asks for the stamp. A file of another size or time was written since, which is an error; one
-that only lies elsewhere (another inode, another etag) was replaced, and its contents decide. A run that is resumed,
-perhaps days later and from a backup, goes by the contents alone.
+A job that is under way asks for the stamp. A file of another size or time was written since, which
+is an error; one that only lies elsewhere (another inode, another etag) was replaced, and its
+contents decide. A run that is resumed, perhaps days later and from a backup, goes by the contents
+alone.
 
-The sample reads a bounded number of places, so it recognizes another dataset but not every single changed value; rows
-that are read again are therefore counted again (see jobs/checkpoints.py).
+The sample reads a bounded number of places, so it recognizes another dataset but not every single
+changed value; rows that are read again are therefore counted again (see jobs/checkpoints.py).
 """
 
 from __future__ import annotations
@@ -50,7 +53,9 @@ class Stamp:
     written: str
     """The time of its last change, in nanoseconds, or as a store tells it."""
     place: str
-    """What a copy with the same time does not share: inode and time of the inode's change; in a store its etag."""
+    """What a copy with the same time does not share: inode and time of the inode's change; in a
+    store its etag.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,8 @@ class KnownFile:
     stamp: Stamp = field(repr=False)
     """Not part of what a file is: a copy has another."""
     footer: str
-    """A digest of its Parquet footer, which has the sizes, offsets and statistics of all columns."""
+    """A digest of its Parquet footer, which has the sizes, offsets and statistics of all columns.
+    """
     sample: Sample
 
     @property
@@ -79,7 +85,9 @@ class KnownFile:
         return f"{self.stamp.n_bytes} {self.footer} {self.sample.digest}"
 
     def check(self, handle: Any = None) -> None:
-        """Raise DataError if the file is gone or has changed; an open handle of a store saves a request."""
+        """Raise DataError if the file is gone or has changed; an open handle of a store saves a
+        request.
+        """
         known = handle is not None and is_remote(self.path)
         now = _stamp_in_store(handle) if known else stamp_of(self.path, self.access)
         if (now.n_bytes, now.written) != (self.stamp.n_bytes, self.stamp.written):
@@ -94,7 +102,8 @@ class KnownFile:
 
     def changed(self, found: str) -> DataError:
         return DataError(
-            f"{self.path}: expected the file that the job began with, of {self.stamp.n_bytes:,} bytes, got {found}; "
+            f"{self.path}: expected the file that the job began with, of "
+            f"{self.stamp.n_bytes:,} bytes, got {found}; "
             "run again on data that does not change meanwhile"
         )
 
@@ -104,12 +113,15 @@ def stamp_of(path: str, access: Access) -> Stamp:
     try:
         if not is_remote(path):
             found = os.stat(path)
-            return Stamp(found.st_size, str(found.st_mtime_ns), f"{found.st_ino} {found.st_ctime_ns}")
+            return Stamp(
+                found.st_size, str(found.st_mtime_ns), f"{found.st_ino} {found.st_ctime_ns}"
+            )
         with opened(path, access) as handle:
             return _stamp_in_store(handle)
     except FileNotFoundError as error:
         raise DataError(
-            f"{path}: expected the file that the job began with, but it is gone; run again on data that does not "
+            f"{path}: expected the file that the job began with, but it is gone; run again "
+            "on data that does not "
             "change meanwhile"
         ) from error
     except (pa.ArrowException, OSError) as error:
@@ -137,14 +149,18 @@ def footer_digest(metadata: Any) -> str:
 
 
 def places_per_file(n_files: int, *, remote: bool) -> int:
-    """Return how many places to sample in each of some files, so that opening many is not slowed down by it."""
+    """Return how many places to sample in each of some files, so that opening many is not slowed
+    down by it.
+    """
     if remote:
         return max(_FEWEST_STORE_PLACES, min(_MOST_STORE_PLACES, _STORE_PLACES // n_files))
     return max(_FEWEST_PLACES, min(_MOST_PLACES, _ALL_PLACES // n_files))
 
 
 def sampled(file: Opened, tail: Tail, groups: Sequence[Sequence[Chunk]], n_places: int) -> Sample:
-    """Sample a file: all of it, if it is small, else places that spread over its column chunks and within each."""
+    """Sample a file: all of it, if it is small, else places that spread over its column chunks and
+    within each.
+    """
     if tail.is_all:
         return Sample(n_places, _digest(tail.content))
     chunks = [chunk for group in groups for chunk in group]
@@ -152,13 +168,17 @@ def sampled(file: Opened, tail: Tail, groups: Sequence[Sequence[Chunk]], n_place
     for i in range(n_places if chunks else 0):
         chunk = chunks[i * len(chunks) // n_places]
         span = max(0, chunk.compressed_bytes - _PLACE_BYTES)
-        pages.update(file.read_at(_PLACE_BYTES, min(tail.n_bytes, chunk.start + int(i * _APART % 1 * span))))
+        pages.update(
+            file.read_at(_PLACE_BYTES, min(tail.n_bytes, chunk.start + int(i * _APART % 1 * span)))
+        )
     return Sample(n_places, pages.hexdigest())
 
 
 @lru_cache(maxsize=1 << 12)
 def _check_contents(file: KnownFile, now: Stamp) -> None:  # noqa: ARG001
-    """Raise DataError if a file was replaced by one that holds something else; looked at once for each stamp."""
+    """Raise DataError if a file was replaced by one that holds something else; looked at once for
+    each stamp.
+    """
     try:
         with opened(file.path, file.access) as handle:
             tail = read_tail(handle)
@@ -178,7 +198,8 @@ def _digest(content: Any) -> str:
 def _stamp_in_store(handle: Any) -> Stamp:
     told_of = {key.lower(): _text(value) for key, value in handle.metadata().items()}
     written, place = (
-        " ".join(f"{key}={told_of[key]}" for key in sorted(keys & set(told_of))) for keys in (_TIME_KEYS, _PLACE_KEYS)
+        " ".join(f"{key}={told_of[key]}" for key in sorted(keys & set(told_of)))
+        for keys in (_TIME_KEYS, _PLACE_KEYS)
     )
     return Stamp(handle.size(), written, place)
 

@@ -1,10 +1,11 @@
 """Lists the files that a path means.
 
-A path is a file, a directory (with hive-style `key=value` folders), or a glob, on this machine or in an object store.
-A folder, also one that a glob matches, means everything in and below it, whatever its name, except names that begin
-with a dot or an underscore, which are side files of other tools (Spark's rule: `_key=value` is data). What is meant and
-cannot be followed, such as a link to a disk that is not mounted, is an error that names it: no row is passed over
-without a word. Whether a file is Parquet is left to its own bytes.
+A path is a file, a directory (with hive-style `key=value` folders), or a glob, on this machine or
+in an object store. A folder, also one that a glob matches, means everything in and below it,
+whatever its name, except names that begin with a dot or an underscore, which are side files of
+other tools (Spark's rule: `_key=value` is data). What is meant and cannot be followed, such as a
+link to a disk that is not mounted, is an error that names it: no row is passed over without a word.
+Whether a file is Parquet is left to its own bytes.
 
 Files come in the order of their paths.
 """
@@ -35,7 +36,9 @@ def list_files(path: str, access: Access) -> list[str]:
     try:
         check_path(path)
     except ValueError as error:
-        raise DataError(f"data.path {error}" if "must not" in str(error) else f"{path}: expected {error}") from error
+        raise DataError(
+            f"data.path {error}" if "must not" in str(error) else f"{path}: expected {error}"
+        ) from error
     try:
         return _list_remote(path, access) if is_remote(path) else _list_local(path)
     except (pa.ArrowException, OSError) as error:
@@ -43,7 +46,9 @@ def list_files(path: str, access: Access) -> list[str]:
 
 
 def hive_keys(file: str, root: str) -> dict[str, str | None]:
-    """Return the keys and values in the folders of a file's path; only those below the root if the file is in it."""
+    """Return the keys and values in the folders of a file's path; only those below the root if the
+    file is in it.
+    """
     inside = file.startswith(root.rstrip("/") + "/")
     folders = PurePosixPath(file[len(root.rstrip("/")) + 1 :] if inside else file).parts[:-1]
     pairs = (folder.split("=", 1) for folder in folders if "=" in folder)
@@ -54,15 +59,18 @@ def means(folder: str, path: str) -> bool:
     """Say whether a folder of data means what is, or will be, at another path."""
     if not is_within(path, folder):
         return False
-    root, name = (place.rstrip("/") if is_remote(place) else os.path.realpath(place) for place in (folder, path))
+    root, name = (
+        place.rstrip("/") if is_remote(place) else os.path.realpath(place)
+        for place in (folder, path)
+    )
     return not _is_aside(name, root)
 
 
 class Glob:
     """A pattern of paths, matched name by name.
 
-    `**` by itself stands for any number of folders; `*`, `?`, `[abc]` and `[!abc]` stay within a name. Side files match
-    only if the pattern has their dot or underscore too.
+    `**` by itself stands for any number of folders; `*`, `?`, `[abc]` and `[!abc]` stay within a
+    name. Side files match only if the pattern has their dot or underscore too.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -76,7 +84,9 @@ class Glob:
         """Return the possible numbers of parts that match the names so far and one more."""
         parts = self._parts
         stayed = {i for i in used if i < len(parts) and parts[i] == "**" and not is_side_file(name)}
-        return self._skipping(stayed | {i + 1 for i in used if i < len(parts) and _is_named(name, parts[i])})
+        return self._skipping(
+            stayed | {i + 1 for i in used if i < len(parts) and _is_named(name, parts[i])}
+        )
 
     def is_whole(self, used: set[int]) -> bool:
         """Say whether the names so far match all of the pattern."""
@@ -92,7 +102,9 @@ class Glob:
         return False
 
     def _skipping(self, used: set[int]) -> set[int]:
-        """Return the numbers of used parts, with those that follow if a ** stands for no folder at all."""
+        """Return the numbers of used parts, with those that follow if a ** stands for no folder at
+        all.
+        """
         reached = set(used)
         for i, part in enumerate(self._parts):
             if i in reached and part == "**":
@@ -121,7 +133,11 @@ def _list_local(path: str) -> list[str]:
     *folders, _ = re.split(r"[*?\[]", root)[0].split("/")
     start = "/".join(folders) or "/"
     glob = Glob(os.path.relpath(root, start))
-    found = _matched(start, glob, glob.begin, ()) if os.path.lexists(start) and _is_folder(start) else ()
+    found = (
+        _matched(start, glob, glob.begin, ())
+        if os.path.lexists(start) and _is_folder(start)
+        else ()
+    )
     return _some(sorted(found), root, "pattern matches")
 
 
@@ -130,7 +146,9 @@ _Folders = tuple[tuple[int, int], ...]
 
 
 def _matched(folder: str, glob: Glob, used: set[int], above: _Folders) -> Iterator[str]:
-    """Yield the local files below a folder that a pattern means, given how much of it the folder's path has used."""
+    """Yield the local files below a folder that a pattern means, given how much of it the folder's
+    path has used.
+    """
     through = _through(folder, above)
     for entry in _entries_of(folder):
         now = glob.after(used, entry.name)
@@ -144,7 +162,10 @@ def _files_at(path: str, above: _Folders = ()) -> Iterator[str]:
     """Yield a local file, or those in and below a folder."""
     if not _is_folder(path):
         if not os.path.isfile(path):
-            raise DataError(f"{path}: expected a file or a folder, got a pipe, a socket or a device; move it elsewhere")
+            raise DataError(
+                f"{path}: expected a file or a folder, got a pipe, a socket or a device; "
+                "move it elsewhere"
+            )
         yield path
         return
     through = _through(path, above)
@@ -158,24 +179,32 @@ def _files_at(path: str, above: _Folders = ()) -> Iterator[str]:
 
 
 def _is_folder(path: str) -> bool:
-    """Say whether a local path is a folder; a link that leads nowhere is an error, because it may have been one."""
+    """Say whether a local path is a folder; a link that leads nowhere is an error, because it may
+    have been one.
+    """
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except OSError as error:
         if not (isinstance(error, FileNotFoundError) and os.path.islink(path)):
             raise _unlisted(path, error) from error
         raise DataError(
-            f"{path}: expected a file or a folder, but it is a link to {os.readlink(path)}, where there is nothing; "
+            f"{path}: expected a file or a folder, but it is a link to "
+            f"{os.readlink(path)}, where there is nothing; "
             "mount or restore what it points to, or remove the link"
         ) from error
 
 
 def _through(folder: str, above: _Folders) -> _Folders:
-    """Return the folders that lead to what is in a folder; a link back to one of them is an error."""
+    """Return the folders that lead to what is in a folder; a link back to one of them is
+    an error.
+    """
     found = os.stat(folder)
     own = found.st_dev, found.st_ino
     if own in above:
-        raise DataError(f"{folder}: expected a folder, but it is a link to one that it is in itself; remove the link")
+        raise DataError(
+            f"{folder}: expected a folder, but it is a link to one that it is in itself; "
+            "remove the link"
+        )
     return (*above, own)
 
 
@@ -227,7 +256,8 @@ def _some(files: list[str], path: str, where: str) -> list[str]:
 def _nothing_at(path: str) -> DataError:
     bucket = "; is the name of the bucket right?" if is_remote(path) else ""
     return DataError(
-        f"{path}: expected a Parquet file or a directory of them, but there is nothing at this path{bucket}"
+        f"{path}: expected a Parquet file or a directory of them, but there is nothing at "
+        f"this path{bucket}"
     )
 
 

@@ -1,4 +1,6 @@
-"""Columns of dates, times, durations and decimals: what they measure, and their values as whole numbers."""
+"""Columns of dates, times, durations and decimals: what they measure, and their values as whole
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _WIDEST_DECIMAL = 16
 
 
 def measure_of(kind: pa.DataType) -> Measure | None:
-    """Return what the numbers of a column count; None for plain numbers, including decimals without a fraction."""
+    """Return what the numbers of a column count; None for plain numbers, including decimals without
+    a fraction.
+    """
     if pa.types.is_date(kind):
         return Measure(Kind.DATE, 1)
     if pa.types.is_time(kind):
@@ -29,7 +33,9 @@ def measure_of(kind: pa.DataType) -> Measure | None:
 
 def is_decimal(kind: pa.DataType) -> bool:
     """Return whether a type is a decimal that can be read."""
-    return bool(pa.types.is_decimal(kind)) and kind.byte_width <= _WIDEST_DECIMAL and kind.scale >= 0
+    return (
+        bool(pa.types.is_decimal(kind)) and kind.byte_width <= _WIDEST_DECIMAL and kind.scale >= 0
+    )
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -52,7 +58,9 @@ def steps(array: pa.Array) -> pa.Array:
 
 
 def _unscaled(array: pa.Array) -> pa.Array:
-    """Return decimals as whole numbers, without the point; Arrow has little-endian integers of 4, 8 or 16 bytes."""
+    """Return decimals as whole numbers, without the point; Arrow has little-endian integers of 4, 8
+    or 16 bytes.
+    """
     width = array.type.byte_width
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
@@ -67,7 +75,8 @@ def _unscaled(array: pa.Array) -> pa.Array:
         values, high = words[::2], words[1::2]
         if ((high != values >> 63) & ~absent).any():
             raise DataError(
-                f"expected decimals of at most 64 bits, about 18 digits, got larger ones of the type {array.type}; "
+                "expected decimals of at most 64 bits, about 18 digits, got larger ones "
+                f"of the type {array.type}; "
                 "write it with fewer digits, or as floats"
             )
     return pa.array(values, mask=absent)

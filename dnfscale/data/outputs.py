@@ -1,11 +1,13 @@
 """Folders of Parquet files that appear only when all of their files are written.
 
-On a file system the files are written to a folder beside the output, which is then renamed. A store cannot rename:
-files, each whole, appear one by one, those of a failed run are removed, and an object named _SUCCESS is written last.
+On a file system the files are written to a folder beside the output, which is then renamed. A store
+cannot rename: files, each whole, appear one by one, those of a failed run are removed, and an
+object named _SUCCESS is written last.
 
-An existing output is replaced only by force, and only if it is an earlier prediction and nothing else. In a store the
-new files are first written below _NEW. When all are there, _SUCCESS is removed, the files are copied to their places,
-old files that none of them has replaced are removed, and _SUCCESS is written again.
+An existing output is replaced only by force, and only if it is an earlier prediction and nothing
+else. In a store the new files are first written below _NEW. When all are there, _SUCCESS is
+removed, the files are copied to their places, old files that none of them has replaced are removed,
+and _SUCCESS is written again.
 """
 
 from __future__ import annotations
@@ -35,19 +37,28 @@ _PART = re.compile(rf"(?:{_NEW}/)?part-[0-9]{{5,}}\.parquet")
 
 
 @contextmanager
-def new_folder(output: str, access: Access, *, columns: Sequence[str], force: bool) -> Iterator[str]:
-    """Yield a folder to write into; when the block ends, all of its files are at the output, or none after an error.
+def new_folder(
+    output: str, access: Access, *, columns: Sequence[str], force: bool
+) -> Iterator[str]:
+    """Yield a folder to write into; when the block ends, all of its files are at the output, or
+    none after an error.
 
     By force they replace existing files, if these have the same columns and there is nothing else.
     """
     earlier = _Earlier(output, tuple(columns))
-    place = _in_store(output, access, earlier, force) if is_remote(output) else _on_disk(Path(output), earlier, force)
+    place = (
+        _in_store(output, access, earlier, force)
+        if is_remote(output)
+        else _on_disk(Path(output), earlier, force)
+    )
     try:
         with place as folder:
             yield folder
     except (pa.ArrowException, OSError) as error:
         advice = "check the object store" if is_remote(output) else "make room"
-        raise LimitError(f"{output}: expected to write predictions, but {told(error, output)}; {advice}") from error
+        raise LimitError(
+            f"{output}: expected to write predictions, but {told(error, output)}; {advice}"
+        ) from error
 
 
 def write_parquet(table: pa.Table, folder: str, name: str, access: Access) -> None:
@@ -62,7 +73,9 @@ def write_parquet(table: pa.Table, folder: str, name: str, access: Access) -> No
     try:
         _put(path, access, sink.getvalue())
     except (pa.ArrowException, OSError) as error:
-        raise LimitError(f"{path}: expected to write predictions, but {told(error, path)}") from error
+        raise LimitError(
+            f"{path}: expected to write predictions, but {told(error, path)}"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +86,9 @@ class _Earlier:
     columns: tuple[str, ...]
 
     def check(self, name: str, opened: Callable[[], Any]) -> None:
-        """Raise SpecError if a file, named relative to the folder, does not belong to a prediction."""
+        """Raise SpecError if a file, named relative to the folder, does not belong to a
+        prediction.
+        """
         if name in (_STARTED, _COMPLETE):
             return
         if not _PART.fullmatch(name):
@@ -100,7 +115,8 @@ class _Earlier:
 
     def refusal(self, found: str) -> SpecError:
         return SpecError(
-            f"{self.output}: expected nothing but an earlier prediction for --force to replace, but there is {found}; "
+            f"{self.output}: expected nothing but an earlier prediction for --force to "
+            f"replace, but there is {found}; "
             "choose another --output"
         )
 
@@ -115,11 +131,14 @@ def _on_disk(output: Path, earlier: _Earlier, force: bool) -> Iterator[str]:
         earlier.check_folder(output)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        # Not by tempfile, whose folders are for their owner alone: what becomes the output follows the umask.
+        # Not by tempfile, whose folders are for their owner alone: what becomes the output follows
+        # the umask.
         draft = output.with_name(f".{output.name}.{secrets.token_hex(4)}")
         draft.mkdir()
     except OSError as error:
-        raise SpecError(f"{output}: expected a folder that can be written, but {error.strerror}") from error
+        raise SpecError(
+            f"{output}: expected a folder that can be written, but {error.strerror}"
+        ) from error
     try:
         yield str(draft)
         if os.path.lexists(output):
@@ -131,7 +150,9 @@ def _on_disk(output: Path, earlier: _Earlier, force: bool) -> Iterator[str]:
 
 
 def _move(draft: Path, output: Path) -> None:
-    """Move a finished folder to its place; what was there is removed only when the new one is complete."""
+    """Move a finished folder to its place; what was there is removed only when the new one is
+    complete.
+    """
     if not os.path.lexists(output):
         os.replace(draft, output)
         return
@@ -154,7 +175,10 @@ def _move(draft: Path, output: Path) -> None:
 def _in_store(output: str, access: Access, earlier: _Earlier, force: bool) -> Iterator[str]:
     filesystem, inner = located(output, access)
     if "/" not in inner:
-        raise SpecError(f"--output must be a folder in a bucket, got the bucket {output}; add the name of a folder")
+        raise SpecError(
+            f"--output must be a folder in a bucket, got the bucket {output}; add the name "
+            "of a folder"
+        )
     try:
         there = _names(filesystem, inner)
         if there and not force:
@@ -166,8 +190,11 @@ def _in_store(output: str, access: Access, earlier: _Earlier, force: bool) -> It
         # This shows at once whether the place can be written to, and reserves it.
         _put(joined(output, _STARTED), access, b"")
     except (pa.ArrowException, OSError) as error:
-        raise SpecError(f"{output}: expected a folder that can be written, but {told(error, output)}") from error
-    # If there are older files, the new ones are written apart, so that the older stay as they are if this fails.
+        raise SpecError(
+            f"{output}: expected a folder that can be written, but {told(error, output)}"
+        ) from error
+    # If there are older files, the new ones are written apart, so that the older stay as they are
+    # if this fails.
     apart = f"{_NEW}/" if there else ""
     try:
         yield joined(output, _NEW) if apart else output
@@ -176,7 +203,11 @@ def _in_store(output: str, access: Access, earlier: _Earlier, force: bool) -> It
         _put(joined(output, _COMPLETE), access, b"")
     except BaseException:
         with suppress(OSError):
-            mine = [name for name in _names(filesystem, inner) if _PART.fullmatch(name) and name.startswith(apart)]
+            mine = [
+                name
+                for name in _names(filesystem, inner)
+                if _PART.fullmatch(name) and name.startswith(apart)
+            ]
             _remove(filesystem, inner, [*mine, _STARTED])
         raise
     with suppress(OSError):
@@ -185,7 +216,9 @@ def _in_store(output: str, access: Access, earlier: _Earlier, force: bool) -> It
 
 def _replace(filesystem: pafs.FileSystem, inner: str) -> None:
     """Move the new files of a store to the places of the old ones."""
-    there = [name for name in _names(filesystem, inner) if _PART.fullmatch(name) or name == _COMPLETE]
+    there = [
+        name for name in _names(filesystem, inner) if _PART.fullmatch(name) or name == _COMPLETE
+    ]
     new = [name for name in there if name.startswith(f"{_NEW}/")]
     _remove(filesystem, inner, [name for name in there if name == _COMPLETE])
     for name in new:
@@ -197,7 +230,9 @@ def _replace(filesystem: pafs.FileSystem, inner: str) -> None:
 def _names(filesystem: pafs.FileSystem, inner: str) -> list[str]:
     """Return the objects in and below a folder, by their names relative to it."""
     found = filesystem.get_file_info(pafs.FileSelector(inner, recursive=True, allow_not_found=True))
-    return sorted(entry.path.removeprefix(f"{inner}/") for entry in found if entry.type == pafs.FileType.File)
+    return sorted(
+        entry.path.removeprefix(f"{inner}/") for entry in found if entry.type == pafs.FileType.File
+    )
 
 
 def _remove(filesystem: pafs.FileSystem, inner: str, names: Sequence[str]) -> None:
@@ -213,4 +248,6 @@ def _put(path: str, access: Access, content: bytes | pa.Buffer) -> None:
 
 
 def _is_there(output: str) -> SpecError:
-    return SpecError(f"{output} is already there; choose another --output, or pass --force to replace it")
+    return SpecError(
+        f"{output} is already there; choose another --output, or pass --force to replace it"
+    )

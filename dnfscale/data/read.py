@@ -1,6 +1,8 @@
-"""Reads the rows of a partition as blocks: numbers in their own dtype, everything else as codes, missing rows dropped.
+"""Reads the rows of a partition as blocks: numbers in their own dtype, everything else as codes,
+missing rows dropped.
 
-Strings are never decoded row by row: Parquet stores them as codes into a dictionary, and the codes are what we read.
+Strings are never decoded row by row: Parquet stores them as codes into a dictionary, and the codes
+are what we read.
 """
 
 from __future__ import annotations
@@ -21,7 +23,15 @@ from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, R
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.weights import counted_weights
 from dnfscale.data.clocks import Clock
-from dnfscale.data.columnwise import Batch, Fetch, LateBatch, read_batches, read_beginning, read_first, read_late
+from dnfscale.data.columnwise import (
+    Batch,
+    Fetch,
+    LateBatch,
+    read_batches,
+    read_beginning,
+    read_first,
+    read_late,
+)
 from dnfscale.data.gathered import gathered
 from dnfscale.data.identity import KnownFile, opened
 from dnfscale.data.measures import is_number, measure_of, steps
@@ -40,7 +50,9 @@ class FileRows:
     groups: tuple[int, ...]
     n_rows: int
     constants: tuple[tuple[str, pa.Scalar], ...] = ()
-    """Columns of one value that is not in the file: hive keys, and columns that the file has no value of."""
+    """Columns of one value that is not in the file: hive keys, and columns that the file has no
+    value of.
+    """
 
     def with_group(self, group: int, n_rows: int) -> FileRows:
         return replace(self, groups=(*self.groups, group), n_rows=self.n_rows + n_rows)
@@ -58,15 +70,25 @@ class ParquetPartition:
         return sum(piece.n_rows for piece in self.pieces)
 
     def blocks(self, reading: Reading) -> Iterator[Block]:
-        """Read the rows, one batch at a time; if no row can be dropped, each column only when it is used."""
-        fetch = read_beginning if reading.first_only else read_late if reading.keeps_all else read_batches
+        """Read the rows, one batch at a time; if no row can be dropped, each column only when it is
+        used.
+        """
+        fetch = (
+            read_beginning
+            if reading.first_only
+            else read_late
+            if reading.keeps_all
+            else read_batches
+        )
         for batch in self._fetched(*wanted(reading), fetch):
             yield to_block(batch, reading)
 
     def batches(
         self, plain: Sequence[str], coded: Sequence[str], *, first_only: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        """Read some columns as they are, and others as codes into a dictionary; on request, only the first rows."""
+        """Read some columns as they are, and others as codes into a dictionary; on request, only
+        the first rows.
+        """
         return self._fetched(plain, coded, read_beginning if first_only else read_batches)
 
     def _fetched(self, plain: Sequence[str], coded: Sequence[str], fetch: Fetch) -> Iterator[Any]:
@@ -101,8 +123,14 @@ class TablePartition:
 
 
 def wanted(reading: Reading) -> tuple[list[str], list[str]]:
-    """Return the names of the columns to read as they are, and of those to read as codes, each once."""
-    numbers = [stored_column(c.name) for c in reading.columns if c.role is Role.NUMBER or isinstance(c.name, Part)]
+    """Return the names of the columns to read as they are, and of those to read as codes, each
+    once.
+    """
+    numbers = [
+        stored_column(c.name)
+        for c in reading.columns
+        if c.role is Role.NUMBER or isinstance(c.name, Part)
+    ]
     plain = dict.fromkeys(numbers if reading.weight is None else [*numbers, reading.weight])
     others = [stored_column(column.name) for column in reading.columns]
     coded = dict.fromkeys(others if reading.target is None else [*others, reading.target])
@@ -113,7 +141,9 @@ T = TypeVar("T")
 
 
 class _WhenAsked(Sequence[T]):
-    """Values that are made when they are used; only the last one is kept, and the next can reuse its memory."""
+    """Values that are made when they are used; only the last one is kept, and the next can reuse
+    its memory.
+    """
 
     def __init__(self, length: int, make: Callable[[int], T]) -> None:
         self._last: tuple[int, T] | None = None
@@ -136,7 +166,8 @@ def to_block(batch: Batch, reading: Reading) -> Block:
     """Turn a batch into a block, without the rows that the reading does not want."""
     convert = _Converter(batch)
     if reading.keeps_all:
-        # Each column is converted only when it is used, so that it is still in the processor's cache then.
+        # Each column is converted only when it is used, so that it is still in the processor's
+        # cache then.
         columns = _WhenAsked(len(reading.columns), lambda place: convert(reading.columns[place]))
         missing_values = _WhenAsked(len(columns), lambda place: _n_missing(columns[place]))
         return Block(batch.num_rows, batch.num_rows, columns, _target(batch, None), missing_values)
@@ -165,7 +196,9 @@ def to_block(batch: Batch, reading: Reading) -> Block:
         kept = delivered
     # Where missing values are kept, only those of kept rows can become attributes.
     missing = tuple(_n_missing(data) for data in (kept if reading.keep_missing else delivered))
-    return Block(n_read, int(keep.sum()), tuple(kept), target, missing, missing_targets, weights, weightless)
+    return Block(
+        n_read, int(keep.sum()), tuple(kept), target, missing, missing_targets, weights, weightless
+    )
 
 
 def _target(batch: Batch, name: str | None) -> Categories:
@@ -182,12 +215,15 @@ def _weights(batch: Batch, name: str, unit: int) -> Ints:
     return counted_weights(weights, unit, name=name)
 
 
-def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], fetch: Fetch) -> Iterator[Batch]:
+def _batches(
+    piece: FileRows, plain: Sequence[str], coded: Sequence[str], fetch: Fetch
+) -> Iterator[Batch]:
     constants = {name: value for name, value in piece.constants if name in (*plain, *coded)}
     plain = [name for name in plain if name not in constants]
     coded = [name for name in coded if name not in constants]
     file = piece.file
-    # A store is asked for few large pieces ahead; a local file is read step by step, which takes less memory.
+    # A store is asked for few large pieces ahead; a local file is read step by step, which takes
+    # less memory.
     ahead = is_remote(file.path)
     with (
         _told_with(file),
@@ -198,7 +234,9 @@ def _batches(piece: FileRows, plain: Sequence[str], coded: Sequence[str], fetch:
         file.check_footer(parquet.metadata)
         # A batch without any column would not know its length.
         names = [*plain, *coded] or parquet.schema_arrow.names[:1]
-        batches = (read_first if ahead else fetch)(parquet, names, piece.groups, batch_rows=_BATCH_ROWS)
+        batches = (read_first if ahead else fetch)(
+            parquet, names, piece.groups, batch_rows=_BATCH_ROWS
+        )
         for batch in _with_constants(batches, constants):
             is_late = isinstance(batch, LateBatch)
             yield replace(batch, read=partial(_read_column, file, batch.read)) if is_late else batch
@@ -219,13 +257,21 @@ def _told_with(file: KnownFile) -> Iterator[None]:
     except MemoryError as error:
         raise LimitError(
             f"{file.path}: expected its pages and dictionaries to fit in memory, but they do not "
-            f"({first_line(error)}); give more memory, or write the file with smaller pages and row groups"
+            f"({first_line(error)}); give more memory, or write the file with smaller "
+            "pages and row groups"
         ) from error
     except (pa.ArrowException, OSError) as error:
         file.check()
         raise DataError(
-            f"{file.path}: expected to read its columns, but that failed ({told(error, file.path)}); "
-            + ("try again, or check the object store" if is_remote(file.path) else "write the file again")
+            (
+                f"{file.path}: expected to read its columns, but that failed "
+                f"({told(error, file.path)}); "
+            )
+            + (
+                "try again, or check the object store"
+                if is_remote(file.path)
+                else "write the file again"
+            )
         ) from error
 
 
@@ -267,11 +313,13 @@ class _Converter:
             return convert(array)
         except UnicodeDecodeError as error:
             raise DataError(
-                f"column {name!r}: expected text in UTF-8, got bytes that are not ({error.reason}); write it anew"
+                f"column {name!r}: expected text in UTF-8, got bytes that are not "
+                f"({error.reason}); write it anew"
             ) from error
         except pa.ArrowException as error:
             raise DataError(
-                f"column {name!r}: expected numbers, dates, times, booleans or strings, got the type {array.type}; "
+                f"column {name!r}: expected numbers, dates, times, booleans or strings, "
+                f"got the type {array.type}; "
                 "convert it"
             ) from error
         except DataError as error:
@@ -282,7 +330,8 @@ def _numbers(array: pa.Array) -> Numbers:
     kind, measure = array.type, None
     if pa.types.is_null(kind):
         return Numbers(np.zeros(len(array)), np.zeros(len(array), dtype=np.bool_))
-    # Most columns hold plain numbers, and checking for all other types takes as long as comparing a block of them.
+    # Most columns hold plain numbers, and checking for all other types takes as long as comparing a
+    # block of them.
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
         if not is_number(kind):
             raise DataError(f"expected a column of numbers, got one of the type {kind}")
@@ -348,4 +397,6 @@ def _select(data: Numbers | Categories, keep: Bools) -> Numbers | Categories:
     if isinstance(data, Categories):
         return Categories(data.codes[keep], data.values)
     present = None if data.present is None else data.present[keep]
-    return Numbers(data.values[keep], None if present is None or present.all() else present, data.measure)
+    return Numbers(
+        data.values[keep], None if present is None or present.all() else present, data.measure
+    )

@@ -28,7 +28,8 @@ def feature_columns(
     boolean: Sequence[str],
     parts: Parts = (),
 ) -> tuple[Column, ...]:
-    """Return the feature columns of a source and their roles, in the order of the file, each with its parts after it.
+    """Return the feature columns of a source and their roles, in the order of the file, each with
+    its parts after it.
 
     A column that is dropped but named in parts gives these only.
     """
@@ -43,25 +44,37 @@ def feature_columns(
             role = _role(source, name, categorical=categorical, boolean=boolean)
             columns.append(Column(name, role, measure_of(kind)))
         asked = named.get(name, () if name in drop else everywhere)
-        columns += [part_column(part) for part in parts_in(name, kind) if part.unit in asked] if asked else []
+        columns += (
+            [part_column(part) for part in parts_in(name, kind) if part.unit in asked]
+            if asked
+            else []
+        )
     return tuple(columns)
 
 
 def role_of(kind: pa.DataType) -> Role | None:
-    """Return the role that a column of this type has unless the spec says otherwise; None if it can have none."""
+    """Return the role that a column of this type has unless the spec says otherwise; None if it can
+    have none.
+    """
     if pa.types.is_boolean(kind):
         return Role.FLAG
     if is_number(kind):
         return Role.NUMBER
     if pa.types.is_dictionary(kind):
-        return Role.CATEGORY if holds_labels(kind.value_type) and not is_decimal(kind.value_type) else None
+        return (
+            Role.CATEGORY
+            if holds_labels(kind.value_type) and not is_decimal(kind.value_type)
+            else None
+        )
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return Role.CATEGORY
     return Role.CATEGORY if pa.types.is_null(kind) else None
 
 
 def holds_labels(kind: pa.DataType) -> bool:
-    """Say whether the values of a column can be labels or categories: dates and the like are only ever cut."""
+    """Say whether the values of a column can be labels or categories: dates and the like are only
+    ever cut.
+    """
     return role_of(kind) is not None and measure_of(kind) is None
 
 
@@ -86,8 +99,14 @@ def number_dtype(source: Source, name: ColumnName) -> np.dtype[Any]:
 
 
 def stored_label(label: Scalar, kind: pa.DataType) -> Scalar:
-    """Return a label as a column of its type holds it: in single precision, 0.1 is another number."""
-    return float(kind.to_pandas_dtype()(label)) if pa.types.is_floating(kind) and isinstance(label, float) else label
+    """Return a label as a column of its type holds it: in single precision, 0.1 is
+    another number.
+    """
+    return (
+        float(kind.to_pandas_dtype()(label))
+        if pa.types.is_floating(kind) and isinstance(label, float)
+        else label
+    )
 
 
 def unusable(kind: pa.DataType) -> str:
@@ -98,18 +117,25 @@ def unusable(kind: pa.DataType) -> str:
         return "write its elements, or what matters of them, as columns of their own"
     if pa.types.is_decimal(kind):
         return "write it as decimal128 of at most 18 digits, or as floats"
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+    if (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    ):
         return "write it as strings, if it is text"
     return "convert it"
 
 
 def _role(source: Source, name: str, *, categorical: Sequence[str], boolean: Sequence[str]) -> Role:
-    """Return the role of a feature column: that of the list that names it, else that of its type."""
+    """Return the role of a feature column: that of the list that names it, else that of
+    its type.
+    """
     kind = source.types[name]
     role = role_of(kind)
     if role is None:
         raise DataError(
-            f"{source.path}: columns must hold numbers, dates, times, booleans or strings, but {name!r} has the "
+            f"{source.path}: columns must hold numbers, dates, times, booleans or strings, "
+            f"but {name!r} has the "
             f"type {kind}; {unusable(kind)}, or add it to data.drop"
         )
     for key, listed, own in (
@@ -120,7 +146,8 @@ def _role(source: Source, name: str, *, categorical: Sequence[str], boolean: Seq
             continue
         if not holds_labels(kind):
             raise SpecError(
-                f"{key} must list columns of labels, but {name!r} has the type {kind}, which is cut at its median; "
+                f"{key} must list columns of labels, but {name!r} has the type {kind}, "
+                "which is cut at its median; "
                 "leave it out, or write the column as strings",
                 key,
             )
@@ -131,12 +158,20 @@ def _role(source: Source, name: str, *, categorical: Sequence[str], boolean: Seq
 def _check_parts(source: Source, named: Mapping[str, Sequence[str]], target: str) -> None:
     """Raise SpecError where a part is asked of a column that does not have it."""
     for name, units in named.items():
-        has = [part.unit for part in parts_in(name, source.types[name])] if name in source.types else []
+        has = (
+            [part.unit for part in parts_in(name, source.types[name])]
+            if name in source.types
+            else []
+        )
         if name == target or not set(units) <= set(has):
-            known = [repr(column) for column, kind in source.types.items() if parts_in(column, kind)]
+            known = [
+                repr(column) for column, kind in source.types.items() if parts_in(column, kind)
+            ]
             raise SpecError(
-                f"booleanize.parts must name columns of dates or times, and parts that they have, but {name!r} has "
-                f"{' and '.join(has) or 'none'}, not {' and '.join(units)}; {source.path} has such columns: "
+                "booleanize.parts must name columns of dates or times, and parts that "
+                f"they have, but {name!r} has "
+                f"{' and '.join(has) or 'none'}, not {' and '.join(units)}; {source.path} "
+                "has such columns: "
                 f"{', '.join(known[:10]) or 'none'}",
                 "booleanize.parts",
             )

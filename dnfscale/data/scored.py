@@ -1,7 +1,8 @@
 """Rows that a fitted classifier has labelled: its answers take the place of a target column.
 
-The answer and the true label are joined into one column of codes, 2 * answer + truth, so that whoever counts one can
-count the other in the same scan. Only a description crosses to a worker, which loads the classifier once.
+The answer and the true label are joined into one column of codes, 2 * answer + truth, so that
+whoever counts one can count the other in the same scan. Only a description crosses to a worker,
+which loads the classifier once.
 """
 
 from __future__ import annotations
@@ -40,19 +41,25 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class XgboostFile:
-    """A model that XGBoost has saved as JSON; it is data, and loading it runs no code of its own."""
+    """A model that XGBoost has saved as JSON; it is data, and loading it runs no code of
+    its own.
+    """
 
     path: str
     columns: tuple[str, ...]
     categorical: tuple[bool, ...]
     threshold: float
     stamp: tuple[int, int]
-    """Size and modification time of the file when it was checked; if they differ later, it is another model."""
+    """Size and modification time of the file when it was checked; if they differ later, it is
+    another model.
+    """
     rounds: int
     """How many rounds of trees to use; 0 for all."""
 
     def answers(self, batch: pa.RecordBatch) -> Bools:
-        """Return which rows of a batch are positive: those above the threshold, as in XGBoost's own classifier."""
+        """Return which rows of a batch are positive: those above the threshold, as in XGBoost's own
+        classifier.
+        """
         import xgboost
 
         features = np.empty((batch.num_rows, len(self.columns)), dtype=np.float32)
@@ -60,7 +67,11 @@ class XgboostFile:
             features[:, i] = _floats(batch.column(name), name)
         kinds = ["c" if is_category else "q" for is_category in self.categorical]
         matrix = xgboost.DMatrix(
-            features, feature_names=list(self.columns), feature_types=kinds, enable_categorical=True, nthread=1
+            features,
+            feature_names=list(self.columns),
+            feature_types=kinds,
+            enable_categorical=True,
+            nthread=1,
         )
         given = _booster(self.path, self.stamp).predict(matrix, iteration_range=(0, self.rounds))
         return np.asarray(given > self.threshold)
@@ -70,7 +81,8 @@ def _floats(array: pa.Array, name: str) -> Any:
     kind = array.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise DataError(
-            f"column {name!r}: expected numbers, because the classifier was trained on numbers, got the type {kind}; "
+            f"column {name!r}: expected numbers, because the classifier was trained on "
+            f"numbers, got the type {kind}; "
             "give the data as the classifier was trained on it"
         )
     return array.cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
@@ -88,7 +100,8 @@ def _booster(path: str, stamp: tuple[int, int]) -> Any:
 
     if not os.path.exists(path) or _stamp(path) != stamp:
         raise DataError(
-            f"{path}: expected the classifier that the job began with, but the file is not there or was written since; "
+            f"{path}: expected the classifier that the job began with, but the file is not "
+            "there or was written since; "
             "run again, and give every worker the same file",
             "distill.model",
         )
@@ -98,44 +111,60 @@ def _booster(path: str, stamp: tuple[int, int]) -> Any:
 
 
 def open_xgboost(path: str, threshold: float = 0.5) -> XgboostFile:
-    """Check a model file of XGBoost and return it as a scorer; anything but JSON is refused before XGBoost reads it."""
+    """Check a model file of XGBoost and return it as a scorer; anything but JSON is refused before
+    XGBoost reads it.
+    """
     file = Path(path)
     try:
         stamp = _stamp(path)
         record = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SpecError(f"{path}: expected a model saved by XGBoost, but {error.strerror}", "distill.model") from error
+        raise SpecError(
+            f"{path}: expected a model saved by XGBoost, but {error.strerror}", "distill.model"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise DataError(
-            f'{path}: expected a model that XGBoost saved as JSON, with save_model("model.json"), but it does not '
+            f"{path}: expected a model that XGBoost saved as JSON, with "
+            'save_model("model.json"), but it does not '
             f"parse: {str(error)[:80]}",
             "distill.model",
         ) from error
     learner = record.get("learner") if isinstance(record, dict) else None
     if not isinstance(learner, dict) or "gradient_booster" not in learner:
-        raise DataError(f"{path}: expected a model that XGBoost saved as JSON, got other JSON", "distill.model")
+        raise DataError(
+            f"{path}: expected a model that XGBoost saved as JSON, got other JSON", "distill.model"
+        )
     try:
         booster = _booster(str(file.resolve()), stamp)
     except Exception as error:  # XGBoost has no narrower kind for a file it cannot use
         raise DataError(
-            f"{path}: expected a model of XGBoost, but it cannot be loaded: {first_line(error)[:120]}", "distill.model"
+            (
+                f"{path}: expected a model of XGBoost, but it cannot be loaded: "
+                f"{first_line(error)[:120]}"
+            ),
+            "distill.model",
         ) from error
     objective = learner.get("objective", {}).get("name", "")
     if objective != "binary:logistic":
         raise DataError(
-            f"{path}: expected a classifier of two classes, objective binary:logistic, got {objective!r}",
+            (
+                f"{path}: expected a classifier of two classes, objective binary:logistic, got "
+                f"{objective!r}"
+            ),
             "distill.model",
         )
     names, kinds = booster.feature_names, booster.feature_types
     if not names:
         raise DataError(
-            f"{path}: expected a model that knows the names of its columns, got one without; train it on a table with "
+            f"{path}: expected a model that knows the names of its columns, got one "
+            "without; train it on a table with "
             "named columns",
             "distill.model",
         )
     categorical = tuple(kind == "c" for kind in (kinds or ["q"] * len(names)))
     attributes = booster.attributes()
-    # XGBoost's classifiers that were stopped early answer with their best rounds; plain boosters with all.
+    # XGBoost's classifiers that were stopped early answer with their best rounds; plain boosters
+    # with all.
     stopped = "scikit_learn" in attributes and "best_iteration" in attributes
     rounds = int(attributes["best_iteration"]) + 1 if stopped else 0
     return XgboostFile(str(file.resolve()), tuple(names), categorical, threshold, stamp, rounds)
@@ -175,24 +204,34 @@ class ScoredPartition:
             return pa.array(codes)
         reading = Reading((Column(self.truth, Role.CATEGORY),), None, keep_missing=True)
         [labels] = to_block(batch.select([self.truth]), reading).columns
-        true = np.array([value in self.positive for value in labels.values] + [False], dtype=np.int8)
+        true = np.array(
+            [value in self.positive for value in labels.values] + [False], dtype=np.int8
+        )
         return pa.array(codes + true[labels.codes], mask=labels.missing())  # type: ignore[union-attr]
 
 
 def scored_source(
     source: Source, scorer: Scorer, *, target: str, truth: str | None, positive: tuple[Scalar, ...]
 ) -> Source:
-    """Return a source whose target column holds a classifier's answers, joined with the truth if it is known."""
+    """Return a source whose target column holds a classifier's answers, joined with the truth if it
+    is known.
+    """
     absent = [name for name in scorer.columns if name not in source.types]
     if absent:
         raise DataError(
-            f"{source.path}: expected the columns that the classifier was trained on, but {absent[0]!r} is not there",
+            (
+                f"{source.path}: expected the columns that the classifier was trained on, but "
+                f"{absent[0]!r} is not there"
+            ),
             "distill.model",
         )
     return replace(
         source,
         types={**source.types, target: pa.int8()},
-        null_counts={**source.null_counts, target: 0 if truth is None else source.null_counts.get(truth, 1)},
+        null_counts={
+            **source.null_counts,
+            target: 0 if truth is None else source.null_counts.get(truth, 1),
+        },
         partitions=tuple(
             ScoredPartition(partition, scorer, target, truth, positive)  # type: ignore[arg-type]
             for partition in source.partitions

@@ -1,8 +1,8 @@
 """A dataset seen through its Parquet footers: columns, partitions, sizes; no row is read.
 
-Files are taken in the order of their paths; rows keep the order of files, row groups and rows. Partitions are runs of
-row groups of about as many rows each, so that neither one huge file nor thousands of small ones decides how many tasks
-there are.
+Files are taken in the order of their paths; rows keep the order of files, row groups and rows.
+Partitions are runs of row groups of about as many rows each, so that neither one huge file nor
+thousands of small ones decides how many tasks there are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ import pyarrow as pa
 
 from dnfscale.core.columns import Rows
 from dnfscale.data.footer import Chunk, chunks_of, read_tail, sum_of
-from dnfscale.data.identity import KnownFile, footer_digest, opened, parsed, places_per_file, sampled, stamp_of
+from dnfscale.data.identity import (
+    KnownFile,
+    footer_digest,
+    opened,
+    parsed,
+    places_per_file,
+    sampled,
+    stamp_of,
+)
 from dnfscale.data.listing import hive_keys, list_files
 from dnfscale.data.read import FileRows, ParquetPartition
 from dnfscale.data.storage import told
@@ -49,7 +57,9 @@ class Footer:
     summed: tuple[Chunk, ...]
     """The sums of all chunks of each stored column, if they were looked at."""
     stored: bytes
-    """Otherwise all of it: what it says of a chunk takes some 17 microseconds to read, and a scan needs none."""
+    """Otherwise all of it: what it says of a chunk takes some 17 microseconds to read, and a scan
+    needs none.
+    """
 
     @property
     def path(self) -> str:
@@ -67,9 +77,13 @@ class Footer:
 
 
 class _Told:
-    """What footers say of each column, found when it is first asked for; they are kept until then, unless large."""
+    """What footers say of each column, found when it is first asked for; they are kept until then,
+    unless large.
+    """
 
-    def __init__(self, footers: Sequence[Footer], keys: dict[str, tuple[pa.DataType, list[Any]]]) -> None:
+    def __init__(
+        self, footers: Sequence[Footer], keys: dict[str, tuple[pa.DataType, list[Any]]]
+    ) -> None:
         self._footers, self._keys = footers, keys
         self._sizes: tuple[dict[str, int], dict[str, int]] | None = None
         if sum(len(footer.stored) for footer in footers) > _WAITING_BYTES:
@@ -121,29 +135,40 @@ class Source:
 
     @property
     def identity(self) -> str:
-        """A text that changes when the contents of files do, or their paths or partitions; not when they are copied."""
+        """A text that changes when the contents of files do, or their paths or partitions; not when
+        they are copied.
+        """
         described = repr((self.n_rows, dict(self.column_bytes), self.files, self.partitions))
         return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
 
     @property
     def state(self) -> str:
-        """The identity, and when and where the files were written: what was read of a state is not read again."""
+        """The identity, and when and where the files were written: what was read of a state is not
+        read again.
+        """
         stamps = repr([file.stamp for file in self.files])
         return f"{self.identity} {hashlib.blake2b(stamps.encode(), digest_size=16).hexdigest()}"
 
     def is_empty(self, column: str) -> bool:
         """Say whether a column has no value at all, as far as the footers tell."""
-        return pa.types.is_null(self.types[column]) or 0 < self.n_rows == self.null_counts.get(column)
+        return pa.types.is_null(self.types[column]) or 0 < self.n_rows == self.null_counts.get(
+            column
+        )
 
     def check_unchanged(self) -> None:
-        """Raise DataError if some file is gone or was written since, or if there are others by now."""
+        """Raise DataError if some file is gone or was written since, or if there are others by
+        now.
+        """
         with ThreadPoolExecutor(max_workers=8) as pool:
             list(pool.map(KnownFile.check, self.files))
         if self.files:
-            now = set(list_files(self.path, self.files[0].access)) ^ {file.path for file in self.files}
+            now = set(list_files(self.path, self.files[0].access)) ^ {
+                file.path for file in self.files
+            }
             if now:
                 raise DataError(
-                    f"{min(now)}: expected the files that the job began with, but this one has come or gone since; "
+                    f"{min(now)}: expected the files that the job began with, but this one "
+                    "has come or gone since; "
                     "run again on data that does not change meanwhile"
                 )
 
@@ -201,16 +226,21 @@ def _unreadable(file: str, error: Exception) -> DataError:
     advice = (
         "convert it with: dnfscale data convert"
         if is_text
-        else "write it again, or move it elsewhere: everything in a folder of data is read, except names that begin "
+        else "write it again, or move it elsewhere: everything in a folder of data is read, "
+        "except names that begin "
         "with _ or a dot"
     )
-    return DataError(f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); {advice}")
+    return DataError(
+        f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); {advice}"
+    )
 
 
 def _sizes(
     footers: Sequence[Footer], keys: dict[str, tuple[pa.DataType, list[Any]]]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the bytes of each column, and the nulls of each key and each column whose chunks all say how many."""
+    """Return the bytes of each column, and the nulls of each key and each column whose chunks all
+    say how many.
+    """
     column_bytes: dict[str, int] = {}
     null_counts = dict.fromkeys(footers[0].schema.names, 0)
     for footer in footers:
@@ -221,24 +251,30 @@ def _sizes(
             elif name in null_counts:
                 null_counts[name] += chunk.nulls
     of_keys = {
-        name: sum(sum(footer.group_rows) for footer, value in zip(footers, values, strict=True) if value is None)
+        name: sum(
+            sum(footer.group_rows)
+            for footer, value in zip(footers, values, strict=True)
+            if value is None
+        )
         for name, (_, values) in keys.items()
     }
     return column_bytes, {**null_counts, **of_keys}
 
 
 def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
-    """Return the columns that all files share, of the type that the first file says that has a value in them.
+    """Return the columns that all files share, of the type that the first file says that has a
+    value in them.
 
-    Files that disagree are an error. A column of the type null, which pandas writes where all values are missing,
-    agrees with any type.
+    Files that disagree are an error. A column of the type null, which pandas writes where all
+    values are missing, agrees with any type.
     """
     first = footers[0]
     for footer in footers:
         twice = [name for name, count in Counter(footer.schema.names).items() if count > 1]
         if twice:
             raise DataError(
-                f"{footer.path}: column names must differ, but {twice[0]!r} occurs twice; rename one of them"
+                f"{footer.path}: column names must differ, but {twice[0]!r} occurs twice; "
+                "rename one of them"
             )
     told_by = dict.fromkeys(first.schema.names, first)
     types = {field.name: field.type for field in first.schema}
@@ -251,7 +287,8 @@ def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
         if missing or extra:
             name, has, lacks = (missing[0], first, footer) if missing else (extra[0], footer, first)
             raise DataError(
-                f"{lacks.path}: expected the same columns in all files, but {name!r} of {has.path} is not in it; "
+                f"{lacks.path}: expected the same columns in all files, but {name!r} of "
+                f"{has.path} is not in it; "
                 "write the files with one schema"
             )
         for name, known in types.items():
@@ -260,37 +297,50 @@ def _common_types(footers: Sequence[Footer]) -> dict[str, pa.DataType]:
                 types[name], told_by[name] = its, footer
             elif not pa.types.is_null(its) and _read_as(known) != _read_as(its):
                 raise DataError(
-                    f"{footer.path}: expected column {name!r} to have the type {known} as in {told_by[name].path}, "
+                    f"{footer.path}: expected column {name!r} to have the type {known} as "
+                    f"in {told_by[name].path}, "
                     f"got {its}; write the files with one schema"
                 )
     return types
 
 
 def _read_as(kind: pa.DataType) -> pa.DataType:
-    """Types that are read alike may stand beside each other: a dictionary of strings, and strings."""
+    """Types that are read alike may stand beside each other: a dictionary of strings,
+    and strings.
+    """
     if pa.types.is_dictionary(kind):
         return _read_as(kind.value_type)
     return pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind
 
 
 def _typed_keys(footers: Sequence[Footer]) -> dict[str, tuple[pa.DataType, list[Any]]]:
-    """Return the type of each hive key and its value per file: whole numbers where all values read as such."""
+    """Return the type of each hive key and its value per file: whole numbers where all values read
+    as such.
+    """
     typed: dict[str, tuple[pa.DataType, list[Any]]] = {}
     for key in dict.fromkeys(key for footer in footers for key in footer.keys):
-        twice = next((f for f in footers if key in f.keys and f.schema.get_field_index(key) >= 0), None)
+        twice = next(
+            (f for f in footers if key in f.keys and f.schema.get_field_index(key) >= 0), None
+        )
         if twice is not None:
             raise DataError(
-                f"{twice.path}: expected {key!r} to be a column of the files or a folder {key}=..., but it is both; "
+                f"{twice.path}: expected {key!r} to be a column of the files or a folder "
+                f"{key}=..., but it is both; "
                 "rename the folders, or write the files without the column"
             )
         outside = [footer.path for footer in footers if key not in footer.keys]
         if outside:
             raise DataError(
-                f"{outside[0]}: expected a folder named {key}=... as the other files have; lay out all files alike"
+                f"{outside[0]}: expected a folder named {key}=... as the other files have; "
+                "lay out all files alike"
             )
         values: list[Any] = [footer.keys[key] for footer in footers]
         numbers = [None if value is None else _whole_number(value) for value in values]
-        if all(number is not None for number, value in zip(numbers, values, strict=True) if value is not None):
+        if all(
+            number is not None
+            for number, value in zip(numbers, values, strict=True)
+            if value is not None
+        ):
             typed[key] = pa.int64(), numbers
         else:
             typed[key] = pa.string(), values
@@ -305,7 +355,9 @@ def _whole_number(text: str) -> int | None:
 
 
 def _empty_columns(footer: Footer, types: dict[str, pa.DataType]) -> dict[str, pa.Scalar]:
-    """Return a null of the right type for each column of the type null that has another type in other files."""
+    """Return a null of the right type for each column of the type null that has another type in
+    other files.
+    """
     return {
         field.name: pa.scalar(None, _read_as(types[field.name]))
         for field in footer.schema
@@ -324,7 +376,9 @@ def _partitions(
     for number, footer in enumerate(footers):
         of_keys = {key: pa.scalar(values[number], kind) for key, (kind, values) in keys.items()}
         constants = tuple((of_keys | _empty_columns(footer, types)).items())
-        for group, (group_rows, group_bytes) in enumerate(zip(footer.group_rows, footer.group_bytes, strict=True)):
+        for group, (group_rows, group_bytes) in enumerate(
+            zip(footer.group_rows, footer.group_bytes, strict=True)
+        ):
             if not group_rows:
                 continue
             if pieces and pieces[-1].file is footer.file:

@@ -21,7 +21,9 @@ from dnfscale.spec.storage import CREDENTIALS, Access, check_path, is_remote, sp
 _ATTEMPTS = 5
 _CONNECT_S = 5
 _REQUEST_S = 20
-"""How often a request is tried, and how long each try may take: an unreachable store is reported within two minutes."""
+"""How often a request is tried, and how long each try may take: an unreachable store is reported
+within two minutes.
+"""
 
 _SECRETS = (
     "AWS_ACCESS_KEY_ID",
@@ -69,7 +71,9 @@ def located(path: str, access: Access) -> tuple[Any, str]:
 
 
 def spelled(inner: str, like: str) -> str:
-    """Return the URL of a path in a file system, given another URL of the same one; a local path stays as it is."""
+    """Return the URL of a path in a file system, given another URL of the same one; a local path
+    stays as it is.
+    """
     if not is_remote(like):
         return inner
     scheme, authority, _ = split_url(like)
@@ -100,12 +104,20 @@ def told(error: BaseException, path: str = "") -> str:
         said = re.sub(r"'[^']*'", "", text)
         if re.search(r"NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound", said):
             return "there is no such bucket"
-        if re.search(r"ACCESS_DENIED|ACCESS_KEY|SIGNATURE|FORBIDDEN|HTTP 40[13]|40[13] \(|Authenti|OAuth", said, re.I):
+        if re.search(
+            r"ACCESS_DENIED|ACCESS_KEY|SIGNATURE|FORBIDDEN|HTTP 40[13]|40[13] \(|Authenti|OAuth",
+            said,
+            re.I,
+        ):
             return f"access is denied: expected credentials that may do this, from {known}"
-        if re.search(r"NETWORK_CONNECTION|REQUEST_TIMEOUT|SLOW_DOWN|UNAVAILABLE|CURL error|connect", said):
+        if re.search(
+            r"NETWORK_CONNECTION|REQUEST_TIMEOUT|SLOW_DOWN|UNAVAILABLE|CURL error|connect", said
+        ):
             detail = re.search(r"Details: (.*)", said)
             reason = f" ({detail[1].strip(' .)')})" if detail else ""
-            return f"the store does not answer, or the connection broke each time it was tried{reason}"
+            return (
+                f"the store does not answer, or the connection broke each time it was tried{reason}"
+            )
     elif isinstance(error, OSError) and error.strerror:
         text = error.strerror
     for variable in _SECRETS:
@@ -121,14 +133,20 @@ def _local() -> Any:
 
 @lru_cache(maxsize=16)
 def _store(scheme: str, account: str, access: Access, who: tuple[str | None, ...]) -> Any:  # noqa: ARG001
-    """Open a store, once for each `who`: with other credentials in the environment it is opened again."""
+    """Open a store, once for each `who`: with other credentials in the environment it is opened
+    again.
+    """
     if scheme == "s3":
         return _s3(access)
     return _gcs(access) if scheme == "gs" else _azure(account, access)
 
 
 def _s3(access: Access) -> Any:
-    given = access.endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    given = (
+        access.endpoint
+        or os.environ.get("AWS_ENDPOINT_URL_S3")
+        or os.environ.get("AWS_ENDPOINT_URL")
+    )
     scheme, server = _server(given)
     options: dict[str, Any] = {} if access.region is None else {"region": access.region}
     if server is not None:
@@ -156,16 +174,22 @@ def _azure(account: str, access: Access) -> Any:
     account = account or os.environ.get("AZURE_STORAGE_ACCOUNT", "")
     if not account:
         raise OSError(
-            "the URL names no account, as abfs://container@account/folder does, nor does AZURE_STORAGE_ACCOUNT"
+            "the URL names no account, as abfs://container@account/folder does, nor does "
+            "AZURE_STORAGE_ACCOUNT"
         )
     scheme, server = _server(access.endpoint)
     if access.anonymous and server is None:
         host = account if "." in account else f"{account}.dfs.core.windows.net"
         return pafs.FileSystem.from_uri(f"abfss://any@{host}/?credential_kind=anonymous")[0]
-    options: dict[str, Any] = {} if server is None else {"blob_storage_scheme": scheme, "dfs_storage_scheme": scheme}
+    options: dict[str, Any] = (
+        {} if server is None else {"blob_storage_scheme": scheme, "dfs_storage_scheme": scheme}
+    )
     if server is not None:
         options |= {"blob_storage_authority": server, "dfs_storage_authority": server}
-    for name, variable in (("account_key", "AZURE_STORAGE_KEY"), ("sas_token", "AZURE_STORAGE_SAS_TOKEN")):
+    for name, variable in (
+        ("account_key", "AZURE_STORAGE_KEY"),
+        ("sas_token", "AZURE_STORAGE_SAS_TOKEN"),
+    ):
         if os.environ.get(variable) and len({"account_key", "sas_token"} & set(options)) == 0:
             options[name] = os.environ[variable]
     return pafs.AzureFileSystem(account.partition(".")[0], **options)

@@ -1,7 +1,8 @@
 """Dense ARFF files, the format of Weka and of OpenML, as tables.
 
-Numbers become float64; nominal values, strings and dates become text; an unquoted `?` becomes null. Names and values
-may stand in single or double quotes with backslash escapes. Sparse files are refused: none of our datasets is one.
+Numbers become float64; nominal values, strings and dates become text; an unquoted `?` becomes null.
+Names and values may stand in single or double quotes with backslash escapes. Sparse files are
+refused: none of our datasets is one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _TEXT = ("string", "date")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"]*?))\s*(?:,|$)""")
 _ATTRIBUTE = re.compile(
-    r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s'"{]+))\s*(.+)""", re.IGNORECASE
+    r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s'"{]+))\s*(.+)""",
+    re.IGNORECASE,
 )
 
 
@@ -41,7 +43,9 @@ def parse_arff(content: bytes, where: str) -> pa.Table:
         lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{where}: expected an ARFF file in UTF-8, but line {line:,} is not; convert it") from error
+        raise DataError(
+            f"{where}: expected an ARFF file in UTF-8, but line {line:,} is not; convert it"
+        ) from error
     attributes, first = _header(lines, where)
     schema = pa.schema([(attribute.name, attribute.kind) for attribute in attributes])
     rows: list[list[str | None]] = []
@@ -49,7 +53,11 @@ def parse_arff(content: bytes, where: str) -> pa.Table:
     tables = []
     for number, cells in _rows(lines, first, where):
         if len(cells) != len(attributes):
-            _fail(where, number, f"expected {len(attributes):,} values, got {len(cells):,}; correct the line")
+            _fail(
+                where,
+                number,
+                f"expected {len(attributes):,} values, got {len(cells):,}; correct the line",
+            )
         rows.append(cells)
         numbers.append(number)
         if len(rows) == _CHUNK_ROWS:
@@ -69,23 +77,40 @@ def _header(lines: Sequence[str], where: str) -> tuple[list[Attribute], int]:
             continue
         if keyword == "@data":
             if not attributes:
-                _fail(where, index + 1, "expected @attribute lines before @data, got none; is this an ARFF file?")
+                _fail(
+                    where,
+                    index + 1,
+                    "expected @attribute lines before @data, got none; is this an ARFF file?",
+                )
             return attributes, index + 1
         if keyword != "@attribute":
             _fail(
-                where, index + 1, f"expected @relation, @attribute or @data, got {line[:40]!r}; is this an ARFF file?"
+                where,
+                index + 1,
+                (
+                    f"expected @relation, @attribute or @data, got {line[:40]!r}; is this an "
+                    "ARFF file?"
+                ),
             )
         attribute = _attribute(line, where, index + 1)
         if any(attribute.name == other.name for other in attributes):
-            _fail(where, index + 1, f"attribute names must differ, but {attribute.name!r} occurs twice; rename one")
+            _fail(
+                where,
+                index + 1,
+                f"attribute names must differ, but {attribute.name!r} occurs twice; rename one",
+            )
         attributes.append(attribute)
-    raise DataError(f"{where}: expected a line @data, but there is none; is this a whole ARFF file?")
+    raise DataError(
+        f"{where}: expected a line @data, but there is none; is this a whole ARFF file?"
+    )
 
 
 def _attribute(line: str, where: str, number: int) -> Attribute:
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
-        _fail(where, number, f"expected `@attribute name type`, got {line[:60]!r}; correct the line")
+        _fail(
+            where, number, f"expected `@attribute name type`, got {line[:60]!r}; correct the line"
+        )
     name, declared = _token(match), match[4].strip()
     keyword = re.split(r"[\s\[{]", declared, maxsplit=1)[0].lower()
     if keyword in _NUMERIC:
@@ -93,9 +118,18 @@ def _attribute(line: str, where: str, number: int) -> Attribute:
     if keyword in _TEXT:
         return Attribute(name, pa.string())
     if not (declared.startswith("{") and declared.endswith("}")):
-        _fail(where, number, f"expected numeric, string or {{values}} as the type of {name!r}, got {declared[:40]!r}")
+        _fail(
+            where,
+            number,
+            (
+                f"expected numeric, string or {{values}} as the type of {name!r}, got "
+                f"{declared[:40]!r}"
+            ),
+        )
     values = _cells(declared[1:-1], where, number)
-    return Attribute(name, pa.string(), frozenset("?" if value is None else value for value in values))
+    return Attribute(
+        name, pa.string(), frozenset("?" if value is None else value for value in values)
+    )
 
 
 def _rows(lines: Sequence[str], first: int, where: str) -> Iterator[tuple[int, list[str | None]]]:
@@ -105,7 +139,11 @@ def _rows(lines: Sequence[str], first: int, where: str) -> Iterator[tuple[int, l
         if not line or line.startswith("%"):
             continue
         if line.startswith("{"):
-            _fail(where, index + 1, "expected values separated by commas, got a sparse row; use a dense ARFF file")
+            _fail(
+                where,
+                index + 1,
+                "expected values separated by commas, got a sparse row; use a dense ARFF file",
+            )
         yield index + 1, _cells(line, where, index + 1)
 
 
@@ -118,7 +156,12 @@ def _cells(line: str, where: str, number: int) -> list[str | None]:
         match = _CELL.match(line, at)
         if match is None:
             _fail(
-                where, number, f"expected a value with its quotes closed, got {line[at : at + 40]!r}; correct the line"
+                where,
+                number,
+                (
+                    f"expected a value with its quotes closed, got {line[at : at + 40]!r}; "
+                    "correct the line"
+                ),
             )
         cells.append(None if match[3] == "?" else _token(match))
         at = match.end()
@@ -144,16 +187,28 @@ def _chunk(
     arrays = []
     for attribute, cells in zip(attributes, columns, strict=True):
         if attribute.values is not None and not set(cells) <= attribute.values | {None}:
-            row = next(i for i, cell in enumerate(cells) if cell is not None and cell not in attribute.values)
+            row = next(
+                i
+                for i, cell in enumerate(cells)
+                if cell is not None and cell not in attribute.values
+            )
             _fail(
-                where, numbers[row], f"expected one of the values declared for {attribute.name!r}, got {cells[row]!r}"
+                where,
+                numbers[row],
+                f"expected one of the values declared for {attribute.name!r}, got {cells[row]!r}",
             )
         array = pa.array(cells, pa.string())
         try:
             arrays.append(array.cast(attribute.kind))
         except pa.ArrowInvalid:
-            row = next(i for i, cell in enumerate(cells) if cell is not None and not _is_number(cell))
-            _fail(where, numbers[row], f"expected a number in {attribute.name!r}, got {cells[row]!r}; correct the line")
+            row = next(
+                i for i, cell in enumerate(cells) if cell is not None and not _is_number(cell)
+            )
+            _fail(
+                where,
+                numbers[row],
+                f"expected a number in {attribute.name!r}, got {cells[row]!r}; correct the line",
+            )
     return pa.table(arrays, schema=schema)
 
 

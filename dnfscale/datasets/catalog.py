@@ -39,7 +39,9 @@ def benchmark_covertype(table: pa.Table) -> pa.Table:
     kind = np.asarray(table.column("class"))
     one, two = np.flatnonzero(kind == 1), np.flatnonzero(kind == 2)
     if len(two) < len(one):
-        raise DataError(f"expected more rows of type 2 than of type 1, got {len(two):,} and {len(one):,}")
+        raise DataError(
+            f"expected more rows of type 2 than of type 1, got {len(two):,} and {len(one):,}"
+        )
     drawn = np.random.RandomState(0).choice(two, len(one), replace=False)
     rows = table.take(pa.array(np.concatenate([drawn, one])))
     return Recode("class", ((1, 2), (2, 1)))(rows)
@@ -93,7 +95,9 @@ def _pairs(written: Sequence[Sequence[Any]]) -> tuple[tuple[Any, Any], ...]:
     return tuple((first, second) for first, second in written)
 
 
-def _origins(entry: Mapping[str, Any], columns: tuple[str, ...], text: tuple[str, ...]) -> Iterator[Origin]:
+def _origins(
+    entry: Mapping[str, Any], columns: tuple[str, ...], text: tuple[str, ...]
+) -> Iterator[Origin]:
     file = entry.get("file", {})
     for origin in entry["origins"]:
         if "openml" in origin:
@@ -111,7 +115,9 @@ def _openml(data_id: int, name: str) -> tuple[Origin, Origin]:
     return Origin(parquet, Parquet()), Origin(OpenmlArff(data_id, f"{name}.arff"), Arff())
 
 
-def _csv(file: Mapping[str, Any], columns: tuple[str, ...], text: tuple[str, ...], _target: str) -> Csv:
+def _csv(
+    file: Mapping[str, Any], columns: tuple[str, ...], text: tuple[str, ...], _target: str
+) -> Csv:
     return Csv(
         columns,
         text=text,
@@ -121,7 +127,9 @@ def _csv(file: Mapping[str, Any], columns: tuple[str, ...], text: tuple[str, ...
     )
 
 
-def _mat(_file: Mapping[str, Any], columns: tuple[str, ...], _text: tuple[str, ...], target: str) -> Mat:
+def _mat(
+    _file: Mapping[str, Any], columns: tuple[str, ...], _text: tuple[str, ...], target: str
+) -> Mat:
     return Mat(tuple(name for name in columns if name != target), target)
 
 

@@ -24,10 +24,12 @@ GROUP_ROWS = 1 << 17
 GROUP_BYTES = 64 << 20
 """A row group of a converted CSV is closed at so many rows or bytes in memory."""
 BLOCK_BYTES = 2 << 20
-"""How much of a CSV is parsed at once; its columns have the types of the first block. pyarrow reads some blocks ahead:
-with 2 MiB each, 20 million rows of five columns took 256 MiB, with 8 MiB they took 483 MiB and no less time."""
+"""How much of a CSV is parsed at once; its columns have the types of the first block. pyarrow reads
+some blocks ahead: with 2 MiB each, 20 million rows of five columns took 256 MiB, with 8 MiB they
+took 483 MiB and no less time."""
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null")
-"""What stands for a missing value in a CSV, besides an empty cell, unless the user says otherwise."""
+"""What stands for a missing value in a CSV, besides an empty cell, unless the user says otherwise.
+"""
 _NUMBERS = (pa.null(), pa.int64(), pa.float64())
 _MOMENTS = (
     pa.date32(),
@@ -38,8 +40,12 @@ _MOMENTS = (
     pa.time32("s"),
     pa.string(),
 )
-"""In this order they are tried. Any text may begin like a date, so a column that is not all of one kind is text."""
-_WIDER = {str(one): other for order in (_NUMBERS, _MOMENTS) for one, other in itertools.pairwise(order)}
+"""In this order they are tried. Any text may begin like a date, so a column that is not all of one
+kind is text.
+"""
+_WIDER = {
+    str(one): other for order in (_NUMBERS, _MOMENTS) for one, other in itertools.pairwise(order)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +74,13 @@ def convert_csv(
 ) -> Converted:
     """Turn a CSV of any size into a directory of Parquet files, a block at a time.
 
-    Columns are whole numbers, numbers, truth values, dates, times or text, whichever the first block shows; whole
-    numbers become numbers, dates become timestamps or text, and columns that began empty find their type, when a later
-    row asks for it. Any other change of type is an error, because one slip of the pen would turn a million numbers into
-    text. Dates and times are those that ISO 8601 writes (2024-03-01, 2024-03-01 12:30:00, 12:30); with an offset from
-    UTC, a timestamp is the instant in UTC. `names` are those of a file without a header, `text` the columns to take as
-    text whatever they look like. The directory must be new or empty.
+    Columns are whole numbers, numbers, truth values, dates, times or text, whichever the first
+    block shows; whole numbers become numbers, dates become timestamps or text, and columns that
+    began empty find their type, when a later row asks for it. Any other change of type is an error,
+    because one slip of the pen would turn a million numbers into text. Dates and times are those
+    that ISO 8601 writes (2024-03-01, 2024-03-01 12:30:00, 12:30); with an offset from UTC, a
+    timestamp is the instant in UTC. `names` are those of a file without a header, `text` the
+    columns to take as text whatever they look like. The directory must be new or empty.
     """
     _check_arguments(csv_path, directory, separator)
     stream = _CsvStream(csv_path, separator, tuple(missing), tuple(names), encoding, block_bytes)
@@ -87,7 +94,9 @@ def convert_csv(
                     types[other.column] = other.kind
                     drafts.discard()
     except OSError as error:
-        raise DataError(f"{directory} cannot be written: {error.strerror or error}; choose another folder") from error
+        raise DataError(
+            f"{directory} cannot be written: {error.strerror or error}; choose another folder"
+        ) from error
 
 
 def _check_arguments(csv_path: Path, directory: Path, separator: str) -> None:
@@ -137,7 +146,10 @@ class _CsvStream:
                 ),
                 pacsv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
                 pacsv.ConvertOptions(
-                    column_types=types, null_values=["", *self.missing], strings_can_be_null=True, check_utf8=True
+                    column_types=types,
+                    null_values=["", *self.missing],
+                    strings_can_be_null=True,
+                    check_utf8=True,
                 ),
             )
             schema = reader.schema
@@ -157,28 +169,39 @@ class _CsvStream:
         names = schema.names
         if len(names) == 1:
             raise DataError(
-                f"{self.path}: expected at least two columns separated by {self.separator!r}, got one, "
+                f"{self.path}: expected at least two columns separated by "
+                f"{self.separator!r}, got one, "
                 f"{names[0][:60]!r}; check --separator"
             )
         for name, times in Counter(names).items():
             if times > 1:
-                raise DataError(f"{self.path}: column names must differ, but {name!r} occurs twice; rename one of them")
+                raise DataError(
+                    f"{self.path}: column names must differ, but {name!r} occurs twice; "
+                    "rename one of them"
+                )
         for name in types:
             if name not in names:
-                raise DataError(f"{self.path}: expected a column {name!r}, got {', '.join(names[:20])}")
+                raise DataError(
+                    f"{self.path}: expected a column {name!r}, got {', '.join(names[:20])}"
+                )
         for column in schema:
             if pa.types.is_binary(column.type):
                 raise DataError(
-                    f"{self.path}: expected text in {self.encoding}, but column {column.name!r} holds other bytes; "
+                    f"{self.path}: expected text in {self.encoding}, but column "
+                    f"{column.name!r} holds other bytes; "
                     "pass --encoding, such as latin1"
                 )
             if pa.types.is_null(column.type):
                 self.began_empty.add(column.name)
 
     def _explain(self, error: Exception) -> NoReturn:
-        """Raise what to do about an error of pyarrow's: read again with another type, or tell the user."""
+        """Raise what to do about an error of pyarrow's: read again with another type, or tell the
+        user.
+        """
         said = first_line(error)
-        match = re.match(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to ([^:]+): (.*)", said)
+        match = re.match(
+            r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to ([^:]+): (.*)", said
+        )
         if match is None or not self.columns:
             hint = _parse_hint(said)
             raise DataError(
@@ -191,7 +214,8 @@ class _CsvStream:
             raise _OtherTypeError(name, _WIDER[kind]) from error
         row = f"row {int(match[2]):,}: " if match[2] else ""
         raise DataError(
-            f"{self.path}: {row}expected {kind} in column {name!r} as in the rows before, got {match[4]}; correct it, "
+            f"{self.path}: {row}expected {kind} in column {name!r} as in the rows before, "
+            f"got {match[4]}; correct it, "
             f"or pass --missing or --text {name}"
         ) from error
 
@@ -207,7 +231,9 @@ def _parse_hint(said: str) -> str:
 
 
 class _Drafts:
-    """The files of a conversion under way: hidden until all of them are whole, gone if any of them fails."""
+    """The files of a conversion under way: hidden until all of them are whole, gone if any of them
+    fails.
+    """
 
     def __init__(self, directory: Path, part_rows: int) -> None:
         self.directory = directory
@@ -263,7 +289,10 @@ class _Drafts:
 
 
 def _write_parts(
-    stream: _CsvStream, types: dict[str, pa.DataType], drafts: _Drafts, progress: Callable[[int], None] | None
+    stream: _CsvStream,
+    types: dict[str, pa.DataType],
+    drafts: _Drafts,
+    progress: Callable[[int], None] | None,
 ) -> Converted:
     schema, batches = stream.batches(types)
     pending: list[pa.RecordBatch] = []
@@ -273,7 +302,10 @@ def _write_parts(
         pending.append(batch)
         rows += batch.num_rows
         missing += [column.null_count for column in batch.columns]
-        if sum(b.num_rows for b in pending) >= GROUP_ROWS or sum(b.nbytes for b in pending) >= GROUP_BYTES:
+        if (
+            sum(b.num_rows for b in pending) >= GROUP_ROWS
+            or sum(b.nbytes for b in pending) >= GROUP_BYTES
+        ):
             drafts.write(pa.Table.from_batches(pending, schema).combine_chunks())
             pending = []
             if progress is not None:
@@ -281,7 +313,9 @@ def _write_parts(
     if pending or not rows:
         drafts.write(pa.Table.from_batches(pending, schema).combine_chunks())
     counts = {name: n for name, n in zip(schema.names, missing.tolist(), strict=True) if n}
-    return Converted(rows, len(drafts.paths), {column.name: _stored(column.type) for column in schema}, counts)
+    return Converted(
+        rows, len(drafts.paths), {column.name: _stored(column.type) for column in schema}, counts
+    )
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:

@@ -1,8 +1,9 @@
 """Files from the web: streamed, resumed, checked, and whole or not there at all.
 
-Bytes go to a file that ends in `.part`, next to the target. When a transfer breaks, the rest is asked for with `Range`
-and `If-Range`, so that a server whose file has changed, or that does not support ranges, sends all of it again. The
-file gets its name when it is complete and its checksum is right; otherwise nothing is left of it.
+Bytes go to a file that ends in `.part`, next to the target. When a transfer breaks, the rest is
+asked for with `Range` and `If-Range`, so that a server whose file has changed, or that does not
+support ranges, sends all of it again. The file gets its name when it is complete and its checksum
+is right; otherwise nothing is left of it.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def fetch(
 ) -> None:
     """Download a file by http or https; the target is replaced once all of it is here.
 
-    A checksum is written `sha256:...` or `md5:...`. The pause before the first retry is `backoff_s`, and doubles with
-    each further one.
+    A checksum is written `sha256:...` or `md5:...`. The pause before the first retry is
+    `backoff_s`, and doubles with each further one.
     """
     if urlsplit(url).scheme not in ("http", "https"):
         raise DataError(f"{url}: expected an address that begins with http:// or https://")
@@ -64,7 +65,9 @@ def fetch(
             _check(url, part, checksum)
         os.replace(part, target)
     except OSError as error:
-        raise DataError(f"{target} cannot be written: {error.strerror or error}; choose another folder") from error
+        raise DataError(
+            f"{target} cannot be written: {error.strerror or error}; choose another folder"
+        ) from error
     finally:
         with contextlib.suppress(OSError):
             part.unlink()
@@ -88,7 +91,9 @@ class _Transfer:
     progress: Progress | None
     timeout_s: float
     validator: str | None = None
-    """The server's identifier of this state of the file: an ETag, or the time of its last modification."""
+    """The server's identifier of this state of the file: an ETag, or the time of its last
+    modification.
+    """
     total: int | None = None
 
     @property
@@ -110,7 +115,8 @@ def _persist(transfer: _Transfer, retries: int, backoff_s: float) -> None:
             if attempt == retries:
                 tries = f"after {retries + 1} tries" if retries else "at the only try"
                 raise DataError(
-                    f"{transfer.url}: expected the whole file, but {broken} {tries}; try again later"
+                    f"{transfer.url}: expected the whole file, but {broken} {tries}; try "
+                    "again later"
                 ) from broken
             time.sleep(min(max(backoff_s * 2**attempt, broken.wait_s), _LONGEST_WAIT_S))
 
@@ -169,7 +175,8 @@ def _begin(transfer: _Transfer, response: Any, done: int, file: BinaryIO) -> Non
         return
     if response.status != 200:
         raise DataError(
-            f"{transfer.url}: expected the file, but the server answered {response.status}; check the address"
+            f"{transfer.url}: expected the file, but the server answered "
+            f"{response.status}; check the address"
         )
     file.seek(0)
     file.truncate()
@@ -185,14 +192,18 @@ def _receive(transfer: _Transfer, response: Any, file: BinaryIO) -> None:
     while True:
         if transfer.progress is not None:
             transfer.progress(done, transfer.total)
-        wanted = _CHUNK_BYTES if transfer.total is None else min(_CHUNK_BYTES, transfer.total - done)
+        wanted = (
+            _CHUNK_BYTES if transfer.total is None else min(_CHUNK_BYTES, transfer.total - done)
+        )
         if not wanted:
             return
         try:
             # read1 returns what has arrived so far, so that nothing is lost if no more comes.
             chunk = response.read1(wanted)
         except TimeoutError as error:
-            raise _BrokenError(f"the server stayed silent for {transfer.timeout_s:g} s at {done:,} bytes") from error
+            raise _BrokenError(
+                f"the server stayed silent for {transfer.timeout_s:g} s at {done:,} bytes"
+            ) from error
         except (OSError, http.client.HTTPException) as error:
             raise _BrokenError(f"the connection broke at {done:,} bytes") from error
         if not chunk:
@@ -209,7 +220,11 @@ def _refused(transfer: _Transfer, error: urllib.error.HTTPError) -> NoReturn:
     if error.code in _TRY_AGAIN:
         wait = (error.headers.get("Retry-After") or "") if error.headers else ""
         raise _BrokenError(said, float(wait) if wait.isdigit() else 0.0) from error
-    hint = "the file is not there any more; check the address" if error.code in (404, 410) else "check the address"
+    hint = (
+        "the file is not there any more; check the address"
+        if error.code in (404, 410)
+        else "check the address"
+    )
     raise DataError(f"{transfer.url}: expected the file, but {said}; {hint}") from error
 
 
@@ -218,15 +233,23 @@ def _unreachable(transfer: _Transfer, reason: object, done: int) -> NoReturn:
     if isinstance(reason, TimeoutError):
         raise _BrokenError(f"{host} did not answer within {transfer.timeout_s:g} s")
     if isinstance(reason, ssl.SSLCertVerificationError):
-        raise DataError(f"{transfer.url}: expected a certificate that can be trusted, got {reason.verify_message}")
+        raise DataError(
+            f"{transfer.url}: expected a certificate that can be trusted, got "
+            f"{reason.verify_message}"
+        )
     if isinstance(reason, socket.gaierror):
         said, hint = f"the name {host} cannot be resolved", "check the network and the proxy"
     elif isinstance(reason, ConnectionRefusedError):
-        said, hint = f"{host} refused the connection", "check the network, the proxy and the address"
+        said, hint = (
+            f"{host} refused the connection",
+            "check the network, the proxy and the address",
+        )
     elif isinstance(reason, OSError) and reason.errno in (errno.ENETUNREACH, errno.EHOSTUNREACH):
         said, hint = f"there is no way to {host}", "check the network"
     elif isinstance(reason, str):
-        raise DataError(f"{transfer.url}: expected an http or https server, got {reason}; check the address")
+        raise DataError(
+            f"{transfer.url}: expected an http or https server, got {reason}; check the address"
+        )
     else:
         raise _BrokenError(f"the connection to {host} failed ({reason or type(reason).__name__})")
     if done:
@@ -241,6 +264,7 @@ def _check(url: str, file: Path, checksum: str) -> None:
         found = hashlib.file_digest(content, name).hexdigest()
     if found != expected.lower():
         raise DataError(
-            f"{url}: expected the {name} checksum {expected}, got {found}; the file has changed, or was damaged on its "
+            f"{url}: expected the {name} checksum {expected}, got {found}; the file has "
+            "changed, or was damaged on its "
             "way: try again"
         )

@@ -1,7 +1,8 @@
-"""Synthetic tables of any size with a planted formula, so that what is learned can be compared with what is true.
+"""Synthetic tables of any size with a planted formula, so that what is learned can be compared with
+what is true.
 
-Rows come in chunks, each from a random stream of its own (seed, chunk), so that chunks can be written in any order and
-by any number of processes, and the dataset is the same.
+Rows come in chunks, each from a random stream of its own (seed, chunk), so that chunks can be
+written in any order and by any number of processes, and the dataset is the same.
 """
 
 from __future__ import annotations
@@ -74,13 +75,17 @@ class Synthetic:
 
 
 def parse_columns(text: str) -> tuple[Kind, ...]:
-    """Read `14 float32, 6 category:4`; a plain number of columns is split 7 to 3 between those two."""
+    """Read `14 float32, 6 category:4`; a plain number of columns is split 7 to 3 between those
+    two.
+    """
     if re.fullmatch(r"\s*[0-9]+\s*", text):
         total = int(text)
         text = f"{total - 3 * total // 10} float32, {3 * total // 10} category:4"
     kinds = []
     for part in text.split(","):
-        match = re.fullmatch(r"\s*([0-9]+)\s+(float32|float64|int64|bool|category)(?::([1-9][0-9]*))?\s*", part)
+        match = re.fullmatch(
+            r"\s*([0-9]+)\s+(float32|float64|int64|bool|category)(?::([1-9][0-9]*))?\s*", part
+        )
         if match is None or (match[3] is not None and match[2] != "category"):
             raise SpecError(
                 "--columns takes a number of columns, or counts with kinds such as "
@@ -95,7 +100,9 @@ def parse_columns(text: str) -> tuple[Kind, ...]:
 
 
 def plan_synthetic(rows: int, kinds: Sequence[Kind], *, seed: int, noise: float) -> Synthetic:
-    """Plant a formula of three terms of two literals over the first columns of each kind, drawn from the seed."""
+    """Plant a formula of three terms of two literals over the first columns of each kind, drawn
+    from the seed.
+    """
     random = np.random.default_rng([seed, 0])
     usable = [
         (name, values)
@@ -110,7 +117,11 @@ def plan_synthetic(rows: int, kinds: Sequence[Kind], *, seed: int, noise: float)
             term = []
             for index in sorted(chosen.tolist()):
                 name, values = usable[index]
-                term.append(Literal(name, values[int(random.integers(len(values)))], bool(random.integers(2))))
+                term.append(
+                    Literal(
+                        name, values[int(random.integers(len(values)))], bool(random.integers(2))
+                    )
+                )
             terms.append(tuple(term))
         planted = Synthetic(rows, tuple(kinds), seed, noise, tuple(dict.fromkeys(terms)))
         # «b or not b» would be no formula to learn: draw again until both answers are common.
@@ -145,7 +156,9 @@ def make_chunk(synthetic: Synthetic, chunk: int, rows: int) -> pa.Table:
             columns[name], values[name] = _column(kind, rows, random)
     label = np.zeros(rows, dtype=np.bool_)
     for term in synthetic.terms:
-        label |= np.logical_and.reduce([_holds(literal, values[literal.column]) for literal in term])
+        label |= np.logical_and.reduce(
+            [_holds(literal, values[literal.column]) for literal in term]
+        )
     label ^= random.random(rows) < synthetic.noise
     return pa.table({**columns, "y": label})
 
@@ -163,7 +176,9 @@ def write_description(synthetic: Synthetic, folder: Path) -> None:
 
 
 def _names(kinds: Sequence[Kind]) -> list[list[str]]:
-    """Name columns by kind (x numbers, n whole numbers, b Booleans, s strings), counted over the table."""
+    """Name columns by kind (x numbers, n whole numbers, b Booleans, s strings), counted over the
+    table.
+    """
     letters = {"float32": "x", "float64": "x", "int64": "n", "bool": "b", "category": "s"}
     used = dict.fromkeys(letters.values(), 0)
     names = []
@@ -188,14 +203,18 @@ def _column(kind: Kind, rows: int, random: np.random.Generator) -> tuple[pa.Arra
     if kind.name == "category":
         codes = random.integers(0, kind.n_values, rows, dtype=np.int32)
         words = np.array([_word(i) for i in range(kind.n_values)])
-        return pa.DictionaryArray.from_arrays(codes, pa.array(words)).cast(pa.string()), words[codes]
+        return pa.DictionaryArray.from_arrays(codes, pa.array(words)).cast(pa.string()), words[
+            codes
+        ]
     if kind.name == "bool":
         flags = random.random(rows) < 0.5
         return pa.array(flags), flags
     if kind.name == "int64":
         whole = random.integers(-1000, 1001, rows)
         return pa.array(whole), whole
-    numbers = random.standard_normal(rows, dtype=np.float32 if kind.name == "float32" else np.float64)
+    numbers = random.standard_normal(
+        rows, dtype=np.float32 if kind.name == "float32" else np.float64
+    )
     return pa.array(numbers), numbers
 
 
@@ -203,5 +222,7 @@ def _holds(literal: Literal, values: Values) -> Bools:
     if isinstance(literal.value, bool):
         holds = values.astype(np.bool_)
     else:
-        holds = values == literal.value if isinstance(literal.value, str) else values > literal.value
+        holds = (
+            values == literal.value if isinstance(literal.value, str) else values > literal.value
+        )
     return holds ^ literal.negated

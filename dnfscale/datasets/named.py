@@ -1,8 +1,9 @@
-"""Datasets by name: `builtin:NAME` comes with scikit-learn, `paper:NAME` is one of the twelve of the paper.
+"""Datasets by name: `builtin:NAME` comes with scikit-learn, `paper:NAME` is one of the twelve of
+the paper.
 
-A named dataset brings its own record: which column is the target, which labels are positive, what each column is. The
-paper's datasets are looked for in the folder DNFSCALE_DATA (with an index.toml, or as NAME.parquet), then in the cache,
-which `get` fills: from a folder, or from the web.
+A named dataset brings its own record: which column is the target, which labels are positive, what
+each column is. The paper's datasets are looked for in the folder DNFSCALE_DATA (with an index.toml,
+or as NAME.parquet), then in the cache, which `get` fills: from a folder, or from the web.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_named
 
 FOLDER_VARIABLE = "DNFSCALE_DATA"
 CACHE_VARIABLE = "XDG_CACHE_HOME"
-_MEASURES = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
+_MEASURES = (
+    "radius texture perimeter area smoothness compactness concavity concave_points "
+    "symmetry fractal_dimension"
+)
 _BREAST_CANCER_COLUMNS = (
     *(f"mean_{measure}" for measure in _MEASURES.split()),
     *(f"{measure}_error" for measure in _MEASURES.split()),
@@ -53,12 +57,16 @@ class Record:
     categorical: tuple[str, ...] = ()
     boolean: tuple[str, ...] = ()
     learn: Mapping[str, Any] = field(default_factory=dict)
-    """Further choices of the method, by their names in LearnSpec: they go before those of a profile."""
+    """Further choices of the method, by their names in LearnSpec: they go before those of a
+    profile.
+    """
 
     @property
     def choices(self) -> dict[str, Any]:
         """All that the record says of what to learn, by the names of LearnSpec."""
-        roles = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "learn"}
+        roles = {
+            field.name: getattr(self, field.name) for field in fields(self) if field.name != "learn"
+        }
         return {**roles, **self.learn}
 
 
@@ -99,20 +107,26 @@ def open_named(path: str) -> tuple[Source, Record]:
     copy = _find(name, index)
     if copy is None:
         raise DataError(
-            f"{path}: expected it in the folder {FOLDER_VARIABLE} ({_folder() or 'not set'}) or in the cache "
+            f"{path}: expected it in the folder {FOLDER_VARIABLE} "
+            f"({_folder() or 'not set'}) or in the cache "
             f"({cache_folder()}), but it is in neither; run: dnfscale data get {name}"
         )
     return open_source(str(copy.file)), _record(name, copy)
 
 
 def get(
-    name: str, *, source_folder: Path | None = None, cache: Path | None = None, progress: Progress | None = None
+    name: str,
+    *,
+    source_folder: Path | None = None,
+    cache: Path | None = None,
+    progress: Progress | None = None,
 ) -> Path:
     """Return a checked file with one of the paper's datasets, fetching it if necessary.
 
-    Without a source folder, it is looked for in the folder DNFSCALE_DATA, then in the cache, then on the web. A source
-    folder holds the dataset as Parquet, with or without an index.toml, or as the file that its publisher offers. What
-    comes from a source folder or from the web is kept in the cache.
+    Without a source folder, it is looked for in the folder DNFSCALE_DATA, then in the cache, then
+    on the web. A source folder holds the dataset as Parquet, with or without an index.toml, or as
+    the file that its publisher offers. What comes from a source folder or from the web is kept in
+    the cache.
     """
     name = name.removeprefix("paper:")
     _check_name(name, name, tuple(PAPER))
@@ -141,7 +155,9 @@ def download(dataset: Dataset, kept: Path, progress: Progress | None = None) -> 
                 origin.address.fetch(file, progress)
                 table = dataset.table(origin, file)
             except DataError as error:
-                failures.append(f"{origin.address}: {str(error).removeprefix(f'{origin.address}: ')}")
+                failures.append(
+                    f"{origin.address}: {str(error).removeprefix(f'{origin.address}: ')}"
+                )
                 continue
             write_table(table, kept)
             return
@@ -149,7 +165,10 @@ def download(dataset: Dataset, kept: Path, progress: Progress | None = None) -> 
     raise DataError(
         f"{dataset.name}: expected to download it, but none of its origins would do ("
         + "; ".join(failures)
-        + f"); try again later, or put {dataset.name}.parquet, {names} into a folder and pass it with --from"
+        + (
+            f"); try again later, or put {dataset.name}.parquet, {names} into a folder and "
+            "pass it with --from"
+        )
     )
 
 
@@ -179,22 +198,32 @@ def describe_named() -> list[Listed]:
             )
         )
     index = _folder_index()
-    return rows + [_listed(name, _find(name, index), index.get(name)) for name in {**PAPER, **index}]
+    return rows + [
+        _listed(name, _find(name, index), index.get(name)) for name in {**PAPER, **index}
+    ]
 
 
 def _breast_cancer(path: str) -> Source:
     """Read the Breast Cancer Wisconsin (Diagnostic) data from the installed scikit-learn.
 
-    The file is read directly, because importing scikit-learn to load it takes a second: as long as the whole job.
+    The file is read directly, because importing scikit-learn to load it takes a second: as long as
+    the whole job.
     """
     package = importlib.util.find_spec("sklearn")
-    file = Path(str(package.origin if package else "sklearn")).parent / "datasets" / "data" / "breast_cancer.csv"
+    file = (
+        Path(str(package.origin if package else "sklearn")).parent
+        / "datasets"
+        / "data"
+        / "breast_cancer.csv"
+    )
     try:
         with file.open() as lines:
             names = next(lines).strip().split(",")[2:]
             rows = np.loadtxt(lines, delimiter=",")
     except (OSError, ValueError, StopIteration) as error:
-        raise DataError(f"{path}: expected scikit-learn's copy at {file}, but it cannot be read: {error}") from error
+        raise DataError(
+            f"{path}: expected scikit-learn's copy at {file}, but it cannot be read: {error}"
+        ) from error
     columns = dict(zip(_BREAST_CANCER_COLUMNS, rows.T, strict=False))
     labels = [names[label] for label in rows[:, -1].astype(int).tolist()]
     return table_source(pa.table({**columns, "diagnosis": labels}), path)
@@ -223,7 +252,8 @@ def _find(name: str, index: dict[str, dict[str, Any]]) -> _Copy | None:
 def _in_folder(name: str, folder: Path, index: dict[str, dict[str, Any]]) -> _Copy | None:
     entry = index.get(name)
     file = folder / str((entry or {}).get("file", f"{name}.parquet"))
-    # A dataset that only the index knows cannot be anywhere else: opening the missing file reports what is wrong.
+    # A dataset that only the index knows cannot be anywhere else: opening the missing file reports
+    # what is wrong.
     return _Copy(file, "folder", entry) if file.exists() or name not in PAPER else None
 
 
@@ -258,12 +288,15 @@ def _record(name: str, copy: _Copy | None) -> Record:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(
-            f"{copy.file.parent / 'index.toml'}: datasets.{name} must name its target and a list of positive labels"
+            f"{copy.file.parent / 'index.toml'}: datasets.{name} must name its target and "
+            "a list of positive labels"
         ) from error
 
 
 def _listed(name: str, copy: _Copy | None, entry: dict[str, Any] | None) -> Listed:
-    place, file = (copy.place, str(copy.file)) if copy and copy.file.exists() else ("not here", None)
+    place, file = (
+        (copy.place, str(copy.file)) if copy and copy.file.exists() else ("not here", None)
+    )
     if name in PAPER:
         known = PAPER[name]
         listed = Listed(
@@ -294,7 +327,9 @@ def _listed(name: str, copy: _Copy | None, entry: dict[str, Any] | None) -> List
 def _adopt(dataset: Dataset, folder: Path, kept: Path) -> None:
     """Copy the dataset from a folder into the cache."""
     if not folder.is_dir():
-        raise DataError(f"{folder}: expected a folder with {dataset.name}.parquet, but there is no such folder")
+        raise DataError(
+            f"{folder}: expected a folder with {dataset.name}.parquet, but there is no such folder"
+        )
     copy = _in_folder(dataset.name, folder, _read_index(folder))
     if copy is not None:
         _check_copy(dataset, copy)
@@ -310,7 +345,8 @@ def _adopt(dataset: Dataset, folder: Path, kept: Path) -> None:
             return
     names = dict.fromkeys(origin.address.filename for origin in dataset.origins)
     raise DataError(
-        f"{folder}: expected {dataset.name}.parquet, {' or '.join(names)} in this folder, but there is none; "
+        f"{folder}: expected {dataset.name}.parquet, {' or '.join(names)} in this folder, "
+        "but there is none; "
         "choose another folder, or leave out --from to download"
     )
 
@@ -320,11 +356,16 @@ def _check_copy(dataset: Dataset, copy: _Copy) -> None:
     try:
         content = copy.file.read_bytes()
     except OSError as error:
-        raise DataError(f"{copy.file}: expected a Parquet file, but it cannot be read: {error.strerror}") from error
+        raise DataError(
+            f"{copy.file}: expected a Parquet file, but it cannot be read: {error.strerror}"
+        ) from error
     expected = (copy.entry or {}).get("sha256")
     found = hashlib.sha256(content).hexdigest()
     if expected is not None and found != expected:
-        raise DataError(f"{copy.file}: expected the sha256 checksum {expected}, got {found}; copy the file again")
+        raise DataError(
+            f"{copy.file}: expected the sha256 checksum {expected}, got {found}; copy the "
+            "file again"
+        )
     try:
         check_table(dataset, Parquet().read(content, str(copy.file)))
     except DataError as error:
@@ -348,7 +389,8 @@ def _scratch(kept: Path) -> tempfile.TemporaryDirectory[str]:
         return tempfile.TemporaryDirectory(dir=kept.parent, prefix=f".{kept.stem}-")
     except OSError as error:
         raise DataError(
-            f"{kept.parent} cannot be written: {error.strerror or error}; let {CACHE_VARIABLE} name another folder"
+            f"{kept.parent} cannot be written: {error.strerror or error}; let "
+            f"{CACHE_VARIABLE} name another folder"
         ) from error
 
 
@@ -359,7 +401,8 @@ def _folder() -> Path | None:
         return None
     if not Path(named).is_dir():
         raise DataError(
-            f"{named}: expected the environment variable {FOLDER_VARIABLE} to name a folder with the paper's datasets, "
+            f"{named}: expected the environment variable {FOLDER_VARIABLE} to name a "
+            "folder with the paper's datasets, "
             "but there is no such folder"
         )
     return Path(named)
@@ -380,7 +423,9 @@ def _read_index(folder: Path) -> dict[str, dict[str, Any]]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, KeyError, AttributeError, TypeError, ValueError) as error:
-        raise DataError(f"{index}: expected a TOML file with a table datasets, but it is not: {error}") from error
+        raise DataError(
+            f"{index}: expected a TOML file with a table datasets, but it is not: {error}"
+        ) from error
 
 
 def _check_name(path: str, name: str, known: tuple[str, ...]) -> None:

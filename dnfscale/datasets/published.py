@@ -1,4 +1,6 @@
-"""A published dataset: what is known about it, where to get it, and how to tell whether a table is it."""
+"""A published dataset: what is known about it, where to get it, and how to tell whether a table is
+it.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class WebFile:
 
 @dataclass(frozen=True, slots=True)
 class OpenmlArff:
-    """The ARFF file of an OpenML dataset; the dataset's description gives its address and its checksum."""
+    """The ARFF file of an OpenML dataset; the dataset's description gives its address and its
+    checksum.
+    """
 
     data_id: int
     filename: str
@@ -67,7 +71,8 @@ class OpenmlArff:
             url, md5 = str(description["url"]), description.get("md5_checksum")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(
-                f"{self}: expected a description with the url of the data, but that is not what came ({error!r}); "
+                f"{self}: expected a description with the url of the data, but that is not "
+                f"what came ({error!r}); "
                 "try again later"
             ) from error
         finally:
@@ -104,7 +109,9 @@ class Dataset:
     """All columns in the order of the file."""
     rows: int
     attributes: int
-    """Boolean attributes: one for each number, each two-valued column, and each value of a categorical one."""
+    """Boolean attributes: one for each number, each two-valued column, and each value of a
+    categorical one.
+    """
     target: str
     positive: tuple[Scalar, ...]
     classes: tuple[tuple[Scalar, int], ...]
@@ -116,7 +123,9 @@ class Dataset:
     boolean: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     fractional: tuple[str, ...] = ()
-    """Columns that hold text, and columns that hold numbers with fractions; all others hold whole numbers."""
+    """Columns that hold text, and columns that hold numbers with fractions; all others hold whole
+    numbers.
+    """
     missing: tuple[tuple[str, int], ...] = ()
     """The columns with missing values, and how many."""
     rows_without_missing: int = 0
@@ -133,7 +142,9 @@ class Dataset:
 
     def table(self, origin: Origin, file: Path) -> pa.Table:
         """Return the dataset from a file of one of its origins, checked."""
-        table = typed(origin.read(file), columns=self.columns, text=self.text, fractional=self.fractional)
+        table = typed(
+            origin.read(file), columns=self.columns, text=self.text, fractional=self.fractional
+        )
         check_table(self, table)
         return table
 
@@ -141,30 +152,56 @@ class Dataset:
 def check_table(dataset: Dataset, table: pa.Table) -> None:
     """Raise DataError if a table differs from what is known about the dataset."""
     if set(table.column_names) != set(dataset.columns):
-        raise DataError(_differs(dataset, "columns", len(dataset.columns), f"{table.num_columns:,} with other names"))
+        raise DataError(
+            _differs(
+                dataset, "columns", len(dataset.columns), f"{table.num_columns:,} with other names"
+            )
+        )
     if table.num_rows != dataset.rows:
         raise DataError(_differs(dataset, "rows", dataset.rows, f"{table.num_rows:,}"))
     counted = pc.value_counts(table.column(dataset.target)).to_pylist()
     classes = sorted((str(entry["values"]), entry["counts"]) for entry in counted)
     expected = sorted((str(label), count) for label, count in dataset.classes)
     if classes != expected:
-        raise DataError(_differs(dataset, f"labels in {dataset.target!r}", _listed(expected), _listed(classes)))
-    missing = {name: table.column(name).null_count for name in table.column_names if table.column(name).null_count}
+        raise DataError(
+            _differs(dataset, f"labels in {dataset.target!r}", _listed(expected), _listed(classes))
+        )
+    missing = {
+        name: table.column(name).null_count
+        for name in table.column_names
+        if table.column(name).null_count
+    }
     if missing != dict(dataset.missing):
-        raise DataError(_differs(dataset, "missing values", _listed(dataset.missing), _listed(sorted(missing.items()))))
+        raise DataError(
+            _differs(
+                dataset,
+                "missing values",
+                _listed(dataset.missing),
+                _listed(sorted(missing.items())),
+            )
+        )
     used = table.drop_columns(list(dataset.drop)) if dataset.drop else table
     complete = used.drop_null()
     if complete.num_rows != dataset.rows_without_missing:
-        raise DataError(_differs(dataset, "complete rows", dataset.rows_without_missing, f"{complete.num_rows:,}"))
+        raise DataError(
+            _differs(
+                dataset, "complete rows", dataset.rows_without_missing, f"{complete.num_rows:,}"
+            )
+        )
     values = sum(len(complete.column(name).unique()) for name in dataset.categorical)
     attributes = len(dataset.numeric) + len(dataset.boolean) + values
     if attributes != dataset.attributes:
-        raise DataError(_differs(dataset, "Boolean attributes", dataset.attributes, f"{attributes:,}"))
+        raise DataError(
+            _differs(dataset, "Boolean attributes", dataset.attributes, f"{attributes:,}")
+        )
 
 
 def _differs(dataset: Dataset, what: str, expected: int | str, found: str) -> str:
     number = f"{expected:,}" if isinstance(expected, int) else expected
-    return f"{dataset.name}: expected {number} {what}, got {found}; the file is damaged, or another version"
+    return (
+        f"{dataset.name}: expected {number} {what}, got {found}; the file is damaged, or "
+        "another version"
+    )
 
 
 def _listed(counts: Sequence[tuple[object, int]]) -> str:

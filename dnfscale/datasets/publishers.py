@@ -1,8 +1,8 @@
 """Tables out of the files that datasets are published in.
 
-A reader turns the bytes of a file (CSV, ARFF, Parquet, MATLAB) into a table; steps such as `Recode` turn the
-publisher's table into the project's; `typed` settles the columns and their types; `write_table` writes Parquet,
-whole or not at all.
+A reader turns the bytes of a file (CSV, ARFF, Parquet, MATLAB) into a table; steps such as `Recode`
+turn the publisher's table into the project's; `typed` settles the columns and their types;
+`write_table` writes Parquet, whole or not at all.
 """
 
 from __future__ import annotations
@@ -55,13 +55,18 @@ class Csv:
         try:
             return pacsv.read_csv(
                 pa.BufferReader(content),
-                pacsv.ReadOptions(column_names=list(self.names), skip_rows=int(self.header), use_threads=False),
+                pacsv.ReadOptions(
+                    column_names=list(self.names), skip_rows=int(self.header), use_threads=False
+                ),
                 pacsv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
-                pacsv.ConvertOptions(column_types=types, null_values=list(self.missing), strings_can_be_null=True),
+                pacsv.ConvertOptions(
+                    column_types=types, null_values=list(self.missing), strings_can_be_null=True
+                ),
             )
         except pa.ArrowInvalid as error:
             raise DataError(
-                f"{where}: expected {len(self.names):,} columns separated by {self.separator!r}, but it cannot be read "
+                f"{where}: expected {len(self.names):,} columns separated by "
+                f"{self.separator!r}, but it cannot be read "
                 f"so ({first_line(error)}); is this the right file?"
             ) from error
 
@@ -83,18 +88,25 @@ class Parquet:
             table = pq.read_table(pa.BufferReader(content))
         except (pa.ArrowException, OSError) as error:
             raise DataError(
-                f"{where}: expected a Parquet file, but it cannot be read ({first_line(error)}); fetch it again"
+                f"{where}: expected a Parquet file, but it cannot be read "
+                f"({first_line(error)}); fetch it again"
             ) from error
-        table = table.select([name for name in table.column_names if not name.startswith("__index_level_")])
+        table = table.select(
+            [name for name in table.column_names if not name.startswith("__index_level_")]
+        )
         for at, column in enumerate(table.schema):
             if pa.types.is_dictionary(column.type):
-                table = table.set_column(at, column.name, table.column(at).cast(column.type.value_type))
+                table = table.set_column(
+                    at, column.name, table.column(at).cast(column.type.value_type)
+                )
         return table.replace_schema_metadata()
 
 
 @dataclass(frozen=True, slots=True)
 class Mat:
-    """Reads the matrix X and the labels Y of a MATLAB file, as the scikit-feature repository keeps them."""
+    """Reads the matrix X and the labels Y of a MATLAB file, as the scikit-feature repository keeps
+    them.
+    """
 
     features: tuple[str, ...]
     target: str
@@ -108,19 +120,23 @@ class Mat:
         # Of a damaged file SciPy raises whatever its parser stumbles over.
         except Exception as error:
             raise DataError(
-                f"{where}: expected a MATLAB file up to version 7.2, but it cannot be read ({first_line(error)}); "
+                f"{where}: expected a MATLAB file up to version 7.2, but it cannot be read "
+                f"({first_line(error)}); "
                 "fetch it again"
             ) from error
         absent = [name for name in ("X", "Y") if name not in found]
         if absent:
             raise DataError(
-                f"{where}: expected the variables X and Y, but there is no {absent[0]}; is this the right file?"
+                f"{where}: expected the variables X and Y, but there is no {absent[0]}; is "
+                "this the right file?"
             )
         matrix, labels = np.asarray(found["X"]), np.asarray(found["Y"]).ravel()
         if matrix.dtype.kind not in "iufb" or matrix.shape != (len(labels), len(self.features)):
             raise DataError(
-                f"{where}: expected X to hold a row of {len(self.features):,} numbers for each of the {len(labels):,} "
-                f"labels of Y, got {matrix.dtype} of the shape {matrix.shape}; is this the right file?"
+                f"{where}: expected X to hold a row of {len(self.features):,} numbers for "
+                f"each of the {len(labels):,} "
+                f"labels of Y, got {matrix.dtype} of the shape {matrix.shape}; is this the "
+                "right file?"
             )
         columns = {name: np.ascontiguousarray(matrix[:, i]) for i, name in enumerate(self.features)}
         return pa.table({self.target: labels, **columns})
@@ -132,7 +148,9 @@ Step = Callable[[pa.Table], pa.Table]
 
 @dataclass(frozen=True, slots=True)
 class Recode:
-    """Writes other values into a column; a value that has no other stays, a missing one becomes `missing`."""
+    """Writes other values into a column; a value that has no other stays, a missing one becomes
+    `missing`.
+    """
 
     column: str
     codes: tuple[tuple[Scalar, Scalar], ...] = ()
@@ -140,21 +158,30 @@ class Recode:
 
     def __call__(self, table: pa.Table) -> pa.Table:
         if self.column not in table.column_names:
-            raise DataError(f"expected a column {self.column!r}, but there is none; is this the right file?")
+            raise DataError(
+                f"expected a column {self.column!r}, but there is none; is this the right file?"
+            )
         codes: dict[Scalar | None, Scalar | None] = {None: self.missing, **dict(self.codes)}
         values = [codes.get(value, value) for value in table.column(self.column).to_pylist()]
-        return table.set_column(table.column_names.index(self.column), self.column, pa.array(values))
+        return table.set_column(
+            table.column_names.index(self.column), self.column, pa.array(values)
+        )
 
 
 def unpack(path: Path, members: Sequence[str]) -> bytes:
-    """Return the content of a file, or of a member of the archives in it: each member lies in the one before."""
+    """Return the content of a file, or of a member of the archives in it: each member lies in the
+    one before.
+    """
     content, where = path.read_bytes(), path.name
     for member in members:
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 if member not in archive.namelist():
                     found = ", ".join(archive.namelist()[:10])
-                    raise DataError(f"{where}: expected the member {member}, got {found}; is this the right archive?")
+                    raise DataError(
+                        f"{where}: expected the member {member}, got {found}; is this the "
+                        "right archive?"
+                    )
                 content = archive.read(member)
             where = f"{where}/{member}"
             if member.endswith(".gz"):
@@ -166,8 +193,12 @@ def unpack(path: Path, members: Sequence[str]) -> bytes:
     return content
 
 
-def typed(table: pa.Table, *, columns: Sequence[str], text: Sequence[str], fractional: Sequence[str]) -> pa.Table:
-    """Return the columns in order: text as strings, fractional as float64, others as the narrowest whole numbers."""
+def typed(
+    table: pa.Table, *, columns: Sequence[str], text: Sequence[str], fractional: Sequence[str]
+) -> pa.Table:
+    """Return the columns in order: text as strings, fractional as float64, others as the narrowest
+    whole numbers.
+    """
     found = table.column_names
     here, wanted = set(found), set(columns)
     absent = [name for name in columns if name not in here]
@@ -175,7 +206,8 @@ def typed(table: pa.Table, *, columns: Sequence[str], text: Sequence[str], fract
     if absent or excess:
         more = f"{len(excess):,} unknown ones: {', '.join(excess[:5])}" if excess else "no others"
         raise DataError(
-            f"expected {len(columns):,} columns, but {len(absent):,} of them are missing ({', '.join(absent[:5])}), "
+            f"expected {len(columns):,} columns, but {len(absent):,} of them are missing "
+            f"({', '.join(absent[:5])}), "
             f"and there are {more}; is this the right file?"
         )
     arrays = []
@@ -197,7 +229,9 @@ def write_table(table: pa.Table, path: Path) -> None:
         pq.write_table(table, draft, compression="zstd", row_group_size=_GROUP_ROWS)
         os.replace(draft, path)
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}; choose another folder") from error
+        raise DataError(
+            f"{path} cannot be written: {error.strerror or error}; choose another folder"
+        ) from error
     finally:
         with contextlib.suppress(OSError):
             draft.unlink()
@@ -209,7 +243,9 @@ def _numbers(name: str, array: pa.Array) -> pa.Array:
     try:
         numbers = array.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"expected numbers in column {name!r}, got {array.type} ({first_line(error)})") from error
+        raise DataError(
+            f"expected numbers in column {name!r}, got {array.type} ({first_line(error)})"
+        ) from error
     return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
 
 
@@ -218,8 +254,16 @@ def _whole(name: str, numbers: pa.Array) -> pa.Array:
     exact = pc.and_(pc.equal(numbers, pc.round(numbers)), pc.less_equal(pc.abs(numbers), 2.0**53))
     odd = numbers.filter(pc.invert(exact))
     if len(odd):
-        raise DataError(f"expected whole numbers in column {name!r}, got {odd[0].as_py()!r}; is this the right file?")
+        raise DataError(
+            f"expected whole numbers in column {name!r}, got {odd[0].as_py()!r}; is this "
+            "the right file?"
+        )
     bounds = pc.min_max(numbers)
     largest = max(abs(bounds["min"].as_py() or 0), abs(bounds["max"].as_py() or 0))
-    kinds = ((1 << 7, pa.int8()), (1 << 15, pa.int16()), (1 << 31, pa.int32()), (1 << 63, pa.int64()))
+    kinds = (
+        (1 << 7, pa.int8()),
+        (1 << 15, pa.int16()),
+        (1 << 31, pa.int32()),
+        (1 << 63, pa.int64()),
+    )
     return numbers.cast(next(kind for limit, kind in kinds if largest < limit))

@@ -1,8 +1,8 @@
-"""What an engine does: it reduces partitions to a summary, maps a function over items, keeps results in place, and runs
-chains of tasks.
+"""What an engine does: it reduces partitions to a summary, maps a function over items, keeps
+results in place, and runs chains of tasks.
 
-An engine knows partitions, `summarize` and `merge`; it has never heard of types or formulas. Functions must be pure
-and pickle; `merge` must not care for the order or the grouping of its parts.
+An engine knows partitions, `summarize` and `merge`; it has never heard of types or formulas.
+Functions must be pure and pickle; `merge` must not care for the order or the grouping of its parts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Notice:
     """An event of the cluster itself: a worker that came or went, waiting, a warning."""
 
     event: str
-    """waiting, warning, worker_ and joined, lost, silent or answers, scheduler_ and silent or answers."""
+    """waiting, warning, worker_ and joined, lost, silent or answers, scheduler_ and silent or
+    answers.
+    """
     message: str
     """For a person."""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -94,11 +96,15 @@ class Engine(Protocol):
         """Summarize every item and merge the summaries; there must be at least one item."""
         ...
 
-    def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
+    def map(
+        self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]
+    ) -> list[Result]:
         """Apply the function to every item and bring the results here, in order."""
         ...
 
-    def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
+    def keep(
+        self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]
+    ) -> Sequence[Any]:
         """Apply the function to every item and leave the results where they were made.
 
         What is returned stands for the results as items of a later call.
@@ -116,9 +122,9 @@ class Engine(Protocol):
     ) -> list[Result]:
         """Run chains of tasks side by side, each task of a chain depending on the one before.
 
-        A chain yields an item and is sent the function's result for it, or a Failure, until it returns. About
-        `expected` tasks are foreseen in all. On a cluster, a task that is still running after its limit, or that ends
-        its process, is tried once more, and has then failed.
+        A chain yields an item and is sent the function's result for it, or a Failure, until it
+        returns. About `expected` tasks are foreseen in all. On a cluster, a task that is still
+        running after its limit, or that ends its process, is tried once more, and has then failed.
         """
         ...
 
@@ -127,7 +133,9 @@ class Engine(Protocol):
         ...
 
     def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:
-        """Return an engine on the same workers that reports to others; closing it leaves this one open."""
+        """Return an engine on the same workers that reports to others; closing it leaves this one
+        open.
+        """
         ...
 
     def close(self) -> None:

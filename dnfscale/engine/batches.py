@@ -1,8 +1,8 @@
 """How the items of a reduction are split into batches, one per task.
 
-A task costs about four milliseconds in all (client, scheduler and worker), as much as counting a hundred thousand rows:
-that is for large batches. But only tasks that have not started can be moved from a slow worker to an idle one: that is
-for several batches per worker.
+A task costs about four milliseconds in all (client, scheduler and worker), as much as counting a
+hundred thousand rows: that is for large batches. But only tasks that have not started can be moved
+from a slow worker to an idle one: that is for several batches per worker.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ _PER_WORKER = 4
 
 
 def batch_edges(n_items: int, *, workers: int, fan_in: int) -> list[int]:
-    """Return the start of each batch and the end of the last; no batch has more than fan_in items."""
+    """Return the start of each batch and the end of the last; no batch has more than
+    fan_in items.
+    """
     n_batches = min(n_items, max(_PER_WORKER * workers, -(-n_items // fan_in)))
     return [n_items * number // n_batches for number in range(n_batches + 1)]

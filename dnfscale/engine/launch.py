@@ -25,7 +25,8 @@ def launch(
     loaded: Sequence[str] = (),
     performance_report: str | None = None,
 ) -> Engine:
-    """Start or join the cluster that the spec describes; Dask's report of the whole is written when it is closed.
+    """Start or join the cluster that the spec describes; Dask's report of the whole is written when
+    it is closed.
 
     Workers of this machine begin with these modules loaded.
     """
@@ -47,6 +48,8 @@ def launch(
 
 
 def check_limits(spec: ClusterSpec) -> None:
-    """Raise LimitError if the operating system does not leave this process what such a cluster takes."""
+    """Raise LimitError if the operating system does not leave this process what such a cluster
+    takes.
+    """
     workers = spec.adaptive.maximum if spec.adaptive else spec.workers
     room_for(workers if spec.kind == "local" else 0).check()

@@ -1,8 +1,10 @@
-"""Limits of the operating system on open files, on processes and threads, and on the address space of a process.
+"""Limits of the operating system on open files, on processes and threads, and on the address space
+of a process.
 
-Native libraries do not survive them: OpenBLAS interrupts its own process if it cannot start a thread, and waits for
-ever for address space; a worker that cannot start says nothing. So a command looks whether there is room for what it
-needs before it begins. A limit that is reached later is recognised behind the error that it causes.
+Native libraries do not survive them: OpenBLAS interrupts its own process if it cannot start a
+thread, and waits for ever for address space; a worker that cannot start says nothing. So a command
+looks whether there is room for what it needs before it begins. A limit that is reached later is
+recognised behind the error that it causes.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class Room:
             try:
                 for _ in range(self.files):
                     taken.callback(os.close, os.open(os.devnull, os.O_RDONLY))
-                # Where address space is scarce these would take it themselves: malloc reserves 64 MiB for a thread.
+                # Where address space is scarce these would take it themselves: malloc reserves 64
+                # MiB for a thread.
                 for _ in range(self.threads if address_bytes is None else 0):
                     thread = threading.Thread(target=ended.wait, daemon=True)
                     thread.start()
@@ -63,8 +66,9 @@ def room_to_start() -> Room:
 def room_for(workers: int) -> Room:
     """Return what a job takes with so many local workers; 0 for one in this process alone.
 
-    With two workers a job had 42 files open and 25 processes and threads, and ran in an address space of 2,150 MiB but
-    not of 1,950; with four, 64 files and 36 threads. Without workers it ran in 780 MiB, but not in 680.
+    With two workers a job had 42 files open and 25 processes and threads, and ran in an address
+    space of 2,150 MiB but not of 1,950; with four, 64 files and 36 threads. Without workers it ran
+    in 780 MiB, but not in 680.
     """
     if not workers:
         return Room(files=8, threads=8 + cores(), address_bytes=832 << 20)
@@ -76,7 +80,9 @@ def room_for(workers: int) -> Room:
 
 
 def cores() -> int:
-    """Return how many processors this process may use; those of the machine where the system does not say."""
+    """Return how many processors this process may use; those of the machine where the system does
+    not say.
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -90,23 +96,32 @@ def limit_behind(error: BaseException) -> LimitError | None:
     numbers = {cause.errno for cause in causes if isinstance(cause, OSError)}
     if numbers & {errno.EMFILE, errno.ENFILE}:
         return LimitError(
-            f"expected to open more files, but {_limit('RLIMIT_NOFILE') or 'no more'} may be open at once; raise that, "
+            f"expected to open more files, but {_limit('RLIMIT_NOFILE') or 'no more'} may "
+            "be open at once; raise that, "
             "such as with ulimit -n 4096, or lower cluster.workers"
         )
     if isinstance(error, DnfscaleError):
         # Of the rest our own message knows more: a damaged file may ask for too much memory.
         return None
     address_bytes = _limit("RLIMIT_AS")
-    threadless = any("can't start new thread" in str(cause) for cause in causes if isinstance(cause, RuntimeError))
+    threadless = any(
+        "can't start new thread" in str(cause)
+        for cause in causes
+        if isinstance(cause, RuntimeError)
+    )
     if errno.EAGAIN in numbers or (threadless and address_bytes is None):
         return LimitError(
-            f"expected to start more processes and threads, but {_limit('RLIMIT_NPROC') or 'no more'} are allowed; "
-            "raise that, such as with ulimit -u 4096 or by the limit of the container, or lower cluster.workers"
+            "expected to start more processes and threads, but "
+            f"{_limit('RLIMIT_NPROC') or 'no more'} are allowed; "
+            "raise that, such as with ulimit -u 4096 or by the limit of the container, or "
+            "lower cluster.workers"
         )
     if not (threadless or errno.ENOMEM in numbers or any(map(_is_of_memory, causes))):
         return None
     if address_bytes is None:
-        return LimitError("expected to fit in memory, but there is no more; give a smaller table or model")
+        return LimitError(
+            "expected to fit in memory, but there is no more; give a smaller table or model"
+        )
     return _address_error(address_bytes)
 
 
@@ -126,8 +141,10 @@ def _is_of_memory(error: BaseException) -> bool:
 
 def _address_error(address_bytes: int) -> LimitError:
     return LimitError(
-        f"expected more memory, but the address space of a process is limited to {address_bytes >> 20:,} MiB; raise "
-        "that, such as with ulimit -v unlimited, and limit the memory of workers by cluster.memory_limit"
+        "expected more memory, but the address space of a process is limited to "
+        f"{address_bytes >> 20:,} MiB; raise "
+        "that, such as with ulimit -v unlimited, and limit the memory of workers by "
+        "cluster.memory_limit"
     )
 
 

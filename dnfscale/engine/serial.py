@@ -46,7 +46,9 @@ class SerialEngine:
             self._watch(Progress(phase, done, len(items)))
         return merge(parts)
 
-    def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
+    def map(
+        self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]
+    ) -> list[Result]:
         results: list[Result] = []
         if not items:
             return results
@@ -56,7 +58,9 @@ class SerialEngine:
             self._watch(Progress(phase, done, len(items)))
         return results
 
-    def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
+    def keep(
+        self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]
+    ) -> Sequence[Any]:
         return self.map(phase, items, function)
 
     def chain(

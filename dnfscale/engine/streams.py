@@ -1,8 +1,9 @@
 """Standard streams that outlive whoever reads them.
 
-A job must not fail because nobody listens: because the pipe was closed by its reader, the disk of the log is full, or a
-stream was closed from the start. What cannot be written is lost, and the job goes on. Only a command whose product is
-what it prints says with require_stdout() that this must arrive.
+A job must not fail because nobody listens: because the pipe was closed by its reader, the disk of
+the log is full, or a stream was closed from the start. What cannot be written is lost, and the job
+goes on. Only a command whose product is what it prints says with require_stdout() that this must
+arrive.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ class ClosedPipeError(Exception):
 
 
 def outlive_readers() -> None:
-    """Replace stdout and stderr of this process by streams that lose what cannot be written, without an error.
+    """Replace stdout and stderr of this process by streams that lose what cannot be written,
+    without an error.
 
-    Descriptors 0 to 2 that are closed are taken first, here and for the processes that this one starts: a file that is
-    opened later would get the number, and whatever somebody prints.
+    Descriptors 0 to 2 that are closed are taken first, here and for the processes that this one
+    starts: a file that is opened later would get the number, and whatever somebody prints.
     """
     # The lowest free descriptor is given first. Writing to one of these fails, as it did before.
     while (handle := os.open(os.devnull, os.O_RDONLY)) <= 2:
@@ -38,10 +40,11 @@ def outlive_readers() -> None:
 
 
 def require_stdout(required: bool) -> None:
-    """Say whether what is printed from now on must arrive; if it does, and cannot, printing or flushing raises.
+    """Say whether what is printed from now on must arrive; if it does, and cannot, printing or
+    flushing raises.
 
-    That is ClosedPipeError where the reader has closed the pipe, and LimitError otherwise, once only. A stdout that
-    outlive_readers() has not replaced stays as it is.
+    That is ClosedPipeError where the reader has closed the pipe, and LimitError otherwise, once
+    only. A stdout that outlive_readers() has not replaced stays as it is.
     """
     raw = _raw(sys.stdout)
     if isinstance(raw, _OutlivingFile):
@@ -64,17 +67,21 @@ class _OutlivingFile(io.FileIO):
             if isinstance(error, BrokenPipeError):
                 raise ClosedPipeError from error
             raise LimitError(
-                f"expected to write to stdout, but that failed: {error.strerror}; send it where there is room for it"
+                f"expected to write to stdout, but that failed: {error.strerror}; send it "
+                "where there is room for it"
             ) from error
         if written is None:
-            # Another process has made the pipe or terminal that it shares with this one non-blocking, and it is full.
+            # Another process has made the pipe or terminal that it shares with this one
+            # non-blocking, and it is full.
             select.select([], [self], [])
             return self.write(content)
         return written
 
 
 def _outliving(stream: TextIO | None, number: int) -> TextIO:
-    """Return a stream like this one, or for a closed one; a console of Windows, or what tests put there, is kept."""
+    """Return a stream like this one, or for a closed one; a console of Windows, or what tests put
+    there, is kept.
+    """
     if stream is not None and type(_raw(stream)) is not io.FileIO:
         return stream
     file = io.BufferedWriter(_OutlivingFile(number, "w", closefd=False))

@@ -1,1 +1,3 @@
-"""The method as scikit-learn classifiers: tables of any kind, labels and weights in, readable formulas out."""
+"""The method as scikit-learn classifiers: tables of any kind, labels and weights in, readable
+formulas out.
+"""

@@ -1,7 +1,8 @@
 """Explains a black box by the formula closest to the answers of a fitted classifier.
 
-Fidelity is how often the formula answers as the classifier does, on rows that had no part in choosing it. Accuracy is
-how often it is right, if the truth is known. Both come from the same test folds.
+Fidelity is how often the formula answers as the classifier does, on rows that had no part in
+choosing it. Accuracy is how often it is right, if the truth is known. Both come from the same test
+folds.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Distilled:
     accuracy: float | None
     """The share of rows, in test folds, on which the formula is right; None if no y was given."""
     black_box_accuracy: float | None
-    """The share of rows on which the classifier is right; too favourable if it was trained on these rows."""
+    """The share of rows on which the classifier is right; too favourable if it was trained on these
+    rows.
+    """
 
     @property
     def formula(self) -> Any:
@@ -48,29 +51,38 @@ class Distilled:
 def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters: Any) -> Distilled:  # noqa: N803
     """Learn the formula closest to a fitted classifier of two classes.
 
-    The classifier is anything with a `predict`, or a function from X to labels. With y, the true labels, the accuracy
-    of both is reported besides the fidelity. The parameters are those of IdealClassifier, without class_weight.
+    The classifier is anything with a `predict`, or a function from X to labels. With y, the true
+    labels, the accuracy of both is reported besides the fidelity. The parameters are those of
+    IdealClassifier, without class_weight.
     """
     if parameters.get("class_weight") is not None:
-        raise SpecError("class_weight must be None in a distillation: every row counts once in the fidelity")
+        raise SpecError(
+            "class_weight must be None in a distillation: every row counts once in the fidelity"
+        )
     outer = keys_of(LearnSpec)["folds.outer"].checked(whole_number(folds), "folds")
     predict: Callable[[Any], Any] = model.predict if hasattr(model, "predict") else model
     answers = np.asarray(predict(X))
     classes = np.unique(answers)
     if len(classes) != 2:
-        raise DataError(f"expected a classifier that answers with two labels, got {len(classes)}: {classes[:5]!r}")
+        raise DataError(
+            f"expected a classifier that answers with two labels, got {len(classes)}: "
+            f"{classes[:5]!r}"
+        )
     classifier = IdealClassifier(**parameters).fit(X, answers)
     table = to_table(X)
     codes = 2 * (answers == classes[1]).astype(np.int8)
     if y is not None:
         truth = np.asarray(y)
         if truth.shape != (table.num_rows,):
-            raise DataError(f"expected as many labels as rows, got {truth.shape} and {table.num_rows:,}")
+            raise DataError(
+                f"expected as many labels as rows, got {truth.shape} and {table.num_rows:,}"
+            )
         known = classes.tolist()
         strange = [label for label in truth.tolist() if label not in known]
         if strange:
             raise DataError(
-                f"expected y to hold the labels that the classifier answers with, {known!r}, got {strange[0]!r}; "
+                "expected y to hold the labels that the classifier answers with, "
+                f"{known!r}, got {strange[0]!r}; "
                 "write both alike"
             )
         codes += (truth == classes[1]).astype(np.int8)

@@ -15,18 +15,20 @@ from dnfscale.spec.learn import LearnSpec
 class IdealClassifier(Readable):
     """Learns the shortest formula for the best Boolean function of a few attributes.
 
-    With two labels the formula predicts the larger one; with more labels there is a formula for each, and a row gets
-    the label whose formula finds it most probable, relative to the formula's own threshold if these differ.
+    With two labels the formula predicts the larger one; with more labels there is a formula for
+    each, and a row gets the label whose formula finds it most probable, relative to the formula's
+    own threshold if these differ.
 
     Parameters
     ----------
     max_ell : int, default 10
         The most attributes that a formula may use.
     profile : "paper" or "best"
-        What sets the parameters below that are None: the paper to the letter, or our recommendation.
+        What sets the parameters below that are None: the paper to the letter, or our
+        recommendation.
     cuts : "median", int, "auto", "entropy" or None
-        Where numbers are cut: at the median, at this many quantiles, at as many as the rows are good for, or at those
-        of many quantiles that tell about the label.
+        Where numbers are cut: at the median, at this many quantiles, at as many as the rows are
+        good for, or at those of many quantiles that tell about the label.
     at : dict of columns and lists of cuts, or None
         Columns that are cut at these values instead.
     intervals : bool or None
@@ -36,8 +38,9 @@ class IdealClassifier(Readable):
     rare : int, default 0
         Categories of fewer rows than this have no attribute of their own.
     rank : tuple of str or None
-        Rankings of attributes to try: some, such as "f" and "mutual_info", judge them one by one, others, such as
-        "forward" and "additive", together. `dnfscale.spec.registry.RANKINGS` lists them.
+        Rankings of attributes to try: some, such as "f" and "mutual_info", judge them one by one,
+        others, such as "forward" and "additive", together. `dnfscale.spec.registry.RANKINGS` lists
+        them.
     validation : float, default 0.3
         The share of the rows that is set aside to choose the number of attributes.
     validation_splits : int, "auto" or None
@@ -47,60 +50,66 @@ class IdealClassifier(Readable):
     rule : "tolerance", "standard_error" or None
         "standard_error": it may give up no more than one standard error either.
     drop_duplicates : bool or None
-        Whether attributes that equal another one, or its negation, in all rows looked at are left out.
+        Whether attributes that equal another one, or its negation, in all rows looked at are left
+        out.
     objective : "accuracy", "balanced_accuracy" or "f_beta"
         What the formula is to be good at.
     beta : float, default 1
         How many times as much as precision recall counts in F-beta.
     threshold : float, default 0.5
-        A type of row is accepted when at least this share of it is positive. Below 1/2 a missed positive counts more
-        than a false alarm: a wrong "no" costs 1 - threshold, a wrong "yes" costs threshold. It is rounded to the
-        nearest fraction with a denominator of at most a million.
+        A type of row is accepted when at least this share of it is positive. Below 1/2 a missed
+        positive counts more than a false alarm: a wrong "no" costs 1 - threshold, a wrong "yes"
+        costs threshold. It is rounded to the nearest fraction with a denominator of at most a
+        million.
     class_weight : dict, "balanced" or None
         What an error on a row of each label costs.
     missing : "drop", "error" or "indicator"
-        Rows with missing values are left out of the learning, refused, or kept, with an attribute for missing values.
-        In predictions a missing value makes the attributes of its column false; with "error" it is refused there too,
-        and arrays must be finite.
+        Rows with missing values are left out of the learning, refused, or kept, with an attribute
+        for missing values. In predictions a missing value makes the attributes of its column false;
+        with "error" it is refused there too, and arrays must be finite.
     shrink : "none", "support", "parent", "linear" or None
-        What decides for a type of few rows: its own rows alone ("none"), also those of the type with one attribute less
-        ("support", "parent"), or also a logistic regression ("linear").
+        What decides for a type of few rows: its own rows alone ("none"), also those of the type
+        with one attribute less ("support", "parent"), or also a logistic regression ("linear").
     shrink_rows : float, sequence of float or None
-        How many rows a type must have of its own for them to weigh as much as the other evidence, or with "support" to
-        decide alone; of several values, the best in validation. 8 unless the profile says otherwise.
+        How many rows a type must have of its own for them to weigh as much as the other evidence,
+        or with "support" to decide alone; of several values, the best in validation. 8 unless the
+        profile says otherwise.
     freedom : float or None
         The share of the rows that a shorter formula may be expected to get wrong in addition.
     unseen : "negative", "dont_care", "follow" or None
-        The formula's answer for combinations that no row had: no, whatever makes it shortest, or that of `shrink`.
+        The formula's answer for combinations that no row had: no, whatever makes it shortest, or
+        that of `shrink`.
     minimize : "exact", "sympy" or "none"
         How the formula is made short.
     categorical, boolean : tuple of str
-        Columns of numbers to be read as categories, and two-valued columns to be read as true or false.
+        Columns of numbers to be read as categories, and two-valued columns to be read as true or
+        false.
     drop : tuple of str
         Columns to ignore, such as identifiers.
     max_categories : int, default 10,000
         The most different values that a column of categories may have.
     any_columns : bool, default False
-        Whether predictions accept any table that has the columns of the formula, instead of all columns of `fit`.
+        Whether predictions accept any table that has the columns of the formula, instead of all
+        columns of `fit`.
     n_jobs : int or None
-        Processes to learn with from a Parquet path; None: this process alone; -1: as many as there are processors.
+        Processes to learn with from a Parquet path; None: this process alone; -1: as many as there
+        are processors.
     random_state : int, RandomState or None, default 0
         Which rows are for validation.
 
-    Attributes
-    ----------
-    formula_ : str, or a dict of them by label if there are more than two
-    attributes_ : list of the names that the formula uses
-    classes_ : the labels, in increasing order
-    models_ : the formula of each label with its attributes and counts; only one if there are two labels
-    sweep_ : for each number of attributes, the best ranking and its validation accuracy; a dict of them by label if
+    Attributes ---------- formula_ : str, or a dict of them by label if there are more than two
+    attributes_ : list of the names that the formula uses classes_ : the labels, in increasing order
+    models_ : the formula of each label with its attributes and counts; only one if there are two
+    labels sweep_ : for each number of attributes, the best ranking and its validation accuracy; a
+    dict of them by label if
         there are more than two
-    certificate_ : how far the rows support the formula, as in a model file; None if rows had weights; a dict of them by
+    certificate_ : how far the rows support the formula, as in a model file; None if rows had
+    weights; a dict of them by
         label if there are more than two labels
 
-    Rows are chosen for validation by their values, not by their order: the same rows in another order give the same
-    formula, and a row of weight 3 counts as that row three times. With a Parquet path or a Dask DataFrame they are
-    chosen as in a job, by the order of the rows.
+    Rows are chosen for validation by their values, not by their order: the same rows in another
+    order give the same formula, and a row of weight 3 counts as that row three times. With a
+    Parquet path or a Dask DataFrame they are chosen as in a job, by the order of the rows.
     """
 
     def __init__(
@@ -171,12 +180,14 @@ class IdealClassifier(Readable):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's names)
         """Learn from a table and its labels.
 
-        X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame or the path of a
-        Parquet dataset, with y the name of its target column (for Dask also a series of labels) and sample_weight the
-        name of its column of weights.
+        X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame
+        or the path of a Parquet dataset, with y the name of its target column (for Dask also a
+        series of labels) and sample_weight the name of its column of weights.
         """
         labelled = self._labelled(X, y, sample_weight, times=self._threshold().denominator)
-        spec = self.learn_spec(labelled.target, classes="auto", weight=labelled.weight, unit=labelled.unit)
+        spec = self.learn_spec(
+            labelled.target, classes="auto", weight=labelled.weight, unit=labelled.unit
+        )
         engine = self._engine(X)
         try:
             spec = with_unit(labelled.source, spec, engine)
@@ -191,7 +202,8 @@ class IdealClassifier(Readable):
                     {
                         "ell": step.ell,
                         "rank": step.rank,
-                        "validation_accuracy": step.correct / max(1, of_label.model.sweep.validation_rows),
+                        "validation_accuracy": step.correct
+                        / max(1, of_label.model.sweep.validation_rows),
                     }
                     for step in of_label.model.sweep.steps
                 ]

@@ -1,4 +1,6 @@
-"""What classifiers of tables share: rows in any form, with labels and weights, as a source that can be learned from."""
+"""What classifiers of tables share: rows in any form, with labels and weights, as a source that can
+be learned from.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,14 @@ from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import cores, launch
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
-from dnfscale.estimators.weights import MOST_WEIGHT, class_factors, products, repeats, sample_weights, whole_weights
+from dnfscale.estimators.weights import (
+    MOST_WEIGHT,
+    class_factors,
+    products,
+    repeats,
+    sample_weights,
+    whole_weights,
+)
 from dnfscale.learn.loading import LOADED
 from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.spec.learn import LearnSpec, parameters, settled
@@ -56,7 +65,9 @@ class Labelled:
     target: str
     name: str
     classes: Labels | None
-    """The labels that the codes in the target column mean; None where it holds the labels themselves."""
+    """The labels that the codes in the target column mean; None where it holds the labels
+    themselves.
+    """
     weight: str | None = None
     unit: int = 1
     weighted: bool = False
@@ -65,7 +76,9 @@ class Labelled:
 
     @property
     def alike(self) -> tuple[str, ...]:
-        """The columns whose names differ from another in case only, those beside the features too."""
+        """The columns whose names differ from another in case only, those beside the
+        features too.
+        """
         features = (name for name in self.source.types if name not in (self.target, self.weight))
         return alike_names((*features, *self.beside))
 
@@ -86,18 +99,23 @@ class _Weighed:
         return products(self.plain, self.factor)
 
     def repeated(self) -> _Weighed | None:
-        """Return each row as often as it weighs by itself; None where that cannot be, or is too often.
+        """Return each row as often as it weighs by itself; None where that cannot be, or is too
+        often.
 
         A row that counts three times is three rows, also where rows are dealt into parts.
         """
         often = repeats(self.plain, most=max(10 * self.table.num_rows, 1 << 20))
         if often is None:
             return None
-        return _Weighed(repeated(self.table, often), np.ones(often.sum()), np.repeat(self.factor, often))
+        return _Weighed(
+            repeated(self.table, often), np.ones(often.sum()), np.repeat(self.factor, often)
+        )
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that takes tables of any kind; its parameters are those of the formulas it learns."""
+    """A classifier that takes tables of any kind; its parameters are those of the formulas it
+    learns.
+    """
 
     drop: tuple[str, ...]
     missing: str
@@ -113,8 +131,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.categorical = True
-        # Unless told otherwise, a number is cut once, at its median: three blobs in two columns cannot be told apart
-        # with 83 %, as scikit-learn's check expects without this tag; 81 % is the most that four cells allow.
+        # Unless told otherwise, a number is cut once, at its median: three blobs in two columns
+        # cannot be told apart with 83 %, as scikit-learn's check expects without this tag; 81 % is
+        # the most that four cells allow.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -128,10 +147,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _spec(self, target: str, profile: str = "paper", **choices: Any) -> LearnSpec:
         """Return the parameters as a LearnSpec, with some choices replaced by the caller's."""
         values = settled(self._written(), profile=profile)
-        return LearnSpec(**{**values, "target": target, "outer": 0, "seed": self._seed(), **choices})
+        return LearnSpec(
+            **{**values, "target": target, "outer": 0, "seed": self._seed(), **choices}
+        )
 
     def _written(self) -> dict[str, Any]:
-        """Return the parameters that are not left at their defaults: they take precedence over those of a profile."""
+        """Return the parameters that are not left at their defaults: they take precedence over
+        those of a profile.
+        """
         signature = inspect.signature(type(self)).parameters
         given = {name: getattr(self, name) for name in parameters() if name in signature}
         return {
@@ -148,24 +171,31 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _seed(self) -> int:
         seed = whole_number(self.random_state)
         if isinstance(seed, bool | np.bool_):
-            raise SpecError(f"random_state must be a whole number, a RandomState or None, got {seed!r}")
+            raise SpecError(
+                f"random_state must be a whole number, a RandomState or None, got {seed!r}"
+            )
         return seed if isinstance(seed, int) else int(check_random_state(seed).randint(2**31))
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, times: int = 1) -> Labelled:  # noqa: N803
-        """Return the rows to learn from; the counts of a type must fit in 64 bits when multiplied by times."""
+        """Return the rows to learn from; the counts of a type must fit in 64 bits when multiplied
+        by times.
+        """
         if y is None:
             raise DataError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None: give the "
+                f"This {type(self).__name__} estimator requires y to be passed, but the "
+                "target y is None: give the "
                 "labels, or the name of the target column"
             )
         if is_path(X) or is_dask(X):
             if self.class_weight is not None:
                 raise DataError(
-                    "class_weight needs a table in memory, got a path or a Dask DataFrame; set threshold or objective"
+                    "class_weight needs a table in memory, got a path or a Dask DataFrame; "
+                    "set threshold or objective"
                 )
             if sample_weight is not None and not isinstance(sample_weight, str):
                 raise DataError(
-                    "expected sample_weight to be the name of a column of weights beside a path or a Dask DataFrame, "
+                    "expected sample_weight to be the name of a column of weights beside a "
+                    "path or a Dask DataFrame, "
                     f"got {type(sample_weight).__name__}"
                 )
             labelled = _labelled_path(X, y) if is_path(X) else _labelled_dask(X, y)
@@ -181,7 +211,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         target = unused_name("target", table.column_names)
         rows, classes = _weighed(table, target, labels, classes, weights, factors)
         # Columns that cannot be learned from are told of before their rows are put in order.
-        feature_columns(table_source(rows.table, "X"), target=target, drop=self.drop, categorical=(), boolean=())
+        feature_columns(
+            table_source(rows.table, "X"), target=target, drop=self.drop, categorical=(), boolean=()
+        )
         again = None if weights is None else rows.repeated()
         rows = again or rows
         weight, unit = None, 1
@@ -202,10 +234,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _with_weights(self, rows: _Weighed, name: str, most_times: int) -> tuple[pa.Table, int]:
-        """Return rows in their own order with a column of whole weights, and what a weight of one became."""
+        """Return rows in their own order with a column of whole weights, and what a weight of one
+        became.
+        """
         times, unit = whole_weights(rows.weighed, most=min(MOST_WEIGHT, (1 << 62) // most_times))
         if isinstance(self.class_weight, str):
-            # «balanced» leaves the weight of all rows together as it was: a row of weight one is an average one.
+            # «balanced» leaves the weight of all rows together as it was: a row of weight one is an
+            # average one.
             unit = max(1, round(float(times.sum()) / float(rows.plain.sum())))
         order = own_order(rows.table, times, without=self.drop)
         order = order[times[order] > 0]
@@ -217,7 +252,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.attributes_, dtype=object)
 
     def _checked(self, X: Any, *, reset: bool) -> pa.Table:  # noqa: N803
-        """Return rows as an Arrow table, making sure that they have the columns they should have."""
+        """Return rows as an Arrow table, making sure that they have the columns they
+        should have.
+        """
         named = is_frame(X)
         if not named:
             finite = self.missing == "error"
@@ -228,8 +265,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reset:
             self._columns = table.column_names
             return table
-        # Names that both sides have were compared. Where one has none, columns go by their position, and scikit-learn
-        # has warned; so it does for its own classifiers.
+        # Names that both sides have were compared. Where one has none, columns go by their
+        # position, and scikit-learn has warned; so it does for its own classifiers.
         return table if named and self.any_columns else table.rename_columns(self._columns)
 
     def _types_under(self, X: Any, taus: Sequence[Vocabulary]) -> list[Ints]:  # noqa: N803
@@ -240,7 +277,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_columns(taus, source.types, source.path)
         reading = Reading(columns, None, keep_missing=True)
         parts: list[list[Ints]] = [[np.empty(0, dtype=np.int64)] for _ in taus]
-        for block in (block for partition in source.partitions for block in partition.blocks(reading)):
+        for block in (
+            block for partition in source.partitions for block in partition.blocks(reading)
+        ):
             found = evaluate(block, columns, taus)
             if self.missing == "error" and found.incomplete is not None:
                 raise DataError(
@@ -261,14 +300,21 @@ def labels_in(X: Any, target: str) -> Labels:  # noqa: N803
     """Return the labels of all rows of a path or a Dask DataFrame, in their order."""
     source = lazy_source(X)
     if target not in source.types:
-        raise DataError(f"expected the name of the target column, got {target!r}; there are {', '.join(source.types)}")
+        raise DataError(
+            f"expected the name of the target column, got {target!r}; there are "
+            f"{', '.join(source.types)}"
+        )
     labels: list[Any] = []
     missing = 0
-    for block in (block for rows in source.partitions for block in rows.blocks(Reading((), target))):
+    for block in (
+        block for rows in source.partitions for block in rows.blocks(Reading((), target))
+    ):
         labels += [block.target.values[code] for code in block.target.codes.tolist()]
         missing += block.missing_targets
     if missing:
-        raise DataError(f"expected a label for every row, but {missing:,} are missing; leave those rows out")
+        raise DataError(
+            f"expected a label for every row, but {missing:,} are missing; leave those rows out"
+        )
     return np.array(labels)
 
 
@@ -278,7 +324,9 @@ def is_path(X: Any) -> bool:  # noqa: N803
 
 
 def whole_number(value: Any) -> Any:
-    """Return a whole number, such as one of NumPy's, as Python's own; anything else as it is, for others to check."""
+    """Return a whole number, such as one of NumPy's, as Python's own; anything else as it is, for
+    others to check.
+    """
     if isinstance(value, bool):
         return value
     try:
@@ -288,7 +336,9 @@ def whole_number(value: Any) -> Any:
 
 
 def _n_workers(n_jobs: Any) -> int:
-    """Return how many processes n_jobs stands for; negative numbers count back from all processors, as elsewhere."""
+    """Return how many processes n_jobs stands for; negative numbers count back from all processors,
+    as elsewhere.
+    """
     wanted = whole_number(n_jobs)
     if not is_whole(wanted) or wanted == 0:
         raise SpecError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
@@ -297,7 +347,9 @@ def _n_workers(n_jobs: Any) -> int:
 
 def _labelled_path(path: Any, target: Any) -> Labelled:
     if not isinstance(target, str):
-        raise DataError(f"expected the name of the target column beside a path, got {type(target).__name__}")
+        raise DataError(
+            f"expected the name of the target column beside a path, got {type(target).__name__}"
+        )
     return Labelled(lazy_source(path), target, target, None, beside=(target,))
 
 
@@ -306,7 +358,8 @@ def _labelled_dask(frame: Any, y: Any) -> Labelled:
         return Labelled(lazy_source(frame), y, y, None, beside=(y,))
     if not (hasattr(y, "dask") or hasattr(y, "index")):
         raise DataError(
-            f"expected the name of the target column, or a series, beside a Dask DataFrame, got {type(y).__name__}"
+            "expected the name of the target column, or a series, beside a Dask "
+            f"DataFrame, got {type(y).__name__}"
         )
     name = unused_name("target", frame.columns)
     labelled = dask_source(frame.assign(**{name: y}), "X")
@@ -314,9 +367,15 @@ def _labelled_dask(frame: Any, y: Any) -> Labelled:
 
 
 def _weighed(
-    table: pa.Table, target: str, labels: Ints, classes: Labels, weights: Floats | None, factors: Floats | None
+    table: pa.Table,
+    target: str,
+    labels: Ints,
+    classes: Labels,
+    weights: Floats | None,
+    factors: Floats | None,
 ) -> tuple[_Weighed, Labels]:
-    """Return the rows that weigh something, with their labels as a column of codes, and the classes these stand for.
+    """Return the rows that weigh something, with their labels as a column of codes, and the classes
+    these stand for.
 
     Rows that weigh nothing are not there, and neither is a class that has no other rows.
     """
@@ -330,13 +389,21 @@ def _weighed(
 
 
 def _names(*given: Any) -> tuple[str, ...]:
-    """Return the names of those series that have one: they may well stand in the same table as the features."""
+    """Return the names of those series that have one: they may well stand in the same table as the
+    features.
+    """
     return tuple(name for name in map(_name, given) if isinstance(name, str))
 
 
 def _name(series: Any) -> Any:
-    """Return the name of a series, if it has one; that of a Dask array is a key of its graph, and says nothing."""
-    return None if hasattr(series, "dask") and not hasattr(series, "index") else getattr(series, "name", None)
+    """Return the name of a series, if it has one; that of a Dask array is a key of its graph, and
+    says nothing.
+    """
+    return (
+        None
+        if hasattr(series, "dask") and not hasattr(series, "index")
+        else getattr(series, "name", None)
+    )
 
 
 def _labels(y: Any, n_rows: int) -> tuple[Ints, Labels]:
@@ -347,23 +414,30 @@ def _labels(y: Any, n_rows: int) -> tuple[Ints, Labels]:
 
         labels = column_or_1d(labels, warn=True)
     if labels.ndim != 1:
-        raise DataError(f"bad input shape: expected one label a row, got an array of {labels.ndim} dimensions")
+        raise DataError(
+            f"bad input shape: expected one label a row, got an array of {labels.ndim} dimensions"
+        )
     if len(labels) != n_rows:
         raise DataError(f"expected as many labels as rows, got {len(labels):,} and {n_rows:,}")
     if labels.dtype.kind == "f" and np.isinf(labels).any():
-        raise DataError("Input y contains infinity or a value too large for a label; leave those rows out")
+        raise DataError(
+            "Input y contains infinity or a value too large for a label; leave those rows out"
+        )
     if labels.dtype.kind in "fO":
         missing = sum(map(_is_absent, labels.tolist()))
         if missing:
             raise DataError(
-                f"Input y contains NaN: expected a label for every row, but {missing:,} are missing; "
+                f"Input y contains NaN: expected a label for every row, but {missing:,} "
+                "are missing; "
                 "leave those rows out"
             )
     labels = _plain_labels(labels)
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
-        raise DataError(f"expected labels of one type, but they cannot be ordered: {error}") from error
+        raise DataError(
+            f"expected labels of one type, but they cannot be ordered: {error}"
+        ) from error
     if len(classes) > 2:
         check_classification_targets(labels)
     if len(classes) < 2:
@@ -378,13 +452,18 @@ def _is_absent(label: Any) -> bool:
 
 
 def _plain_labels(labels: Labels) -> Labels:
-    """Return labels in the dtype of what they are; those that a model file could not hold are an error."""
+    """Return labels in the dtype of what they are; those that a model file could not hold are an
+    error.
+    """
     if labels.dtype.kind in "biufUT":
         return labels
     listed = labels.tolist() if labels.dtype.kind == "O" else [labels]
     for label in listed:
         if not isinstance(label, str | bool | int | float | np.number | np.bool_):
-            raise DataError(f"expected labels that are numbers, booleans or strings, got {_kind(label)}; convert y")
+            raise DataError(
+                "expected labels that are numbers, booleans or strings, got "
+                f"{_kind(label)}; convert y"
+            )
     return labels if any(isinstance(label, str) for label in listed) else np.array(listed)
 
 
@@ -393,10 +472,13 @@ def _kind(label: Any) -> str:
 
 
 def _two_or_more(classes: Labels) -> Labels:
-    """Return the classes of rows that weigh something, making sure that there is something to tell apart."""
+    """Return the classes of rows that weigh something, making sure that there is something to tell
+    apart.
+    """
     if len(classes) < 2:
         raise DataError(
-            f"expected at least two classes to tell apart, but the rows that weigh more than zero have the labels "
+            "expected at least two classes to tell apart, but the rows that weigh more "
+            "than zero have the labels "
             f"{classes.tolist()!r}; mend sample_weight or class_weight"
         )
     return classes

@@ -1,4 +1,6 @@
-"""What every fitted classifier of formulas offers: answers, explanations, exports, and its display in a notebook."""
+"""What every fitted classifier of formulas offers: answers, explanations, exports, and its display
+in a notebook.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ from dnfscale.spec.registry import EXPORTS, Export
 
 
 class Readable(TableClassifier):
-    """A classifier whose answers come from formulas: one for two labels, or one for each of more."""
+    """A classifier whose answers come from formulas: one for two labels, or one for each
+    of more.
+    """
 
     models_: tuple[Model, ...]
 
@@ -41,32 +45,40 @@ class Readable(TableClassifier):
         """Return the label of each row."""
         check_is_fitted(self)
         types = self._types(X)
-        answers = self._given(types).argmax(axis=1) if len(types) > 1 else self.models_[0].accepted()[types[0]]
+        answers = (
+            self._given(types).argmax(axis=1)
+            if len(types) > 1
+            else self.models_[0].accepted()[types[0]]
+        )
         return np.asarray(self.classes_[answers.astype(np.intp)])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
-        """Return the probability of each label, from (c_t + 1) / (n_t + 2) for the type t of each row.
+        """Return the probability of each label, from (c_t + 1) / (n_t + 2) for the type t of each
+        row.
 
-        Smoothing never crosses the threshold: of two labels, `predict` gives the larger one exactly when its
-        probability is above the threshold. The probabilities of more labels are divided by the thresholds of their
-        formulas, if these differ, and scaled to add up to one, so that the most probable label is the one that
-        `predict` gives. With `objective="balanced_accuracy"` this is how probable each label would be if all were
-        equally frequent.
+        Smoothing never crosses the threshold: of two labels, `predict` gives the larger one exactly
+        when its probability is above the threshold. The probabilities of more labels are divided by
+        the thresholds of their formulas, if these differ, and scaled to add up to one, so that the
+        most probable label is the one that `predict` gives. With `objective="balanced_accuracy"`
+        this is how probable each label would be if all were equally frequent.
         """
         check_is_fitted(self)
         given = self._given(self._types(X))
         return np.asarray(given / given.sum(axis=1, keepdims=True))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
-        """Return the share of rows that get their true label; for a path or a Dask DataFrame, y may name the target."""
+        """Return the share of rows that get their true label; for a path or a Dask DataFrame, y may
+        name the target.
+        """
         labels = labels_in(X, y) if isinstance(y, str) and (is_path(X) or is_dask(X)) else y
         return float(super().score(X, labels, sample_weight))
 
     def decision(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
-        """Return the type of each row, its rows n and positive rows c among those learned from, and the answer.
+        """Return the type of each row, its rows n and positive rows c among those learned from, and
+        the answer.
 
-        It is a record array with the fields type (bit i is the truth value of attribute i), n, c and accepted; with
-        more than two labels it has one column for each.
+        It is a record array with the fields type (bit i is the truth value of attribute i), n, c
+        and accepted; with more than two labels it has one column for each.
         """
         check_is_fitted(self)
         columns = []
@@ -80,15 +92,18 @@ class Readable(TableClassifier):
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
     def explain(self, X: Any, *, text: bool = False) -> list[Any]:  # noqa: N803
-        """Explain each row's answer: which terms hold, why others fail, and the smallest change that would flip it.
+        """Explain each row's answer: which terms hold, why others fail, and the smallest change
+        that would flip it.
 
-        Each explanation is a dict as `dnfscale explain --json` writes it or, with `text`, the same in words. With more
-        than two labels it is about the formula of the label that the row gets.
+        Each explanation is a dict as `dnfscale explain --json` writes it or, with `text`, the same
+        in words. With more than two labels it is about the formula of the label that the row gets.
         """
         check_is_fitted(self)
         types = np.array(self._types(X))
         answering = (
-            np.zeros(types.shape[1], dtype=np.intp) if len(self.models_) == 1 else self._given(types).argmax(axis=1)
+            np.zeros(types.shape[1], dtype=np.intp)
+            if len(self.models_) == 1
+            else self._given(types).argmax(axis=1)
         )
         found: list[Any] = [None] * types.shape[1]
         for place, model in enumerate(self.models_):
@@ -96,7 +111,9 @@ class Readable(TableClassifier):
             codes = types[place, rows].tolist()
             known = explain_types(model, set(codes))
             for row, code in zip(rows.tolist(), codes, strict=True):
-                found[row] = narrate.write(model, known[code]) if text else to_record(model, known[code])
+                found[row] = (
+                    narrate.write(model, known[code]) if text else to_record(model, known[code])
+                )
         return found
 
     def save(self, path: Any) -> None:
@@ -106,7 +123,9 @@ class Readable(TableClassifier):
         Path(path).write_text(text + "\n", encoding="utf-8")
 
     def model_of(self, label: Any = None) -> Model:
-        """Return the formula of a label with its attributes and counts; if there are two, only the larger has one."""
+        """Return the formula of a label with its attributes and counts; if there are two, only the
+        larger has one.
+        """
         check_is_fitted(self)
         known = {model.positive[0]: model for model in self.models_}
         if label is None and len(known) == 1:
@@ -121,11 +140,14 @@ class Readable(TableClassifier):
         values = np.array(table.summary.target.values)
         self.classes_ = values if labelled.classes is None else labelled.classes[values]
         if labelled.classes is None:
-            self._columns = list(dict.fromkeys(stored_column(column.name) for column in table.columns))
+            self._columns = list(
+                dict.fromkeys(stored_column(column.name) for column in table.columns)
+            )
             self.n_features_in_ = len(self._columns)
             self.feature_names_in_ = np.array(self._columns, dtype=object)
         labels = (self.classes_[[1]] if len(models) == 1 else self.classes_).tolist()
-        # The columns that we add, for labels and weights, are not part of the dataset; those of the caller may be.
+        # The columns that we add, for labels and weights, are not part of the dataset; those of the
+        # caller may be.
         alike = labelled.alike
         named = (
             replace(
@@ -142,7 +164,9 @@ class Readable(TableClassifier):
         self.certificate_ = self._by_label(
             [dict(model.certificate) if model.certificate else None for model in self.models_]
         )
-        self.attributes_ = list(dict.fromkeys(name for model in self.models_ for name in model.tau.names))
+        self.attributes_ = list(
+            dict.fromkeys(name for model in self.models_ for name in model.tau.names)
+        )
 
     def _by_label(self, values: Sequence[Any]) -> Any:
         """Return the value of the only formula, or a dict of the values by label."""
@@ -165,11 +189,19 @@ class Readable(TableClassifier):
         return "".join(_formula_html(model) for model in self.models_)
 
     def _repr_latex_(self) -> str | None:
-        return "\n".join(export_latex(model) for model in self.models_) if hasattr(self, "models_") else None
+        return (
+            "\n".join(export_latex(model) for model in self.models_)
+            if hasattr(self, "models_")
+            else None
+        )
 
 
 def _formula_html(model: Model) -> str:
-    terms = [Dnf((term,)).render(model.tau.names) for term in model.dnf.terms] if model.tree is None else []
+    terms = (
+        [Dnf((term,)).render(model.tau.names) for term in model.dnf.terms]
+        if model.tree is None
+        else []
+    )
     shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, terms or [model.formula]))
     head = f"{html.escape(model.target)} = {html.escape(', '.join(map(str, model.positive)))}"
     return f"<div><b>{head}</b> if<br>&nbsp;&nbsp;<code>{shown}</code></div>"
@@ -188,7 +220,9 @@ def _export_method(export: Export) -> Callable[..., str]:
 
     of_method = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     of_options = [
-        inspect.Parameter(known.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=known.default)
+        inspect.Parameter(
+            known.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=known.default
+        )
         for known in options
     ]
     of_label = inspect.Parameter("label", inspect.Parameter.KEYWORD_ONLY, default=None)
@@ -196,7 +230,9 @@ def _export_method(export: Export) -> Callable[..., str]:
     method.__name__ = f"to_{export.name}"
     method.__qualname__ = f"{Readable.__name__}.{method.__name__}"
     described = [f"    {known.name}: {known.help}" for known in options]
-    method.__doc__ = "\n".join([f"Return the formula as {export.title}.", *([""] if described else []), *described])
+    method.__doc__ = "\n".join(
+        [f"Return the formula as {export.title}.", *([""] if described else []), *described]
+    )
     return method
 
 

@@ -1,1 +1,3 @@
-"""Models in other languages, a module each, which registers itself; each has the model's answer for every row."""
+"""Models in other languages, a module each, which registers itself; each has the model's answer for
+every row.
+"""

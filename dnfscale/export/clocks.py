@@ -1,7 +1,8 @@
-"""Parts of dates and times in other languages: what the clock of a zone shows, whatever zone a session is in.
+"""Parts of dates and times in other languages: what the clock of a zone shows, whatever zone a
+session is in.
 
-Databases count weekdays differently, and PostgreSQL takes the sign of an offset the other way round; so offsets are
-added to UTC, except in BigQuery, which reads them as they are meant.
+Databases count weekdays differently, and PostgreSQL takes the sign of an offset the other way
+round; so offsets are added to UTC, except in BigQuery, which reads them as they are meant.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def bigquery_place(part: Part, name: str) -> int:
 
 
 def python_part(variable: str, part: Part) -> str:
-    """Write the number of a part of a variable's value; Monday is 0, January 1, as Python counts."""
+    """Write the number of a part of a variable's value; Monday is 0, January 1, as
+    Python counts.
+    """
     return f"_part({variable}, {str(part.unit)!r}, {_python_zone(part.zone)})"
 
 
@@ -50,7 +53,9 @@ def python_place(part: Part, name: str) -> int:
 
 
 def python_part_needs(attributes: Iterable[Attribute]) -> tuple[list[str], list[str]]:
-    """Return the imports and the functions that the module of some attributes needs for their parts."""
+    """Return the imports and the functions that the module of some attributes needs for their
+    parts.
+    """
     parts = [attribute.column for attribute in attributes if isinstance(attribute.column, Part)]
     fixed = [part.zone is not None and offset_s(part.zone) is not None for part in parts]
     named = [part.zone is not None and offset_s(part.zone) is None for part in parts]
@@ -87,4 +92,8 @@ def _python_zone(zone: str | None) -> str:
     ahead = offset_s(zone)
     if ahead is None:
         return f"zoneinfo.ZoneInfo({zone!r})"
-    return f"datetime.timezone(datetime.timedelta(seconds={ahead}))" if ahead else "datetime.timezone.utc"
+    return (
+        f"datetime.timezone(datetime.timedelta(seconds={ahead}))"
+        if ahead
+        else "datetime.timezone.utc"
+    )

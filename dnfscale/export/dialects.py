@@ -1,9 +1,11 @@
-"""SQL dialects: how each engine spells names, texts, numbers and comparisons, so that none is silently misread.
+"""SQL dialects: how each engine spells names, texts, numbers and comparisons, so that none is
+silently misread.
 
-Three things differ between engines and would be wrong in silence. DuckDB and PostgreSQL take NaN for the greatest of
-all numbers, BigQuery compares it with nothing. DuckDB compares the text '1' with the number 1 by turning one into the
-other, so its comparisons are spelled in ways that refuse a column of another type. And an engine may take two names
-for the same: DuckDB and BigQuery where only the case differs, PostgreSQL where they differ after 63 bytes.
+Three things differ between engines and would be wrong in silence. DuckDB and PostgreSQL take NaN
+for the greatest of all numbers, BigQuery compares it with nothing. DuckDB compares the text '1'
+with the number 1 by turning one into the other, so its comparisons are spelled in ways that refuse
+a column of another type. And an engine may take two names for the same: DuckDB and BigQuery where
+only the case differs, PostgreSQL where they differ after 63 bytes.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ class Dialect:
     same_name: Callable[[str], str]
     """Map all names that the engine takes for equal to one of them."""
     part: Callable[[str, Part], str]
-    """Write the number of the hour, weekday or month of a column, as the clock of its zone shows it."""
+    """Write the number of the hour, weekday or month of a column, as the clock of its zone shows
+    it.
+    """
     place: Callable[[Part, str], int]
     """Return the number of a weekday or month."""
     double: str
@@ -63,9 +67,11 @@ class Dialect:
 
 
 def _exact_number(value: int | float) -> str | None:
-    """Write a number as a whole one if it could stand in a column of whole numbers; else return None.
+    """Write a number as a whole one if it could stand in a column of whole numbers; else return
+    None.
 
-    Beyond 2**53 a whole number must not be compared as a float. A float that is whole is the same number either way.
+    Beyond 2**53 a whole number must not be compared as a float. A float that is whole is the same
+    number either way.
     """
     if isinstance(value, float) and (not value.is_integer() or abs(value) >= _BIGGEST_WHOLE):
         return None
@@ -82,7 +88,9 @@ def _standard_text(value: str, escaped: str) -> str:
     if not re.search(escaped, value):
         return f"'{doubled}'"
     named = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    spelled = (named.get(c) or (f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else c) for c in doubled)
+    spelled = (
+        named.get(c) or (f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else c) for c in doubled
+    )
     return "E'" + "".join(spelled) + "'"
 
 
@@ -90,7 +98,13 @@ def _duckdb_text(value: str) -> str:
     if "\0" not in value:
         return _standard_text(value, r"[\x00-\x1f\x7f]")
     # A literal cannot hold NUL, a text can.
-    return "(" + " || chr(0) || ".join(_standard_text(part, r"[\x00-\x1f\x7f]") for part in value.split("\0")) + ")"
+    return (
+        "("
+        + " || chr(0) || ".join(
+            _standard_text(part, r"[\x00-\x1f\x7f]") for part in value.split("\0")
+        )
+        + ")"
+    )
 
 
 def _duckdb_number(value: int | float) -> str:
@@ -119,16 +133,31 @@ def _duckdb_differs(column: str, value: int | float | str) -> str:
 
 
 def _castable(value: str) -> bool:
-    """Return whether a text could be cast to a number, a date or a truth value: '=' would do so, LIKE does not."""
+    """Return whether a text could be cast to a number, a date or a truth value: '=' would do so,
+    LIKE does not.
+    """
     word = value.strip().lstrip("+-.").lower()
-    looks_so = word[:1].isdigit() or word in ("t", "f", "y", "n", "true", "false", "yes", "no", "on", "off", "nan")
+    looks_so = word[:1].isdigit() or word in (
+        "t",
+        "f",
+        "y",
+        "n",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "nan",
+    )
     return (looks_so or word.startswith("inf")) and not re.search(r"[%_\\]", value)
 
 
 def _postgres_text(value: str) -> str:
     if "\0" in value:
         raise DataError(
-            f"PostgreSQL has no texts with the character NUL, but the model compares with {value!r}; "
+            "PostgreSQL has no texts with the character NUL, but the model compares with "
+            f"{value!r}; "
             "export to another dialect, or learn without that category"
         )
     written = _standard_text(value, r"[\x00-\x1f\x7f\\]")
@@ -146,11 +175,16 @@ def _postgres_number(value: int | float) -> str:
 
 
 def _postgres_same(column: str, value: int | float | str) -> str:
-    return f"{column} = {_postgres_text(value) if isinstance(value, str) else _postgres_number(value)}"
+    return (
+        f"{column} = {_postgres_text(value) if isinstance(value, str) else _postgres_number(value)}"
+    )
 
 
 def _postgres_differs(column: str, value: int | float | str) -> str:
-    return f"{column} IS DISTINCT FROM {_postgres_text(value) if isinstance(value, str) else _postgres_number(value)}"
+    return (
+        f"{column} IS DISTINCT FROM "
+        f"{_postgres_text(value) if isinstance(value, str) else _postgres_number(value)}"
+    )
 
 
 def _bigquery_escaped(value: str, delimiter: str) -> str:
@@ -180,11 +214,16 @@ def _bigquery_number(value: int | float) -> str:
 
 
 def _bigquery_same(column: str, value: int | float | str) -> str:
-    return f"{column} = {_bigquery_text(value) if isinstance(value, str) else _bigquery_number(value)}"
+    return (
+        f"{column} = {_bigquery_text(value) if isinstance(value, str) else _bigquery_number(value)}"
+    )
 
 
 def _bigquery_differs(column: str, value: int | float | str) -> str:
-    return f"{column} IS DISTINCT FROM {_bigquery_text(value) if isinstance(value, str) else _bigquery_number(value)}"
+    return (
+        f"{column} IS DISTINCT FROM "
+        f"{_bigquery_text(value) if isinstance(value, str) else _bigquery_number(value)}"
+    )
 
 
 DIALECTS: dict[str, Dialect] = {
@@ -196,11 +235,14 @@ DIALECTS: dict[str, Dialect] = {
         quantity=duckdb_quantity,
         same=_duckdb_same,
         differs=_duckdb_differs,
-        # Nothing is greater than NaN. Parquet's statistics of the least and greatest number leave NaN out, and DuckDB
-        # 2.0 decides comparisons with NaN by them; it has no statistics of a function's result, hence least().
+        # Nothing is greater than NaN. Parquet's statistics of the least and greatest number leave
+        # NaN out, and DuckDB 2.0 decides comparisons with NaN by them; it has no statistics of a
+        # function's result, hence least().
         below_nan=lambda column: f"{column} = least({column}, 'inf'::DOUBLE)",
         is_nan=lambda column: f"{column} > least({column}, 'inf'::DOUBLE)",
-        any_is_nan=lambda column: f"typeof({column}) IN ('FLOAT', 'DOUBLE') AND {column}::VARCHAR IN ('nan', '-nan')",
+        any_is_nan=lambda column: (
+            f"typeof({column}) IN ('FLOAT', 'DOUBLE') AND {column}::VARCHAR IN ('nan', '-nan')"
+        ),
         same_name=lambda name: name.translate(_LOWER_ASCII),
         part=duckdb_part,
         place=standard_place,
@@ -217,7 +259,8 @@ DIALECTS: dict[str, Dialect] = {
         below_nan=lambda column: f"{column} < 'NaN'::float8",
         is_nan=lambda column: f"{column} = 'NaN'::float8",
         any_is_nan=lambda column: (
-            f"pg_typeof({column})::text IN ('real', 'double precision', 'numeric') AND {column}::text = 'NaN'"
+            f"pg_typeof({column})::text IN ('real', 'double precision', 'numeric') AND "
+            f"{column}::text = 'NaN'"
         ),
         same_name=lambda name: name.encode("utf-8", "surrogatepass")[:63].decode("utf-8", "ignore"),
         part=postgres_part,

@@ -22,7 +22,9 @@ class Kind(StrEnum):
 
 
 def kinds(tau: Vocabulary) -> dict[str, Kind]:
-    """Return the kind of each column of the dataset; one that is compared with values of two kinds is an error."""
+    """Return the kind of each column of the dataset; one that is compared with values of two kinds
+    is an error.
+    """
     found: dict[str, Kind] = {}
     for attribute in tau.attributes:
         kind = _kind(attribute)
@@ -43,8 +45,14 @@ def _kind(attribute: Attribute) -> Kind:
     if isinstance(attribute.column, Part):
         return Kind.MOMENT
     if isinstance(attribute, Above | Between):
-        measured = (cut.measure.kind for cut in cuts_of(attribute) if isinstance(cut, quantities.Quantity))
-        return Kind.MOMENT if any(kind is not quantities.Kind.DECIMAL for kind in measured) else Kind.NUMBER
+        measured = (
+            cut.measure.kind for cut in cuts_of(attribute) if isinstance(cut, quantities.Quantity)
+        )
+        return (
+            Kind.MOMENT
+            if any(kind is not quantities.Kind.DECIMAL for kind in measured)
+            else Kind.NUMBER
+        )
     if isinstance(attribute.value, bool):
         return Kind.FLAG
     return Kind.TEXT if isinstance(attribute.value, str) else Kind.NUMBER

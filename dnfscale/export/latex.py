@@ -1,4 +1,6 @@
-"""A model as a LaTeX formula, for a document that uses amsmath. It is plain ASCII and compiles with every engine."""
+"""A model as a LaTeX formula, for a document that uses amsmath. It is plain ASCII and compiles with
+every engine.
+"""
 
 from __future__ import annotations
 
@@ -87,17 +89,25 @@ _ACCENTS = {
 
 
 def export_latex(model: Model) -> str:
-    """Return the formula as an align* environment: what it predicts, then one term per line, or the tree."""
-    lines = [rf"{_predicted(model)} \iff {{}} & {first}" if i == 0 else first for i, first in enumerate(_lines(model))]
+    """Return the formula as an align* environment: what it predicts, then one term per line, or the
+    tree.
+    """
+    lines = [
+        rf"{_predicted(model)} \iff {{}} & {first}" if i == 0 else first
+        for i, first in enumerate(_lines(model))
+    ]
     if needs_note(model):
         lines.append(
-            r"& \text{(where a value is missing, $\le$ alone, $\ne$ and $\lnot$ hold; other comparisons do not)}"
+            r"& \text{(where a value is missing, $\le$ alone, $\ne$ and $\lnot$ hold; "
+            r"other comparisons do not)}"
         )
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
 
 
 def escape(text: str) -> str:
-    """Return a text as LaTeX prints it; a character that LaTeX may not know is spelled by its number, as in U+1F600."""
+    """Return a text as LaTeX prints it; a character that LaTeX may not know is spelled by its
+    number, as in U+1F600.
+    """
     # Spaces at the ends, and all but one in a row, would vanish.
     spaced = [
         r"\ " if c == " " and (i in (0, len(text) - 1) or text[i - 1] == " ") else _escaped(c)
@@ -117,7 +127,9 @@ def _lines(model: Model) -> list[str]:
         return latex_condition(model.tau.attributes[i], holds)
 
     if model.tree is not None:
-        return [spell(model.tree, Spelling(told, r" \land ", r" \lor ", lambda text: rf"\lnot {text}"))]
+        return [
+            spell(model.tree, Spelling(told, r" \land ", r" \lor ", lambda text: rf"\lnot {text}"))
+        ]
     if not model.dnf.terms:
         return [r"\text{false}"]
     if any(not term.care for term in model.dnf.terms):
@@ -135,7 +147,9 @@ def _lines(model: Model) -> list[str]:
 
 
 def latex_conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
-    """Return literals that hold together in mathematics mode; the cuts of a column become one interval."""
+    """Return literals that hold together in mathematics mode; the cuts of a column become one
+    interval.
+    """
     return [
         latex_condition(attributes[part[0]], part[1]) if isinstance(part, tuple) else _range(part)
         for part in in_ranges(attributes, literals)
@@ -180,7 +194,9 @@ def _value(value: Scalar) -> str:
 
 def _number(value: int | float | Quantity) -> str:
     if isinstance(value, Quantity):
-        return str(value) if value.measure.kind is Kind.DECIMAL else rf"\text{{{escape(str(value))}}}"
+        return (
+            str(value) if value.measure.kind is Kind.DECIMAL else rf"\text{{{escape(str(value))}}}"
+        )
     if isinstance(value, float) and math.isinf(value):
         return r"\infty" if value > 0 else r"-\infty"
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e16

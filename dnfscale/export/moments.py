@@ -1,8 +1,9 @@
-"""Dates, times, durations and decimals in other languages: exact for every value that the language can hold.
+"""Dates, times, durations and decimals in other languages: exact for every value that the language
+can hold.
 
-For a language whose clock has microseconds, a cut is written as the last microsecond that is not after it: every value
-that the language can hold lies above both or above neither. A duration is written as the whole number of steps that
-Parquet stores, which is what databases read.
+For a language whose clock has microseconds, a cut is written as the last microsecond that is not
+after it: every value that the language can hold lies above both or above neither. A duration is
+written as the whole number of steps that Parquet stores, which is what databases read.
 """
 
 from __future__ import annotations
@@ -27,7 +28,12 @@ def duckdb_quantity(quantity: Quantity) -> str:
 
 def postgres_quantity(quantity: Quantity) -> str:
     """Write a quantity for PostgreSQL."""
-    names = {Kind.DATE: "DATE", Kind.TIME: "TIME", Kind.TIMESTAMP: "TIMESTAMP", Kind.INSTANT: "TIMESTAMPTZ"}
+    names = {
+        Kind.DATE: "DATE",
+        Kind.TIME: "TIME",
+        Kind.TIMESTAMP: "TIMESTAMP",
+        Kind.INSTANT: "TIMESTAMPTZ",
+    }
     return _standard(_to_microseconds(quantity), names, "PostgreSQL")
 
 
@@ -35,12 +41,19 @@ def bigquery_quantity(quantity: Quantity) -> str:
     """Write a quantity for BigQuery, where a plain number with a point is a float."""
     if quantity.measure.kind is Kind.DECIMAL:
         return f"{'NUMERIC' if quantity.measure.steps <= 10**9 else 'BIGNUMERIC'} '{quantity}'"
-    names = {Kind.DATE: "DATE", Kind.TIME: "TIME", Kind.TIMESTAMP: "DATETIME", Kind.INSTANT: "TIMESTAMP"}
+    names = {
+        Kind.DATE: "DATE",
+        Kind.TIME: "TIME",
+        Kind.TIMESTAMP: "DATETIME",
+        Kind.INSTANT: "TIMESTAMP",
+    }
     return _standard(_to_microseconds(quantity), names, "BigQuery")
 
 
 def python_amount(variable: str, kind: Kind) -> str:
-    """Write the value of a variable so that it compares with quantities as python_quantity writes them."""
+    """Write the value of a variable so that it compares with quantities as python_quantity writes
+    them.
+    """
     if kind is Kind.DECIMAL:
         return variable
     if kind is Kind.DATE:
@@ -48,7 +61,10 @@ def python_amount(variable: str, kind: Kind) -> str:
     zone = ", tzinfo=datetime.timezone.utc" if kind is Kind.INSTANT else ""
     span = {
         Kind.DURATION: variable,
-        Kind.TIME: f"datetime.datetime.combine(datetime.date(1970, 1, 1), {variable}) - datetime.datetime(1970, 1, 1)",
+        Kind.TIME: (
+            f"datetime.datetime.combine(datetime.date(1970, 1, 1), {variable}) - "
+            "datetime.datetime(1970, 1, 1)"
+        ),
     }.get(kind, f"{variable} - datetime.datetime(1970, 1, 1{zone})")
     return f"_nanoseconds({span})"
 
@@ -79,9 +95,14 @@ def _nanoseconds(span):
 
 def _to_microseconds(quantity: Quantity) -> Quantity:
     """Return the last whole microsecond that is not after a time; other quantities as they are."""
-    if quantity.measure.kind in (Kind.DATE, Kind.DURATION, Kind.DECIMAL) or quantity.amount * STEPS["us"] % 1 == 0:
+    if (
+        quantity.measure.kind in (Kind.DATE, Kind.DURATION, Kind.DECIMAL)
+        or quantity.amount * STEPS["us"] % 1 == 0
+    ):
         return quantity
-    return Quantity(Measure(quantity.measure.kind, STEPS["us"]), math.floor(quantity.amount * STEPS["us"]))
+    return Quantity(
+        Measure(quantity.measure.kind, STEPS["us"]), math.floor(quantity.amount * STEPS["us"])
+    )
 
 
 def _standard(quantity: Quantity, names: dict[Kind, str], title: str) -> str:
@@ -91,9 +112,12 @@ def _standard(quantity: Quantity, names: dict[Kind, str], title: str) -> str:
     if kind is Kind.DURATION:
         return str(quantity.ticks)
     year = year_of(quantity)
-    if not 1 <= (1 if year is None else year) <= 9999 or (kind is Kind.TIME and not 0 <= quantity.amount < DAY_S):
+    if not 1 <= (1 if year is None else year) <= 9999 or (
+        kind is Kind.TIME and not 0 <= quantity.amount < DAY_S
+    ):
         raise DataError(
-            f"{title} can be told years from 1 to 9999 and times within a day, but the model cuts at {quantity}; "
+            f"{title} can be told years from 1 to 9999 and times within a day, but the "
+            f"model cuts at {quantity}; "
             "learn without that column, or correct its values"
         )
     return f"{names[kind]} '{str(quantity).replace('T', ' ').replace('Z', '+00')}'"

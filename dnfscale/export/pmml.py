@@ -1,4 +1,6 @@
-"""A model as PMML 4.4: a RuleSetModel with one rule a term, or one whose predicate follows the tree."""
+"""A model as PMML 4.4: a RuleSetModel with one rule a term, or one whose predicate follows the
+tree.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,12 @@ _LEAST_WHOLE = -(1 << 63)
 
 
 def export_pmml(model: Model) -> str:
-    """Return a PMML document whose output `prediction` is true for the rows that the formula accepts.
+    """Return a PMML document whose output `prediction` is true for the rows that the formula
+    accepts.
 
-    Rules apply in order, the first that holds decides; their ids are the terms' numbers. NaN is declared a missing
-    value of every field of numbers, and of fields that are only asked whether they are missing.
+    Rules apply in order, the first that holds decides; their ids are the terms' numbers. NaN is
+    declared a missing value of every field of numbers, and of fields that are only asked whether
+    they are missing.
     """
     known = kinds(model.tau)
     _check_exact(model)
@@ -55,7 +59,11 @@ def export_pmml(model: Model) -> str:
     for column in model.columns:
         ET.SubElement(schema, "MiningField", {"name": _xml(column), "usageType": "active"})
     output = ET.SubElement(rule_model, "Output")
-    prediction = {"name": unused_name("prediction", model.columns), "optype": "categorical", "dataType": "boolean"}
+    prediction = {
+        "name": unused_name("prediction", model.columns),
+        "optype": "categorical",
+        "dataType": "boolean",
+    }
     ET.SubElement(output, "OutputField", {**prediction, "feature": "predictedValue"})
     rules = ET.SubElement(rule_model, "RuleSet", {"defaultScore": "false"})
     ET.SubElement(rules, "RuleSelectionMethod", {"criterion": "firstHit"})
@@ -72,13 +80,15 @@ def _check_exact(model: Model) -> None:
     for attribute in model.tau.attributes:
         if isinstance(attribute.column, Part):
             raise DataError(
-                f"PMML has no parts of dates and times that its readers agree on, but the model asks for the "
+                "PMML has no parts of dates and times that its readers agree on, but the "
+                "model asks for the "
                 f"{attribute.column}; export to SQL or Python"
             )
         for cut in cuts_of(attribute) if isinstance(attribute, Above | Between) else ():
             if isinstance(cut, Quantity):
                 raise DataError(
-                    f"PMML has no exact {cut.measure.kind}s that its readers agree on, but the model cuts "
+                    f"PMML has no exact {cut.measure.kind}s that its readers agree on, but "
+                    "the model cuts "
                     f"{attribute.column!r} at {cut}; export to SQL or Python"
                 )
 
@@ -87,7 +97,9 @@ def _data_field(parent: ET.Element, column: str, kind: Kind, model: Model) -> No
     is_cut = any(isinstance(a, Above | Between) for a in model.tau.attributes if a.column == column)
     optype = "continuous" if is_cut else "categorical"
     field = ET.SubElement(
-        parent, "DataField", {"name": _xml(column), "optype": optype, "dataType": _data_type(column, kind, model)}
+        parent,
+        "DataField",
+        {"name": _xml(column), "optype": optype, "dataType": _data_type(column, kind, model)},
     )
     if kind in (Kind.NUMBER, Kind.UNKNOWN):
         ET.SubElement(field, "Value", {"value": "NaN", "property": "missing"})
@@ -96,8 +108,9 @@ def _data_field(parent: ET.Element, column: str, kind: Kind, model: Model) -> No
 def _data_type(column: str, kind: Kind, model: Model) -> str:
     """Return the type of a field; for numbers the one in which every comparison is exact.
 
-    With a cut below 2**53, whole numbers of any size are compared correctly as doubles, and some readers have no
-    integers beyond 32 bits. From 2**53 on, a cut that is an int occurs only in columns of whole numbers.
+    With a cut below 2**53, whole numbers of any size are compared correctly as doubles, and some
+    readers have no integers beyond 32 bits. From 2**53 on, a cut that is an int occurs only in
+    columns of whole numbers.
     """
     if kind is not Kind.NUMBER:
         return "boolean" if kind is Kind.FLAG else "string"
@@ -106,7 +119,9 @@ def _data_type(column: str, kind: Kind, model: Model) -> str:
     if values:
         return "integer" if all(isinstance(value, int) for value in values) else "double"
     cuts = [cut for a in asked if isinstance(a, Above | Between) for cut in cuts_of(a)]
-    return "integer" if any(isinstance(cut, int) and abs(cut) >= _EXACT for cut in cuts) else "double"
+    return (
+        "integer" if any(isinstance(cut, int) and abs(cut) >= _EXACT for cut in cuts) else "double"
+    )
 
 
 def _rule(parent: ET.Element, number: int, rule: Dnf, model: Model) -> ET.Element:
@@ -137,7 +152,9 @@ def _literals(parent: ET.Element, literals: tuple[tuple[int, bool], ...], model:
 
 
 def _tree(parent: ET.Element, tree: Formula, model: Model) -> None:
-    """Add a formula with negations at its symbols only: unknown and false then have the same effect."""
+    """Add a formula with negations at its symbols only: unknown and false then have the same
+    effect.
+    """
     match tree:
         case Symbol(attribute):
             _predicate(parent, model.tau.attributes[attribute], True, model)
@@ -153,23 +170,32 @@ def _tree(parent: ET.Element, tree: Formula, model: Model) -> None:
 def _predicate(parent: ET.Element, attribute: Attribute, holds: bool, model: Model) -> None:
     field = _xml(stored_column(attribute.column))
     if isinstance(attribute, IsMissing):
-        ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": "isMissing" if holds else "isNotMissing"})
+        ET.SubElement(
+            parent,
+            "SimplePredicate",
+            {"field": field, "operator": "isMissing" if holds else "isNotMissing"},
+        )
         return
     comparisons = _comparisons(attribute, holds, model)
     if not comparisons:
         ET.SubElement(parent, "False" if holds else "True")
         return
     if len(comparisons) > 1 or not holds:
-        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "and" if holds else "or"})
+        parent = ET.SubElement(
+            parent, "CompoundPredicate", {"booleanOperator": "and" if holds else "or"}
+        )
     for operator, value in comparisons:
-        ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": operator, "value": value})
+        ET.SubElement(
+            parent, "SimplePredicate", {"field": field, "operator": operator, "value": value}
+        )
     if not holds:
         # A missing value makes the comparisons unknown, and the negation holds.
         ET.SubElement(parent, "SimplePredicate", {"field": field, "operator": "isMissing"})
 
 
 def _comparisons(attribute: Attribute, holds: bool, model: Model) -> list[tuple[str, str]]:
-    """Return the comparisons that must all hold for a value, or of which one must if the attribute is not to hold.
+    """Return the comparisons that must all hold for a value, or of which one must if the attribute
+    is not to hold.
 
     There are none if the attribute never holds.
     """
@@ -183,9 +209,14 @@ def _comparisons(attribute: Attribute, holds: bool, model: Model) -> list[tuple[
     above, up_to = ("greaterThan", "lessOrEqual") if holds else ("lessOrEqual", "greaterThan")
     found = [(above, repr(edges[0]))]
     if edges[0] == -math.inf:
-        # Readers do not agree on how infinity is written; a value above minus infinity is at least the least finite
-        # number.
-        found = [("greaterOrEqual" if holds else "lessThan", repr(_LEAST_WHOLE if whole else -sys.float_info.max))]
+        # Readers do not agree on how infinity is written; a value above minus infinity is at least
+        # the least finite number.
+        found = [
+            (
+                "greaterOrEqual" if holds else "lessThan",
+                repr(_LEAST_WHOLE if whole else -sys.float_info.max),
+            )
+        ]
     return found + [(up_to, repr(edge)) for edge in edges[1:] if edge < math.inf]
 
 

@@ -21,7 +21,17 @@ from dnfscale.method.words import literals_of, value_text
 from dnfscale.spec.registry import EXPORTS, Export
 
 _BUILT_IN = ("bool", "float", "getattr", "hasattr", "isinstance", "str", "KeyError", "TypeError")
-TAKEN = ("row", "predict", "value", "column", "is_text", "datetime", "decimal", "zoneinfo", *_BUILT_IN)
+TAKEN = (
+    "row",
+    "predict",
+    "value",
+    "column",
+    "is_text",
+    "datetime",
+    "decimal",
+    "zoneinfo",
+    *_BUILT_IN,
+)
 READER = '''\
 def _value(row, column, is_text):
     """Return a row's value, None where it is missing; a column that is absent or of another kind is an error."""
@@ -32,23 +42,29 @@ def _value(row, column, is_text):
         return None
     if is_text is not None and isinstance(value, str) is not is_text:
         raise TypeError(f"expected {'text' if is_text else 'a number or a truth value'} in {column!r}, got {value!r}")
-    return value'''
+    return value'''  # noqa: E501 (it is written to files of its own)
 
 
 def export_python(model: Model) -> str:
-    """Return the source of a function predict(row) that takes a mapping from column names to values.
+    """Return the source of a function predict(row) that takes a mapping from column names to
+    values.
 
-    None and NaN are missing values. A column that is absent is a KeyError, and text where the model knows a number, or
-    the other way round, a TypeError: a wrong answer would go unnoticed.
+    None and NaN are missing values. A column that is absent is a KeyError, and text where the model
+    knows a number, or the other way round, a TypeError: a wrong answer would go unnoticed.
     """
     known = kinds(model.tau)
     columns = identifiers(model.columns, TAKEN)
     used = {i for i, _ in literals_of(model)}
     attributes = [attribute for i, attribute in enumerate(model.tau.attributes) if i in used]
-    names = identifiers([attribute.name for attribute in attributes], (*TAKEN, *columns.values()), prefix="is_")
+    names = identifiers(
+        [attribute.name for attribute in attributes], (*TAKEN, *columns.values()), prefix="is_"
+    )
     body = [
         *(f"{columns[c]} = _value(row, {c!r}, {IS_TEXT[known[c]]})" for c in model.columns),
-        *(f"{names[a.name]} = {python_test(a, columns[stored_column(a.column)])}" for a in attributes),
+        *(
+            f"{names[a.name]} = {python_test(a, columns[stored_column(a.column)])}"
+            for a in attributes
+        ),
         *_returned(model, names),
     ]
     listed = "".join(f"\n    {column!r}," for column in model.columns)
@@ -63,7 +79,10 @@ def export_python(model: Model) -> str:
         "\n".join(
             [
                 "def predict(row):",
-                '    """Say whether the formula accepts a row, a mapping that has the names in COLUMNS."""',
+                (
+                    '    """Say whether the formula accepts a row, a mapping that has the '
+                    'names in COLUMNS."""'
+                ),
                 *(f"    {line}" for line in body),
             ]
         ),
@@ -71,14 +90,26 @@ def export_python(model: Model) -> str:
     return "\n\n\n".join(parts)
 
 
-IS_TEXT = {Kind.TEXT: True, Kind.NUMBER: False, Kind.FLAG: False, Kind.MOMENT: None, Kind.UNKNOWN: None}
+IS_TEXT = {
+    Kind.TEXT: True,
+    Kind.NUMBER: False,
+    Kind.FLAG: False,
+    Kind.MOMENT: None,
+    Kind.UNKNOWN: None,
+}
 
 
 def _comments(model: Model) -> str:
     # Python reads an encoding out of a comment in the first two lines; no name may stand there.
     lines = ["Made by dnfscale. It needs nothing but Python.", "", *export_text(model).splitlines()]
     if model.provenance:
-        lines += ["", *(f"{value_text(key)}: {_shown(model.provenance[key])}" for key in sorted(model.provenance))]
+        lines += [
+            "",
+            *(
+                f"{value_text(key)}: {_shown(model.provenance[key])}"
+                for key in sorted(model.provenance)
+            ),
+        ]
     return "\n".join(f"# {line}".rstrip() for line in lines)
 
 
@@ -94,7 +125,8 @@ def _returned(model: Model, names: dict[str, str]) -> list[str]:
 
     # Values may be NumPy's, whose comparisons do not give Python's True and False.
     if model.tree is not None:
-        return [f"return bool({spell(model.tree, Spelling(told, ' and ', ' or ', lambda text: f'not {text}'))})"]
+        spelling = Spelling(told, " and ", " or ", lambda text: f"not {text}")
+        return [f"return bool({spell(model.tree, spelling)})"]
     if not model.dnf.terms:
         return ["return False"]
     if any(not term.care for term in model.dnf.terms):
@@ -133,7 +165,9 @@ def _literal(value: Scalar) -> str:
 
 
 def identifiers(names: Iterable[str], taken: Iterable[str], *, prefix: str = "") -> dict[str, str]:
-    """Give each name a variable of its own that resembles it, in ASCII: Python takes some other letters as equal."""
+    """Give each name a variable of its own that resembles it, in ASCII: Python takes some other
+    letters as equal.
+    """
     used = set(taken)
     chosen: dict[str, str] = {}
     for name in names:

@@ -1,8 +1,9 @@
 """A model as SQL: one Boolean expression over the dataset's columns, or a whole SELECT.
 
-The expression is never NULL: where a value is missing, NULL or NaN, it gives the model's answer. A condition that may
-be NULL stands only where NULL and false have the same effect, and one COALESCE around everything makes it false.
-Negations in a tree are therefore moved down to the attributes, whose negations are never NULL.
+The expression is never NULL: where a value is missing, NULL or NaN, it gives the model's answer. A
+condition that may be NULL stands only where NULL and false have the same effect, and one COALESCE
+around everything makes it false. Negations in a tree are therefore moved down to the attributes,
+whose negations are never NULL.
 """
 
 from __future__ import annotations
@@ -28,11 +29,15 @@ from dnfscale.spec.keys import key
 from dnfscale.spec.registry import EXPORTS, Export
 
 
-def export_sql(model: Model, dialect: str = "duckdb", table: str | None = None, *, probability: bool = False) -> str:
-    """Return the formula as an expression for a WHERE clause, or a SELECT of a table with the column `prediction`.
+def export_sql(
+    model: Model, dialect: str = "duckdb", table: str | None = None, *, probability: bool = False
+) -> str:
+    """Return the formula as an expression for a WHERE clause, or a SELECT of a table with the
+    column `prediction`.
 
-    A table may be given with its schema, as in `sales.customers`; a part with a dot of its own in double quotes. For
-    DuckDB it may also be a Parquet file or a glob. The SELECT has the column `probability` as well if asked for.
+    A table may be given with its schema, as in `sales.customers`; a part with a dot of its own in
+    double quotes. For DuckDB it may also be a Parquet file or a glob. The SELECT has the column
+    `probability` as well if asked for.
     """
     spoken = _dialect_of(dialect)
     prediction = _expression(model, spoken)
@@ -54,7 +59,9 @@ def _dialect_of(name: str) -> Dialect:
 
 
 def _expression(model: Model, dialect: Dialect) -> list[str]:
-    """Return the lines of the expression; a name may have line breaks of its own, so they are not one text yet."""
+    """Return the lines of the expression; a name may have line breaks of its own, so they are not
+    one text yet.
+    """
     _check_names(model.columns, dialect)
     _check_lookalikes(model, model.columns, dialect)
     known = kinds(model.tau)
@@ -70,19 +77,28 @@ def _expression(model: Model, dialect: Dialect) -> list[str]:
         spelling = Spelling(told, " AND ", " OR ", lambda text: f"NOT {text}")
         terms = [spell(without_negations(model.tree), spelling)]
     else:
-        terms = [" AND ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms]
+        terms = [
+            " AND ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms
+        ]
     may_be_null = any(
-        not holds_where_missing(model.tau.attributes[i], holds) and not _never_null(model.tau.attributes[i])
+        not holds_where_missing(model.tau.attributes[i], holds)
+        and not _never_null(model.tau.attributes[i])
         for i, holds in literals_of(model)
     )
     if len(terms) == 1:
         return [f"COALESCE({terms[0]}, FALSE)" if may_be_null else f"({terms[0]})"]
     lines = [f"  {terms[0]}", *(f"  OR {term}" for term in terms[1:])]
-    return ["COALESCE(", *lines[:-1], f"{lines[-1]},", "  FALSE", ")"] if may_be_null else ["(", *lines, ")"]
+    return (
+        ["COALESCE(", *lines[:-1], f"{lines[-1]},", "  FALSE", ")"]
+        if may_be_null
+        else ["(", *lines, ")"]
+    )
 
 
 def _never_null(attribute: Attribute) -> bool:
-    """Return whether an attribute is written so that it is false, never NULL, where the value is missing."""
+    """Return whether an attribute is written so that it is false, never NULL, where the value is
+    missing.
+    """
     if isinstance(attribute, IsMissing):
         return True
     if isinstance(attribute, Above | Between):
@@ -91,7 +107,9 @@ def _never_null(attribute: Attribute) -> bool:
 
 
 def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
-    """Write that an attribute holds, which may be NULL instead of false, or that it does not, which is never NULL."""
+    """Write that an attribute holds, which may be NULL instead of false, or that it does not, which
+    is never NULL.
+    """
     stored = stored_column(attribute.column)
     column, kind = dialect.name(stored), known[stored]
     if isinstance(attribute, IsMissing):
@@ -109,19 +127,25 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
     return dialect.same(column, value) if holds else dialect.differs(column, value)
 
 
-def _in_range(column: str, cuts: Sequence[int | float | Quantity], dialect: Dialect, kind: Kind, holds: bool) -> str:
-    """Write that a column lies above the first cut and, if there is a second, not above that; or the negation."""
+def _in_range(
+    column: str, cuts: Sequence[int | float | Quantity], dialect: Dialect, kind: Kind, holds: bool
+) -> str:
+    """Write that a column lies above the first cut and, if there is a second, not above that; or
+    the negation.
+    """
     if not cuts:
         return "FALSE" if holds else "TRUE"
-    numbers = [dialect.quantity(cut) if isinstance(cut, Quantity) else dialect.number(cut) for cut in cuts]
+    numbers = [
+        dialect.quantity(cut) if isinstance(cut, Quantity) else dialect.number(cut) for cut in cuts
+    ]
     signs = (">", "<=") if holds else ("<=", ">")
     said = [f"{column} {sign} {number}" for sign, number in zip(signs, numbers, strict=False)]
     if not holds:
         nan = [] if kind is Kind.MOMENT else [dialect.is_nan(column)]
         return f"({' OR '.join([*said, f'{column} IS NULL', *nan])})"
     if kind is not Kind.MOMENT and dialect.below_nan:
-        # For intervals too: DuckDB may take their upper end for granted. This also refuses a column of truth values
-        # there.
+        # For intervals too: DuckDB may take their upper end for granted. This also refuses a column
+        # of truth values there.
         said.append(dialect.below_nan(column))
     return " AND ".join(said)
 
@@ -134,7 +158,8 @@ def _missing(column: str, dialect: Dialect, kind: Kind, holds: bool) -> str:
 
 
 def _probability(model: Model, dialect: Dialect) -> list[str]:
-    """Return the lines that look up the probability of each row's type; an ELSE serves the types without rows.
+    """Return the lines that look up the probability of each row's type; an ELSE serves the types
+    without rows.
 
     It needs the columns of all attributes, including those that the formula does not mention.
     """
@@ -147,16 +172,27 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
         for i, attribute in enumerate(model.tau.attributes)
     ]
     probabilities = model.probabilities()
-    cases = [f"WHEN {t} THEN {dialect.number(float(probabilities[t]))}" for t in model.counts.codes.tolist()]
+    cases = [
+        f"WHEN {t} THEN {dialect.number(float(probabilities[t]))}"
+        for t in model.counts.codes.tolist()
+    ]
     others = _unseen(model, dialect)
     if cases:
         code = [f"  {bits[0]}", *(f"  + {bit}" for bit in bits[1:])]
-        others = ["CASE", *code, *(f"  {case}" for case in cases), *(["ELSE", *others] if others else []), "END"]
+        others = [
+            "CASE",
+            *code,
+            *(f"  {case}" for case in cases),
+            *(["ELSE", *others] if others else []),
+            "END",
+        ]
     return ["CAST(", *others, f"AS {dialect.double})"]
 
 
 def _unseen(model: Model, dialect: Dialect) -> list[str]:
-    """Return the probability of types without rows, which depends on the formula only; no lines if all types occur."""
+    """Return the probability of types without rows, which depends on the formula only; no lines if
+    all types occur.
+    """
     unseen = np.setdiff1d(np.arange(1 << len(model.tau)), model.counts.codes)
     left = sorted({float(p) for p in model.probabilities()[unseen]})
     if len(left) < 2:
@@ -175,7 +211,9 @@ def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
     for name in columns:
         if not name or "\0" in name:
             trouble = "an empty name" if not name else f"the character NUL in its name, {name!r}"
-            raise DataError(f"{dialect.title} has no column with {trouble}; name it otherwise and learn again")
+            raise DataError(
+                f"{dialect.title} has no column with {trouble}; name it otherwise and learn again"
+            )
         other = taken.setdefault(dialect.same_name(name), name)
         if other != name:
             raise DataError(
@@ -185,15 +223,19 @@ def _check_names(columns: Iterable[str], dialect: Dialect) -> None:
 
 
 def _check_lookalikes(model: Model, columns: Iterable[str], dialect: Dialect) -> None:
-    """Raise DataError if the engine may take another column of the dataset learned from for one of these."""
+    """Raise DataError if the engine may take another column of the dataset learned from for one of
+    these.
+    """
     for column in columns:
         taken: dict[str, str] = {}
         for name in (column, *model.lookalikes.get(column, ())):
             other = taken.setdefault(dialect.same_name(name), name)
             if other != name:
                 raise DataError(
-                    f"{dialect.title} takes the columns {other!r} and {name!r} of the dataset for the same, and may "
-                    f"read another column as {column!r} than the one learned from; name one otherwise and learn again, "
+                    f"{dialect.title} takes the columns {other!r} and {name!r} of the "
+                    "dataset for the same, and may "
+                    f"read another column as {column!r} than the one learned from; name "
+                    "one otherwise and learn again, "
                     "or export to a language that tells them apart, such as Python"
                 )
 
@@ -207,7 +249,9 @@ def _table_name(name: str, dialect: Dialect) -> str:
     # What the pattern skipped must not go unnoticed.
     spelled = ".".join(f'"{inner}"' if inner else plain for inner, plain in parts)
     if not parts or spelled != name:
-        raise SpecError(f'a table must be a name such as customers, sales.customers or "a.b", got {name!r}')
+        raise SpecError(
+            f'a table must be a name such as customers, sales.customers or "a.b", got {name!r}'
+        )
     return quoted
 
 
@@ -219,7 +263,10 @@ class SqlOptions:
     table: str | None = key(
         text,
         None,
-        "a whole SELECT of this table, such as customers or sales.customers; for DuckDB also a Parquet file",
+        (
+            "a whole SELECT of this table, such as customers or sales.customers; for DuckDB "
+            "also a Parquet file"
+        ),
     )
     probability: bool = key(yes_no, False, "a column `probability` in that SELECT")
 

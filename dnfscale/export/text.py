@@ -1,4 +1,6 @@
-"""A model for people to read: one line a term, or the tree on one, conditions spelled out with their values."""
+"""A model for people to read: one line a term, or the tree on one, conditions spelled out with
+their values.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,10 @@ from dnfscale.core.model import Model
 from dnfscale.method.words import formula_lines, needs_note, predicted
 from dnfscale.spec.registry import EXPORTS, Export
 
-MISSING_NOTE = "where a value is missing, a condition with ≤ alone, ≠ or not holds, and any other comparison does not"
+MISSING_NOTE = (
+    "where a value is missing, a condition with ≤ alone, ≠ or not holds, and any "
+    "other comparison does not"
+)
 
 
 def export_text(model: Model) -> str:

@@ -1,7 +1,8 @@
-"""The formula-size method: for each size, the formula with the fewest errors, found and proved by exact search.
+"""The formula-size method: for each size, the formula with the fewest errors, found and proved by
+exact search.
 
-Size counts every node of a formula: symbols, not, and, or. The search runs compiled, and needs the extra
-dnfscale[formula-size]; importing this package does not.
+Size counts every node of a formula: symbols, not, and, or. The search runs compiled, and needs the
+extra dnfscale[formula-size]; importing this package does not.
 """
 
 from dnfscale.core.tree import And, Formula, Not, Or, Symbol, evaluate, render, size, symbols

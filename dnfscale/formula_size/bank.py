@@ -1,8 +1,10 @@
-"""All functions of small size, by meaning: what a formula means on the types that matter, not how it is written.
+"""All functions of small size, by meaning: what a formula means on the types that matter, not how
+it is written.
 
-A function and its negation share an entry: entry e as it is stored is function 2 * e, its negation 2 * e + 1. The
-stored bits are those of the one that is false on the first bit. For each function the bank keeps the size of its
-shortest formula, and how to write one. Constants have no entry: no formula needs one as a part.
+A function and its negation share an entry: entry e as it is stored is function 2 * e, its negation
+2 * e + 1. The stored bits are those of the one that is false on the first bit. For each function
+the bank keeps the size of its shortest formula, and how to write one. Constants have no entry: no
+formula needs one as a part.
 """
 
 from __future__ import annotations
@@ -67,11 +69,15 @@ def grown(bank: Bank) -> Bank:
 
 
 @entry
-def combine(bank: Bank, full: Words, meaning: Words, xs: Ints, ys: Ints, size: int, start: int, budget: int) -> int:
-    """Enter «x and y» and «x or y» for all pairs of functions in xs and ys, beginning with pair number `start`.
+def combine(
+    bank: Bank, full: Words, meaning: Words, xs: Ints, ys: Ints, size: int, start: int, budget: int
+) -> int:
+    """Enter «x and y» and «x or y» for all pairs of functions in xs and ys, beginning with pair
+    number `start`.
 
-    Return the number of the first pair that was not entered because the room or the budget, in words read, ran out. If
-    xs and ys are the same functions, each pair is taken once. `meaning` is scratch space.
+    Return the number of the first pair that was not entered because the room or the budget, in
+    words read, ran out. If xs and ys are the same functions, each pair is taken once. `meaning` is
+    scratch space.
     """
     n_words, n_ys = len(full), len(ys)
     same = len(xs) == n_ys and xs[0] == ys[0]
@@ -93,7 +99,8 @@ def combine(bank: Bank, full: Words, meaning: Words, xs: Ints, ys: Ints, size: i
         turn_x, turn_y = np.uint64(0) - np.uint64(x & 1), np.uint64(0) - np.uint64(y & 1)
         bits_x, bits_y = bank.bits[x >> 1], bank.bits[y >> 1]
         for top in (AND, OR):
-            # (p and q) and y is p and (q and y), which has the same size and is entered when p meets (q and y).
+            # (p and q) and y is p and (q and y), which has the same size and is entered when p
+            # meets (q and y).
             if bank.tops[x] & top:
                 continue
             for word in range(n_words):

@@ -1,4 +1,6 @@
-"""The formula-size method on the page: its curve beside the sweep, its formulas beside those of the ideal method."""
+"""The formula-size method on the page: its curve beside the sweep, its formulas beside those of the
+ideal method.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ _MOST_ROWS = 20
 
 
 def size_curve(result: Result) -> Curve | None:
-    """Return validation accuracy against size; None if the method did not run, or had no rows to validate on."""
+    """Return validation accuracy against size; None if the method did not run, or had no rows to
+    validate on.
+    """
     method = result.methods.get(FORMULA_SIZE)
     if method is None:
         return None
-    curve = size_curve_of([sized for fold in method.folds for sized in fold.sized], method.sized_models)
+    curve = size_curve_of(
+        [sized for fold in method.folds for sized in fold.sized], method.sized_models
+    )
     return curve if curve.ranks else None
 
 
@@ -32,10 +38,14 @@ def size_figure(place: Place, result: Result) -> Html | None:
     method = result.methods.get(FORMULA_SIZE)
     if curve is None or method is None:
         return None
-    drawing = sweep_chart(place.id("sizes-chart"), curve, "One line. The table below holds the figures.")
+    drawing = sweep_chart(
+        place.id("sizes-chart"), curve, "One line. The table below holds the figures."
+    )
     caption = (
-        'The best formula of each size: symbols, "not", "and" and "or" count one each. Mean over the folds that '
-        "searched a size; a search ends when sizes bring nothing for long enough. Chosen is the size with the best "
+        'The best formula of each size: symbols, "not", "and" and "or" count one each. '
+        "Mean over the folds that "
+        "searched a size; a search ends when sizes bring nothing for long enough. Chosen "
+        "is the size with the best "
         f"validation accuracy. {_proof(method)}"
     )
     if len(method.sized_models) > 1:
@@ -44,7 +54,9 @@ def size_figure(place: Place, result: Result) -> Html | None:
 
 
 def families_card(place: Place, view: RunView) -> Section | None:
-    """Return the formulas of a few attributes and those of bounded size, of all rows and of each fold, side by side."""
+    """Return the formulas of a few attributes and those of bounded size, of all rows and of each
+    fold, side by side.
+    """
     ideal, method = view.result.ideal, view.result.methods.get(FORMULA_SIZE)
     if ideal is None or method is None or not any(fold.sized for fold in method.folds):
         return None
@@ -55,10 +67,18 @@ def families_card(place: Place, view: RunView) -> Section | None:
         of_label = f": {formula.label}" if formula.label is not None else ""
         if learned is not None:
             told = f"{count(learned.ell, 'attribute')}, {count(learned.literals, 'condition')}"
-            panels.append(_panel(place, f"The best function of a few attributes{of_label}", learned.formula, told))
+            panels.append(
+                _panel(
+                    place, f"The best function of a few attributes{of_label}", learned.formula, told
+                )
+            )
         if sized is not None:
-            told = f"size {sized.size}, {count(len(sized.attributes), 'attribute')}{_how_sure(sized)}"
-            panels.append(_panel(place, f"The best formula of a size{of_label}", sized.formula, told))
+            told = (
+                f"size {sized.size}, {count(len(sized.attributes), 'attribute')}{_how_sure(sized)}"
+            )
+            panels.append(
+                _panel(place, f"The best formula of a size{of_label}", sized.formula, told)
+            )
     by_number = {fold.fold: fold for fold in method.folds}
     rows = tuple(
         (
@@ -76,7 +96,9 @@ def families_card(place: Place, view: RunView) -> Section | None:
         "families",
         "Two families of formulas",
         element(
-            "p", "Both from all rows; below, those of each fold with their accuracy on its test rows.", class_="note"
+            "p",
+            "Both from all rows; below, those of each fold with their accuracy on its test rows.",
+            class_="note",
         ),
         element("div", *panels, class_="panels"),
         folded("Fold by fold", table(listed), unfolded=len(rows) <= _MOST_ROWS),
@@ -94,20 +116,36 @@ def _panel(place: Place, title: str, formula: str, told: str) -> Html:
 
 
 def _how_sure(sized: SizedFormula) -> str:
-    proved = ", proved to have the fewest errors" if sized.proved else ", not proved: a limit was hit"
+    proved = (
+        ", proved to have the fewest errors" if sized.proved else ", not proved: a limit was hit"
+    )
     return (
-        proved if sized.exact_over_all_attributes else f"{proved}, over the best {sized.attributes_searched} attributes"
+        proved
+        if sized.exact_over_all_attributes
+        else f"{proved}, over the best {sized.attributes_searched} attributes"
     )
 
 
 def _proof(method: Method) -> str:
-    """Say which share of the formulas is proved, and in how many folds not all attributes were searched."""
+    """Say which share of the formulas is proved, and in how many folds not all attributes were
+    searched.
+    """
     found = [sized for fold in method.folds for sized in fold.sized] or list(method.sized_models)
     steps = [step for sized in found for step in sized.path]
     proved = sum(step.proved for step in steps)
-    told = "All of them are proved." if proved == len(steps) else f"{share(proved / len(steps))} of them are proved."
-    narrowed = sum(any(not sized.exact_over_all_attributes for sized in fold.sized) for fold in method.folds)
-    return f"{told} In {count(narrowed, 'fold')} only the best attributes were searched." if narrowed else told
+    told = (
+        "All of them are proved."
+        if proved == len(steps)
+        else f"{share(proved / len(steps))} of them are proved."
+    )
+    narrowed = sum(
+        any(not sized.exact_over_all_attributes for sized in fold.sized) for fold in method.folds
+    )
+    return (
+        f"{told} In {count(narrowed, 'fold')} only the best attributes were searched."
+        if narrowed
+        else told
+    )
 
 
 def _sized_cells(fold: Fold | None) -> tuple[Figure | None, str | None, int | None, str | None]:
@@ -116,7 +154,12 @@ def _sized_cells(fold: Fold | None) -> tuple[Figure | None, str | None, int | No
         return None, None, None, None
     texts = " | ".join(sized.formula for sized in fold.sized)
     proved = all(sized.proved for sized in fold.sized)
-    return _accuracy(fold), texts, sum(sized.size for sized in fold.sized), "yes" if proved else "no"
+    return (
+        _accuracy(fold),
+        texts,
+        sum(sized.size for sized in fold.sized),
+        "yes" if proved else "no",
+    )
 
 
 def _accuracy(fold: Fold) -> Figure | None:

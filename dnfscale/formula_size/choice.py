@@ -31,14 +31,19 @@ class Choice:
     """The smallest of the sizes that get most validation rows right."""
 
 
-def choose(path: Iterable[SizeResult], validation: TypeTable, *, patience: int = LEAST_PATIENCE) -> Choice:
-    """Take results in order of size until `patience` in a row bring no improvement on validation rows; choose the best.
+def choose(
+    path: Iterable[SizeResult], validation: TypeTable, *, patience: int = LEAST_PATIENCE
+) -> Choice:
+    """Take results in order of size until `patience` in a row bring no improvement on validation
+    rows; choose the best.
 
-    Results are taken from an iterator one by one, so later sizes are never searched. `validation` has the attributes of
-    the searched table.
+    Results are taken from an iterator one by one, so later sizes are never searched. `validation`
+    has the attributes of the searched table.
     """
     if not is_whole(patience, LEAST_PATIENCE):
-        raise SpecError(f"patience must be a whole number of at least {LEAST_PATIENCE} sizes, got {patience!r}")
+        raise SpecError(
+            f"patience must be a whole number of at least {LEAST_PATIENCE} sizes, got {patience!r}"
+        )
     taken: list[SizeResult] = []
     correct: list[int] = []
     for result in path:
@@ -48,11 +53,15 @@ def choose(path: Iterable[SizeResult], validation: TypeTable, *, patience: int =
             break
     if not taken:
         raise DataError("expected the result of at least one size to choose from, got none")
-    return Choice(tuple(taken), tuple(correct), validation.n_rows, taken[correct.index(max(correct))])
+    return Choice(
+        tuple(taken), tuple(correct), validation.n_rows, taken[correct.index(max(correct))]
+    )
 
 
 def is_enough(correct: Sequence[int], patience: int) -> bool:
-    """Return whether `patience` sizes in a row brought no improvement, given the validation rows each gets right."""
+    """Return whether `patience` sizes in a row brought no improvement, given the validation rows
+    each gets right.
+    """
     return bool(correct) and len(correct) - 1 - correct.index(max(correct)) >= patience
 
 
@@ -61,8 +70,9 @@ def size_steps(
 ) -> tuple[SizeStep, ...]:
     """Return the sizes that were searched; `searched` and `validated` are counted without costs.
 
-    If errors do not all cost the same, `cost` is the cost of the formula's errors, in errors of average cost, and
-    `validation_score`, by which sizes were compared, is the share of the cost that is avoided on validation rows.
+    If errors do not all cost the same, `cost` is the cost of the formula's errors, in errors of
+    average cost, and `validation_score`, by which sizes were compared, is the share of the cost
+    that is avoided on validation rows.
     """
     n_rows = validated.n_rows
     has_score = threshold != HALF and n_rows
@@ -72,7 +82,9 @@ def size_steps(
             formula_size=result.formula_size,
             errors=as_weight(errors_of(result.formula, searched), unit),
             cost=cost_of(result, threshold, unit),
-            validation_accuracy=(n_rows - errors_of(result.formula, validated)) / n_rows if n_rows else None,
+            validation_accuracy=(n_rows - errors_of(result.formula, validated)) / n_rows
+            if n_rows
+            else None,
             validation_score=correct / choice.n_rows if has_score else None,
             proved=result.proved,
         )

@@ -1,8 +1,10 @@
-"""The formula-size method in a study: a search in every fold, size by size, that records its results.
+"""The formula-size method in a study: a search in every fold, size by size, that records its
+results.
 
-Each fold is a chain: the sizes are searched upward on W_train until further ones bring no improvement on W_val; the
-best size is then searched on W_0, and its formula tested. A chain records every size it has searched, and continues
-from there when it runs again. With several classes, each class has a chain in every fold.
+Each fold is a chain: the sizes are searched upward on W_train until further ones bring no
+improvement on W_val; the best size is then searched on W_0, and its formula tested. A chain records
+every size it has searched, and continues from there when it runs again. With several classes, each
+class has a chain in every fold.
 """
 
 from __future__ import annotations
@@ -41,17 +43,27 @@ SEARCH_SIZES = Phase("search formulas by size", Reads.DISTINCT_ROWS)
 _MOST_BYTES = 1 << 30
 """The memory of a search, unless its worker has less than twice as much."""
 _SLICE_S = 0.2
-"""A task searches size after size for about this long, and what it found is then recorded. Continuing costs nothing."""
+"""A task searches size after size for about this long, and what it found is then recorded.
+Continuing costs nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SizeBudget:
     """How far the sizes are searched in each fold."""
 
-    max_size: int = key(whole(1, MOST_SIZE), 10, f'each symbol, "not", "and" and "or" counts one; at most {MOST_SIZE}')
-    patience: int = key(whole(LEAST_PATIENCE), LEAST_PATIENCE, "stop after this many sizes without a gain on W_val")
+    max_size: int = key(
+        whole(1, MOST_SIZE),
+        10,
+        f'each symbol, "not", "and" and "or" counts one; at most {MOST_SIZE}',
+    )
+    patience: int = key(
+        whole(LEAST_PATIENCE), LEAST_PATIENCE, "stop after this many sizes without a gain on W_val"
+    )
     max_types: int = key(
-        whole(2), MAX_TYPES, "with more distinct rows in a fold, only the best attributes are searched"
+        whole(2),
+        MAX_TYPES,
+        "with more distinct rows in a fold, only the best attributes are searched",
     )
     time_limit_s: float | None = key(
         seconds,
@@ -95,11 +107,15 @@ class SizeNote(Note, frozen=True, kw_only=True):
     def of(cls, part: str, result: SizeResult) -> SizeNote:
         """Return the note of a result."""
         figures = {key: getattr(result, key) for key in _FIGURES}
-        return cls(step=f"{part} {result.size}", part=part, formula=to_json(result.formula), **figures)
+        return cls(
+            step=f"{part} {result.size}", part=part, formula=to_json(result.formula), **figures
+        )
 
     def result(self) -> SizeResult:
         """Return the result that was noted."""
-        return SizeResult(formula=from_json(self.formula), **{key: getattr(self, key) for key in _FIGURES})
+        return SizeResult(
+            formula=from_json(self.formula), **{key: getattr(self, key) for key in _FIGURES}
+        )
 
 
 _FIGURES = ("size", "errors", "formula_size", "proved", "lower_bound", "seconds")
@@ -147,7 +163,12 @@ def search_sizes(wanted: SearchSizes) -> list[SizeResult]:
 
 
 def size_folds(
-    folds: Sequence[FoldTypes], budget: SizeBudget, engine: Engine, notes: Notes, *, threshold: Fraction = HALF
+    folds: Sequence[FoldTypes],
+    budget: SizeBudget,
+    engine: Engine,
+    notes: Notes,
+    *,
+    threshold: Fraction = HALF,
 ) -> list[Sized | Unsized]:
     """Search all folds concurrently."""
     memory_bytes = min(_MOST_BYTES, (engine.worker_bytes or 2 * _MOST_BYTES) // 2)
@@ -177,8 +198,12 @@ def size_fold(
 ) -> Generator[SearchSizes, list[SizeResult] | Failure, Sized | Unsized]:
     """Search the sizes on W_train, choose one on W_val, search it on W_0, and test its formula."""
     noted = notes.recall(name, SizeNote)
-    train, validation, whole_rows = (weighed(part, threshold) for part in (types.train, types.validation, types.whole))
-    inner = SearchSizes(train, validation, (), budget.max_size, budget.time_limit_s, budget.patience, memory_bytes)
+    train, validation, whole_rows = (
+        weighed(part, threshold) for part in (types.train, types.validation, types.whole)
+    )
+    inner = SearchSizes(
+        train, validation, (), budget.max_size, budget.time_limit_s, budget.patience, memory_bytes
+    )
     path = yield from _searched(inner, "train", name, noted, notes)
     if isinstance(path, Failure):
         return Unsized(types, path.message)
@@ -188,16 +213,24 @@ def size_fold(
     if isinstance(whole, Failure):
         return Unsized(types, whole.message)
     seconds = sum(result.seconds for result in (*path, *whole))
-    return Sized(types, choice, whole[-1], answered(whole[-1].formula, type_table(types.test)), seconds)
+    return Sized(
+        types, choice, whole[-1], answered(whole[-1].formula, type_table(types.test)), seconds
+    )
 
 
 def _searched(
     wanted: SearchSizes, part: str, chain: str, noted: Sequence[SizeNote], notes: Notes
 ) -> Generator[SearchSizes, list[SizeResult] | Failure, list[SizeResult] | Failure]:
-    """Return the results of all sizes: those that are recorded, then those that are searched now and recorded."""
+    """Return the results of all sizes: those that are recorded, then those that are searched now
+    and recorded.
+    """
     path = [note.result() for note in noted if note.part == part]
     while not _is_over(path, wanted):
-        left = None if wanted.seconds is None else max(0.0, wanted.seconds - sum(result.seconds for result in path))
+        left = (
+            None
+            if wanted.seconds is None
+            else max(0.0, wanted.seconds - sum(result.seconds for result in path))
+        )
         answer = yield replace(wanted, start=tuple(path), seconds=left)
         if isinstance(answer, Failure):
             return answer
@@ -208,7 +241,9 @@ def _searched(
 
 
 def _is_over(path: Sequence[SizeResult], wanted: SearchSizes) -> bool:
-    """Return whether a search is over: all sizes are done, a limit was reached, or nothing was gained for too long."""
+    """Return whether a search is over: all sizes are done, a limit was reached, or nothing was
+    gained for too long.
+    """
     if len(path) >= wanted.max_size or (path and not path[-1].proved):
         return True
     if wanted.validation is None:

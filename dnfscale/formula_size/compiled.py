@@ -1,9 +1,9 @@
 """What the compiled parts share: the decorators, and popcounts.
 
-Kernels are compiled on first use and kept on disk, beside this file or where NUMBA_CACHE_DIR says, so that worker
-processes load them. Numba notices changes only in the file of an entry point, so bank.py and descent.py each hold all
-the code they run, except for the few lines below. No kernel is recursive: one that was crashed when it was loaded from
-the cache.
+Kernels are compiled on first use and kept on disk, beside this file or where NUMBA_CACHE_DIR says,
+so that worker processes load them. Numba notices changes only in the file of an entry point, so
+bank.py and descent.py each hold all the code they run, except for the few lines below. No kernel is
+recursive: one that was crashed when it was loaded from the cache.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 ONE = np.uint64(1)
 
-# Kernels read and write arrays that their callers hold, and create none, so they need no reference counts: counting
-# references to parts of arrays, one locked instruction each, took a third of the time.
+# Kernels read and write arrays that their callers hold, and create none, so they need no reference
+# counts: counting references to parts of arrays, one locked instruction each, took a third of the
+# time.
 _OPTIONS = {"nogil": True, "_nrt": False}
 
 
 def entry(function: Kernel) -> Kernel:
-    """Compile a function that Python calls; keep the result on disk, and let other threads run meanwhile."""
+    """Compile a function that Python calls; keep the result on disk, and let other threads run
+    meanwhile.
+    """
     compiled: Kernel
     try:
         compiled = numba.njit(cache=True, **_OPTIONS)(function)
@@ -49,7 +52,9 @@ def part(function: Kernel) -> Kernel:
 
 
 def inlined(function: Kernel) -> Kernel:
-    """Compile a function into each of its callers: a call that passes arrays costs more than a short loop."""
+    """Compile a function into each of its callers: a call that passes arrays costs more than a
+    short loop.
+    """
     compiled: Kernel = numba.njit(forceinline=True, **_OPTIONS)(function)
     return compiled
 
@@ -68,9 +73,11 @@ popcount: Callable[[np.uint64], np.uint64] = numba.extending.intrinsic(_popcount
 
 @inlined
 def weigh(a: Words, b: Words, low: Number, middle: Number, high: Number, weights: Ints) -> int:
-    """Weigh the bits that a and b share in words low to high; those in words before middle weigh one each.
+    """Weigh the bits that a and b share in words low to high; those in words before middle weigh
+    one each.
 
-    An unsigned index spares the compiler the case of a negative one, and the loop becomes four times as fast.
+    An unsigned index spares the compiler the case of a negative one, and the loop becomes four
+    times as fast.
     """
     word, end = np.uint64(low), np.uint64(middle)
     n = np.uint64(0)

@@ -1,27 +1,30 @@
 """Branch and bound along the heavy path: the fewest errors of a formula of a given size.
 
-Walk from the root of a formula always into the larger operand. What hangs off this path, the *siblings*, is small: all
-functions up to half the size are in the bank. What is left of the formula below is the *hole*. A step puts a sibling T
-and a connective around the hole:
+Walk from the root of a formula always into the larger operand. What hangs off this path, the
+*siblings*, is small: all functions up to half the size are in the bank. What is left of the formula
+below is the *hole*. A step puts a sibling T and a connective around the hole:
 
     T and hole   decides the types where T is false: the formula is false there,
     T or hole    decides the types where T is true: the formula is true there,
 
-and the hole is left with the *open* types. So a node of the search is a set of open types, the errors made on the
-decided ones, and how large the hole may be. At the end stands a pair of literals.
+and the hole is left with the *open* types. So a node of the search is a set of open types, the
+errors made on the decided ones, and how large the hole may be. At the end stands a pair of
+literals.
 
-*Negations* need no steps of their own. A formula below an odd number of them stands for its negation: read that way,
-«and» and «or» change places, a sibling T costs the size of not T, and changing sides costs one. A hole therefore has
-two budgets, as it stands (plus) and below a negation (minus), which differ by at most one.
+*Negations* need no steps of their own. A formula below an odd number of them stands for its
+negation: read that way, «and» and «or» change places, a sibling T costs the size of not T, and
+changing sides costs one. A hole therefore has two budgets, as it stands (plus) and below a negation
+(minus), which differ by at most one.
 
-*Order.* The siblings of a *row* of equal connectives form a set: they are taken in one order only, functions of three
-nodes and more before literals. The set costs as much as its shortest spelling: all of it on the plus side, all of it on
-the minus side, or first the siblings that are cheaper on one side, a negation, and then those that are cheaper on the
-other.
+*Order.* The siblings of a *row* of equal connectives form a set: they are taken in one order only,
+functions of three nodes and more before literals. The set costs as much as its shortest spelling:
+all of it on the plus side, all of it on the minus side, or first the siblings that are cheaper on
+one side, a negation, and then those that are cheaper on the other.
 
-*Bounds.* A step that decides the types X costs the errors made there, and gains what the opposite would have cost.
-Errors already made must stay below the best formula so far. And the step must gain enough: the same formula without it
-is smaller, so a floor for its errors is known from smaller sizes, or from a probe of the node with small holes.
+*Bounds.* A step that decides the types X costs the errors made there, and gains what the opposite
+would have cost. Errors already made must stay below the best formula so far. And the step must gain
+enough: the same formula without it is smaller, so a floor for its errors is known from smaller
+sizes, or from a probe of the node with small holes.
 
 Only formulas of exactly the given size can improve on smaller ones, so a hole is filled completely.
 """
@@ -38,7 +41,8 @@ from dnfscale.formula_size.bank import AND, OR
 from dnfscale.formula_size.compiled import Number, entry, inlined, part, popcount, weigh
 from dnfscale.formula_size.table import Words
 
-# Numbers passed to kernels are typed, np.int64(0) instead of 0: for a constant, Numba would compile the function again.
+# Numbers passed to kernels are typed, np.int64(0) instead of 0: for a constant, Numba would compile
+# the function again.
 
 NEVER = 1 << 20
 """More than any size."""
@@ -47,15 +51,22 @@ NEVER = 1 << 20
 PLUS, MINUS = 0, 1
 """The hole's budgets."""
 CONNECTIVE, LAST, HAS_LARGE, N_SIBLINGS = 2, 3, 4, 5
-"""The row of equal connectives above: which one, its last sibling, whether one is more than a literal, how many."""
+"""The row of equal connectives above: which one, its last sibling, whether one is more than a
+literal, how many.
+"""
 ROW_PLUS, ROW_MINUS, ALL_PLUS, ALL_MINUS, CHEAPEST = 6, 7, 8, 9, 10
-"""Budgets before the row; budgets left if all its siblings are on one side; their cost, each on its cheaper side."""
+"""Budgets before the row; budgets left if all its siblings are on one side; their cost, each on its
+cheaper side.
+"""
 ERRORS, GOOD, BAD, ITEM = 11, 12, 13, 14
-"""Errors on the decided types; the weight of open types that should be true, and false; the step that led here."""
+"""Errors on the decided types; the weight of open types that should be true, and false; the step
+that led here.
+"""
 FIRST, NEXT, END = 15, 16, 17
 """The node's children: the first, the next to visit, and the one after the last."""
 N_WORDS, N_GOOD_WORDS, GOOD_ONES, BAD_ONES, N_SEGMENTS, N_GOOD_SEGMENTS = 18, 19, 20, 21, 22, 23
-"""The layout; bits in words up to GOOD_ONES, and from N_GOOD_WORDS up to BAD_ONES, weigh one each."""
+"""The layout; bits in words up to GOOD_ONES, and from N_GOOD_WORDS up to BAD_ONES, weigh one each.
+"""
 NODE_NUMBERS = 24
 
 # The answer's numbers.
@@ -75,7 +86,9 @@ _UP_TO_SIX = (15, 21)
 
 
 class Frames(NamedTuple):
-    """The search's memory: an explicit stack, so that it may be left and entered again at any node."""
+    """The search's memory: an explicit stack, so that it may be left and entered again at any
+    node.
+    """
 
     bits: Words
     size: npt.NDArray[np.int16]
@@ -103,14 +116,18 @@ class Frames(NamedTuple):
     """How words of the layout above are packed into the node's."""
     good: Ints
     bad: Ints
-    """good[depth, f]: the weight of the open types where literal f is true and the formula should be; bad: should not
-    be."""
+    """good[depth, f]: the weight of the open types where literal f is true and the formula should
+    be; bad: should not be."""
     floors: Ints
-    """floors[depth, floor_of(plus, minus)]: a hole of these budgets cannot bring the errors at this node below it."""
+    """floors[depth, floor_of(plus, minus)]: a hole of these budgets cannot bring the errors at this
+    node below it.
+    """
     node: Ints
     keys: Ints
     items: Ints
-    """The children of all nodes on the stack: a floor for their errors, and 4 * function + connective."""
+    """The children of all nodes on the stack: a floor for their errors, and 4 * function +
+    connective.
+    """
     answer: Ints
     kept_answer: Ints
     control: Ints
@@ -120,13 +137,15 @@ class Frames(NamedTuple):
     candidates: Ints
     candidate_weights: Ints
     pairs: Ints
-    """pairs[i, j]: for literals i < j, the good weight where both, only the first, only the second, or neither holds;
-    then the bad weights likewise."""
+    """pairs[i, j]: for literals i < j, the good weight where both, only the first, only the second,
+    or neither holds; then the bad weights likewise."""
 
 
 @entry
 def descend(s: Frames, budget: Number) -> None:
-    """Continue the search until it is done, the budget (about the words read) is spent, or children need more room."""
+    """Continue the search until it is done, the budget (about the words read) is spent, or children
+    need more room.
+    """
     control = s.control
     root = np.int64(0)
     control[WORK] = 0
@@ -165,12 +184,16 @@ def floor_of(plus: Number, minus: Number) -> Number:
 
 @inlined
 def _rank(function: Number, n_functions: Number) -> Number:
-    """Return a sibling's place in the order of a row: functions of three nodes and more before literals."""
+    """Return a sibling's place in the order of a row: functions of three nodes and more before
+    literals.
+    """
     return function if function < n_functions else function - (1 << 40)
 
 
 @inlined
-def _after(node: Ints, size: npt.NDArray[np.int16], tops: npt.NDArray[np.uint8], item: Number, child: Ints) -> Number:
+def _after(
+    node: Ints, size: npt.NDArray[np.int16], tops: npt.NDArray[np.uint8], item: Number, child: Ints
+) -> Number:
     """Write into child the budgets and the row after a step; return the larger budget."""
     function, connective = item >> 2, item & 3
     plus, minus = np.int64(size[function]), np.int64(size[function ^ 1])
@@ -192,8 +215,8 @@ def _after(node: Ints, size: npt.NDArray[np.int16], tops: npt.NDArray[np.uint8],
         child[N_SIBLINGS] = 1
         child[HAS_LARGE] = 0
     child[CHEAPEST] += 1 + min(plus, minus)
-    # The hole is at least as large as a sibling on its side; before a negation, the siblings after it count towards the
-    # hole.
+    # The hole is at least as large as a sibling on its side; before a negation, the siblings after
+    # it count towards the hole.
     child[ALL_PLUS] -= 1 + plus
     if plus > child[ALL_PLUS]:
         child[ALL_PLUS] = -NEVER
@@ -214,7 +237,8 @@ def _after(node: Ints, size: npt.NDArray[np.int16], tops: npt.NDArray[np.uint8],
 def _floor(s: Frames, depth: Number, child: Ints) -> Number:
     """Return a floor for the errors at a node if its hole held what the child's hole may hold.
 
-    The child's row may continue, so its hole is bounded by the least that the row's siblings cost on either side.
+    The child's row may continue, so its hole is bounded by the least that the row's siblings cost
+    on either side.
     """
     node = s.node[depth]
     above = node[CHEAPEST] if child[N_SIBLINGS] > 1 else 0
@@ -250,7 +274,9 @@ def _visit(s: Frames, depth: Number, item: Number) -> None:
         for literal in range(0, n_functions, 2):
             both = weigh(stays, s.literals[depth, literal], 0, node[GOOD_ONES], n_good, weights)
             s.hole_good[literal], s.hole_good[literal + 1] = both, good - both
-            both = weigh(stays, s.literals[depth, literal], n_good, node[BAD_ONES], n_words, weights)
+            both = weigh(
+                stays, s.literals[depth, literal], n_good, node[BAD_ONES], n_words, weights
+            )
             s.hole_bad[literal], s.hole_bad[literal + 1] = both, bad - both
         _fill(s, depth, stays, s.hole_good, s.hole_bad, child, item, np.int64(0))
         return
@@ -266,7 +292,9 @@ def _visit(s: Frames, depth: Number, item: Number) -> None:
         return
     turn = np.uint64(0) - np.uint64(keeps & 1)
     for word in range(len(s.full)):
-        s.unpacked[depth + 1, word] = s.unpacked[depth, word] & (s.bits[keeps >> 1, word] ^ (s.full[word] & turn))
+        s.unpacked[depth + 1, word] = s.unpacked[depth, word] & (
+            s.bits[keeps >> 1, word] ^ (s.full[word] & turn)
+        )
     child[FIRST] = node[END]
     if _expand(s, depth + 1):
         s.control[DEPTH] += 1
@@ -274,12 +302,15 @@ def _visit(s: Frames, depth: Number, item: Number) -> None:
 
 @part
 def _expand(s: Frames, depth: Number) -> bool:
-    """Write the children of a node, the most promising first; return whether there was room for them."""
+    """Write the children of a node, the most promising first; return whether there was room for
+    them.
+    """
     node = s.node[depth]
     _probe(s, depth)
     n_functions = s.literals.shape[1]
     end = node[FIRST]
-    # The largest sibling is no larger than the hole, unless others of its row follow beyond a negation.
+    # The largest sibling is no larger than the hole, unless others of its row follow beyond a
+    # negation.
     row = max(node[ROW_PLUS], node[ROW_MINUS])
     largest = (max(node[PLUS], node[MINUS]) - 1) // 2
     if node[N_SIBLINGS] > 0:
@@ -295,7 +326,9 @@ def _expand(s: Frames, depth: Number) -> bool:
             good, bad = s.good[depth, 2 * place], s.bad[depth, 2 * place]
         else:
             good = weigh(s.bits[place], s.unpacked[depth], 0, root[GOOD_ONES], n_good, s.weights[0])
-            bad = weigh(s.bits[place], s.unpacked[depth], n_good, root[BAD_ONES], n_words, s.weights[0])
+            bad = weigh(
+                s.bits[place], s.unpacked[depth], n_good, root[BAD_ONES], n_words, s.weights[0]
+            )
         end = _offer(s, depth, end, 2 * place, good, bad)
     _sort_children(s.keys, s.items, node[FIRST], end)
     node[NEXT], node[END] = node[FIRST], end
@@ -323,18 +356,24 @@ def _sort_children(keys: Ints, items: Ints, first: Number, end: Number) -> None:
 
 
 @inlined
-def _offer(s: Frames, depth: Number, end: Number, entry_function: Number, good: Number, bad: Number) -> Number:
-    """Write the steps with a function or its negation that the bounds allow; return the new end of the children."""
+def _offer(
+    s: Frames, depth: Number, end: Number, entry_function: Number, good: Number, bad: Number
+) -> Number:
+    """Write the steps with a function or its negation that the bounds allow; return the new end of
+    the children.
+    """
     node, child = s.node[depth], s.node[depth + 1]
     n_functions = s.literals.shape[1]
     if good + bad == 0 or good + bad == node[GOOD] + node[BAD]:
         return end
     # The fewest errors without the step give the first and cheapest test of how much it must gain.
-    without = s.least_errors[s.control[SIZE] - 1 - min(s.size[entry_function], s.size[entry_function + 1])]
+    without = s.least_errors[
+        s.control[SIZE] - 1 - min(s.size[entry_function], s.size[entry_function + 1])
+    ]
     for way in range(4):
         function, connective = entry_function + (way & 1), AND if way < 2 else OR
-        # The decided types are those where the function is true, or the others: its negation swaps them, and so does
-        # «and».
+        # The decided types are those where the function is true, or the others: its negation swaps
+        # them, and so does «and».
         turned = (way == 0) or (way == 3)
         lost_good = node[GOOD] - good if turned else good
         lost_bad = node[BAD] - bad if turned else bad
@@ -356,7 +395,9 @@ def _offer(s: Frames, depth: Number, end: Number, entry_function: Number, good: 
 
 @part
 def _probe(s: Frames, depth: Number) -> None:
-    """Raise a node's floors, by finding the fewest errors with a hole of up to four, and of up to five or six."""
+    """Raise a node's floors, by finding the fewest errors with a hole of up to four, and of up to
+    five or six.
+    """
     node = s.node[depth]
     plus, minus, connective, has_large = node[PLUS], node[MINUS], node[CONNECTIVE], node[HAS_LARGE]
     for place in range(len(s.answer)):
@@ -398,9 +439,15 @@ def _weigh_pairs(s: Frames, depth: Number) -> None:
                 least = min(least, min(true_there, false_there))
                 u, v = x + (case >> 1), y + (case & 1)
                 if s.size[u] == 1 and s.size[v] == 1:
-                    least_plus, least_minus = min(least_plus, true_there), min(least_minus, false_there)
+                    least_plus, least_minus = (
+                        min(least_plus, true_there),
+                        min(least_minus, false_there),
+                    )
                 if s.size[u ^ 1] == 1 and s.size[v ^ 1] == 1:
-                    least_plus, least_minus = min(least_plus, false_there), min(least_minus, true_there)
+                    least_plus, least_minus = (
+                        min(least_plus, false_there),
+                        min(least_minus, true_there),
+                    )
     floors, errors = s.floors[depth], node[ERRORS]
     floors[9] = max(floors[9], errors + least_plus)
     floors[10] = max(floors[10], errors + least_minus)
@@ -411,7 +458,9 @@ def _weigh_pairs(s: Frames, depth: Number) -> None:
 
 @part
 def _fill_three(s: Frames, depth: Number) -> None:
-    """Try all literals as a step, followed by all pairs, in a hole of five or six; the node's pairs must be weighed."""
+    """Try all literals as a step, followed by all pairs, in a hole of five or six; the node's pairs
+    must be weighed.
+    """
     node, child = s.node[depth], s.node[depth + 1]
     n_functions = s.literals.shape[1]
     for keeps in range(n_functions):
@@ -435,8 +484,22 @@ def _fill_three(s: Frames, depth: Number) -> None:
             if not is_counted:
                 _read_pairs(s, depth, keeps)
                 is_counted = True
-            child[ERRORS], child[GOOD], child[BAD], child[LAST] = node[ERRORS] + cost, good, bad, function
-            _fill(s, depth, s.literals[depth, keeps], s.hole_good, s.hole_bad, child, item, np.int64(1))
+            child[ERRORS], child[GOOD], child[BAD], child[LAST] = (
+                node[ERRORS] + cost,
+                good,
+                bad,
+                function,
+            )
+            _fill(
+                s,
+                depth,
+                s.literals[depth, keeps],
+                s.hole_good,
+                s.hole_bad,
+                child,
+                item,
+                np.int64(1),
+            )
 
 
 @part
@@ -458,19 +521,28 @@ def _read_pairs(s: Frames, depth: Number, keeps: Number) -> None:
 
 @part
 def _fill(
-    s: Frames, depth: Number, stays: Words, good: Ints, bad: Ints, hole: Ints, item: Number, weighed: Number
+    s: Frames,
+    depth: Number,
+    stays: Words,
+    good: Ints,
+    bad: Ints,
+    hole: Ints,
+    item: Number,
+    weighed: Number,
 ) -> None:
-    """Try all pairs of literals in a hole of three or four, one step below a node; keep the best formula.
+    """Try all pairs of literals in a hole of three or four, one step below a node; keep the best
+    formula.
 
-    stays: the hole's types in the node's layout; good, bad: what the literals weigh in the hole; item: the step, or -1
-    if there is none; weighed: 1 if the node's pairs have been weighed, else 0.
+    stays: the hole's types in the node's layout; good, bad: what the literals weigh in the hole;
+    item: the step, or -1 if there is none; weighed: 1 if the node's pairs have been weighed, else
+    0.
     """
     s.control[WORK] += 6 * len(good)
     for connective in (AND, OR):
         plus, minus, any_pair, first = hole[PLUS], hole[MINUS], False, np.int64(0)
         if item >= 0 and connective == hole[CONNECTIVE]:
-            # The pair joins the row. Beside a larger sibling it would not be the larger operand, unless beyond a
-            # negation.
+            # The pair joins the row. Beside a larger sibling it would not be the larger operand,
+            # unless beyond a negation.
             plus, minus = hole[ALL_PLUS], hole[ALL_MINUS]
             any_pair = max(hole[ROW_PLUS], hole[ROW_MINUS]) >= 4 + hole[CHEAPEST]
             if hole[HAS_LARGE] == 1:
@@ -481,17 +553,24 @@ def _fill(
                 continue
         want_good, want_bad = np.int64(WANT_GOOD), np.int64(WANT_BAD)
         if connective == AND:
-            least = _best_pair(s, depth, stays, good, bad, hole, want_good, plus, minus, any_pair, first, weighed)
+            least = _best_pair(
+                s, depth, stays, good, bad, hole, want_good, plus, minus, any_pair, first, weighed
+            )
         else:
-            # «x or y» is false where not x and not y hold: good and bad, plus and minus change places.
-            least = _best_pair(s, depth, stays, bad, good, hole, want_bad, minus, plus, any_pair, first, weighed)
+            # «x or y» is false where not x and not y hold: good and bad, plus and minus change
+            # places.
+            least = _best_pair(
+                s, depth, stays, bad, good, hole, want_bad, minus, plus, any_pair, first, weighed
+            )
         if least < s.answer[BEST]:
             _keep(s, depth, item, connective, least)
 
 
 @part
 def _keep(s: Frames, depth: Number, item: Number, connective: Number, errors: Number) -> None:
-    """Keep the formula: the steps down to a node, one more if there is one, and the pair that was found."""
+    """Keep the formula: the steps down to a node, one more if there is one, and the pair that was
+    found.
+    """
     answer = s.answer
     n_steps = depth
     for above in range(depth):
@@ -519,9 +598,11 @@ def _best_pair(
     first: Number,
     weighed: Number,
 ) -> Number:
-    """Find literals x and y that hold together on as much wanted and as little unwanted weight as possible.
+    """Find literals x and y that hold together on as much wanted and as little unwanted weight as
+    possible.
 
-    Return the errors of the whole formula if they are a new minimum, with x and y in control; else the old minimum.
+    Return the errors of the whole formula if they are a new minimum, with x and y in control; else
+    the old minimum.
     """
     literals, weights, size, node = s.literals[depth], s.weights[depth], s.size, s.node[depth]
     wanted_low, wanted_ones, wanted_high = np.int64(0), node[GOOD_ONES], node[N_GOOD_WORDS]
@@ -529,12 +610,18 @@ def _best_pair(
     all_wanted, all_unwanted, node_unwanted = hole[GOOD], hole[BAD], s.bad[depth]
     if want == WANT_BAD:
         wanted_low, wanted_ones, wanted_high = unwanted_low, unwanted_ones, unwanted_high
-        unwanted_low, unwanted_ones, unwanted_high = np.int64(0), node[GOOD_ONES], node[N_GOOD_WORDS]
+        unwanted_low, unwanted_ones, unwanted_high = (
+            np.int64(0),
+            node[GOOD_ONES],
+            node[N_GOOD_WORDS],
+        )
         all_wanted, all_unwanted, node_unwanted = hole[BAD], hole[GOOD], s.good[depth]
     slack = s.answer[BEST] - hole[ERRORS]
     n = 0
     for x in range(first, len(wanted)):
-        if wanted[x] > all_wanted - slack and (any_pair or size[x] + 2 <= plus or size[x ^ 1] + 2 <= minus):
+        if wanted[x] > all_wanted - slack and (
+            any_pair or size[x] + 2 <= plus or size[x ^ 1] + 2 <= minus
+        ):
             s.candidates[n] = x
             s.candidate_weights[0, n], s.candidate_weights[1, n] = wanted[x], unwanted[x]
             n += 1
@@ -545,7 +632,8 @@ def _best_pair(
         x_wanted, x_unwanted = wanted[x], unwanted[x]
         if x_wanted <= all_wanted - slack:
             continue
-        # The pair misses the wanted weight that x misses, and has at least the unwanted weight that x and y must share.
+        # The pair misses the wanted weight that x misses, and has at least the unwanted weight that
+        # x and y must share.
         limit = slack - (all_wanted - x_wanted) + all_unwanted - x_unwanted
         is_ready = False
         for j in range(i + 1, n):
@@ -557,8 +645,8 @@ def _best_pair(
             if all_wanted - most + shared >= slack or y == x ^ 1:
                 continue
             if weighed == 1:
-                # Together with the step's literal, x and y hold on at most what any two of the three hold on, and at
-                # least on what two of these pairs must share.
+                # Together with the step's literal, x and y hold on at most what any two of the
+                # three hold on, and at least on what two of these pairs must share.
                 pair = s.pairs[x >> 1, y >> 1]
                 case = 2 * (x & 1) + (y & 1)
                 rest = pair[case + WANT_BAD - want]
@@ -567,7 +655,11 @@ def _best_pair(
                 shared = max(shared, s.candidate_weights[1, j] + rest - node_unwanted[y])
                 if all_wanted - most + shared >= slack:
                     continue
-            if not any_pair and size[x] + size[y] + 1 > plus and size[x ^ 1] + size[y ^ 1] + 1 > minus:
+            if (
+                not any_pair
+                and size[x] + size[y] + 1 > plus
+                and size[x ^ 1] + size[y ^ 1] + 1 > minus
+            ):
                 continue
             if not is_ready:
                 word, end = np.uint64(0), np.uint64(max(wanted_high, unwanted_high))
@@ -577,7 +669,9 @@ def _best_pair(
                     word += np.uint64(1)
                 is_ready = True
             s.control[WORK] += wanted_high - wanted_low
-            errors = all_wanted - weigh(both, literals[y], wanted_low, wanted_ones, wanted_high, weights)
+            errors = all_wanted - weigh(
+                both, literals[y], wanted_low, wanted_ones, wanted_high, weights
+            )
             if errors + shared >= slack:
                 continue
             errors += weigh(both, literals[y], unwanted_low, unwanted_ones, unwanted_high, weights)
@@ -639,11 +733,16 @@ def _carry(s: Frames, depth: Number, source: Words, words: Words) -> None:
 
 @part
 def _lay_out(s: Frames, depth: Number, stays: Words) -> None:
-    """Lay out a node for the types that stay open of the node above: packed, unless that saves too little."""
+    """Lay out a node for the types that stay open of the node above: packed, unless that saves too
+    little.
+    """
     above, node = s.node[depth - 1], s.node[depth]
     n_words: Number = np.int64(0)
     for segment in range(above[N_SEGMENTS]):
-        n_words += (_count_bits(stays, s.segments[depth - 1, segment], s.segments[depth - 1, segment + 1]) + 63) >> 6
+        n_words += (
+            _count_bits(stays, s.segments[depth - 1, segment], s.segments[depth - 1, segment + 1])
+            + 63
+        ) >> 6
     s.is_packed[depth] = 1 if 4 * n_words <= 3 * above[N_WORDS] else 0
     if s.is_packed[depth]:
         _pack(s, depth, stays)
@@ -691,9 +790,9 @@ def _pack(s: Frames, depth: Number, stays: Words) -> None:
 def _plan_moves(moves: Words, mask: np.uint64) -> None:
     """Find, for each power of two, the bits under a mask that move down by it to close the gaps.
 
-    A bit moves down by the number of gaps below it. The parity of that number is computed for all bits at once by
-    shifts and exclusive or; the bits where it is odd move by one, and so on for two, four, up to 32. This needs no
-    special instruction, so it is the same on every machine.
+    A bit moves down by the number of gaps below it. The parity of that number is computed for all
+    bits at once by shifts and exclusive or; the bits where it is odd move by one, and so on for
+    two, four, up to 32. This needs no special instruction, so it is the same on every machine.
     """
     moves[6] = mask
     gaps = ~mask << np.uint64(1)
@@ -711,7 +810,9 @@ def _plan_moves(moves: Words, mask: np.uint64) -> None:
 
 @part
 def _set_units(s: Frames, depth: Number) -> None:
-    """Note the words whose bits weigh one each: only the first segment of good and of bad types may have such bits."""
+    """Note the words whose bits weigh one each: only the first segment of good and of bad types may
+    have such bits.
+    """
     node = s.node[depth]
     n_good = node[N_GOOD_SEGMENTS]
     node[GOOD_ONES], node[BAD_ONES] = 0, node[N_GOOD_WORDS]

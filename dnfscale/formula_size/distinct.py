@@ -1,10 +1,11 @@
-"""The types of the formula-size method: the distinct rows of every fold over all attributes, counted on the workers.
+"""The types of the formula-size method: the distinct rows of every fold over all attributes,
+counted on the workers.
 
     kept rows -> distinct rows on W_train and W_val, on W_0 and the test part, per fold
 
-A fold with more distinct rows than the limit keeps the better half of its attributes, by the first ranking of the spec
-that scores each by itself, on its W_train. It is counted again, until its rows fit. What is then found is exact over
-those attributes only.
+A fold with more distinct rows than the limit keeps the better half of its attributes, by the first
+ranking of the spec that scores each by itself, on its W_train. It is counted again, until its rows
+fit. What is then found is exact over those attributes only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ import numpy as np
 
 from dnfscale.core.arrays import Bools, Codes, Scalar, is_whole
 from dnfscale.core.bins import Bins
-from dnfscale.core.distinct import DROPPED, Distinct, DistinctRequest, PackedTypes, distinct_rows, group, merge_distinct
+from dnfscale.core.distinct import (
+    DROPPED,
+    Distinct,
+    DistinctRequest,
+    PackedTypes,
+    distinct_rows,
+    group,
+    merge_distinct,
+)
 from dnfscale.engine.api import Engine
 from dnfscale.engine.budget import check_merge
 from dnfscale.errors import SpecError
@@ -33,8 +42,8 @@ from dnfscale.spec.registry import RANKINGS
 
 COUNT_DISTINCT = Phase("count distinct rows", Reads.KEPT_ROWS)
 MAX_TYPES = 20_000
-"""The most distinct rows of a fold, by default. The time of the search grows in proportion: size 10 over 50 attributes
-takes about a minute at this limit."""
+"""The most distinct rows of a fold, by default. The time of the search grows in proportion: size 10
+over 50 attributes takes about a minute at this limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,9 +87,12 @@ class CountDistinct:
         return merge_distinct(parts, most=self.most)
 
 
-def count_distinct(kept: KeptRows, spec: LearnSpec, engine: Engine, *, max_types: int = MAX_TYPES) -> list[FoldTypes]:
+def count_distinct(
+    kept: KeptRows, spec: LearnSpec, engine: Engine, *, max_types: int = MAX_TYPES
+) -> list[FoldTypes]:
     """Count the distinct rows of every place, in their order."""
-    # One attribute alone may tell two types apart: with less, no number of attributes would be few enough.
+    # One attribute alone may tell two types apart: with less, no number of attributes would be few
+    # enough.
     if not is_whole(max_types, 2):
         raise SpecError(f"max_types must be a whole number of at least 2, got {max_types!r}")
     n_attributes = len(kept.booleans.attributes)
@@ -114,10 +126,11 @@ def type_table(types: PackedTypes) -> TypeTable:
 
 
 def weighed(types: PackedTypes, threshold: Fraction) -> PackedTypes:
-    """Return distinct rows weighted by the cost of an error: 1 - threshold for a missed positive, else the threshold.
+    """Return distinct rows weighted by the cost of an error: 1 - threshold for a missed positive,
+    else the threshold.
 
-    So the formula with the fewest errors is the cheapest one. With the threshold 1/2 the rows stay as they are. The
-    weights are whole numbers, so that the search stays exact.
+    So the formula with the fewest errors is the cheapest one. With the threshold 1/2 the rows stay
+    as they are. The weights are whole numbers, so that the search stays exact.
     """
     n, c = weighed_rows(types.n, types.c, threshold)
     return replace(types, n=n, c=c)
@@ -134,32 +147,45 @@ def _best(kept: KeptRows, spec: LearnSpec, place: Place, *, n: int) -> tuple[int
     return tuple(sorted(order.tolist()))
 
 
-def _count(kept: KeptRows, chosen: dict[Place, tuple[int, ...]], engine: Engine, max_types: int) -> Distinct:
-    """Count the distinct rows of each place twice: with the cuts of W_train, then with those of W_0."""
+def _count(
+    kept: KeptRows, chosen: dict[Place, tuple[int, ...]], engine: Engine, max_types: int
+) -> Distinct:
+    """Count the distinct rows of each place twice: with the cuts of W_train, then with those of
+    W_0.
+    """
     most = min(max_types, kept.table.splits.n_rows)
     check_merge(
         f"distinct rows of {len(chosen):,} folds",
         sum(2 * most * (32 + -(-len(attributes) // 8)) for attributes in chosen.values()),
         fan_in=engine.fan_in,
         worker_bytes=engine.worker_bytes,
-        advice="lower baselines.formula_size.max_types, folds.outer or cluster.fan_in, or raise cluster.memory_limit",
+        advice=(
+            "lower baselines.formula_size.max_types, folds.outer or cluster.fan_in, or raise "
+            "cluster.memory_limit"
+        ),
         key="baselines.formula_size.max_types",
     )
     table, booleans = kept.table, kept.booleans
     whole = whole_parts(table.splits)
     requests = [
-        DistinctRequest(spans.of(place.fold, attributes), _cells(groups, table.targets[place.target]))
+        DistinctRequest(
+            spans.of(place.fold, attributes), _cells(groups, table.targets[place.target])
+        )
         for place, attributes in chosen.items()
         for spans, groups in (
             (booleans.train, kept.parts[first_part(place.fold)]),
             (booleans.whole, whole[LearningPart(place.fold, None)]),
         )
     ]
-    scan = CountDistinct(booleans.bins, table.classes, tuple(requests), table.splits.n_arcs, max_types)
+    scan = CountDistinct(
+        booleans.bins, table.classes, tuple(requests), table.splits.n_arcs, max_types
+    )
     return engine.reduce(COUNT_DISTINCT.name, kept.rows, scan, scan.merge)
 
 
 def _cells(groups: Codes, of_class: Bools) -> Codes:
-    """Return the cell in which the rows of each label (arc, class) count, given the arcs' groups and the target."""
+    """Return the cell in which the rows of each label (arc, class) count, given the arcs' groups
+    and the target.
+    """
     cells = np.where((groups == 2)[:, None], DROPPED, 2 * groups[:, None] + of_class[None, :])
     return cells.astype(np.uint8).reshape(-1)

@@ -1,4 +1,6 @@
-"""One size after another: fill the bank, run the compiled search in slices, and write the formula that it found."""
+"""One size after another: fill the bank, run the compiled search in slices, and write the formula
+that it found.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from dnfscale.formula_size.bank import AND, NOT, Bank, bank_bytes, bank_of, comb
 from dnfscale.formula_size.table import Literals, Words
 
 SLICE_WORDS = 20_000_000
-"""About how many words are read before the clock is looked at again: some hundredths of a second."""
+"""About how many words are read before the clock is looked at again: some hundredths of a second.
+"""
 FIRST_CHILDREN = 1 << 16
 """The initial room for children, in entries; it is doubled when it is full."""
 
@@ -38,7 +41,9 @@ class ExactSearch:
         self._literals = literals
         self._bank = bank_of(literals)
         self._up_to = [0, len(literals), len(literals)]
-        """How many entries of the bank have a function of size k or less, for each size that is complete."""
+        """How many entries of the bank have a function of size k or less, for each size that is
+        complete.
+        """
         self._weights = np.repeat(literals.weights, np.diff(literals.segments))
         self._n_good_words = int(literals.segments[literals.n_good])
         weighed = np.bitwise_count(literals.full).astype(np.int64) * self._weights
@@ -60,7 +65,9 @@ class ExactSearch:
         is_complete = self._fill_bank((bound - 1) // 2, deadline, memory_bytes)
         frames = self._frames(bound, best.errors)
         used = _bytes_of(self._bank) + _bytes_of(frames)
-        while frames.control[d.DEPTH] != d.DONE and perf_counter() < deadline and used <= memory_bytes:
+        while (
+            frames.control[d.DEPTH] != d.DONE and perf_counter() < deadline and used <= memory_bytes
+        ):
             d.descend(frames, SLICE_WORDS)
             if frames.control[d.NEEDS_ROOM]:
                 used += _bytes_of(frames[_KEYS : _KEYS + 2])
@@ -71,15 +78,22 @@ class ExactSearch:
         return Answer(errors, formula, min(errors, _lower_bound(frames) if is_complete else 0))
 
     def _simple(self, bound: int) -> list[Answer]:
-        """Return the literals and constants of exactly the given size, the first attributes first."""
+        """Return the literals and constants of exactly the given size, the first
+        attributes first.
+        """
         literals = self._literals
         false, true = literals.constants
         found: list[tuple[Formula, int]] = []
         if bound <= 2:
-            columns = [(int(a), self._errors(i)) for i, a in enumerate(literals.attributes) if a >= 0]
+            columns = [
+                (int(a), self._errors(i)) for i, a in enumerate(literals.attributes) if a >= 0
+            ]
             columns += [(a, e) for a, e in ((false, self._good), (true, self._bad)) if a >= 0]
             total = self._good + self._bad
-            found = [(Symbol(a), e) if bound == 1 else (Not(Symbol(a)), total - e) for a, e in sorted(columns)]
+            found = [
+                (Symbol(a), e) if bound == 1 else (Not(Symbol(a)), total - e)
+                for a, e in sorted(columns)
+            ]
         elif bound == 3:
             both = [pair for pair in literals.attributes.reshape(-1, 2).tolist() if min(pair) >= 0]
             found = [
@@ -100,7 +114,11 @@ class ExactSearch:
         literals = self._literals
         bits = literals.bits[function >> 1] ^ (literals.full if function & 1 else np.uint64(0))
         weighed = np.bitwise_count(bits).astype(np.int64) * self._weights
-        return self._good - int(weighed[: self._n_good_words].sum()) + int(weighed[self._n_good_words :].sum())
+        return (
+            self._good
+            - int(weighed[: self._n_good_words].sum())
+            + int(weighed[self._n_good_words :].sum())
+        )
 
     def _fill_bank(self, largest: int, deadline: float, memory_bytes: int) -> bool:
         """Add all functions up to a size to the bank; return whether time and memory sufficed."""
@@ -114,19 +132,29 @@ class ExactSearch:
                 done = 0
                 while done < len(xs) * len(ys):
                     if self._bank.n_entries[0] + 2 > len(self._bank.bits):
-                        if bank_bytes(3 * len(self._bank.bits), len(self._literals.full)) > memory_bytes:
+                        if (
+                            bank_bytes(3 * len(self._bank.bits), len(self._literals.full))
+                            > memory_bytes
+                        ):
                             return False
                         self._bank = grown(self._bank)
                     if perf_counter() >= deadline:
                         return False
-                    done = combine(self._bank, self._literals.full, meaning, xs, ys, level, done, SLICE_WORDS)
+                    done = combine(
+                        self._bank, self._literals.full, meaning, xs, ys, level, done, SLICE_WORDS
+                    )
             self._up_to.append(int(self._bank.n_entries[0]))
         return True
 
     def _frames(self, bound: int, errors: int) -> d.Frames:
         """Return the memory of the search, with its root laid out."""
         literals, bank = self._literals, self._bank
-        n, n_words, n_segments, depths = len(literals), literals.n_words, len(literals.weights), bound // 2 + 3
+        n, n_words, n_segments, depths = (
+            len(literals),
+            literals.n_words,
+            len(literals.weights),
+            bound // 2 + 3,
+        )
         n_children = min(FIRST_CHILDREN, 4 * self._up_to[-1] * depths) + 4
         frames = d.Frames(
             bits=bank.bits,
@@ -134,7 +162,9 @@ class ExactSearch:
             tops=bank.tops,
             up_to=np.array(self._up_to, dtype=np.int64),
             full=literals.full,
-            least_errors=np.array([1 << 60, *(answer.errors for answer in self._answers), errors], dtype=np.int64),
+            least_errors=np.array(
+                [1 << 60, *(answer.errors for answer in self._answers), errors], dtype=np.int64
+            ),
             literals=_words(depths, 2 * n, n_words),
             unpacked=_words(depths, n_words),
             open=_words(depths, n_words),
@@ -167,7 +197,12 @@ class ExactSearch:
         frames.segments[0] = literals.segments
         frames.segment_weights[0] = literals.weights
         root = frames.node[0]
-        root[d.PLUS], root[d.MINUS], root[d.GOOD], root[d.BAD] = bound, bound - 1, self._good, self._bad
+        root[d.PLUS], root[d.MINUS], root[d.GOOD], root[d.BAD] = (
+            bound,
+            bound - 1,
+            self._good,
+            self._bad,
+        )
         root[d.N_WORDS], root[d.N_GOOD_WORDS] = n_words, self._n_good_words
         root[d.N_SEGMENTS], root[d.N_GOOD_SEGMENTS] = n_segments, literals.n_good
         frames.answer[d.BEST] = errors
@@ -191,7 +226,9 @@ class ExactSearch:
 
     def _written(self, function: int) -> tuple[Formula, Formula]:
         """Return a function of the bank and its negation, as formulas."""
-        return _write(self._bank, self._literals, function), _write(self._bank, self._literals, function ^ 1)
+        return _write(self._bank, self._literals, function), _write(
+            self._bank, self._literals, function ^ 1
+        )
 
 
 _KEYS = d.Frames._fields.index("keys")
@@ -211,7 +248,9 @@ def _write(bank: Bank, literals: Literals, function: int) -> Formula:
 
 
 def _joined(connective: int, operands: list[tuple[Formula, Formula]]) -> tuple[Formula, Formula]:
-    """Return the shortest conjunction or disjunction of operands, and its negation; operands are such pairs too."""
+    """Return the shortest conjunction or disjunction of operands, and its negation; operands are
+    such pairs too.
+    """
     plus, minus = (And, Or) if connective == AND else (Or, And)
     negated = [(no, yes) for yes, no in operands]
     return _shortest(plus, minus, operands), _shortest(minus, plus, negated)
@@ -222,7 +261,9 @@ def _shortest(
     dual: Callable[[Formula, Formula], Formula],
     operands: list[tuple[Formula, Formula]],
 ) -> Formula:
-    """Join operands as they are, or all below one negation, or only those below it whose negation is shorter."""
+    """Join operands as they are, or all below one negation, or only those below it whose negation
+    is shorter.
+    """
     shorter = [size(no) < size(yes) for yes, no in operands]
     ways = [[False] * len(operands), [True] * len(operands), shorter]
     written = []
@@ -243,7 +284,9 @@ def _chain(join: Callable[[Formula, Formula], Formula], parts: list[Formula]) ->
 
 
 def _lower_bound(frames: d.Frames) -> int:
-    """Return a floor for the errors of all that is left to search; the root's children are sorted by their floors."""
+    """Return a floor for the errors of all that is left to search; the root's children are sorted
+    by their floors.
+    """
     depth = int(frames.control[d.DEPTH])
     if depth == d.DONE:
         return int(frames.answer[d.BEST])
@@ -258,7 +301,9 @@ def _lower_bound(frames: d.Frames) -> int:
 def _with_room(frames: d.Frames) -> d.Frames:
     """Return the same memory with room for twice as many children."""
     more = np.zeros(len(frames.keys), np.int64)
-    return frames._replace(keys=np.concatenate([frames.keys, more]), items=np.concatenate([frames.items, more]))
+    return frames._replace(
+        keys=np.concatenate([frames.keys, more]), items=np.concatenate([frames.items, more])
+    )
 
 
 def _bytes_of(arrays: Iterable[npt.NDArray[Any]]) -> int:

@@ -1,4 +1,6 @@
-"""Makes a model, which can be used without the data, of a formula that the formula-size method found."""
+"""Makes a model, which can be used without the data, of a formula that the formula-size method
+found.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,15 @@ from dnfscale.spec.learn import LearnSpec
 
 
 def sized_model(
-    formula: Formula, types: FoldTypes, kept: KeptRows, spec: LearnSpec, *, positive: tuple[Scalar, ...]
+    formula: Formula,
+    types: FoldTypes,
+    kept: KeptRows,
+    spec: LearnSpec,
+    *,
+    positive: tuple[Scalar, ...],
 ) -> Model:
-    """Return a formula over a fold's attributes as a model, with the counts of W_0 over the attributes that it uses.
+    """Return a formula over a fold's attributes as a model, with the counts of W_0 over the
+    attributes that it uses.
 
     For types that no row had, the formula's answer is whatever made it shortest.
     """
@@ -50,7 +58,9 @@ def used_attributes(formula: Formula) -> tuple[int, ...]:
 
 def counts_over(types: PackedTypes, attributes: Sequence[int]) -> TypeCounts:
     """Return the counts of the types over some of the attributes of distinct rows."""
-    codes = types.holds()[:, attributes].astype(np.int64) @ (np.int64(1) << np.arange(len(attributes)))
+    codes = types.holds()[:, attributes].astype(np.int64) @ (
+        np.int64(1) << np.arange(len(attributes))
+    )
     n, c = np.zeros((2, 1 << len(attributes)), dtype=np.int64)
     np.add.at(n, codes, types.n)
     np.add.at(c, codes, types.c)

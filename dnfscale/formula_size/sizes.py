@@ -1,8 +1,8 @@
 """The search over sizes: for each, the formula with the fewest errors, and what is proved about it.
 
-Sizes go upward, one result at a time, so that the caller may stop, keep what is proved, and continue from there later.
-Fewest errors count first, then the smallest size, then a fixed order: the answer is the same on every machine, unless a
-limit cuts the last size short.
+Sizes go upward, one result at a time, so that the caller may stop, keep what is proved, and
+continue from there later. Fewest errors count first, then the smallest size, then a fixed order:
+the answer is the same on every machine, unless a limit cuts the last size short.
 """
 
 from __future__ import annotations
@@ -47,23 +47,29 @@ class Limits:
 
     max_size: int
     seconds: float | None = None
-    """The time for all sizes together. Compiling, or loading what was compiled, does not count, nor does the caller's
-    time."""
+    """The time for all sizes together. Compiling, or loading what was compiled, does not count, nor
+    does the caller's time."""
     memory_bytes: int = 1 << 30
 
     def __post_init__(self) -> None:
         if not is_whole(self.max_size, 1, MOST_SIZE):
-            raise SpecError(f"max_size must be a whole number between 1 and {MOST_SIZE}, got {self.max_size!r}")
+            raise SpecError(
+                f"max_size must be a whole number between 1 and {MOST_SIZE}, got {self.max_size!r}"
+            )
         if self.seconds is not None and not is_real(self.seconds, 0):
-            raise SpecError(f"time_limit_s must be a number of at least 0, or None, got {self.seconds!r}")
+            raise SpecError(
+                f"time_limit_s must be a number of at least 0, or None, got {self.seconds!r}"
+            )
 
 
-def search(table: TypeTable, limits: Limits, *, start: Sequence[SizeResult] = ()) -> Iterator[SizeResult]:
+def search(
+    table: TypeTable, limits: Limits, *, start: Sequence[SizeResult] = ()
+) -> Iterator[SizeResult]:
     """Yield the best formula of each size from one, or from where start ends, to the largest.
 
-    Results are proved, except for the last one if a limit cuts it short; it holds the best formula found until then.
-    `start` has earlier results of the same table for sizes one, two, and so on; the first that is not proved is
-    searched again.
+    Results are proved, except for the last one if a limit cuts it short; it holds the best formula
+    found until then. `start` has earlier results of the same table for sizes one, two, and so on;
+    the first that is not proved is searched again.
     """
     if not table.n_attributes:
         raise DataError("a formula needs at least one attribute, but the table has none")
@@ -76,7 +82,9 @@ def _results(table: TypeTable, limits: Limits, kept: Sequence[SizeResult]) -> It
     certain = int(np.minimum(table.c, table.n - table.c).sum())
     searched = exact.ExactSearch(literals(table))
     for result in kept:
-        searched.take(exact.Answer(result.errors - certain, result.formula, result.errors - certain))
+        searched.take(
+            exact.Answer(result.errors - certain, result.formula, result.errors - certain)
+        )
     left = float("inf") if limits.seconds is None else limits.seconds
     for bound in range(len(kept) + 1, limits.max_size + 1):
         begun = perf_counter()
@@ -110,7 +118,9 @@ def answered(formula: Formula, table: TypeTable) -> Confusion:
 
 
 def prepare() -> None:
-    """Compile the search, or load it if it was compiled before, so that this does not count as time of a search."""
+    """Compile the search, or load it if it was compiled before, so that this does not count as time
+    of a search.
+    """
     _compiled()
 
 
@@ -136,12 +146,17 @@ def _kept(table: TypeTable, start: Sequence[SizeResult]) -> list[SizeResult]:
     kept = list(itertools.takewhile(lambda result: result.proved, start))
     if [result.size for result in kept] != list(range(1, len(kept) + 1)):
         raise DataError(
-            f"expected kept results of sizes 1 to {len(kept)}, in order; got {[result.size for result in kept]}"
+            f"expected kept results of sizes 1 to {len(kept)}, in order; got "
+            f"{[result.size for result in kept]}"
         )
     for result in kept:
-        if max(symbols(result.formula)) >= table.n_attributes or errors_of(result.formula, table) != result.errors:
+        if (
+            max(symbols(result.formula)) >= table.n_attributes
+            or errors_of(result.formula, table) != result.errors
+        ):
             raise DataError(
-                f"the kept result of size {result.size} does not belong to these rows: expected a formula with "
+                f"the kept result of size {result.size} does not belong to these rows: "
+                "expected a formula with "
                 f"{result.errors} errors; search again without it"
             )
     return kept

@@ -1,4 +1,6 @@
-"""The formula-size method in a study: one formula for two classes, or one for each of several labels."""
+"""The formula-size method in a study: one formula for two classes, or one for each of several
+labels.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class SizedStudy:
     model: str | None
     """The text of the model file of all rows; None if a search failed."""
     seconds: float
-    """The time of counting distinct rows and of all searches that succeeded, also of those from an earlier run."""
+    """The time of counting distinct rows and of all searches that succeeded, also of those from an
+    earlier run.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,11 +77,17 @@ def size_study(
     found = {
         end.types.place: end
         if isinstance(end, Unsized)
-        else _Found(end, sized_model(end.final.formula, end.types, kept, spec, positive=positives[end.types.target]))
+        else _Found(
+            end,
+            sized_model(
+                end.final.formula, end.types, kept, spec, positive=positives[end.types.target]
+            ),
+        )
         for end in ends
     }
     *folds, last = (
-        [found[Place(target, fold)] for target in range(len(positives))] for fold in range(kept.table.splits.n_folds)
+        [found[Place(target, fold)] for target in range(len(positives))]
+        for fold in range(kept.table.splits.n_folds)
     )
     labels = [labels[0] for labels in kept.table.classes] if len(positives) > 1 else []
     method = _method(folds, last, labels, kept, engine)
@@ -110,7 +120,9 @@ def _method(
     engine: Engine,
 ) -> Method:
     """Return what the method did; the accuracy of several labels is that of their joint answers."""
-    whole = {number: found for number, of_fold in enumerate(folds) if (found := _all_found(of_fold))}
+    whole = {
+        number: found for number, of_fold in enumerate(folds) if (found := _all_found(of_fold))
+    }
     joint = _joint_answers(whole, kept, engine) if labels else {}
     records = [
         _fold(number, whole[number], labels, kept.table, joint.get(number))
@@ -126,7 +138,13 @@ def _method(
     )
 
 
-def _fold(number: int, found: Sequence[_Found], labels: Sequence[Scalar], table: Table, joint: Answers | None) -> Fold:
+def _fold(
+    number: int,
+    found: Sequence[_Found],
+    labels: Sequence[Scalar],
+    table: Table,
+    joint: Answers | None,
+) -> Fold:
     formulas = [changed(_formula(each), certificate=_held_out(each)) for each in found]
     return Fold(
         fold=number,
@@ -143,7 +161,9 @@ def _all_rows(last: Sequence[_Found | Unsized], labels: Sequence[Scalar], table:
     found = _all_found(last)
     if found is None:
         return AllRows(error=_first_error(last, labels))
-    record = AllRows(rows=table.summary.n_rows, sized=_labelled([_formula(each) for each in found], labels))
+    record = AllRows(
+        rows=table.summary.n_rows, sized=_labelled([_formula(each) for each in found], labels)
+    )
     if labels:
         return record
     sized = found[0].sized
@@ -151,7 +171,9 @@ def _all_rows(last: Sequence[_Found | Unsized], labels: Sequence[Scalar], table:
     return changed(record, correct=trained.correct, counted=trained.counted)
 
 
-def _labelled(formulas: Sequence[SizedFormula], labels: Sequence[Scalar]) -> tuple[SizedFormula, ...]:
+def _labelled(
+    formulas: Sequence[SizedFormula], labels: Sequence[Scalar]
+) -> tuple[SizedFormula, ...]:
     """Return formulas with their labels, if there are several."""
     if not labels:
         return tuple(formulas)
@@ -159,12 +181,17 @@ def _labelled(formulas: Sequence[SizedFormula], labels: Sequence[Scalar]) -> tup
     return tuple(changed(formula, label=label_record(label)) for formula, label in pairs)
 
 
-def _joint_answers(whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine: Engine) -> dict[int, Answers]:
+def _joint_answers(
+    whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine: Engine
+) -> dict[int, Answers]:
     """Count the joint answers of the formulas of all classes on the test rows of some folds."""
     answering = {
         number: [
             Answering(
-                tuple(found.sized.types.attributes[place] for place in used_attributes(found.sized.final.formula)),
+                tuple(
+                    found.sized.types.attributes[place]
+                    for place in used_attributes(found.sized.final.formula)
+                ),
                 probabilities,
             )
             for found, probabilities in zip(
@@ -213,6 +240,8 @@ def _formula(found: _Found) -> SizedFormula:
 
 
 def _held_out(found: _Found) -> Certified | None:
-    """Return the certificate of a formula from the test rows, which had no part in choosing anything."""
+    """Return the certificate of a formula from the test rows, which had no part in choosing
+    anything.
+    """
     counts = counts_over(found.sized.types.test, used_attributes(found.sized.final.formula))
     return certificate_of(found.model, counts=counts)

@@ -1,11 +1,13 @@
 """What the search reads: the distinct rows with their counts, and the same as bits with weights.
 
-A formula that is true on a type errs on n - c of its rows, else on c. Whatever its answer, min(c, n - c) of them are
-lost; the rest, the net weight |n - 2c|, is lost only if the answer is wrong. So a type is *good* (a formula should be
-true there) or *bad*, with a weight, and a type of weight zero does not matter.
+A formula that is true on a type errs on n - c of its rows, else on c. Whatever its answer, min(c, n
+- c) of them are lost; the rest, the net weight |n - 2c|, is lost only if the answer is wrong. So a
+type is *good* (a formula should be true there) or *bad*, with a weight, and a type of weight zero
+does not matter.
 
-Weights are bit planes: a good type of weight 5 has a bit in the words that count 1 and one in the words that count 4.
-The weight of a set of types is then a sum of popcounts, whatever the number of rows.
+Weights are bit planes: a good type of weight 5 has a bit in the words that count 1 and one in the
+words that count 4. The weight of a set of types is then a sum of popcounts, whatever the number of
+rows.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ class TypeTable:
     """c_t: rows of type t whose target is true; 0 <= c_t <= n_t."""
 
     def __post_init__(self) -> None:
-        if self.holds.ndim != 2 or self.n.shape != self.c.shape or self.n.shape != self.holds.shape[:1]:
+        if (
+            self.holds.ndim != 2
+            or self.n.shape != self.c.shape
+            or self.n.shape != self.holds.shape[:1]
+        ):
             raise DataError(
                 "expected a matrix of types and, for each, n and c; "
                 f"got shapes {self.holds.shape}, {self.n.shape} and {self.c.shape}"
@@ -63,7 +69,9 @@ class TypeTable:
 def tabulate(holds: Bools, target: Bools) -> TypeTable:
     """Count the distinct rows; holds[row, attribute] says which attributes are true."""
     if not len(holds):
-        return TypeTable(np.zeros((0, holds.shape[1]), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return TypeTable(
+            np.zeros((0, holds.shape[1]), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int64)
+        )
     if not holds.shape[1]:
         return TypeTable(
             np.zeros((1, 0), np.bool_),
@@ -83,23 +91,30 @@ def tabulate(holds: Bools, target: Bools) -> TypeTable:
 class Literals:
     """The columns that differ on the types that matter, in a fixed orientation, as bits.
 
-    Columns that are equal, or each other's negations, share one literal. A column that is constant has none.
+    Columns that are equal, or each other's negations, share one literal. A column that is constant
+    has none.
     """
 
     bits: Words
     """bits[i]: where literal i is true, one bit per type and plane; the very first bit is false."""
     attributes: Ints
-    """attributes[2 * i]: an attribute that is literal i, or -1; attributes[2 * i + 1]: one that is its negation."""
+    """attributes[2 * i]: an attribute that is literal i, or -1; attributes[2 * i + 1]: one that is
+    its negation.
+    """
     full: Words
     """A bit for each type and plane."""
     segments: Ints
-    """segments[k]: the first word of segment k; one entry more than there are segments. A segment is one plane."""
+    """segments[k]: the first word of segment k; one entry more than there are segments. A segment
+    is one plane.
+    """
     weights: Ints
     """weights[k]: what a bit of segment k weighs."""
     n_good: int
     """How many segments hold good types; they come first."""
     constants: tuple[int, int]
-    """An attribute that is false on all types that matter, and one that is true on them; -1 if there is none."""
+    """An attribute that is false on all types that matter, and one that is true on them; -1 if
+    there is none.
+    """
 
     @property
     def n_words(self) -> int:
@@ -110,7 +125,9 @@ class Literals:
 
 
 def literals(table: TypeTable) -> Literals:
-    """Return a table's distinct columns as bits, those that separate good from bad types best first."""
+    """Return a table's distinct columns as bits, those that separate good from bad types best
+    first.
+    """
     net = table.n - 2 * table.c
     matters = net != 0
     columns, net = table.holds[matters].T, net[matters]
@@ -127,11 +144,17 @@ def literals(table: TypeTable) -> Literals:
         side = int(turned[attribute])
         if attributes[place][side] < 0:
             attributes[place][side] = attribute
-    # With the best columns first, the search meets good formulas early, and their errors cut off the rest.
-    worth = [abs(int(net[columns[max(pair)]].sum()) - int(net[~columns[max(pair)]].sum())) for pair in attributes]
+    # With the best columns first, the search meets good formulas early, and their errors cut off
+    # the rest.
+    worth = [
+        abs(int(net[columns[max(pair)]].sum()) - int(net[~columns[max(pair)]].sum()))
+        for pair in attributes
+    ]
     order = sorted(range(len(attributes)), key=lambda place: (-worth[place], place))
     return Literals(
-        np.ascontiguousarray(bits[[max(attributes[place]) for place in order]].reshape(len(order), len(full))),
+        np.ascontiguousarray(
+            bits[[max(attributes[place]) for place in order]].reshape(len(order), len(full))
+        ),
         np.array([attributes[place] for place in order], dtype=np.int64).reshape(-1),
         full,
         segments,

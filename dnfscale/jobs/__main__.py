@@ -47,7 +47,9 @@ def _has_room_for_workers() -> bool:
 
 def _seems_to_start_workers(arguments: Sequence[str]) -> bool:
     """Guess whether a command will start workers on this machine; a wrong guess only costs time."""
-    if arguments[:1] != ["run"] or any(argument.startswith("--scheduler") for argument in arguments):
+    if arguments[:1] != ["run"] or any(
+        argument.startswith("--scheduler") for argument in arguments
+    ):
         return False
     kind = "local"
     for argument in filter(os.path.isfile, arguments):
@@ -60,7 +62,9 @@ def _seems_to_start_workers(arguments: Sequence[str]) -> bool:
 
 
 def _cluster_kind(file: Path) -> str | None:
-    """Return the kind of cluster that a spec asks for; None if it asks for none, or is not for us to complain about."""
+    """Return the kind of cluster that a spec asks for; None if it asks for none, or is not for us
+    to complain about.
+    """
     try:
         cluster = tomllib.loads(file.read_text("utf-8")).get("cluster")
     except (OSError, ValueError, RecursionError):

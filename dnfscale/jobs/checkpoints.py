@@ -1,16 +1,20 @@
-"""An engine whose finished scans outlive it: what a scan counted is stored, and read back instead of counted again.
+"""An engine whose finished scans outlive it: what a scan counted is stored, and read back instead
+of counted again.
 
     reduce, map   the result is small: it is kept in tasks/<phase>-<number>.bin
-    keep          the results are rows on workers, which are not stored: they are made when a scan that has to be done
-                  asks for them, and not at all if the results of all scans of them are stored
+    keep          the results are rows on workers, which are not stored: they are made when a scan
+                  that has to be done asks for them, and not at all if the results of all scans of
+                  them are stored
     chain         keeps notes of its own, one for each task
 
-The phases of a job follow from its spec and its data alone, so a phase is identified by its name and by how often that
-name has occurred. Stored results carry the fingerprint of the job. Once one result is missing, all later ones are made
-anew even if they are stored, because they depend on the earlier ones.
+The phases of a job follow from its spec and its data alone, so a phase is identified by its name
+and by how often that name has occurred. Stored results carry the fingerprint of the job. Once one
+result is missing, all later ones are made anew even if they are stored, because they depend on the
+earlier ones.
 
-Rows that are read again must be the rows that were counted, and that their files look the same is no proof of it: what
-the first scan of them counted is counted once more, and compared with what is stored.
+Rows that are read again must be the rows that were counted, and that their files look the same is
+no proof of it: what the first scan of them counted is counted once more, and compared with what is
+stored.
 """
 
 from __future__ import annotations
@@ -28,7 +32,9 @@ from dnfscale.jobs.scan_bytes import DamagedError, NotExactError, from_bytes, to
 class ScanRecords:
     """The results of scans in a run's folder."""
 
-    def __init__(self, files: Folder, fingerprint: str, *, data: str, recalled: Callable[[str], None]) -> None:
+    def __init__(
+        self, files: Folder, fingerprint: str, *, data: str, recalled: Callable[[str], None]
+    ) -> None:
         self._files = files
         self._fingerprint = fingerprint
         self._data = data
@@ -38,9 +44,15 @@ class ScanRecords:
         """Whether all results so far were stored."""
 
     def recall_or(
-        self, phase: str, make: Callable[[], Result], *, use: Callable[[Result], None] = lambda _: None
+        self,
+        phase: str,
+        make: Callable[[], Result],
+        *,
+        use: Callable[[Result], None] = lambda _: None,
     ) -> Result:
-        """Return the stored result of a phase, after telling `use` of it, or make it and store it."""
+        """Return the stored result of a phase, after telling `use` of it, or make it and
+        store it.
+        """
         name = f"{phase.replace(' ', '-')}-{self._seen[phase]}"
         self._seen[phase] += 1
         title = f"{self._fingerprint} {name}"
@@ -60,21 +72,27 @@ class ScanRecords:
         except NotExactError:
             # It is better to count again than to store an inexact result.
             return made
-        # A result that a failing machine has half-written is found to be damaged later, and is then counted again.
+        # A result that a failing machine has half-written is found to be damaged later, and is then
+        # counted again.
         self._files.jot(_file(name), content)
         return made
 
     def check_same(self, known: Result, counted: Result) -> None:
-        """Raise DataError if rows that were read again are not the rows that were counted before."""
+        """Raise DataError if rows that were read again are not the rows that were
+        counted before.
+        """
         if counted != known:
             raise DataError(
-                f"{self._data}: expected the rows that the run began with, but they do not give the counts that are "
+                f"{self._data}: expected the rows that the run began with, but they do not "
+                "give the counts that are "
                 "stored; restore the data, or run with --force, or without --resume, to start anew",
                 "data.path",
             )
 
     def remove(self) -> None:
-        """Remove the stored results, which are not needed any more once the job's result is there."""
+        """Remove the stored results, which are not needed any more once the job's result
+        is there.
+        """
         for name in self._files.names("tasks", (".bin",)):
             self._files.remove(name)
 
@@ -110,10 +128,16 @@ class CheckpointedEngine:
 
         return self._records.recall_or(phase, lambda: count(phase), use=compare_later)
 
-    def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
-        return self._records.recall_or(phase, lambda: self._engine.map(phase, _made(items), function))
+    def map(
+        self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]
+    ) -> list[Result]:
+        return self._records.recall_or(
+            phase, lambda: self._engine.map(phase, _made(items), function)
+        )
 
-    def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
+    def keep(
+        self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]
+    ) -> Sequence[Any]:
         return _Kept(len(items), lambda: self._engine.keep(phase, _made(items), function))
 
     def chain(

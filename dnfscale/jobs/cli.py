@@ -32,8 +32,9 @@ from dnfscale.spec.job import JobSpec, command_line, read_spec
 from dnfscale.spec.suite import SuiteSpec, is_suite, read_suite
 
 _EXIT_CODES = """\
-exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad data; 4 no cluster, or lost;
-5 over a limit; 75 (status) not ended yet; 130 and 143 after a signal; 141 after a closed pipe"""
+exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad data;
+4 no cluster, or lost; 5 over a limit; 75 (status) not ended yet; 130 and 143 after a signal;
+141 after a closed pipe"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,7 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     signals.listen()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A name that the terminal cannot show is spelled out, because it must not make a run fail.
+            # A name that the terminal cannot show is spelled out, because it must not make a run
+            # fail.
             stream.reconfigure(errors="backslashreplace")
     return exit_code_of(lambda: _carry_out(arguments))
 
@@ -57,7 +59,8 @@ def exit_code_of(action: Callable[[], int | None]) -> int:
         told = limit_behind(error) or error
         if not isinstance(told, DnfscaleError):
             raise
-        # A message may quote a path or a value of the spec; characters that a terminal would obey are spelled out.
+        # A message may quote a path or a value of the spec; characters that a terminal would obey
+        # are spelled out.
         print(f"dnfscale: {visible(str(told))}", file=sys.stderr)
         return told.exit_code
     except signals.Ended as ended:
@@ -99,7 +102,11 @@ def _validate(options: argparse.Namespace) -> None:
     check_place(read, Options())
     for spec in _jobs(read):
         source, _ = open_data(spec)
-        sizes = ((source.n_rows, "row"), (len(source.types), "column"), (len(source.partitions), "partition"))
+        sizes = (
+            (source.n_rows, "row"),
+            (len(source.types), "column"),
+            (len(source.partitions), "partition"),
+        )
         size = ", ".join(count(number, noun) for number, noun in sizes)
         print(f"{visible(str(spec.file))}: valid; {size}")
 
@@ -116,12 +123,16 @@ def _init(options: argparse.Namespace) -> None:
     data, access = place_from("DATA", options.data), access_from(options)
     target = Path(options.output or PurePosixPath(data).stem + ".toml")
     if target.exists() and not options.force:
-        raise SpecError(f"{target} is already there; choose another --output, or pass --force to replace it")
+        raise SpecError(
+            f"{target} is already there; choose another --output, or pass --force to replace it"
+        )
     text = starter_spec(data, options.target, target.parent, access)
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise SpecError(f"{target} cannot be written: {error.strerror}; choose another --output") from error
+        raise SpecError(
+            f"{target} cannot be written: {error.strerror}; choose another --output"
+        ) from error
     print(f"{target}: written; look it over, then: python -m dnfscale.jobs run {target}")
 
 
@@ -154,40 +165,69 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"dnfscale {dnfscale.__version__}")
-    parser.add_argument("--verbose", action="store_true", help="with --version, also what a bug report needs")
+    parser.add_argument(
+        "--verbose", action="store_true", help="with --version, also what a bug report needs"
+    )
     parser.set_defaults(prints_summary=False, json=False)
     verbs = parser.add_subparsers(metavar="VERB", required=True)
 
     run_verb = verbs.add_parser("run", help="run a job")
     _add_spec(run_verb, _run)
     run_verb.set_defaults(prints_summary=True)
-    run_verb.add_argument("--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler")
-    run_verb.add_argument("--output", metavar="DIR", help="put the run's folder here instead of output.dir")
     run_verb.add_argument(
-        "--resume", action="store_true", help="go on with an interrupted run; a finished one is left as it is"
+        "--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler"
+    )
+    run_verb.add_argument(
+        "--output", metavar="DIR", help="put the run's folder here instead of output.dir"
+    )
+    run_verb.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with an interrupted run; a finished one is left as it is",
     )
     run_verb.add_argument(
         "--force",
         action="store_true",
-        help="replace the run of another spec in the same folder; with --resume, begin anew where data or code changed",
+        help=(
+            "replace the run of another spec in the same folder; with --resume, begin anew "
+            "where data or code changed"
+        ),
     )
-    run_verb.add_argument("--json", action="store_true", help="result on stdout and events on stderr as JSON")
-    run_verb.add_argument("--performance-report", metavar="FILE", help="write Dask's own report of the run here")
+    run_verb.add_argument(
+        "--json", action="store_true", help="result on stdout and events on stderr as JSON"
+    )
+    run_verb.add_argument(
+        "--performance-report", metavar="FILE", help="write Dask's own report of the run here"
+    )
 
-    _add_spec(verbs.add_parser("validate", help="check a spec and the footers of its data"), _validate)
-    _add_spec(verbs.add_parser("plan", help="say what a job would read and hold; runs nothing"), _plan)
+    _add_spec(
+        verbs.add_parser("validate", help="check a spec and the footers of its data"), _validate
+    )
+    _add_spec(
+        verbs.add_parser("plan", help="say what a job would read and hold; runs nothing"), _plan
+    )
 
     init_verb = verbs.add_parser("init", help="write a starter spec for a Parquet dataset")
     init_verb.add_argument("data", metavar="DATA", help="a Parquet file, directory or URL")
-    init_verb.add_argument("--target", metavar="COLUMN", required=True, help="the column to predict")
-    init_verb.add_argument("--output", metavar="FILE", help="the spec to write (default: the data's name with .toml)")
+    init_verb.add_argument(
+        "--target", metavar="COLUMN", required=True, help="the column to predict"
+    )
+    init_verb.add_argument(
+        "--output", metavar="FILE", help="the spec to write (default: the data's name with .toml)"
+    )
     init_verb.add_argument("--force", action="store_true", help="replace the spec if it is there")
     add_storage_options(init_verb)
     init_verb.set_defaults(verb=_init, prints_summary=True)
 
-    report_verb = verbs.add_parser("report", help="render report.html again; several runs side by side")
-    report_verb.add_argument("dirs", metavar="DIR", nargs="+", help="the folder of a run or of a suite")
-    report_verb.add_argument("--output", metavar="FILE", help="the page to write (default: in the run's folder)")
+    report_verb = verbs.add_parser(
+        "report", help="render report.html again; several runs side by side"
+    )
+    report_verb.add_argument(
+        "dirs", metavar="DIR", nargs="+", help="the folder of a run or of a suite"
+    )
+    report_verb.add_argument(
+        "--output", metavar="FILE", help="the page to write (default: in the run's folder)"
+    )
     add_storage_options(report_verb)
     report_verb.set_defaults(verb=_report, prints_summary=True)
 
@@ -202,5 +242,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_spec(parser: argparse.ArgumentParser, verb: object) -> None:
     parser.add_argument("spec", metavar="SPEC", help="a job spec in TOML")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="replace a value of the spec")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="replace a value of the spec",
+    )
     parser.set_defaults(verb=verb)

@@ -10,17 +10,32 @@ from dnfscale.engine.api import Engine
 from dnfscale.jobs.version import installed
 from dnfscale.results.result import Environment
 
-_PACKAGES = ("numpy", "scipy", "pyarrow", "dask", "distributed", "scikit-learn", "xgboost", "optuna", "sympy", "numba")
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "dask",
+    "distributed",
+    "scikit-learn",
+    "xgboost",
+    "optuna",
+    "sympy",
+    "numba",
+)
 
 
-def environment_of(engine: Engine, *, cluster: str | None = None, dataset: str | None = None) -> Environment:
+def environment_of(
+    engine: Engine, *, cluster: str | None = None, dataset: str | None = None
+) -> Environment:
     """Return what a run depended on, for the record."""
     return Environment(
         **engine.describe(),
         cluster=cluster,
         dnfscale=dnfscale.__version__,
         python=platform.python_version(),
-        packages={package: found for package in _PACKAGES if (found := installed(package)) is not None},
+        packages={
+            package: found for package in _PACKAGES if (found := installed(package)) is not None
+        },
         machine=platform.machine(),
         system=platform.system(),
         cores=os.cpu_count(),

@@ -1,4 +1,6 @@
-"""Folders that a run writes to: on this machine, or in an object store; a file in one is there whole or not at all."""
+"""Folders that a run writes to: on this machine, or in an object store; a file in one is there
+whole or not at all.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from dnfscale.data.storage import located, told
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote
 
 _APPEND_S = 2.0
-"""A store cannot append to a file: what is added is written at most this often, and when the folder is settled."""
+"""A store cannot append to a file: what is added is written at most this often, and when the folder
+is settled.
+"""
 
 
 class FolderError(OSError):
@@ -45,7 +49,9 @@ class Folder(Protocol):
         ...
 
     def jot(self, name: str, content: bytes) -> None:
-        """Write a file whole without waiting for the disk: it outlives this process, but perhaps not the machine."""
+        """Write a file whole without waiting for the disk: it outlives this process, but perhaps
+        not the machine.
+        """
         ...
 
     def append(self, name: str, text: str) -> None:
@@ -61,7 +67,9 @@ class Folder(Protocol):
         ...
 
     def names(self, below: str, endings: tuple[str, ...]) -> list[str]:
-        """Return the names of the files directly in a folder of this one that end in one of the endings."""
+        """Return the names of the files directly in a folder of this one that end in one of the
+        endings.
+        """
         ...
 
     def remove(self, name: str) -> None:
@@ -84,7 +92,8 @@ class LocalFolder:
 
     def __init__(self, path: Path) -> None:
         self._shown = str(path)
-        # Absolute, because threads write here too and must not be affected when the process changes its directory.
+        # Absolute, because threads write here too and must not be affected when the process changes
+        # its directory.
         self._path = path.absolute()
 
     @property
@@ -118,7 +127,11 @@ class LocalFolder:
 
     def names(self, below: str, endings: tuple[str, ...]) -> list[str]:
         files = (self._path / below).glob("*")
-        return sorted(f"{below}/{file.name}" for file in files if file.name.endswith(endings) and file.is_file())
+        return sorted(
+            f"{below}/{file.name}"
+            for file in files
+            if file.name.endswith(endings) and file.is_file()
+        )
 
     def remove(self, name: str) -> None:
         with _told():
@@ -142,7 +155,9 @@ class StoreFolder:
         return self._path
 
     def prepare(self) -> None:
-        """Do nothing: a store needs no folders, and whether it can be written shows with the first file."""
+        """Do nothing: a store needs no folders, and whether it can be written shows with the first
+        file.
+        """
 
     def read(self, name: str) -> bytes:
         try:
@@ -158,7 +173,8 @@ class StoreFolder:
         try:
             filesystem, inner = self._located(name)
             stream = filesystem.open_output_stream(inner)
-            # Written in one piece: a stream that is closed halfway would leave an object with half a file.
+            # Written in one piece: a stream that is closed halfway would leave an object with half
+            # a file.
             stream.write(content)
             stream.close()
         except (pa.ArrowException, OSError) as error:
@@ -171,7 +187,10 @@ class StoreFolder:
         if name not in self._added:
             self._added[name] = self.read(name).decode("utf-8") if self.has(name) else ""
         self._added[name] += text
-        if time.monotonic() - self._waiting.setdefault(name, time.monotonic() - _APPEND_S) >= _APPEND_S:
+        if (
+            time.monotonic() - self._waiting.setdefault(name, time.monotonic() - _APPEND_S)
+            >= _APPEND_S
+        ):
             self._write_added(name)
 
     def has(self, name: str) -> bool:
@@ -186,7 +205,9 @@ class StoreFolder:
             found = filesystem.get_file_info(pafs.FileSelector(inner, allow_not_found=True))
         except (pa.ArrowException, OSError) as error:
             raise self._failure(error) from error
-        return sorted(f"{below}/{info.base_name}" for info in found if info.base_name.endswith(endings))
+        return sorted(
+            f"{below}/{info.base_name}" for info in found if info.base_name.endswith(endings)
+        )
 
     def remove(self, name: str) -> None:
         try:
@@ -229,7 +250,9 @@ def _told() -> Iterator[None]:
 
 
 def write_whole(target: Path, content: str | bytes) -> None:
-    """Write a file under another name, then rename it into place: it is there whole or not at all."""
+    """Write a file under another name, then rename it into place: it is there whole or not
+    at all.
+    """
     with _drafted(target) as file:
         file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
@@ -240,7 +263,8 @@ def write_whole(target: Path, content: str | bytes) -> None:
 def _drafted(target: Path) -> Iterator[BinaryIO]:
     """Yield a file to write, which replaces the target when the block ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    # The name is known before the file exists, so that nothing is left behind if a signal comes at any moment.
+    # The name is known before the file exists, so that nothing is left behind if a signal comes at
+    # any moment.
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with draft.open("xb") as file:

@@ -1,13 +1,16 @@
-"""The lock of a run's folder: lock.json names its one runner, with a count that grows while the runner is alive.
+"""The lock of a run's folder: lock.json names its one runner, with a count that grows while the
+runner is alive.
 
-A runner that finds a lock checks whether its holder is alive. If it is a process of the same machine, the operating
-system knows. A holder on another machine is watched: if its count does not grow for six of its beats, the process or
-the machine is gone. Clocks of two machines are never compared. The lock of a dead holder is taken over.
+A runner that finds a lock checks whether its holder is alive. If it is a process of the same
+machine, the operating system knows. A holder on another machine is watched: if its count does not
+grow for six of its beats, the process or the machine is gone. Clocks of two machines are never
+compared. The lock of a dead holder is taken over.
 
-If two runners come at once, the kernel decides between them on a file system. Object stores, as we use them, have
-nothing like that, and neither has Windows in Python: there each runner writes the lock, waits a second, and goes on if
-the lock is still its own. Nor can a process be looked up on Windows, so there every holder is watched. A runner that
-finds its lock taken over, because it was suspended for long, stops before it writes anything more.
+If two runners come at once, the kernel decides between them on a file system. Object stores, as we
+use them, have nothing like that, and neither has Windows in Python: there each runner writes the
+lock, waits a second, and goes on if the lock is still its own. Nor can a process be looked up on
+Windows, so there every holder is watched. A runner that finds its lock taken over, because it was
+suspended for long, stops before it writes anything more.
 """
 
 from __future__ import annotations
@@ -45,7 +48,9 @@ class Holder:
     token: str
     host: str
     space: str
-    """Identifies the process table in which the process has its number: a boot of a machine, and a container on it."""
+    """Identifies the process table in which the process has its number: a boot of a machine, and a
+    container on it.
+    """
     process: int
     born: str
     """When the process began, by the machine's own count: numbers of processes are reused."""
@@ -57,7 +62,9 @@ class Holder:
 
     @property
     def is_neighbour(self) -> bool:
-        """Whether the process can be looked up from here; never on Windows, where signal 0 would end it."""
+        """Whether the process can be looked up from here; never on Windows, where signal 0 would
+        end it.
+        """
         return fcntl is not None and self.space == _space()
 
     @property
@@ -70,7 +77,12 @@ class FolderLock:
     """The lock of a run's folder, held from take() to release()."""
 
     def __init__(
-        self, files: Folder, *, tell: Callable[[str], None], beat_s: float = _BEAT_S, settle_s: float = _SETTLE_S
+        self,
+        files: Folder,
+        *,
+        tell: Callable[[str], None],
+        beat_s: float = _BEAT_S,
+        settle_s: float = _SETTLE_S,
     ) -> None:
         self._files = files
         self._tell = tell
@@ -166,7 +178,8 @@ class FolderLock:
 
     def _refusal(self, holder: Holder) -> SpecError:
         return SpecError(
-            f"expected {self._files.path} to be free, but process {holder.process} on {holder.host} is running a job "
+            f"expected {self._files.path} to be free, but process {holder.process} on "
+            f"{holder.host} is running a job "
             "in it; wait for its end, or change name or output.dir",
             "output.dir",
         )
@@ -180,7 +193,8 @@ def _alone(files: Folder) -> Iterator[None]:
         return
     handle = os.open(files.path, os.O_RDONLY)
     try:
-        # Not every network file system supports this lock; then only the check at each beat remains.
+        # Not every network file system supports this lock; then only the check at each beat
+        # remains.
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -197,7 +211,9 @@ def _space() -> str:
 
 
 def _born(process: int) -> str:
-    """Return when a process began, in ticks since the machine was started; empty if there is no such process."""
+    """Return when a process began, in ticks since the machine was started; empty if there is no
+    such process.
+    """
     try:
         text = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
         # The program's name, in brackets, may contain anything, even brackets.

@@ -1,7 +1,8 @@
-"""Records of finished work: tasks/<name>.json in a run's folder, rewritten as a whole whenever something is added.
+"""Records of finished work: tasks/<name>.json in a run's folder, rewritten as a whole whenever
+something is added.
 
-Each file carries the fingerprint of the job (its spec, its data, this version), so that the records of another job are
-never taken for this one's.
+Each file carries the fingerprint of the job (its spec, its data, this version), so that the records
+of another job are never taken for this one's.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class TaskNotes:
         self._entries: dict[str, list[Note]] = {}
 
     def recall(self, chain: str, kind: type[Entry]) -> list[Entry]:
-        """Return the recorded entries of a chain, in order; none if this job has recorded nothing."""
+        """Return the recorded entries of a chain, in order; none if this job has
+        recorded nothing.
+        """
         try:
             content = json.loads(self._files.read(_file(chain)))
             entries = content["entries"] if content["fingerprint"] == self._fingerprint else []

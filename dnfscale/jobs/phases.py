@@ -20,13 +20,17 @@ class Phases:
         self._order = [phase.name for phase in reading]
         self._unread = {phase.name: phase.read_bytes for phase in reading}
         self.scans = frozenset(phase.name for phase in plan.phases if phase.reads.is_scan)
-        """Phases that scan every row; sampling does not, and tuning reads rows once per worker, not once per trial."""
+        """Phases that scan every row; sampling does not, and tuning reads rows once per worker, not
+        once per trial.
+        """
         self._started: dict[str, float] = {}
         self._told: dict[str, float] = {}
         self.elapsed_s: dict[str, float] = {}
 
     def facts(self, progress: Progress, now: float) -> dict[str, Any] | None:
-        """Return what the journal should record, if anything: the beginning, the end, and progress now and then."""
+        """Return what the journal should record, if anything: the beginning, the end, and progress
+        now and then.
+        """
         phase = progress.phase
         facts: dict[str, Any] = {"phase": phase, "done": progress.done, "total": progress.total}
         if progress.done == 0:
@@ -45,10 +49,11 @@ class Phases:
         return {**facts, "elapsed_s": round(elapsed_s, 3)}
 
     def _read_by(self, phase: str) -> int:
-        """Return the planned bytes of Parquet up to the end of this phase that no earlier phase has reported.
+        """Return the planned bytes of Parquet up to the end of this phase that no earlier phase has
+        reported.
 
-        Rows that a cluster keeps are read when a later phase first asks for them, so the reading phase does not end by
-        itself.
+        Rows that a cluster keeps are read when a later phase first asks for them, so the reading
+        phase does not end by itself.
         """
         upto = self._order[: self._order.index(phase) + 1]
         return sum(self._unread.pop(name, 0) for name in upto)

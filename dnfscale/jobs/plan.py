@@ -62,7 +62,9 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         inside_bytes=16 * n_numbers * collected_rows(source.n_rows, n_numbers),
         kept_limit=_kept_limit(spec),
     )
-    return Plan(phases, len(source.partitions), source.n_rows, layout.columns, rough_bytes, needed, work)
+    return Plan(
+        phases, len(source.partitions), source.n_rows, layout.columns, rough_bytes, needed, work
+    )
 
 
 def _layout(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Layout:
@@ -115,7 +117,8 @@ def check_fits(plan: Plan, spec: JobSpec) -> None:
     if spec.cluster.kind == "local" and plan.worker_bytes > memory_bytes(spec.cluster.memory_limit):
         raise spec.located(
             LimitError(
-                f"a worker will need about {_amount(plan.worker_bytes)}, but may use {spec.cluster.memory_limit}; "
+                f"a worker will need about {_amount(plan.worker_bytes)}, but may use "
+                f"{spec.cluster.memory_limit}; "
                 "raise cluster.memory_limit, or write the dataset with smaller row groups",
                 "cluster.memory_limit",
             )

@@ -16,7 +16,9 @@ _PLAIN_S = 5.0
 
 
 class ProgressLines:
-    """Writes the progress of each phase of each job: what is done, how fast, and how long the rest will take."""
+    """Writes the progress of each phase of each job: what is done, how fast, and how long the rest
+    will take.
+    """
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -30,11 +32,15 @@ class ProgressLines:
         """Needed because the jobs of a suite run in threads of their own."""
 
     def begin(self, job: str, n_rows: int, n_partitions: int, *, scans: Container[str]) -> None:
-        """Show that a job begins; rows per second are shown only for `scans`, the phases that go over every row."""
+        """Show that a job begins; rows per second are shown only for `scans`, the phases that go
+        over every row.
+        """
         with self._lock:
             self._rows[job] = n_rows
             self._scans[job] = scans
-            self._line(f"{job}: {n_rows:,} rows in {n_partitions:,} partition{'s' * (n_partitions != 1)}")
+            self._line(
+                f"{job}: {n_rows:,} rows in {n_partitions:,} partition{'s' * (n_partitions != 1)}"
+            )
 
     def progress(self, job: str, progress: Progress) -> None:
         """Show how far a phase has come, if enough time has passed."""
@@ -44,7 +50,9 @@ class ProgressLines:
             if progress.done == progress.total:
                 del self._started[job, progress.phase]
                 self._line(self._described(job, progress, now - started))
-            elif progress.done and now - max(self._told, started) >= (_REDRAW_S if self._live else _PLAIN_S):
+            elif progress.done and now - max(self._told, started) >= (
+                _REDRAW_S if self._live else _PLAIN_S
+            ):
                 self._told = now
                 line = self._described(job, progress, now - started)
                 if self._live:

@@ -108,7 +108,9 @@ def check_place(spec: JobSpec | SuiteSpec, options: Options) -> None:
 def launched(spec: JobSpec | SuiteSpec, options: Options, tell: Tell) -> Engine:
     """Start or join the cluster of a job or a suite."""
     try:
-        return launch(spec.cluster, tell=tell, loaded=LOADED, performance_report=options.performance_report)
+        return launch(
+            spec.cluster, tell=tell, loaded=LOADED, performance_report=options.performance_report
+        )
     except DnfscaleError as error:
         raise spec.located(error) from error
 
@@ -118,8 +120,10 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
     try:
         if not is_named(spec.data_path) and means(spec.data_path, spec.run_folder):
             raise SpecError(
-                f"output.dir must lie outside of the data, because all that {spec.data_path} holds is read, got "
-                f"{spec.run_folder}; change output.dir or pass --output, or name the files of the data by a glob",
+                "output.dir must lie outside of the data, because all that "
+                f"{spec.data_path} holds is read, got "
+                f"{spec.run_folder}; change output.dir or pass --output, or name the files "
+                "of the data by a glob",
                 "output.dir",
             )
         source, to_learn = open_dataset(spec.data_path, spec.data_access), spec.learn
@@ -134,29 +138,40 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
 
 
 def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source, LearnSpec]:
-    """Return the source with a classifier's answers as its target, joined with the truth if it is known."""
+    """Return the source with a classifier's answers as its target, joined with the truth if it is
+    known.
+    """
     scorer = open_xgboost(str(spec.distilled_file), spec.distill.threshold)
     truth = to_learn.target if spec.knows_truth else None
     if truth is not None and truth in source.types and to_learn.positive is None:
         if not pa.types.is_boolean(source.types[truth]):
             raise SpecError(
-                f"data.positive must say which labels of {truth!r} are the positive class; or leave out data.target, "
+                f"data.positive must say which labels of {truth!r} are the positive class; "
+                "or leave out data.target, "
                 "if the truth is not known",
                 "data.target",
             )
         to_learn = replace(to_learn, positive=(True,))
     # Our own name must not be taken for one that differs only in case.
     name = unused_name("answer", [name.casefold() for name in source.types])
-    scored = scored_source(source, scorer, target=name, truth=truth, positive=to_learn.positive or ())
+    scored = scored_source(
+        source, scorer, target=name, truth=truth, positive=to_learn.positive or ()
+    )
     drop = to_learn.drop if truth is None else (*to_learn.drop, truth)
     return scored, replace(to_learn, target=name, positive=ANSWERED_YES, others=READINGS, drop=drop)
 
 
 def failed_folds(result: Result) -> TaskError | None:
-    """Return an error that names the folds and methods that failed, or None; the model of all rows counts as a fold."""
+    """Return an error that names the folds and methods that failed, or None; the model of all rows
+    counts as a fold.
+    """
     failed = []
     for name, method in result.methods.items():
-        failed += [f"{name} fold {fold.fold}: {fold.error}" for fold in method.folds if fold.error is not None]
+        failed += [
+            f"{name} fold {fold.fold}: {fold.error}"
+            for fold in method.folds
+            if fold.error is not None
+        ]
         if method.model is not None and method.model.error is not None:
             failed.append(f"{name} of all rows: {method.model.error}")
     if not failed:
@@ -168,7 +183,9 @@ def failed_folds(result: Result) -> TaskError | None:
 class Job:
     """An opened job: its data, its folder, its records, and how its progress is reported."""
 
-    def __init__(self, spec: JobSpec, options: Options, source: Source, to_learn: LearnSpec, shown: Watcher) -> None:
+    def __init__(
+        self, spec: JobSpec, options: Options, source: Source, to_learn: LearnSpec, shown: Watcher
+    ) -> None:
         self.spec = spec
         self.folder = RunFolder(spec.run_folder, spec.output_access)
         self.source = source
@@ -181,7 +198,9 @@ class Job:
         files = self.folder.files
         self._notes = TaskNotes(files, token)
         self._scans = ScanRecords(files, token, data=source.path, recalled=self._recalled)
-        self._lock = FolderLock(files, tell=lambda line: print(f"dnfscale: {line}", file=sys.stderr))
+        self._lock = FolderLock(
+            files, tell=lambda line: print(f"dnfscale: {line}", file=sys.stderr)
+        )
         self._shown = shown
         self._journal = Journal(files)
         self._telling = threading.Lock()
@@ -204,7 +223,9 @@ class Job:
             raise self.spec.located(self.folder.unwritable(error)) from error
 
     def claim(self) -> None:
-        """Lock the job's folder until release(); without --resume, the work of an earlier run is removed."""
+        """Lock the job's folder until release(); without --resume, the work of an earlier run is
+        removed.
+        """
         resolved = self.spec.resolved()
         try:
             self._lock.take()
@@ -231,22 +252,29 @@ class Job:
         self._lock.release()
 
     def _check_begun(self, earlier: Beginning) -> None:
-        """Raise an error that says why a run cannot be resumed, unless it has no finished work to lose."""
+        """Raise an error that says why a run cannot be resumed, unless it has no finished work to
+        lose.
+        """
         if self.folder.files.names("tasks", TASK_ENDINGS) in ([], [BEGUN]):
             return
         now, anew = self._begins_with, "run with --force, or without --resume, to start anew"
         if earlier.spec != now.spec:
             raise self.folder.of_another()
         if earlier.data != now.data:
-            file, what = earlier.changed_file(now) or (self.source.path, "its rows are read in another way")
+            file, what = earlier.changed_file(now) or (
+                self.source.path,
+                "its rows are read in another way",
+            )
             raise DataError(
-                f"{file}: expected the data that the run in {self.folder.path} began with, but {what}; "
+                f"{file}: expected the data that the run in {self.folder.path} began with, "
+                f"but {what}; "
                 f"put it back as it was, or {anew}",
                 "data.path",
             )
         if earlier.code != now.code:
             raise SpecError(
-                f"expected the version of dnfscale that the run in {self.folder.path} began with, {earlier.code}, but "
+                f"expected the version of dnfscale that the run in {self.folder.path} "
+                f"began with, {earlier.code}, but "
                 f"this is {now.code}; {anew}"
             )
 
@@ -259,7 +287,12 @@ class Job:
 
     def _run(self, engine: Engine, *, launch_s: float) -> None:
         started = time.monotonic()
-        self._shown.begin(self.spec.name, self.source.n_rows, len(self.source.partitions), scans=self._phases.scans)
+        self._shown.begin(
+            self.spec.name,
+            self.source.n_rows,
+            len(self.source.partitions),
+            scans=self._phases.scans,
+        )
         self._tell("started", name=self.spec.name, kind=self.spec.kind, rows=self.source.n_rows)
         self._tell("cluster", elapsed_s=round(launch_s, 3), **engine.describe())
         try:
@@ -282,11 +315,15 @@ class Job:
             learn_s=round(learn_s, 3),
             total_s=round(launch_s + learn_s, 3),
             methods_s=found.methods_s,
-            phases_s={phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()},
+            phases_s={
+                phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()
+            },
         )
         signals.check()
         self._lock.check()
-        environment = environment_of(engine, cluster=self.spec.cluster.kind, dataset=self.spec.data.path)
+        environment = environment_of(
+            engine, cluster=self.spec.cluster.kind, dataset=self.spec.data.path
+        )
         self._write(found.models, changed(found.result, timing=timing, environment=environment))
         self._notes.note(_FINISHED, Note(step="all"))
         self._tell("finished", elapsed_s=timing.total_s)
@@ -294,10 +331,13 @@ class Job:
         self.folder.files.settle()
 
     def _unwritten(self, error: OSError) -> LimitError:
-        """Return the error for a file of the run that could not be written; earlier files stay for --resume."""
+        """Return the error for a file of the run that could not be written; earlier files stay for
+        --resume.
+        """
         advice = "check the object store" if is_remote(self.folder.path) else "make room"
         return LimitError(
-            f"{self.spec.place('output.dir')}: expected to write the run's files to {self.folder.path}, but "
+            f"{self.spec.place('output.dir')}: expected to write the run's files to "
+            f"{self.folder.path}, but "
             f"{error.strerror or error}; {advice}, then run with --resume, or pass another --output"
         )
 
@@ -327,7 +367,9 @@ class Job:
             self._shown.event({**self._journal.record(event, **facts), "job": self.spec.name})
 
     def _write(self, models: dict[str, str], result: Result) -> None:
-        """Write the run's files: result.json after those that it summarizes, and the report, which shows it, last."""
+        """Write the run's files: result.json after those that it summarizes, and the report, which
+        shows it, last.
+        """
         self.folder.remove(SIZED_MODEL)
         for file, model in models.items():
             self.folder.write_text(file, f"{model}\n")
@@ -343,7 +385,9 @@ def _shown(options: Options, err: TextIO) -> Watcher:
 
 @lru_cache(maxsize=1)
 def code_version() -> str:
-    """Return the version of this package with a digest of its code: work of other code must not be resumed."""
+    """Return the version of this package with a digest of its code: work of other code must not be
+    resumed.
+    """
     digest = hashlib.blake2b(digest_size=8)
     for file in sorted(Path(dnfscale.__file__).parent.rglob("*.py")):
         digest.update(file.read_bytes())

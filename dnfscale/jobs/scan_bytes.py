@@ -1,7 +1,8 @@
-"""Results of scans as bytes, and back, exact to the last bit: a line of JSON for their shape, then the raw arrays.
+"""Results of scans as bytes, and back, exact to the last bit: a line of JSON for their shape, then
+the raw arrays.
 
-Pickle is never used: only numbers, texts, arrays of numbers, and the few classes listed here by name are read back, so
-a file from somebody else can do no harm.
+Pickle is never used: only numbers, texts, arrays of numbers, and the few classes listed here by
+name are read back, so a file from somebody else can do no harm.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def from_bytes(title: str, content: bytes) -> Any:
 
 
 def _shape(value: Any, arrays: list[bytes]) -> Any:
-    """Return the part of a value that JSON can hold; the bytes of its arrays are appended to `arrays`."""
+    """Return the part of a value that JSON can hold; the bytes of its arrays are appended to
+    `arrays`.
+    """
     kind = type(value)
     if value is None or kind in (bool, int, str):
         return value
@@ -104,11 +107,16 @@ def _shape(value: Any, arrays: list[bytes]) -> Any:
     if kind in (list, tuple):
         return {kind.__name__: [_shape(item, arrays) for item in value]}
     if kind is dict:
-        return {"dict": [[_shape(key, arrays), _shape(item, arrays)] for key, item in value.items()]}
+        return {
+            "dict": [[_shape(key, arrays), _shape(item, arrays)] for key, item in value.items()]
+        }
     if isinstance(value, Enum) and kind.__name__ in _CHOICES:
         return {"choice": kind.__name__, "value": value.value}
     if _KINDS.get(kind.__name__) is kind:
-        return {"kind": kind.__name__, "fields": [_shape(getattr(value, f.name), arrays) for f in fields(kind)]}
+        return {
+            "kind": kind.__name__,
+            "fields": [_shape(getattr(value, f.name), arrays) for f in fields(kind)],
+        }
     raise NotExactError(f"no exact form for {kind.__name__}")
 
 
@@ -135,7 +143,11 @@ class _Reader:
             return Fraction(*shape["over"])
         if "dict" in shape:
             return {self.value(key): self.value(item) for key, item in shape["dict"]}
-        return tuple(map(self.value, shape["tuple"])) if "tuple" in shape else list(map(self.value, shape["list"]))
+        return (
+            tuple(map(self.value, shape["tuple"]))
+            if "tuple" in shape
+            else list(map(self.value, shape["list"]))
+        )
 
     def _array(self, dtype: Any, dims: Any) -> Any:
         if dtype.kind not in _NUMBERS:

@@ -1,7 +1,8 @@
-"""Ending on a signal: the stack is unwound, so that a cluster is taken down and nothing is left half-written.
+"""Ending on a signal: the stack is unwound, so that a cluster is taken down and nothing is left
+half-written.
 
-The handler raises, but library code may swallow what it raises; so the signal is also remembered, and a job checks for
-it after every step.
+The handler raises, but library code may swallow what it raises; so the signal is also remembered,
+and a job checks for it after every step.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class Ended(BaseException):
 
 
 def listen() -> None:
-    """From now on, raise Ended on SIGTERM and SIGINT; outside the main thread, do nothing about signals."""
+    """From now on, raise Ended on SIGTERM and SIGINT; outside the main thread, do nothing about
+    signals.
+    """
     _received.clear()
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -24,17 +24,31 @@ EVENTS = "events.jsonl"
 TASK_ENDINGS = (".json", ".bin")
 """Files of finished work, in the folder tasks."""
 BEGUN = "tasks/job.json"
-"""What the job began with: the digests of its spec, its data and its code, and the contents of each file."""
+"""What the job began with: the digests of its spec, its data and its code, and the contents of each
+file.
+"""
 
 SIZED_MODEL = "model_formula_size.json"
 """The model of bounded size, beside model.json."""
-_OURS = ("spec.toml", EVENTS, "result.json", "model.json", SIZED_MODEL, "report.html", "tables", "figures", "tasks")
+_OURS = (
+    "spec.toml",
+    EVENTS,
+    "result.json",
+    "model.json",
+    SIZED_MODEL,
+    "report.html",
+    "tables",
+    "figures",
+    "tasks",
+)
 """What a run's folder holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What a run begins with, and may be resumed with: digests of its spec, its data and its code."""
+    """What a run begins with, and may be resumed with: digests of its spec, its data and
+    its code.
+    """
 
     spec: str
     data: str
@@ -43,7 +57,9 @@ class Beginning:
     """The contents of each file of the data, as a text: the same for a copy."""
 
     def changed_file(self, now: Beginning) -> tuple[str, str] | None:
-        """Return the first file that is another by now, and what became of it; None if all are the same."""
+        """Return the first file that is another by now, and what became of it; None if all are the
+        same.
+        """
         for file in sorted({*self.files, *now.files}):
             if file not in now.files:
                 return file, "this file is gone"
@@ -73,7 +89,9 @@ class RunFolder:
             earlier = self._earlier()
             another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
             # Files with our names but without a spec are somebody else's.
-            foreign = earlier is None and any(self.files.has(n) or self.files.names(n, ("",)) for n in _OURS)
+            foreign = earlier is None and any(
+                self.files.has(n) or self.files.names(n, ("",)) for n in _OURS
+            )
             if not force and (foreign or (another and (not earlier or self._holds_work()))):
                 raise self.of_another()
             self.files.prepare()
@@ -87,7 +105,8 @@ class RunFolder:
     def of_another(self) -> SpecError:
         """Return the error for a folder that holds the run of another spec."""
         return SpecError(
-            f"expected {self.path} to be empty or to hold a run of this spec, but it holds one of another; "
+            f"expected {self.path} to be empty or to hold a run of this spec, but it holds "
+            "one of another; "
             "change name or output.dir, or run with --force to replace it",
             "output.dir",
         )
@@ -95,17 +114,21 @@ class RunFolder:
     def unwritable(self, error: OSError) -> SpecError:
         """Return the error for a folder that cannot be written."""
         return SpecError(
-            f"output.dir must be a folder that can be written, but {error.strerror or error}: {self.path}; "
+            "output.dir must be a folder that can be written, but "
+            f"{error.strerror or error}: {self.path}; "
             "change output.dir or pass --output",
             "output.dir",
         )
 
     def check_own(self) -> None:
-        """Raise SpecError if a file of the run is a link: writing or removing it would happen elsewhere."""
+        """Raise SpecError if a file of the run is a link: writing or removing it would happen
+        elsewhere.
+        """
         for name in _OURS:
             if self.files.is_link(name):
                 raise SpecError(
-                    f"expected {self.path} to hold the files of a run, but {name} in it is a link to another place; "
+                    f"expected {self.path} to hold the files of a run, but {name} in it is "
+                    "a link to another place; "
                     "remove the link, or change output.dir",
                     "output.dir",
                 )
@@ -121,20 +144,27 @@ class RunFolder:
         return read_result(self.files.read("result.json"))
 
     def write_json(self, name: str, record: Mapping[str, Any]) -> None:
-        self.write_text(name, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        self.write_text(
+            name, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        )
 
     def write_csv(self, name: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         # A label may be text that a spreadsheet would run as a formula.
-        writer.writerows([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in (header, *rows))
+        writer.writerows(
+            [defused(cell) if isinstance(cell, str) else cell for cell in row]
+            for row in (header, *rows)
+        )
         self.write_text(name, buffer.getvalue())
 
     def write_text(self, name: str, text: str) -> None:
         self.files.write(name, text.encode())
 
     def begun_with(self) -> Beginning | None:
-        """Return what the run in this folder began with; None if there is no run, or if that is not known."""
+        """Return what the run in this folder began with; None if there is no run, or if that is not
+        known.
+        """
         try:
             [known] = json.loads(self.files.read(BEGUN))["entries"]
             return Beginning(known["spec"], known["data"], known["code"], dict(known["files"]))
@@ -154,8 +184,13 @@ class RunFolder:
         self.files.remove(name)
 
     def _holds_work(self) -> bool:
-        """Return whether there is work to lose; results of scans do not count, as they are soon counted again."""
-        return self.files.has("result.json") or self.files.names("tasks", (".json",)) not in ([], [BEGUN])
+        """Return whether there is work to lose; results of scans do not count, as they are soon
+        counted again.
+        """
+        return self.files.has("result.json") or self.files.names("tasks", (".json",)) not in (
+            [],
+            [BEGUN],
+        )
 
     def _clear(self) -> None:
         """Remove what a run of another spec has left, and nothing else."""

@@ -1,7 +1,7 @@
 """A study or a fit, step by step: the formula first, then the methods it is compared with.
 
-What the first step finds is noted, and the later steps need nothing else; a job that is resumed begins with the note
-and goes on with the first trial that is not in the notes.
+What the first step finds is noted, and the later steps need nothing else; a job that is resumed
+begins with the note and goes on with the first trial that is not in the notes.
 """
 
 from __future__ import annotations
@@ -85,13 +85,19 @@ class LearnedFacts(Note, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What a job has to say: its result without timing and environment, its model, and what the parts took."""
+    """What a job has to say: its result without timing and environment, its model, and what the
+    parts took.
+    """
 
     result: Result
     models: dict[str, str]
-    """The text of each model file: the formula of all rows, and that of bounded size, if it was asked for."""
+    """The text of each model file: the formula of all rows, and that of bounded size, if it was
+    asked for.
+    """
     methods_s: dict[str, float]
-    """Seconds of learning, of fitting in all trials, of counting distinct rows and of searching them."""
+    """Seconds of learning, of fitting in all trials, of counting distinct rows and of searching
+    them.
+    """
 
 
 def run_study(
@@ -159,12 +165,15 @@ def _facts(
     *,
     elapsed_s: Callable[[], float],
 ) -> tuple[LearnedFacts, KeptRows | None]:
-    """Return what was learned: from the notes if it is there, else by learning it, and then with the rows it kept."""
+    """Return what was learned: from the notes if it is there, else by learning it, and then with
+    the rows it kept.
+    """
     noted = notes.recall(IDEAL, LearnedFacts)
     if noted:
         return noted[0], None
     facts, kept = _learned_facts(source, spec, to_learn, engine)
-    # What was counted is of the files that the job began with; so is everything that will be read for baselines.
+    # What was counted is of the files that the job began with; so is everything that will be read
+    # for baselines.
     source.check_unchanged()
     facts = changed(facts, seconds=round(elapsed_s(), 3))
     notes.note(IDEAL, facts)
@@ -180,12 +189,16 @@ def _sized(
     notes: TaskNotes,
     clock: Callable[[], float],
 ) -> SizedStudy | None:
-    """Search formulas of bounded size, if they are asked for, in the rows that were kept, or are read again."""
+    """Search formulas of bounded size, if they are asked for, in the rows that were kept, or are
+    read again.
+    """
     if SIZED not in spec.methods:
         return None
     kept = kept or keep_rows(source, to_learn, engine)
     provenance = {**_provenance(spec), "rows": kept.table.summary.n_rows, "method": SIZED}
-    return size_study(kept, to_learn, spec.competitors[SIZED], engine, notes, provenance=provenance, clock=clock)
+    return size_study(
+        kept, to_learn, spec.competitors[SIZED], engine, notes, provenance=provenance, clock=clock
+    )
 
 
 def _compared(
@@ -198,7 +211,9 @@ def _compared(
     *,
     token: str,
 ) -> list[tuple[str, Method, float]]:
-    """Carry out the methods that read rows again; return the name, what it did and the seconds of each."""
+    """Carry out the methods that read rows again; return the name, what it did and the seconds of
+    each.
+    """
     if not (spec.of_family("tuned") or spec.of_family("fitted")):
         return []
     plan = _rows_plan(source, to_learn, facts.rows, token)
@@ -221,7 +236,9 @@ def _result(spec: JobSpec, data: Data, methods: dict[str, Method]) -> Result:
     )
 
 
-def _learned_facts(source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine) -> tuple[LearnedFacts, KeptRows]:
+def _learned_facts(
+    source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine
+) -> tuple[LearnedFacts, KeptRows]:
     """Learn, and return what was learned and what is needed to read the same rows again.
 
     The rows as they are kept on the workers come with it.
@@ -242,11 +259,16 @@ def _learned_facts(source: Source, spec: JobSpec, to_learn: LearnSpec, engine: E
     if spec.kind == "distill":
         methods = distilled_methods(learned.first, ideal, known=spec.knows_truth)
     elif learned.first.folds:
-        methods |= {"majority": majority_method(learned), "one_rule": one_rule_method(learned.first)}
+        methods |= {
+            "majority": majority_method(learned),
+            "one_rule": one_rule_method(learned.first),
+        }
     return _noted(learned, methods, spec, to_learn), found.kept
 
 
-def _noted(learned: LearnedLabels, methods: dict[str, Method], spec: JobSpec, to_learn: LearnSpec) -> LearnedFacts:
+def _noted(
+    learned: LearnedLabels, methods: dict[str, Method], spec: JobSpec, to_learn: LearnSpec
+) -> LearnedFacts:
     """Return what was learned as it is noted."""
     provenance = {**_provenance(spec), "rows": learned.first.rows}
     models = learned_models(learned, to_learn, provenance=provenance)
@@ -264,7 +286,9 @@ def _provenance(spec: JobSpec) -> dict[str, Any]:
 
 
 def _named(model: Model, spec: JobSpec) -> Model:
-    """Return the model with labels that a reader understands: the codes of joined answers are ours alone."""
+    """Return the model with labels that a reader understands: the codes of joined answers are ours
+    alone.
+    """
     return replace(model, positive=(True,)) if spec.kind == "distill" else model
 
 
@@ -289,7 +313,9 @@ def _rows_plan(source: Source, to_learn: LearnSpec, rows: RowFacts, token: str) 
         classes=rows.classes,
         class_rows=rows.class_rows,
         row_numbers=numbers,
-        splits=Splits(sum(map(len, numbers.values())), rows.outer, to_learn.validation, to_learn.seed),
+        splits=Splits(
+            sum(map(len, numbers.values())), rows.outer, to_learn.validation, to_learn.seed
+        ),
         values=rows.values,
     )
 
@@ -303,10 +329,14 @@ def _tuned(
         return []
     folds = range(plan.splits.outer)
     chains = [
-        tune(name, fold, budget, seed=spec.seed, notes=notes) for fold in folds for name, budget in budgets.items()
+        tune(name, fold, budget, seed=spec.seed, notes=notes)
+        for fold in folds
+        for name, budget in budgets.items()
     ]
     expected = sum(len(folds) * (budget.trials + 1) for budget in budgets.values())
-    ends = engine.chain(TUNE_BASELINES.name, chains, FitAndScore(plan), expected=expected, limit=hard_limit_s)
+    ends = engine.chain(
+        TUNE_BASELINES.name, chains, FitAndScore(plan), expected=expected, limit=hard_limit_s
+    )
     tuned = []
     for name in budgets:
         own = [end for end in ends if end.method == name]
@@ -315,15 +345,21 @@ def _tuned(
     return tuned
 
 
-def _peers(spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes) -> list[tuple[str, Method, float]]:
+def _peers(
+    spec: JobSpec, plan: RowsPlan, engine: Engine, notes: TaskNotes
+) -> list[tuple[str, Method, float]]:
     """Fit every readable classifier in every fold."""
     peers = spec.of_family("fitted")
     if not peers:
         return []
     fits = [
-        PeerFit(name, fold, spec.seed, spec.competitors[name]) for name in peers for fold in range(plan.splits.outer)
+        PeerFit(name, fold, spec.seed, spec.competitors[name])
+        for name in peers
+        for fold in range(plan.splits.outer)
     ]
-    ends = engine.chain(FIT_PEERS.name, [peer_fold(fit, notes) for fit in fits], FitPeer(plan), expected=len(fits))
+    ends = engine.chain(
+        FIT_PEERS.name, [peer_fold(fit, notes) for fit in fits], FitPeer(plan), expected=len(fits)
+    )
     found = []
     for name in peers:
         own = [end for end in ends if end.peer == name]
@@ -336,7 +372,8 @@ def _check_memory(plan: RowsPlan, engine: Engine) -> None:
     needed, limit = 4 * plan.matrix_bytes, engine.worker_bytes
     if limit is not None and needed > 0.7 * limit:
         raise LimitError(
-            f"tuning holds all rows in each worker, which may need {needed / 2**20:,.0f} MiB, but a worker has "
+            f"tuning holds all rows in each worker, which may need {needed / 2**20:,.0f} "
+            "MiB, but a worker has "
             f'{limit / 2**20:,.0f} MiB; raise cluster.memory_limit, or set methods = ["ideal"]',
             "cluster.memory_limit",
         )

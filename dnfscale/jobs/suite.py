@@ -1,8 +1,9 @@
-"""Runs a suite: all its jobs at once on one cluster, each in a thread of its own that only waits for its tasks.
+"""Runs a suite: all its jobs at once on one cluster, each in a thread of its own that only waits
+for its tasks.
 
-Small jobs are started first, and the cluster takes tasks of all jobs in turn, so that none waits behind a large one. A
-job that fails is a row of the result with its error; the others go on. A job that ends without some of its folds has a
-result all the same, and its row says what is missing.
+Small jobs are started first, and the cluster takes tasks of all jobs in turn, so that none waits
+behind a large one. A job that fails is a row of the result with its error; the others go on. A job
+that ends without some of its folds has a result all the same, and its row says what is missing.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ from dnfscale.spec.job import JobSpec
 from dnfscale.spec.suite import SuiteSpec
 
 _JOBS_PER_WORKER = 4
-"""Enough that scans continue while trials are waited for; more would keep our scheduler from answering."""
+"""Enough that scans continue while trials are waited for; more would keep our scheduler from
+answering.
+"""
 _NAMED = 3
 """How many jobs are named among those that failed for the same reason."""
 
@@ -85,7 +88,9 @@ def run_suite(suite: SuiteSpec, options: Options, *, out: TextIO, err: TextIO) -
         lock.release()
 
 
-def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: TextIO, err: TextIO) -> None:
+def _run_claimed(
+    suite: SuiteSpec, folder: RunFolder, options: Options, *, out: TextIO, err: TextIO
+) -> None:
     """Run a suite in a folder that it has locked."""
     started = time.monotonic()
     shown = Watcher(None if options.json else ProgressLines(err), err if options.json else None)
@@ -107,8 +112,12 @@ def _run_claimed(suite: SuiteSpec, folder: RunFolder, options: Options, *, out: 
     _check_all(rows)
 
 
-def _run_jobs(suite: SuiteSpec, folder: RunFolder, options: Options, shown: Watcher) -> tuple[list[_Row], Environment]:
-    """Open all jobs, run those that are not finished, and return their outcomes and where they ran."""
+def _run_jobs(
+    suite: SuiteSpec, folder: RunFolder, options: Options, shown: Watcher
+) -> tuple[list[_Row], Environment]:
+    """Open all jobs, run those that are not finished, and return their outcomes and where they
+    ran.
+    """
     journal = Journal(folder.files)
 
     def tell(notice: Notice) -> None:
@@ -143,13 +152,21 @@ def _write(folder: RunFolder, result: Suite, tables: Mapping[str, Table]) -> Non
     write_report(folder)
 
 
-def _print_summary(folder: RunFolder, result: Suite, tables: Mapping[str, Table], out: TextIO) -> None:
+def _print_summary(
+    folder: RunFolder, result: Suite, tables: Mapping[str, Table], out: TextIO
+) -> None:
     told = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
     for name in told:
         if name in tables:
             print(to_markdown(tables[name]), file=out)
     with_result = sum(job.status != "failed" for job in result.jobs)
-    print(f"{result.name}: {with_result} of {len(result.jobs)} jobs in {result.timing.total_s:,.1f} s", file=out)
+    print(
+        (
+            f"{result.name}: {with_result} of {len(result.jobs)} jobs in "
+            f"{result.timing.total_s:,.1f} s"
+        ),
+        file=out,
+    )
     print(f"files      {visible(str(folder.path))}", file=out)
 
 
@@ -185,10 +202,16 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
                 if isinstance(error, ClusterError):
                     lost.append(error)
             except Exception as error:
-                row.error = limit_behind(error) or TaskError(f"unexpected {type(error).__name__}: {error}")
+                row.error = limit_behind(error) or TaskError(
+                    f"unexpected {type(error).__name__}: {error}"
+                )
 
-    # The threads are daemons, so that a signal ends the process without waiting for jobs whose cluster is gone.
-    threads = [threading.Thread(target=run_one, args=(row,), name=row.spec.name, daemon=True) for row in rows]
+    # The threads are daemons, so that a signal ends the process without waiting for jobs whose
+    # cluster is gone.
+    threads = [
+        threading.Thread(target=run_one, args=(row,), name=row.spec.name, daemon=True)
+        for row in rows
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -208,7 +231,9 @@ def _record(row: _Row) -> SuiteJob:
 
 
 def _check_all(rows: list[_Row]) -> None:
-    """Raise the error that sets the suite's exit code: a lost cluster, or a job that failed or lacks some folds."""
+    """Raise the error that sets the suite's exit code: a lost cluster, or a job that failed or
+    lacks some folds.
+    """
     for row in rows:
         if isinstance(row.error, ClusterError):
             raise row.error
@@ -218,7 +243,9 @@ def _check_all(rows: list[_Row]) -> None:
         others = {row.status for row in rows} - {status}
         if which:
             rest = ", the rest is done" if others == {"done"} else ""
-            troubles.append(f"{len(which)} of {len(rows)} jobs {words}{rest}: {'; '.join(_reasons(which))}")
+            troubles.append(
+                f"{len(which)} of {len(rows)} jobs {words}{rest}: {'; '.join(_reasons(which))}"
+            )
     if troubles:
         raise TaskError("; ".join(troubles))
 

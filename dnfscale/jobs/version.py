@@ -1,7 +1,8 @@
-"""What --version is answered with, and what a bug report should say of the software and the machine.
+"""What --version is answered with, and what a bug report should say of the software and the
+machine.
 
-Nothing here imports a library of others: versions are read from what the installer has noted, so that a report can be
-written where one of them is missing or broken.
+Nothing here imports a library of others: versions are read from what the installer has noted, so
+that a report can be written where one of them is missing or broken.
 """
 
 from __future__ import annotations
@@ -24,15 +25,21 @@ _VARIABLES = re.compile(
     re.IGNORECASE,
 )
 """The variables that libraries of ours go by."""
-_SHOWN = re.compile(r"\w+_NUM_THREADS|MALLOC_\w+_|LANG|LC_ALL|PYTHON(HASHSEED|OPTIMIZE|UTF8|WARNINGS)")
-"""Those whose values are shown; any other might hold a secret, or a path that is nobody's business."""
+_SHOWN = re.compile(
+    r"\w+_NUM_THREADS|MALLOC_\w+_|LANG|LC_ALL|PYTHON(HASHSEED|OPTIMIZE|UTF8|WARNINGS)"
+)
+"""Those whose values are shown; any other might hold a secret, or a path that is nobody's
+business.
+"""
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def version_asked(arguments: Sequence[str]) -> str | None:
-    """Return what --version, or --version --verbose, is answered with; None if a command line asks for something else.
+    """Return what --version, or --version --verbose, is answered with; None if a command line asks
+    for something else.
 
-    It is asked before the command line is parsed, because the parser imports every library that a verb needs.
+    It is asked before the command line is parsed, because the parser imports every library that a
+    verb needs.
     """
     if "--version" not in arguments or not set(arguments) <= {"--version", "--verbose"}:
         return None
@@ -40,14 +47,18 @@ def version_asked(arguments: Sequence[str]) -> str | None:
 
 
 def bug_report() -> str:
-    """Return what a bug report should say of the software and the machine; without the values of most variables."""
+    """Return what a bug report should say of the software and the machine; without the values of
+    most variables.
+    """
     try:
         needed = requires("dnfscale") or []
     except PackageNotFoundError:
         needed = []
     tables = {
         "": {
-            "dnfscale": dnfscale.__version__ if needed else f"{dnfscale.__version__}, not installed by an installer",
+            "dnfscale": dnfscale.__version__
+            if needed
+            else f"{dnfscale.__version__}, not installed by an installer",
             "python": f"{platform.python_version()} ({platform.python_implementation()})",
             "platform": platform.platform(),
             "cores": f"{os.cpu_count()}, of which this process may use {cores()}",
@@ -61,12 +72,15 @@ def bug_report() -> str:
     return "\n".join(
         line
         for title, table in tables.items()
-        for line in ([f"\n{title}:"] if title and table else []) + [f"{name}: {value}" for name, value in table.items()]
+        for line in ([f"\n{title}:"] if title and table else [])
+        + [f"{name}: {value}" for name, value in table.items()]
     )
 
 
 def _needs(needed: Sequence[str], *, extra: str | None) -> Iterator[tuple[str, str]]:
-    """Return the packages that dnfscale, or an extra, needs, with the version that is there and the one asked for."""
+    """Return the packages that dnfscale, or an extra, needs, with the version that is there and the
+    one asked for.
+    """
     for requirement in needed:
         package, asked = re.match(r"([\w.-]+)(?:\[[^]]*\])?\s*([^;]*)", requirement).groups()  # type: ignore[union-attr]
         if _extra_of(requirement) == extra:
@@ -96,7 +110,10 @@ def _memory() -> str:
         except (OSError, ValueError):
             continue
         if limit < total:
-            return f"{total / (1 << 30):.1f} GiB, of which this container may use {limit / (1 << 30):.1f} GiB"
+            return (
+                f"{total / (1 << 30):.1f} GiB, of which this container may use "
+                f"{limit / (1 << 30):.1f} GiB"
+            )
     return f"{total / (1 << 30):.1f} GiB"
 
 

@@ -24,7 +24,9 @@ TRY_PREFIXES = Phase("try prefixes", Reads.COUNTS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tried:
-    """The counts by which a place chooses a ranking and ell: those of every ranking in each inner split."""
+    """The counts by which a place chooses a ranking and ell: those of every ranking in each inner
+    split.
+    """
 
     ranked: Mapping[str, tuple[RankedCounts, ...]]
     final: Ranked
@@ -40,13 +42,20 @@ class ChooseEll:
     judging: Judging
 
     def __call__(self, tried: Tried) -> Sweep:
-        return sweep(tried.ranked, self.judging, final=tried.final, distinct_rows=tried.distinct_rows)
+        return sweep(
+            tried.ranked, self.judging, final=tried.final, distinct_rows=tried.distinct_rows
+        )
 
 
 def judging_of(spec: LearnSpec) -> Judging:
     """Return how the ranking and ell are chosen."""
     shrinks = tuple(Shrink(spec.shrink, rows, spec.unit) for rows in spec.shrink_rows)
-    return Judging(objective_of(spec), shrinks if spec.shrink != "none" else shrinks[:1], spec.tolerance, spec.rule)
+    return Judging(
+        objective_of(spec),
+        shrinks if spec.shrink != "none" else shrinks[:1],
+        spec.tolerance,
+        spec.rule,
+    )
 
 
 def objective_of(spec: LearnSpec) -> Objective:
@@ -54,13 +63,19 @@ def objective_of(spec: LearnSpec) -> Objective:
     return Objective(spec.objective, spec.threshold, spec.beta)
 
 
-def choose_ells(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) -> dict[Place, Sweep]:
-    """Count the rankings of every place on W_train and W_val of its inner splits, and choose a ranking and ell."""
+def choose_ells(
+    kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine
+) -> dict[Place, Sweep]:
+    """Count the rankings of every place on W_train and W_val of its inner splits, and choose a
+    ranking and ell.
+    """
     tried = _tried(kept, rankings, spec, engine)
     choose = ChooseEll(judging_of(spec))
     if not _is_long(spec):
         return {place: choose(each) for place, each in tried.items()}
-    return dict(zip(tried, engine.map(TRY_PREFIXES.name, list(tried.values()), choose), strict=True))
+    return dict(
+        zip(tried, engine.map(TRY_PREFIXES.name, list(tried.values()), choose), strict=True)
+    )
 
 
 def plan_choosing(layout: Layout) -> Iterator[PlannedPhase]:
@@ -71,11 +86,15 @@ def plan_choosing(layout: Layout) -> Iterator[PlannedPhase]:
 
 
 def _is_long(spec: LearnSpec) -> bool:
-    """Return whether choosing is worth a task: without shrinking it compares counts, sooner than they are sent."""
+    """Return whether choosing is worth a task: without shrinking it compares counts, sooner than
+    they are sent.
+    """
     return spec.shrink != "none"
 
 
-def _tried(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) -> dict[Place, Tried]:
+def _tried(
+    kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine
+) -> dict[Place, Tried]:
     """Count the rankings, and return for every place what it chooses by."""
     splits = kept.table.splits
     counted = count_rankings(kept, rankings, engine)
@@ -85,7 +104,8 @@ def _tried(kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine) 
         ranked = rankings.by_target[place.target]
         parts = inner_parts(place.fold, splits)
         by_rank = {
-            rank: tuple(counted[Wanted(place.target, part, ranked[part][rank])] for part in parts) for rank in spec.rank
+            rank: tuple(counted[Wanted(place.target, part, ranked[part][rank])] for part in parts)
+            for rank in spec.rank
         }
         tried[place] = Tried(by_rank, ranked[final_part(place.fold, splits)], validated[place.fold])
     return tried

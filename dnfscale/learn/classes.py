@@ -1,8 +1,9 @@
 """More than two classes: a formula for each class against the others, and their joint answer.
 
-A row gets the class whose formula gives its type the highest probability relative to that formula's own threshold; in a
-tie, the first such class. A formula accepts a type exactly when its probability is above the threshold, so a class
-whose formula says yes goes before all whose formulas say no; see `relative_probabilities`.
+A row gets the class whose formula gives its type the highest probability relative to that formula's
+own threshold; in a tie, the first such class. A formula accepts a type exactly when its probability
+is above the threshold, so a class whose formula says yes goes before all whose formulas say no; see
+`relative_probabilities`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class LearnedClasses:
     labels: tuple[Scalar, ...]
     classes: tuple[Learned, ...]
     confusion: Ints
-    """confusion[fold, class, answer]: test rows of a class by the class that the formulas gave them."""
+    """confusion[fold, class, answer]: test rows of a class by the class that the formulas gave
+    them.
+    """
     kept: KeptRows
     """The rows that are kept on the workers."""
 
@@ -54,7 +57,9 @@ class Answering:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountAnswers:
-    """A scan that counts the joint answers of each fold's formulas on its test part, by the class of the row."""
+    """A scan that counts the joint answers of each fold's formulas on its test part, by the class
+    of the row.
+    """
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
@@ -67,11 +72,15 @@ class CountAnswers:
 
     def __call__(self, read: Read) -> Ints:
         n_classes = len(self.spans[0])
-        needed = {span.column for of_fold in self.spans for of_class in of_fold for span in of_class}
+        needed = {
+            span.column for of_fold in self.spans for of_class in of_fold for span in of_class
+        }
         table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
         arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
         confusion = np.zeros((len(self.spans), n_classes, n_classes), dtype=np.int64)
-        for fold, (spans, probabilities) in enumerate(zip(self.spans, self.probabilities, strict=True)):
+        for fold, (spans, probabilities) in enumerate(
+            zip(self.spans, self.probabilities, strict=True)
+        ):
             rows = np.flatnonzero(self.tested[fold][arcs])
             columns = {column: codes[rows] for column, codes in table.columns.items()}
             given = [
@@ -80,7 +89,9 @@ class CountAnswers:
             ]
             cells = n_classes * classes[rows] + np.argmax(given, axis=0)
             weights = None if table.weights is None else table.weights[rows]
-            confusion[fold] = tally_cells(cells, weights, n_classes**2).reshape(n_classes, n_classes)
+            confusion[fold] = tally_cells(cells, weights, n_classes**2).reshape(
+                n_classes, n_classes
+            )
         return confusion
 
 
@@ -92,7 +103,10 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
             Answering(learned.chosen[Place(target, fold)], probabilities)
             for target, probabilities in enumerate(
                 relative_probabilities(
-                    [fold_model(of_class.folds[fold], of_class, spec) for of_class in learned.targets]
+                    [
+                        fold_model(of_class.folds[fold], of_class, spec)
+                        for of_class in learned.targets
+                    ]
                 )
             )
         ]
@@ -116,9 +130,14 @@ def plan_answers(layout: Layout) -> Iterator[PlannedPhase]:
 
 
 def count_answers(
-    kept: KeptRows, booleans: Booleanization, answering: Mapping[int, Sequence[Answering]], engine: Engine
+    kept: KeptRows,
+    booleans: Booleanization,
+    answering: Mapping[int, Sequence[Answering]],
+    engine: Engine,
 ) -> Ints:
-    """Count the joint answers of the formulas of all classes in some folds: counts[fold, class, answer]."""
+    """Count the joint answers of the formulas of all classes in some folds: counts[fold, class,
+    answer].
+    """
     table = kept.table
     n_classes = len(table.classes)
     if not answering:
@@ -130,7 +149,9 @@ def count_answers(
             tuple(booleans.whole.of(fold, of_class.attributes) for of_class in classes)
             for fold, classes in answering.items()
         ),
-        probabilities=tuple(tuple(of_class.probabilities for of_class in classes) for classes in answering.values()),
+        probabilities=tuple(
+            tuple(of_class.probabilities for of_class in classes) for classes in answering.values()
+        ),
         tested=table.splits.members([TEST])[list(answering)],
     )
     return engine.reduce(COUNT_ANSWERS.name, kept.rows, scan, _merge)

@@ -1,4 +1,6 @@
-"""Counts types on the workers: those of rankings, to choose by, and those of chosen attributes, to form classifiers."""
+"""Counts types on the workers: those of rankings, to choose by, and those of chosen attributes, to
+form classifiers.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class Counted:
     """Counts on the test part for the other readings of the target, if there are any."""
 
 
-def count_rankings(kept: KeptRows, rankings: Rankings, engine: Engine) -> dict[Wanted, RankedCounts]:
+def count_rankings(
+    kept: KeptRows, rankings: Rankings, engine: Engine
+) -> dict[Wanted, RankedCounts]:
     """Count the rankings of every target on W_train and W_val of every inner split.
 
     Rankings that have the same attributes, in whatever order, share one count.
@@ -67,18 +71,25 @@ def count_rankings(kept: KeptRows, rankings: Rankings, engine: Engine) -> dict[W
     )
     shared = {want: want._replace(attributes=tuple(sorted(want.attributes))) for want in wanted}
     tallies = _count(COUNT_TYPES, shared.values(), kept.parts, kept, rankings.booleans, engine)
-    return {want: _in_order(want.attributes, tallies[same], same.attributes) for want, same in shared.items()}
+    return {
+        want: _in_order(want.attributes, tallies[same], same.attributes)
+        for want, same in shared.items()
+    }
 
 
 def count_chosen(
     chosen: Iterable[Chosen], kept: KeptRows, booleans: Booleanization, engine: Engine
 ) -> dict[Chosen, Counted]:
     """Count chosen attributes on W_0 and on the test part."""
-    wanted = {each: Wanted(each.place.target, LearningPart(each.place.fold, None), each.attributes) for each in chosen}
+    wanted = {
+        each: Wanted(each.place.target, LearningPart(each.place.fold, None), each.attributes)
+        for each in chosen
+    }
     # The other readings of a target come after all targets.
     n_targets, n_others = len(kept.table.targets), len(kept.table.others)
     others = {
-        each: [want._replace(target=n_targets + other) for other in range(n_others)] for each, want in wanted.items()
+        each: [want._replace(target=n_targets + other) for other in range(n_others)]
+        for each, want in wanted.items()
     }
     every = [*wanted.values(), *(other for beside in others.values() for other in beside)]
     tallies = _count(COUNT_CHOSEN, every, whole_parts(kept.table.splits), kept, booleans, engine)
@@ -93,7 +104,12 @@ def count_chosen(
 
 
 def _count(
-    phase: Phase, wanted: Iterable[Wanted], parts: Groups, kept: KeptRows, booleans: Booleanization, engine: Engine
+    phase: Phase,
+    wanted: Iterable[Wanted],
+    parts: Groups,
+    kept: KeptRows,
+    booleans: Booleanization,
+    engine: Engine,
 ) -> Mapping[Wanted, Ints]:
     """Count each request as tally[group, truth value, type]; equal requests are counted once."""
     distinct = list(dict.fromkeys(wanted))
@@ -125,7 +141,11 @@ def _request(want: Wanted, row: int, booleans: Booleanization) -> TypeRequest:
 
 
 def _in_order(attributes: tuple[int, ...], tally: Ints, counted: tuple[int, ...]) -> RankedCounts:
-    """Return a tally over the counted attributes as the counts of a ranking, which has them in another order."""
+    """Return a tally over the counted attributes as the counts of a ranking, which has them in
+    another order.
+    """
     order = [counted.index(attribute) for attribute in attributes]
-    train, validation = (counts.project(counts.from_dense(*tally[group]), order) for group in (LEARNED, JUDGED))
+    train, validation = (
+        counts.project(counts.from_dense(*tally[group]), order) for group in (LEARNED, JUDGED)
+    )
     return RankedCounts(attributes, train, validation)

@@ -1,7 +1,8 @@
 """How accuracy grows with length: the formula of every number of attributes, in every fold.
 
-A sweep judges each ell on validation rows only. Here the best ranking of each ell is treated as the chosen one is:
-counted on W_0, written as a short formula, and tested. The test rows choose nothing; they show what the choice was.
+A sweep judges each ell on validation rows only. Here the best ranking of each ell is treated as the
+chosen one is: counted on W_0, written as a short formula, and tested. The test rows choose nothing;
+they show what the choice was.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from dnfscale.method.sweep import Step
 from dnfscale.spec.learn import LearnSpec
 
 _EFFORT = Effort(nodes=1)
-"""Formulas that are not chosen need not be proven shortest: without a search, those of nine and ten attributes on Colon
-are longer by a thousandth and take half the time."""
+"""Formulas that are not chosen need not be proven shortest: without a search, those of nine and ten
+attributes on Colon are longer by a thousandth and take half the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +47,23 @@ class _Tested(NamedTuple):
 
     @property
     def accuracy(self) -> Fraction:
-        return Fraction(correct_rows(self.dnf.accepts(self.test.codes), self.test), self.test.n_rows)
+        return Fraction(
+            correct_rows(self.dnf.accepts(self.test.codes), self.test), self.test.n_rows
+        )
 
 
 def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> list[Grown]:
-    """Return the mean accuracy and length of the only target's formulas, for each ell that every fold has tried."""
+    """Return the mean accuracy and length of the only target's formulas, for each ell that every
+    fold has tried.
+    """
     [target] = learned.targets
     longest = min(len(fold.sweep.steps) for fold in (*target.folds, target.model))
     ells = range(1, longest + 1)
-    # The chosen formulas have been written already. The fold of all rows has no test part, so it is left out.
-    tested = {(fold.fold, fold.sweep.chosen.ell): _Tested(fold.dnf, fold.test) for fold in target.folds}
+    # The chosen formulas have been written already. The fold of all rows has no test part, so it is
+    # left out.
+    tested = {
+        (fold.fold, fold.sweep.chosen.ell): _Tested(fold.dnf, fold.test) for fold in target.folds
+    }
     others = {
         (fold.fold, step.ell): step
         for fold in target.folds
@@ -75,7 +83,9 @@ def plan_frontier(layout: Layout) -> Iterator[PlannedPhase]:
 def _carry_out(
     steps: Mapping[tuple[int, int], Step], learned: LearnedTargets, spec: LearnSpec, engine: Engine
 ) -> dict[tuple[int, int], _Tested]:
-    """Count the attributes of some steps by (fold, ell) on W_0 and the test part, and write their formulas."""
+    """Count the attributes of some steps by (fold, ell) on W_0 and the test part, and write their
+    formulas.
+    """
     chosen = {key: Chosen(Place(0, key[0]), step.attributes) for key, step in steps.items()}
     counted = count_chosen(chosen.values(), learned.kept, learned.booleans, engine)
     classifiers = {
@@ -83,7 +93,10 @@ def _carry_out(
         for (fold, ell), step in steps.items()
     }
     written = write_formulas(classifiers, spec, engine, _EFFORT)
-    return {key: _Tested(written[key].dnf, classifier.counted.test) for key, classifier in classifiers.items()}
+    return {
+        key: _Tested(written[key].dnf, classifier.counted.test)
+        for key, classifier in classifiers.items()
+    }
 
 
 def _grown(ell: int, tested: Sequence[_Tested]) -> Grown:

@@ -1,4 +1,5 @@
-"""The rows that a read leaves on the workers, with their attributes and the 2 x 2 tables of these with every target.
+"""The rows that a read leaves on the workers, with their attributes and the 2 x 2 tables of these
+with every target.
 
 read rows, locate cuts -> bin rows, associate
 """
@@ -51,7 +52,9 @@ def keep_rows(source: Source, spec: LearnSpec, engine: Engine) -> KeptRows:
     read = read_table(source, spec, engine)
     booleans = _lay_out(read, spec)
     parts = ranking_parts(read.table.splits)
-    return KeptRows(read.table, read.rows, booleans, parts, _associate(read, booleans, parts, engine))
+    return KeptRows(
+        read.table, read.rows, booleans, parts, _associate(read, booleans, parts, engine)
+    )
 
 
 def plan_keeping(layout: Layout) -> Iterator[PlannedPhase]:
@@ -69,19 +72,23 @@ def _lay_out(read: ReadTable, spec: LearnSpec) -> Booleanization:
         read.cuts,
         n_folds=table.splits.n_folds,
         keep_missing=table.reading.keep_missing,
-        # A category of few rows may still weigh enough; weighted categories are left out when attributes are ranked.
+        # A category of few rows may still weigh enough; weighted categories are left out when
+        # attributes are ranked.
         rare=spec.rare if spec.weight is None else 0,
     )
     if not booleans.attributes:
         raise DataError(
-            f"expected at least one attribute, but every category has fewer than {spec.rare:,} rows; lower "
+            "expected at least one attribute, but every category has fewer than "
+            f"{spec.rare:,} rows; lower "
             "booleanize.rare",
             "booleanize.rare",
         )
     return booleans
 
 
-def _associate(read: ReadTable, booleans: Booleanization, parts: Groups, engine: Engine) -> tuple[Associations, ...]:
+def _associate(
+    read: ReadTable, booleans: Booleanization, parts: Groups, engine: Engine
+) -> tuple[Associations, ...]:
     """Associate the attributes with every target in each part that ranks them."""
     table = read.table
     n_tables = len(table.targets) * len(parts)

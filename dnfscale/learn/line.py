@@ -1,7 +1,7 @@
 """The straight line: from a source to the formulas of all folds.
 
-One read of the dataset leaves rough rows on the workers, and the later scans read those. After the last scan there are
-only counts.
+One read of the dataset leaves rough rows on the workers, and the later scans read those. After the
+last scan there are only counts.
 
     keeping    read rows, locate cuts -> bin rows, associate
     selecting                         -> rank
@@ -126,7 +126,9 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
 
 
 def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTargets:
-    """Learn the formulas of every target of a table, one or as many as it has classes, in the same scans."""
+    """Learn the formulas of every target of a table, one or as many as it has classes, in the same
+    scans.
+    """
     kept = keep_rows(source, spec, engine)
     rankings = rank_attributes(kept, spec, engine)
     sweeps = choose_ells(kept, rankings, spec, engine)
@@ -135,19 +137,30 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
     counted = count_chosen([*chosen.values(), *singles.values()], kept, rankings.booleans, engine)
     # No rows below this line.
     classifiers = {
-        place: form_classifier(place.fold, sweeps[place].chosen, counted[own], rankings.booleans, spec)
+        place: form_classifier(
+            place.fold, sweeps[place].chosen, counted[own], rankings.booleans, spec
+        )
         for place, own in chosen.items()
     }
     written = write_formulas(classifiers, spec, engine)
-    rules = {place: _single_rule(own, counted[own], rankings.booleans) for place, own in singles.items()}
+    rules = {
+        place: _single_rule(own, counted[own], rankings.booleans) for place, own in singles.items()
+    }
     folds = {
         place: _learned_fold(
-            place.fold, sweeps[place], classifiers[place], written[place], rules[place], kept.table.splits
+            place.fold,
+            sweeps[place],
+            classifiers[place],
+            written[place],
+            rules[place],
+            kept.table.splits,
         )
         for place in kept.places
     }
     return LearnedTargets(
-        targets=tuple(_learned(target, folds, kept, rankings) for target in range(len(kept.table.targets))),
+        targets=tuple(
+            _learned(target, folds, kept, rankings) for target in range(len(kept.table.targets))
+        ),
         kept=kept,
         booleans=rankings.booleans,
         chosen={place: own.attributes for place, own in chosen.items()},
@@ -199,12 +212,24 @@ class Classifier:
     """The columns of tau with the states that a row can be in."""
 
     def truth(self, freedom: Freedom) -> Truth:
-        """Return the types that a formula of this classifier must accept, and those that it is free to accept."""
-        return truth_of(self.counted.whole, self.columns, shrink=self.shrink, threshold=self.threshold, freedom=freedom)
+        """Return the types that a formula of this classifier must accept, and those that it is free
+        to accept.
+        """
+        return truth_of(
+            self.counted.whole,
+            self.columns,
+            shrink=self.shrink,
+            threshold=self.threshold,
+            freedom=freedom,
+        )
 
 
-def form_classifier(fold: int, step: Step, counted: Counted, booleans: Booleanization, spec: LearnSpec) -> Classifier:
-    """Form the classifier of a step of a fold's sweep, given the counts over the step's attributes."""
+def form_classifier(
+    fold: int, step: Step, counted: Counted, booleans: Booleanization, spec: LearnSpec
+) -> Classifier:
+    """Form the classifier of a step of a fold's sweep, given the counts over the step's
+    attributes.
+    """
     threshold = objective_of(spec).threshold_of(counted.whole)
     return Classifier(
         tau=booleans.vocabulary(fold, step.attributes),
@@ -234,31 +259,44 @@ def write_formulas(
         written = engine.map(SIMPLIFY.name, distinct, simplify)
     else:
         shortest = partial(minimize, effort=effort)
-        written = engine.map(MINIMIZE.name, distinct, shortest if spec.minimize == "exact" else as_types)
+        written = engine.map(
+            MINIMIZE.name, distinct, shortest if spec.minimize == "exact" else as_types
+        )
     by_truth = dict(zip(distinct, written, strict=True))
     return {key: by_truth[truth] for key, truth in truths.items()}
 
 
 def _silent_columns(kept: KeptRows, used: Vocabulary) -> tuple[str, ...]:
-    """Return the columns of which no attribute tells rows apart: of one value, or whose cuts nothing exceeds.
+    """Return the columns of which no attribute tells rows apart: of one value, or whose cuts
+    nothing exceeds.
 
-    The latter is known of the rows that rank attributes in any fold; an attribute that is used all the same is none.
+    The latter is known of the rows that rank attributes in any fold; an attribute that is used all
+    the same is none.
     """
     tables = kept.associations[0]
     varies = ((tables.holds > 0) & (tables.holds < tables.n[:, None])).any(axis=0)
-    telling = {str(kept.booleans.attributes[place].column) for place in np.flatnonzero(varies).tolist()}
+    telling = {
+        str(kept.booleans.attributes[place].column) for place in np.flatnonzero(varies).tolist()
+    }
     telling |= {str(attribute.column) for attribute in used.attributes}
     return tuple(
         str(column.name)
         for column, found in zip(kept.table.columns, kept.table.summary.columns, strict=True)
-        if str(column.name) not in telling and not (isinstance(found, CategorySummary) and len(found.counts) > 1)
+        if str(column.name) not in telling
+        and not (isinstance(found, CategorySummary) and len(found.counts) > 1)
     )
 
 
 def _best_singles(kept: KeptRows) -> dict[Place, Chosen]:
     """Return the best single attribute of every place, by its W_train."""
-    by_part = [dict(zip(kept.parts, best_single(tables).tolist(), strict=True)) for tables in kept.associations]
-    return {place: Chosen(place, (by_part[place.target][first_part(place.fold)],)) for place in kept.places}
+    by_part = [
+        dict(zip(kept.parts, best_single(tables).tolist(), strict=True))
+        for tables in kept.associations
+    ]
+    return {
+        place: Chosen(place, (by_part[place.target][first_part(place.fold)],))
+        for place in kept.places
+    }
 
 
 def _single_rule(single: Chosen, counted: Counted, booleans: Booleanization) -> SingleRule:
@@ -267,7 +305,12 @@ def _single_rule(single: Chosen, counted: Counted, booleans: Booleanization) -> 
 
 
 def _learned_fold(
-    fold: int, swept: Sweep, classifier: Classifier, minimized: Minimized, single: SingleRule, splits: Splits
+    fold: int,
+    swept: Sweep,
+    classifier: Classifier,
+    minimized: Minimized,
+    single: SingleRule,
+    splits: Splits,
 ) -> LearnedFold:
     return LearnedFold(
         fold=fold,
@@ -286,8 +329,12 @@ def _learned_fold(
     )
 
 
-def _learned(target: int, folds: Mapping[Place, LearnedFold], kept: KeptRows, rankings: Rankings) -> Learned:
-    """Return what was learned about a target from its folds, the last of which is the fold of all rows."""
+def _learned(
+    target: int, folds: Mapping[Place, LearnedFold], kept: KeptRows, rankings: Rankings
+) -> Learned:
+    """Return what was learned about a target from its folds, the last of which is the fold of all
+    rows.
+    """
     table = kept.table
     positive = table.positives[target]
     *tested, model = (folds[place] for place in kept.places if place.target == target)

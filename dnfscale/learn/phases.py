@@ -1,8 +1,9 @@
 """Phases: one pass over partitions or folds each, declared beside the code that carries it out.
 
-A module that runs a phase on an engine declares it as a value, `COUNT_TYPES = Phase("count types", ...)`, and has a
-function `plan_...` that yields what a run will do there. The plan of a job, its progress and its journal are made of
-these values; nothing else lists phases. A test compares the phases of runs with their plans.
+A module that runs a phase on an engine declares it as a value, `COUNT_TYPES = Phase("count types",
+...)`, and has a function `plan_...` that yields what a run will do there. The plan of a job, its
+progress and its journal are made of these values; nothing else lists phases. A test compares the
+phases of runs with their plans.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class PlannedPhase:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The facts from which the phases of a job follow: its data by the footers, its folds, and its cluster."""
+    """The facts from which the phases of a job follow: its data by the footers, its folds, and its
+    cluster.
+    """
 
     source: Source
     spec: LearnSpec

@@ -1,12 +1,13 @@
-"""Where formulas are learned: every target in every fold, and the parts of a fold's rows that are learned from.
+"""Where formulas are learned: every target in every fold, and the parts of a fold's rows that are
+learned from.
 
-A *place* is a target in a fold: one formula is learned there. Places are ordered by target, then by fold; the fold of
-all rows comes last.
+A *place* is a target in a fold: one formula is learned there. Places are ordered by target, then by
+fold; the fold of all rows comes last.
 
-A *learning part* is a set of rows to learn from, with the rows that judge the result: W_train of an inner split of a
-fold with W_val of the split, or all of W_0 with the fold's test part. Its *groups* give the role of every arc: LEARNED,
-JUDGED, or neither. Learning parts are ordered by split, then by fold, with W_0 of all folds last; arrays over them have
-one row for each.
+A *learning part* is a set of rows to learn from, with the rows that judge the result: W_train of an
+inner split of a fold with W_val of the split, or all of W_0 with the fold's test part. Its *groups*
+give the role of every arc: LEARNED, JUDGED, or neither. Learning parts are ordered by split, then
+by fold, with W_0 of all folds last; arrays over them have one row for each.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from dnfscale.core.arrays import Codes
 from dnfscale.core.splits import TRAIN, VALIDATION, Splits
 
 LEARNED, JUDGED = TRAIN, VALIDATION
-"""The groups of a learning part; those of an inner split have the numbers of its W_train and W_val."""
+"""The groups of a learning part; those of an inner split have the numbers of its W_train and
+W_val.
+"""
 _OF_WHOLE = np.array([LEARNED, LEARNED, JUDGED], dtype=np.uint8)
 """The groups of TRAIN, VALIDATION and TEST where all of W_0 is learned from."""
 
@@ -33,7 +36,9 @@ class Place(NamedTuple):
 
 
 class LearningPart(NamedTuple):
-    """A set of rows to learn from: W_train of an inner split of a fold, or all of the fold's W_0."""
+    """A set of rows to learn from: W_train of an inner split of a fold, or all of the
+    fold's W_0.
+    """
 
     fold: int
     split: int | None
@@ -46,13 +51,16 @@ Groups = Mapping[LearningPart, Codes]
 
 def places_of(n_targets: int, splits: Splits) -> tuple[Place, ...]:
     """Return all places in order."""
-    return tuple(Place(target, fold) for target in range(n_targets) for fold in range(splits.n_folds))
+    return tuple(
+        Place(target, fold) for target in range(n_targets) for fold in range(splits.n_folds)
+    )
 
 
 def ranking_parts(splits: Splits) -> Groups:
     """Return the learning parts that rank attributes, each with a ranking of its own.
 
-    If there are several inner splits, W_0 ranks as well: the ranking and ell that they choose are applied to it.
+    If there are several inner splits, W_0 ranks as well: the ranking and ell that they choose are
+    applied to it.
     """
     inner = {
         LearningPart(fold, split): groups
@@ -78,10 +86,14 @@ def inner_parts(fold: int, splits: Splits) -> list[LearningPart]:
 
 
 def first_part(fold: int) -> LearningPart:
-    """Return W_train of a fold's first inner split, used for what is done once in a fold and chooses nothing."""
+    """Return W_train of a fold's first inner split, used for what is done once in a fold and
+    chooses nothing.
+    """
     return LearningPart(fold, 0)
 
 
 def final_part(fold: int, splits: Splits) -> LearningPart:
-    """Return the part whose rankings a fold's attributes are taken from, once the ranking and ell are chosen."""
+    """Return the part whose rankings a fold's attributes are taken from, once the ranking and ell
+    are chosen.
+    """
     return LearningPart(fold, None if splits.inner > 1 else 0)

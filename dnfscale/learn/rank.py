@@ -1,8 +1,8 @@
 """Ranks the attributes in every learning part that has rankings of its own.
 
-Rankings of attributes one by one follow from 2 x 2 tables of all rows. Rankings of attributes together are found on a
-sample of the rows, drawn by row number: at most 32,767 rows, enough to show which attributes go together. How good a
-ranking is, is then judged on all rows.
+Rankings of attributes one by one follow from 2 x 2 tables of all rows. Rankings of attributes
+together are found on a sample of the rows, drawn by row number: at most 32,767 rows, enough to show
+which attributes go together. How good a ranking is, is then judged on all rows.
 """
 
 from __future__ import annotations
@@ -36,21 +36,28 @@ from dnfscale.spec.registry import RANKINGS
 DRAW_ROWS = Phase("draw rows", Reads.KEPT_ROWS)
 RANK_ATTRIBUTES = Phase("rank attributes", Reads.DRAWN_ROWS)
 _SAMPLED_ROWS, _SAMPLED_CELLS = (1 << 15) - 1, 1 << 25
-"""Limits of the sample: its rows, so that twice as many fit in 16 bits, and its cells, rows x columns, which make the
-rows fewer if a table has more than a thousand columns."""
+"""Limits of the sample: its rows, so that twice as many fit in 16 bits, and its cells, rows x
+columns, which make the rows fewer if a table has more than a thousand columns."""
 _CANDIDATES, _CANDIDATE_CELLS = 1 << 10, 1 << 24
-"""The most attributes that are ranked together, the best by mutual information; fewer if the sample has many rows."""
+"""The most attributes that are ranked together, the best by mutual information; fewer if the sample
+has many rows.
+"""
 
 _FEW_ROWS = 1 << 11
-"""Below this many rows candidates are counted by flags of where they hold: histograms would have more cells than rows.
+"""Below this many rows candidates are counted by flags of where they hold: histograms would have
+more cells than rows.
 """
 _SPARE = 4
-"""Rankings one by one are this many times as long as wanted if duplicates are to be left out of them."""
+"""Rankings one by one are this many times as long as wanted if duplicates are to be left out of
+them.
+"""
 
 Ranked = dict[str, tuple[int, ...]]
 """The best attributes by each ranking, best first."""
 Picked = dict[str, tuple[Pick, ...]]
-"""The same, but an attribute may also be a pair of cuts, which stands for the interval between them."""
+"""The same, but an attribute may also be a pair of cuts, which stands for the interval between
+them.
+"""
 
 
 def sampled_rows(n_rows: int, n_columns: int) -> int:
@@ -64,12 +71,16 @@ def most_candidates(n_sampled: int) -> int:
 
 
 def rank_attributes(kept: KeptRows, spec: LearnSpec, engine: Engine) -> Rankings:
-    """Rank the attributes for every target in every ranking part, and find intervals between cuts."""
+    """Rank the attributes for every target in every ranking part, and find intervals
+    between cuts.
+    """
     allowed = [_allowed(of_target, kept, spec) for of_target in kept.associations]
     if spec.looks_together:
         return _rank_together(kept, allowed, spec, engine)
     pairs = zip(kept.associations, allowed, strict=True)
-    by_target = tuple(_by_scores(of_target, kept.parts, own, spec, spec.max_ell) for of_target, own in pairs)
+    by_target = tuple(
+        _by_scores(of_target, kept.parts, own, spec, spec.max_ell) for of_target, own in pairs
+    )
     return Rankings(by_target, kept.booleans)
 
 
@@ -89,7 +100,9 @@ class Rankings:
     """The attributes and, after them, the intervals that were found."""
 
 
-def _rank_together(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, engine: Engine) -> Rankings:
+def _rank_together(
+    kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, engine: Engine
+) -> Rankings:
     """Rank attributes by what they tell together about the target, on a sample of the rows."""
     table, booleans = kept.table, kept.booleans
     drawn = _sample(kept.rows, table, booleans, spec, engine)
@@ -110,8 +123,12 @@ def _rank_together(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, en
     return _numbered(jobs, engine.map(RANK_ATTRIBUTES.name, jobs, scan), booleans)
 
 
-def _rank_jobs(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, *, most: int) -> list[RankJob]:
-    """Return a job for every target in every part: its best attributes by mutual information, at most `most`."""
+def _rank_jobs(
+    kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, *, most: int
+) -> list[RankJob]:
+    """Return a job for every target in every part: its best attributes by mutual information, at
+    most `most`.
+    """
     length = _SPARE * spec.max_ell if spec.drop_duplicates else spec.max_ell
     jobs = []
     for target, (tables, own) in enumerate(zip(kept.associations, allowed, strict=True)):
@@ -124,9 +141,21 @@ def _rank_jobs(kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, *, mos
     return jobs
 
 
-def _numbered(jobs: Sequence[RankJob], picked: Sequence[Picked], booleans: Booleanization) -> Rankings:
-    """Return the picks as rankings: pairs of cuts become intervals, numbered after all attributes."""
-    ends = sorted({pick for ranking in picked for order in ranking.values() for pick in order if len(pick) == 2})
+def _numbered(
+    jobs: Sequence[RankJob], picked: Sequence[Picked], booleans: Booleanization
+) -> Rankings:
+    """Return the picks as rankings: pairs of cuts become intervals, numbered after
+    all attributes.
+    """
+    ends = sorted(
+        {
+            pick
+            for ranking in picked
+            for order in ranking.values()
+            for pick in order
+            if len(pick) == 2
+        }
+    )
     numbers = {pair: len(booleans.attributes) + place for place, pair in enumerate(ends)}
     by_target: dict[int, dict[LearningPart, Ranked]] = {}
     for job, ranking in zip(jobs, picked, strict=True):
@@ -170,7 +199,8 @@ class RankTogether:
     def __call__(self, job: RankJob) -> Picked:
         arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
         own = np.flatnonzero(self.parts[job.part][arcs] == LEARNED)
-        # The first of equal attributes stays; candidates come first, so that none is replaced by a non-candidate.
+        # The first of equal attributes stays; candidates come first, so that none is replaced by a
+        # non-candidate.
         others = {a for order in job.scored.values() for a in order}.difference(job.candidates)
         attributes = [*sorted(job.candidates), *sorted(others)]
         weights = None if self.rows.weights is None else self.rows.weights[own]
@@ -178,10 +208,14 @@ class RankTogether:
         found = self._candidates(job.part.fold, attributes, own, target, weights)
         place_of = {attribute: place for place, attribute in enumerate(attributes)}
         first = first_of_equals(found) if self.drop_duplicates else np.arange(len(attributes))
-        telling = [a for a in job.candidates if first[place_of[a]] == place_of[a]] or list(job.candidates)
+        telling = [a for a in job.candidates if first[place_of[a]] == place_of[a]] or list(
+            job.candidates
+        )
         narrow = found.only([place_of[a] for a in telling])
         ranked: Picked = {}
-        together = rank_together(narrow, [rank for rank in self.ranks if RANKINGS[rank].together], self.max_ell)
+        together = rank_together(
+            narrow, [rank for rank in self.ranks if RANKINGS[rank].together], self.max_ell
+        )
         for rank in self.ranks:
             if rank in together:
                 ranked[rank] = tuple(tuple(telling[i] for i in pick) for pick in together[rank])
@@ -196,12 +230,15 @@ class RankTogether:
     def _candidates(
         self, fold: int, attributes: Sequence[int], own: Ints, target: Bools, weights: Ints | None
     ) -> Candidates:
-        """Return attributes as candidates: cuts as steps of their column, others, or all if rows are few, as flags."""
+        """Return attributes as candidates: cuts as steps of their column, others, or all if rows
+        are few, as flags.
+        """
         spans = self.spans.of(fold, attributes)
         place, column, flag = (np.full(len(spans), -1) for _ in range(3))
         cuts: dict[int, list[int]] = {}
         for i, (attribute, span) in enumerate(zip(attributes, spans, strict=True)):
-            # A given cut that every value of the column's type exceeds divides nothing, so it is no step.
+            # A given cut that every value of the column's type exceeds divides nothing, so it is no
+            # step.
             if self.is_cut[attribute] and span.first <= span.last:
                 cuts.setdefault(span.column, []).append(i)
         steps: list[Codes] = []
@@ -209,13 +246,21 @@ class RankTogether:
             first = np.array([spans[i].first for i in ladder])
             column[ladder] = len(steps)
             place[ladder] = (first[:, None] >= first).sum(axis=1)
-            steps.append(_steps(self.rows.columns[number][own], [spans[i] for i in ladder], self.bins[number].n_codes))
+            steps.append(
+                _steps(
+                    self.rows.columns[number][own],
+                    [spans[i] for i in ladder],
+                    self.bins[number].n_codes,
+                )
+            )
         flagged = np.flatnonzero((column < 0) | (len(own) < _FEW_ROWS))
         flag[flagged] = np.arange(len(flagged))
         holds = np.empty((len(flagged), len(own)), dtype=np.bool_)
         for i, candidate in enumerate(flagged.tolist()):
             span = spans[candidate]
-            holds[i] = span.holds(self.rows.columns[span.column][own], self.bins[span.column].n_codes)
+            holds[i] = span.holds(
+                self.rows.columns[span.column][own], self.bins[span.column].n_codes
+            )
         flags = Flags.of(holds, weighted=weights is not None)
         return Candidates(
             flags=flags,
@@ -250,7 +295,9 @@ class DrawRows:
 
     def __call__(self, read: Read) -> SampledRows:
         n_rows = read.rough.n_rows
-        drawn = sample.is_drawn(read.first_row, n_rows, of=self.n_rows, drawn=self.drawn, seed=self.seed)
+        drawn = sample.is_drawn(
+            read.first_row, n_rows, of=self.n_rows, drawn=self.drawn, seed=self.seed
+        )
         rows = np.flatnonzero(drawn)
         table = read.rough.take(rows).binned(self.bins, self.classes, n_arcs=self.n_arcs)
         return sample.numbered(table, rows + read.first_row)
@@ -268,16 +315,18 @@ def _sample(
         advice="raise cluster.memory_limit",
         key="cluster.memory_limit",
     )
-    scan = DrawRows(booleans.bins, table.classes, table.splits.n_arcs, table.splits.n_rows, drawn, spec.seed)
+    scan = DrawRows(
+        booleans.bins, table.classes, table.splits.n_arcs, table.splits.n_rows, drawn, spec.seed
+    )
     return engine.reduce(DRAW_ROWS.name, rows, scan, sample.merge)
 
 
 def _allowed(tables: Associations, kept: KeptRows, spec: LearnSpec) -> Bools:
     """Return allowed[part, attribute]: which attributes may be ranked in each part.
 
-    Left out are cuts that repeat another of their column, categories of too few rows and, with the cuts "entropy", cuts
-    that do not tell about the target. Each part decides by its own rows, because a fold must not depend on its test
-    rows.
+    Left out are cuts that repeat another of their column, categories of too few rows and, with the
+    cuts "entropy", cuts that do not tell about the target. Each part decides by its own rows,
+    because a fold must not depend on its test rows.
     """
     booleans = kept.booleans
     cuts = booleans.cuts_by_column()
@@ -303,7 +352,9 @@ def _by_scores(
         for rank in spec.rank
         if not RANKINGS[rank].together
     }
-    return {part: {rank: order[row] for rank, order in orders.items()} for row, part in enumerate(parts)}
+    return {
+        part: {rank: order[row] for rank, order in orders.items()} for row, part in enumerate(parts)
+    }
 
 
 def _orders(scores: Floats, allowed: Bools, length: int) -> list[tuple[int, ...]]:

@@ -1,10 +1,12 @@
-"""The one full read of a dataset: from a source to rough rows on the workers, and the cuts of every fold.
+"""The one full read of a dataset: from a source to rough rows on the workers, and the cuts of every
+fold.
 
-To read rows once, two things must be known before: the rows' numbers, from which folds and splits follow, and a bracket
-around the medians of each number column. If the footers show that no row will be dropped, they give the numbers, and
-the first rows of some partitions give the brackets; if partitions are few, or differ much, all rows of the number
-columns are sampled. If the footers do not show it, or turn out to be wrong (a nan in a column of floats), or a bracket
-misses a median, an extra scan first counts and samples the rows. The guesses decide how often the dataset is read,
+To read rows once, two things must be known before: the rows' numbers, from which folds and splits
+follow, and a bracket around the medians of each number column. If the footers show that no row will
+be dropped, they give the numbers, and the first rows of some partitions give the brackets; if
+partitions are few, or differ much, all rows of the number columns are sampled. If the footers do
+not show it, or turn out to be wrong (a nan in a column of floats), or a bracket misses a median, an
+extra scan first counts and samples the rows. The guesses decide how often the dataset is read,
 never the result.
 """
 
@@ -29,10 +31,24 @@ from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
 from dnfscale.learn.dealing import n_test_folds, splits_of
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
-from dnfscale.learn.scans import CollectInside, ReadRows, SampleNumbers, SummarizeColumns, SummarizeRead, merge_located
+from dnfscale.learn.scans import (
+    CollectInside,
+    ReadRows,
+    SampleNumbers,
+    SummarizeColumns,
+    SummarizeRead,
+    merge_located,
+)
 from dnfscale.learn.table import Table, check_kept, check_source, features, reading_of, settle
 from dnfscale.method.booleanize import FoldCuts
-from dnfscale.method.cuts import CutPlan, check_given, counted_cuts, given_bracket, given_cut, plan_cuts
+from dnfscale.method.cuts import (
+    CutPlan,
+    check_given,
+    counted_cuts,
+    given_bracket,
+    given_cut,
+    plan_cuts,
+)
 from dnfscale.spec.learn import LearnSpec
 
 SUMMARIZE_COLUMNS = Phase("summarize columns", Reads.FILES)
@@ -41,12 +57,17 @@ READ_ROWS = Phase("read rows", Reads.FILES)
 LOCATE_MEDIANS = Phase("locate medians", Reads.KEPT_ROWS)
 COLLECT_MEDIANS = Phase("collect medians", Reads.KEPT_ROWS)
 _SMALL = 1 << 18
-"""If the table has at most this many numbers in all, every one is kept: sampling would cost more."""
+"""If the table has at most this many numbers in all, every one is kept: sampling would cost more.
+"""
 _PIECES = 16
-"""The fewest partitions whose first rows are sampled; fewer would show too little of how partitions differ."""
+"""The fewest partitions whose first rows are sampled; fewer would show too little of how partitions
+differ.
+"""
 _PIECE_ROWS = 1 << 16
 _WIDEST = 0.1
-"""The share of rows that is too much to keep inside a bracket: if partitions differ that much, all rows are sampled."""
+"""The share of rows that is too much to keep inside a bracket: if partitions differ that much, all
+rows are sampled.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +88,9 @@ class _Outlook:
     samples: Mapping[int, Values]
     """Samples of the number columns, by their place in the reading."""
     spreads: Mapping[int, float]
-    """How much partitions differ: the standard error of the share of values below the median, by column."""
+    """How much partitions differ: the standard error of the share of values below the median, by
+    column.
+    """
     counted: bool
     """Whether the rows were counted; otherwise the row numbers are those of the footers."""
     widenings: dict[int, int] = field(default_factory=dict)
@@ -122,17 +145,23 @@ class _Outlook:
 
 
 def check_footers(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
-    """Return the columns to learn from; a job that cannot succeed, by the footers alone, is an error."""
+    """Return the columns to learn from; a job that cannot succeed, by the footers alone, is an
+    error.
+    """
     columns = features(source, spec)
     check_source(source, spec, columns)
-    check_given(dict(spec.at), [str(column.name) for column in columns if column.role is Role.NUMBER])
+    check_given(
+        dict(spec.at), [str(column.name) for column in columns if column.role is Role.NUMBER]
+    )
     _given_cuts(columns, spec)
     n_test_folds(source.n_rows, spec)
     return columns
 
 
 def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
-    """Read a dataset, and settle its rows, labels, splits and medians; data that cannot be learned from is an error."""
+    """Read a dataset, and settle its rows, labels, splits and medians; data that cannot be learned
+    from is an error.
+    """
     columns = check_footers(source, spec)
     reading = reading_of(columns, spec)
     outlook = _guessed(source, reading, engine) or _counted(source, reading, spec, engine)
@@ -184,17 +213,25 @@ def plan_reading(layout: Layout) -> Iterator[PlannedPhase]:
     yield layout.scan(COLLECT_MEDIANS)
 
 
-def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[ColumnName, Sequence[int | float]]:
-    """Return the cuts that are known beforehand: those of the spec and, unless medians are wanted, every full hour.
+def _given_cuts(
+    columns: Sequence[Column], spec: LearnSpec
+) -> dict[ColumnName, Sequence[int | float]]:
+    """Return the cuts that are known beforehand: those of the spec and, unless medians are wanted,
+    every full hour.
 
     A name in the spec means a stored column, if there is one of that name, or else a part.
     """
     numbers = [column for column in columns if column.role is Role.NUMBER]
     # Stored columns come last, so that they replace parts of the same name.
-    named = {str(column.name): column for column in sorted(numbers, key=lambda column: isinstance(column.name, str))}
+    named = {
+        str(column.name): column
+        for column in sorted(numbers, key=lambda column: isinstance(column.name, str))
+    }
     given: dict[ColumnName, Sequence[int | float]] = {}
     if spec.cuts != "median":
-        given.update({column.name: range(23) for column in columns if isinstance(column.name, Part)})
+        given.update(
+            {column.name: range(23) for column in columns if isinstance(column.name, Part)}
+        )
     for name, cuts in spec.at:
         column = named[name]
         given[column.name] = counted_cuts(cuts, column.name, column.measure)
@@ -202,7 +239,9 @@ def _given_cuts(columns: Sequence[Column], spec: LearnSpec) -> dict[ColumnName, 
 
 
 def _cut_members(splits: Splits, *, by_train: bool) -> Bools:
-    """Return the arcs of all folds' W_train, then of their W_0; only the latter if W_train has no cuts of its own."""
+    """Return the arcs of all folds' W_train, then of their W_0; only the latter if W_train has no
+    cuts of its own.
+    """
     whole = splits.members([TRAIN, VALIDATION])
     return np.concatenate([splits.members([TRAIN]), whole]) if by_train else whole
 
@@ -214,14 +253,20 @@ def _narrowed(
     stepped: Sequence[Stepped],
     members: Bools,
 ) -> dict[int, Brackets]:
-    """Return narrower brackets around the cuts; columns that have a cut outside their brackets are left out."""
+    """Return narrower brackets around the cuts; columns that have a cut outside their brackets are
+    left out.
+    """
     narrow: dict[int, Brackets] = {}
     first = 0
     for i, plan in plans.items():
         own = stepped[first : first + len(brackets[i].parts)]
         first += len(own)
         # Given cuts are known, and their brackets hold one value each.
-        found = brackets[i] if plan.values else narrowed(brackets[i], steps[i], own, members, plan.shares)
+        found = (
+            brackets[i]
+            if plan.values
+            else narrowed(brackets[i], steps[i], own, members, plan.shares)
+        )
         if found is not None:
             narrow[i] = found
     return narrow
@@ -230,7 +275,9 @@ def _narrowed(
 def _wanted(
     brackets: Mapping[int, Brackets], narrow: Mapping[int, Brackets]
 ) -> dict[int, tuple[tuple[Bracket, ...], list[int]]]:
-    """Return the narrow brackets of each column, each with the number of the wide bracket that contains it."""
+    """Return the narrow brackets of each column, each with the number of the wide bracket that
+    contains it.
+    """
     wanted = {}
     for i, wide in brackets.items():
         part_of = dict(zip(narrow[i].of_cut, wide.of_cut, strict=True))
@@ -246,7 +293,9 @@ def _cuts(
     splits: Splits,
     members: Bools,
 ) -> dict[ColumnName, tuple[FoldCuts, ...]]:
-    """Return the exact cuts of every fold's W_train and W_0, all of which lie inside the brackets."""
+    """Return the exact cuts of every fold's W_train and W_0, all of which lie inside
+    the brackets.
+    """
     cuts: dict[ColumnName, tuple[FoldCuts, ...]] = {}
     first = 0
     for i, plan in plans.items():
@@ -254,21 +303,29 @@ def _cuts(
         first += len(own)
         cuts[columns[i].name] = tuple(
             FoldCuts(tuple(of_name[: splits.n_folds]), tuple(of_name[-splits.n_folds :]), name)
-            for of_name, name in zip(_found(plan, brackets[i], own, members), plan.names, strict=True)
+            for of_name, name in zip(
+                _found(plan, brackets[i], own, members), plan.names, strict=True
+            )
         )
     return cuts
 
 
-def _found(plan: CutPlan, brackets: Brackets, located: Sequence[Located], members: Bools) -> list[list[Cut]]:
+def _found(
+    plan: CutPlan, brackets: Brackets, located: Sequence[Located], members: Bools
+) -> list[list[Cut]]:
     """Return each cut of a column in each subset of arcs."""
     if plan.values:
         return [[given_cut(value, located[0].values.dtype)] * len(members) for value in plan.values]
     found: list[list[Cut]] = []
     for number, part in enumerate(located):
-        shares = [share for share, at in zip(plan.shares, brackets.of_cut, strict=True) if at == number]
+        shares = [
+            share for share, at in zip(plan.shares, brackets.of_cut, strict=True) if at == number
+        ]
         for of_share in medians.quantile_cuts(part, members, shares):
             known = [cut for cut in of_share if cut is not None]
-            assert len(known) == len(members), "a cut outside of a bracket that was narrowed around it"
+            assert len(known) == len(members), (
+                "a cut outside of a bracket that was narrowed around it"
+            )
             found.append(known)
     return found
 
@@ -282,7 +339,9 @@ class _Foreseen(Enum):
 
 
 def _foresee(source: Source, reading: Reading) -> _Foreseen:
-    """Return what will come before the read, unless the rows themselves show that more is needed."""
+    """Return what will come before the read, unless the rows themselves show that more
+    is needed.
+    """
     columns = () if reading.keep_missing else reading.columns
     guarded = [str(reading.target), *(stored_column(column.name) for column in columns)]
     if any(source.null_counts.get(name) != 0 for name in guarded):
@@ -292,33 +351,43 @@ def _foresee(source: Source, reading: Reading) -> _Foreseen:
 
 
 def _sampled_pieces(source: Source, n_numbers: int) -> int:
-    """Return the number of partitions to sample, by their first rows; if there are few, all are sampled whole."""
+    """Return the number of partitions to sample, by their first rows; if there are few, all are
+    sampled whole.
+    """
     wanted = _sampled_rows(source.n_rows, n_numbers)
     return min(len(source.partitions), max(_PIECES, -(-wanted // _PIECE_ROWS)))
 
 
 def _sampled_share(source: Source, n_numbers: int) -> float:
-    """Return the share of the number columns that is read for the sample, unless partitions turn out to differ much."""
+    """Return the share of the number columns that is read for the sample, unless partitions turn
+    out to differ much.
+    """
     if len(source.partitions) < _PIECES:
         return 1.0
     return min(1.0, _sampled_pieces(source, n_numbers) * _PIECE_ROWS / source.n_rows)
 
 
 def collected_rows(n_rows: int, n_numbers: int) -> int:
-    """Estimate how many values of a number column lie in the narrow brackets around its medians and are collected."""
+    """Estimate how many values of a number column lie in the narrow brackets around its medians and
+    are collected.
+    """
     inside = min(1.0, medians.inside_share(_sampled_rows(n_rows, n_numbers), n_rows)) * n_rows
     return narrowed_rows(int(inside), n_rows)
 
 
 def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | None:
-    """Return an outlook from the footers and a sample; None if the footers leave open which rows are dropped."""
+    """Return an outlook from the footers and a sample; None if the footers leave open which rows
+    are dropped.
+    """
     foreseen = _foresee(source, reading)
     if foreseen is _Foreseen.COUNT:
         return None
     numbers = {i: column for i, column in enumerate(reading.columns) if column.role is Role.NUMBER}
     numbered = row_numbers((partition.ordinal, partition.n_rows) for partition in source.partitions)
     if foreseen is _Foreseen.NOTHING:
-        empty = {i: np.empty(0, dtype=number_dtype(source, column.name)) for i, column in numbers.items()}
+        empty = {
+            i: np.empty(0, dtype=number_dtype(source, column.name)) for i, column in numbers.items()
+        }
         return _Outlook(numbered, empty, {}, counted=False)
     spread_out = len(source.partitions) >= _PIECES
     looked = _sampled(source, numbers, numbered, engine) if spread_out else None
@@ -328,13 +397,21 @@ def _guessed(source: Source, reading: Reading, engine: Engine) -> _Outlook | Non
 def _sampled(
     source: Source, numbers: Mapping[int, Column], row_numbers: Mapping[int, range], engine: Engine
 ) -> _Outlook | None:
-    """Return an outlook from the first rows of partitions spread over the dataset; None if these differ too much."""
+    """Return an outlook from the first rows of partitions spread over the dataset; None if these
+    differ too much.
+    """
     wanted = _sampled_rows(source.n_rows, len(numbers))
     n_pieces = _sampled_pieces(source, len(numbers))
     places = np.linspace(0, len(source.partitions) - 1, n_pieces).round().astype(int).tolist()
     share = min(1.0, wanted / (n_pieces * min(_PIECE_ROWS, source.n_rows / len(source.partitions))))
-    scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True, first_only=True), share)
-    pieces = [piece for piece in engine.map(SAMPLE_COLUMNS.name, [source.partitions[i] for i in places], scan) if piece]
+    scan = SampleNumbers(
+        Reading(tuple(numbers.values()), None, keep_missing=True, first_only=True), share
+    )
+    pieces = [
+        piece
+        for piece in engine.map(SAMPLE_COLUMNS.name, [source.partitions[i] for i in places], scan)
+        if piece
+    ]
     samples: dict[int, Values] = {}
     spreads: dict[int, float] = {}
     for place, i in enumerate(numbers):
@@ -343,7 +420,8 @@ def _sampled(
             return None
         samples[i] = np.concatenate(parts)
         middle = np.median(samples[i])
-        # Half of the values equal to the median count as below it: in columns of few values they are many.
+        # Half of the values equal to the median count as below it: in columns of few values they
+        # are many.
         shares = [((part < middle).mean() + (part <= middle).mean()) / 2 for part in parts]
         spreads[i] = float(np.std(shares) / np.sqrt(len(shares)))
     if max(spreads.values(), default=0.0) > _WIDEST / 8:
@@ -358,7 +436,9 @@ def _sampled_whole(
     share = min(1.0, _sampled_rows(source.n_rows, len(numbers)) / source.n_rows)
     scan = SampleNumbers(Reading(tuple(numbers.values()), None, keep_missing=True), share)
     pieces = [piece for piece in engine.map(SAMPLE_COLUMNS.name, source.partitions, scan) if piece]
-    samples = {i: np.concatenate([piece[place] for piece in pieces]) for place, i in enumerate(numbers)}
+    samples = {
+        i: np.concatenate([piece[place] for piece in pieces]) for place, i in enumerate(numbers)
+    }
     return _Outlook(row_numbers, samples, {}, counted=False)
 
 
@@ -367,9 +447,14 @@ def _counted(source: Source, reading: Reading, spec: LearnSpec, engine: Engine) 
     n_numbers = sum(column.role is Role.NUMBER for column in reading.columns)
     share = min(1.0, _sampled_rows(source.n_rows, n_numbers) / source.n_rows)
     scan = SummarizeColumns(reading, share, spec.max_categories)
-    summary: TableSummary = engine.reduce(SUMMARIZE_COLUMNS.name, source.partitions, scan, scan.merge)
+    summary: TableSummary = engine.reduce(
+        SUMMARIZE_COLUMNS.name, source.partitions, scan, scan.merge
+    )
     if not summary.columns:
-        raise DataError(f"{source.path}: expected {source.n_rows:,} rows as its footers say, got none; write it again")
+        raise DataError(
+            f"{source.path}: expected {source.n_rows:,} rows as its footers say, got none; "
+            "write it again"
+        )
     check_kept(source, summary, reading.columns, spec)
     samples = {
         i: found.sample  # type: ignore[union-attr]
@@ -380,6 +465,8 @@ def _counted(source: Source, reading: Reading, spec: LearnSpec, engine: Engine) 
 
 
 def _sampled_rows(n_rows: int, n_numbers: int) -> int:
-    """Return how many rows to sample: enough for narrow brackets, at most 64 MiB over all columns."""
+    """Return how many rows to sample: enough for narrow brackets, at most 64 MiB over
+    all columns.
+    """
     sampled = max(20_000.0, 4 * float(n_rows) ** (2 / 3))
     return max(1, int(min(n_rows, sampled, (64 << 20) / (8 * max(1, n_numbers)))))

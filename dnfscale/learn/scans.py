@@ -1,6 +1,7 @@
 """The scans: what one task does with a partition's rows, by the functions of core.
 
-Each scan is a frozen value with a `__call__`: it is sent to a worker once and called with every partition there.
+Each scan is a frozen value with a `__call__`: it is sent to a worker once and called with every
+partition there.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class SummarizeColumns:
     max_values: int
 
     def __call__(self, rows: Rows) -> TableSummary:
-        return columns.summarize(rows, self.reading, sampled_share=self.sampled_share, max_values=self.max_values)
+        return columns.summarize(
+            rows, self.reading, sampled_share=self.sampled_share, max_values=self.max_values
+        )
 
     def merge(self, parts: Sequence[TableSummary]) -> TableSummary:
         return columns.merge(parts, reading=self.reading, max_values=self.max_values)
@@ -52,24 +55,39 @@ class SampleNumbers:
         samples: list[tuple[Values, ...]] = []
         for block in islice(rows.blocks(self.reading), 1 if self.reading.first_only else None):
             drawn = columns.draw(block.n_rows, self.share, random)
-            samples.append(tuple(columns.sample(data, drawn) for data in block.columns if isinstance(data, Numbers)))
+            samples.append(
+                tuple(
+                    columns.sample(data, drawn)
+                    for data in block.columns
+                    if isinstance(data, Numbers)
+                )
+            )
         return tuple(np.concatenate(parts) for parts in zip(*samples, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Read:
-    """What the read of a partition leaves on its worker: rough rows, and its share of the summary of the table."""
+    """What the read of a partition leaves on its worker: rough rows, and its share of the summary
+    of the table.
+    """
 
     rough: RoughTable
     zone_rows: Mapping[int, Ints]
-    """The number of rows in each zone per arc, for each number column; empty if there are no rows."""
+    """The number of rows in each zone per arc, for each number column; empty if there are no rows.
+    """
     summary: TableSummary
     first_row: int
     """The number of the first row."""
 
     def __sizeof__(self) -> int:
-        """Count the arrays: an engine that keeps tables decides by this when to move them to disk."""
-        return object.__sizeof__(self) + self.rough.nbytes + sum(rows.nbytes for rows in self.zone_rows.values())
+        """Count the arrays: an engine that keeps tables decides by this when to move them
+        to disk.
+        """
+        return (
+            object.__sizeof__(self)
+            + self.rough.nbytes
+            + sum(rows.nbytes for rows in self.zone_rows.values())
+        )
 
     def zoned(self, column: int) -> Zoned:
         """Return how the rows of a column of numbers lie relative to its brackets."""
@@ -89,7 +107,9 @@ class Read:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ReadRows:
-    """The one full read of the dataset: it keeps where numbers lie relative to the brackets around the cuts."""
+    """The one full read of the dataset: it keeps where numbers lie relative to the brackets around
+    the cuts.
+    """
 
     reading: Reading
     brackets: Mapping[int, Brackets]
@@ -98,27 +118,40 @@ class ReadRows:
     splits: Splits
     max_values: int
     counted: bool
-    """Whether the kept rows were counted before: then a partition must have exactly as many, else it may have fewer."""
+    """Whether the kept rows were counted before: then a partition must have exactly as many, else
+    it may have fewer.
+    """
 
     def __call__(self, rows: Rows) -> Read:
         gathering = Gathering(len(self.reading.columns))
         summaries: list[TableSummary] = []
         zone_rows: dict[int, Ints] = {}
         random = np.random.default_rng(0)
-        for first_row, block in numbered(rows, self.reading, self.row_numbers, exactly=self.counted):
+        for first_row, block in numbered(
+            rows, self.reading, self.row_numbers, exactly=self.counted
+        ):
             summaries.append(
                 columns.summarize_block(
-                    block, self.reading, rows.ordinal, sampled_share=0.0, random=random, max_values=self.max_values
+                    block,
+                    self.reading,
+                    rows.ordinal,
+                    sampled_share=0.0,
+                    random=random,
+                    max_values=self.max_values,
                 )
             )
-            for column, counted in self._gather(block, self.splits.arcs(first_row, block.n_rows), gathering).items():
+            for column, counted in self._gather(
+                block, self.splits.arcs(first_row, block.n_rows), gathering
+            ).items():
                 zone_rows[column] = zone_rows[column] + counted if column in zone_rows else counted
         summary = columns.merge(summaries, reading=self.reading, max_values=self.max_values)
         summary = replace(summary, kept=((rows.ordinal, summary.n_rows),))
         return Read(gathering.table(), zone_rows, summary, self.row_numbers[rows.ordinal].start)
 
     def _gather(self, block: Block, arcs: Codes, gathering: Gathering) -> dict[int, Ints]:
-        """Add a block, and return the number of its rows in each zone per arc, for each number column."""
+        """Add a block, and return the number of its rows in each zone per arc, for each number
+        column.
+        """
         counted: dict[int, Ints] = {}
         for number, data in enumerate(block.columns):
             if isinstance(data, Numbers):
@@ -126,7 +159,11 @@ class ReadRows:
                 zones = medians.zones(data, brackets)
                 gathering.add_numbers(number, data.values, zones, brackets)
                 counted[number] = medians.zone_rows(
-                    zones, arcs, block.weights, n_brackets=len(brackets.parts), n_arcs=self.splits.n_arcs
+                    zones,
+                    arcs,
+                    block.weights,
+                    n_brackets=len(brackets.parts),
+                    n_arcs=self.splits.n_arcs,
                 )
             else:
                 gathering.add_categories(number, data)
@@ -147,11 +184,15 @@ class SummarizeRead:
     """The values that divide every bracket of each number column."""
 
     def __call__(self, read: Read) -> ReadSummary:
-        counted = (narrowing.climb(read.zoned(column), self.steps[column]) for column in read.zone_rows)
+        counted = (
+            narrowing.climb(read.zoned(column), self.steps[column]) for column in read.zone_rows
+        )
         return read.summary, tuple(chain.from_iterable(counted))
 
     def merge(self, parts: Sequence[ReadSummary]) -> ReadSummary:
-        summary = columns.merge([part for part, _ in parts], reading=self.reading, max_values=self.max_values)
+        summary = columns.merge(
+            [part for part, _ in parts], reading=self.reading, max_values=self.max_values
+        )
         counted = zip(*(stepped for _, stepped in parts if stepped), strict=True)
         return summary, tuple(narrowing.merge(bracket) for bracket in counted)
 
@@ -161,21 +202,31 @@ class CollectInside:
     """A scan that collects the values inside brackets that are narrower than those of the read."""
 
     wanted: Mapping[int, tuple[Sequence[Bracket], Sequence[int]]]
-    """For each number column the brackets, and for each of them the number of the bracket of the read around it."""
+    """For each number column the brackets, and for each of them the number of the bracket of the
+    read around it.
+    """
 
     def __call__(self, read: Read) -> tuple[Located, ...]:
-        found = (medians.located(read.zoned(column), *self.wanted[column]) for column in read.zone_rows)
+        found = (
+            medians.located(read.zoned(column), *self.wanted[column]) for column in read.zone_rows
+        )
         return tuple(chain.from_iterable(found))
 
 
 def merge_located(parts: Sequence[tuple[Located, ...]]) -> tuple[Located, ...]:
-    """Merge the values located in disjoint rows, bracket by bracket; a part without rows is empty."""
-    return tuple(medians.merge(column) for column in zip(*(part for part in parts if part), strict=True))
+    """Merge the values located in disjoint rows, bracket by bracket; a part without rows
+    is empty.
+    """
+    return tuple(
+        medians.merge(column) for column in zip(*(part for part in parts if part), strict=True)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Associate:
-    """A scan that counts the 2 x 2 tables of every attribute in some parts of the rows, each with its fold's cuts."""
+    """A scan that counts the 2 x 2 tables of every attribute in some parts of the rows, each with
+    its fold's cuts.
+    """
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
@@ -187,7 +238,12 @@ class Associate:
     def __call__(self, read: Read) -> tuple[Associations, ...]:
         table = read.binned(self.bins, self.classes, n_arcs=self.members.shape[1])
         return associations.associate(
-            table, bins=self.bins, spans=self.spans, members=self.members, folds=self.folds, targets=self.targets
+            table,
+            bins=self.bins,
+            spans=self.spans,
+            members=self.members,
+            folds=self.folds,
+            targets=self.targets,
         )
 
 
@@ -204,7 +260,9 @@ class CountTypes:
     def __call__(self, read: Read) -> Tallies:
         needed = {span.column for request in self.requests for span in request.spans}
         table = read.binned(self.bins, self.classes, n_arcs=self.groups.shape[1], only=needed)
-        return counts.tally_requests(table, self.requests, bins=self.bins, groups=self.groups, targets=self.targets)
+        return counts.tally_requests(
+            table, self.requests, bins=self.bins, groups=self.groups, targets=self.targets
+        )
 
 
 def numbered(
@@ -228,6 +286,7 @@ def numbered(
 
 def _changed(rows: Rows, numbers: range, found: str) -> DataError:
     return DataError(
-        f"expected {len(numbers):,} rows in partition {rows.ordinal} as in the first scan, got {found}; "
+        f"expected {len(numbers):,} rows in partition {rows.ordinal} as in the first scan, "
+        f"got {found}; "
         "run again on data that does not change meanwhile"
     )

@@ -1,7 +1,8 @@
 """The table that is learned from, as it is known after its read.
 
-By then the rows are counted and numbered, the labels are known to form at least two classes, and every row's place in
-every fold follows from its number. Data that cannot be learned from is an error here, which says what to change.
+By then the rows are counted and numbered, the labels are known to form at least two classes, and
+every row's place in every fold follows from its number. Data that cannot be learned from is an
+error here, which says what to change.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ class Table:
 
 
 def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
-    """Return the feature columns of a source; a spec that names a column that is not there is an error."""
+    """Return the feature columns of a source; a spec that names a column that is not there is an
+    error.
+    """
     for key, names in (
         ("target", (spec.target,)),
         ("drop", spec.drop),
@@ -74,7 +77,8 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
                 )
     if not holds_labels(source.types[spec.target]):
         raise DataError(
-            f"{source.path}: the target must hold labels (numbers, booleans or strings), but {spec.target!r} has the "
+            f"{source.path}: the target must hold labels (numbers, booleans or strings), "
+            f"but {spec.target!r} has the "
             f"type {source.types[spec.target]}; convert it, or choose another data.target",
             "data.target",
         )
@@ -82,7 +86,10 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
     for name in spec.boolean:
         if name in spec.categorical:
             raise SpecError(
-                f"a column has one role, but {name!r} is in data.categorical and in data.boolean; take it out of one",
+                (
+                    f"a column has one role, but {name!r} is in data.categorical and in "
+                    "data.boolean; take it out of one"
+                ),
                 "data.boolean",
             )
     drop = spec.drop if spec.weight is None else (*spec.drop, spec.weight)
@@ -96,7 +103,8 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
     )
     if not columns:
         raise SpecError(
-            f"expected at least one feature column besides the target {spec.target!r}, but none is left; "
+            f"expected at least one feature column besides the target {spec.target!r}, but "
+            "none is left; "
             "shorten data.drop",
             "data.drop",
         )
@@ -108,40 +116,64 @@ def _check_weight_column(source: Source, spec: LearnSpec) -> None:
         return
     if not holds_weights(source.types[spec.weight]):
         raise DataError(
-            f"{source.path}: data.weight must name a column of numbers, but {spec.weight!r} has the type "
+            f"{source.path}: data.weight must name a column of numbers, but "
+            f"{spec.weight!r} has the type "
             f"{source.types[spec.weight]}; convert it, or choose another",
             "data.weight",
         )
-    for key, names in (("target", (spec.target,)), ("categorical", spec.categorical), ("boolean", spec.boolean)):
+    for key, names in (
+        ("target", (spec.target,)),
+        ("categorical", spec.categorical),
+        ("boolean", spec.boolean),
+    ):
         if spec.weight in names:
             raise SpecError(
-                f"a column has one role, but {spec.weight!r} is data.weight and in data.{key}; take it out of one",
+                (
+                    f"a column has one role, but {spec.weight!r} is data.weight and in "
+                    f"data.{key}; take it out of one"
+                ),
                 "data.weight",
             )
 
 
 def most_weight(spec: LearnSpec) -> int:
-    """Return the largest sum of all weights: multiplied by the threshold's denominator, it still fits in 64 bits."""
+    """Return the largest sum of all weights: multiplied by the threshold's denominator, it still
+    fits in 64 bits.
+    """
     return min(MOST_WEIGHT, (1 << 62) // spec.threshold.denominator)
 
 
 def reading_of(columns: tuple[Column, ...], spec: LearnSpec) -> Reading:
     """Return what a scan has to deliver of every row."""
-    return Reading(columns, spec.target, keep_missing=spec.missing == "indicator", weight=spec.weight, unit=spec.unit)
+    return Reading(
+        columns,
+        spec.target,
+        keep_missing=spec.missing == "indicator",
+        weight=spec.weight,
+        unit=spec.unit,
+    )
 
 
 def check_source(source: Source, spec: LearnSpec, columns: Sequence[Column]) -> None:
-    """Raise DataError for a dataset without rows, or whose footers show that all rows would be dropped."""
+    """Raise DataError for a dataset without rows, or whose footers show that all rows would be
+    dropped.
+    """
     if not source.n_rows:
-        raise DataError(f"{source.path}: expected rows to learn from, but the dataset has none", "data.path")
+        raise DataError(
+            f"{source.path}: expected rows to learn from, but the dataset has none", "data.path"
+        )
     names = dict.fromkeys(stored_column(column.name) for column in columns)
     empty = [name for name in names if source.is_empty(name)]
     if empty and spec.missing == "drop":
         raise _no_rows(source, empty)
 
 
-def settle(source: Source, reading: Reading, summary: TableSummary, splits: Splits, spec: LearnSpec) -> Table:
-    """Find the classes of a table whose rows are known; data that cannot be learned from is an error."""
+def settle(
+    source: Source, reading: Reading, summary: TableSummary, splits: Splits, spec: LearnSpec
+) -> Table:
+    """Find the classes of a table whose rows are known; data that cannot be learned from is an
+    error.
+    """
     check_kept(source, summary, reading.columns, spec)
     _check_flags(summary, reading.columns)
     _check_weight(summary, spec)
@@ -149,52 +181,91 @@ def settle(source: Source, reading: Reading, summary: TableSummary, splits: Spli
         kind = source.types[spec.target]
         spec = replace(spec, positive=tuple(stored_label(label, kind) for label in spec.positive))
     classes, targets = _classes(summary.target, spec)
-    others = np.array([[labels[0] in true for labels in classes] for true in spec.others], dtype=np.bool_)
+    others = np.array(
+        [[labels[0] in true for labels in classes] for true in spec.others], dtype=np.bool_
+    )
     others = others.reshape(len(spec.others), len(classes))
-    return Table(reading.columns, reading, summary, classes, targets, others, splits, alike_names(source.types))
+    return Table(
+        reading.columns,
+        reading,
+        summary,
+        classes,
+        targets,
+        others,
+        splits,
+        alike_names(source.types),
+    )
 
 
-def check_kept(source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec) -> None:
-    """Raise DataError if no rows are left, or if rows were dropped although missing values are to be an error."""
+def check_kept(
+    source: Source, summary: TableSummary, columns: Sequence[Column], spec: LearnSpec
+) -> None:
+    """Raise DataError if no rows are left, or if rows were dropped although missing values are to
+    be an error.
+    """
     dropped = summary.rows_read - summary.n_rows - summary.weightless
-    missing = {stored_column(c.name): s.missing for c, s in zip(columns, summary.columns, strict=True) if s.missing}
+    missing = {
+        stored_column(c.name): s.missing
+        for c, s in zip(columns, summary.columns, strict=True)
+        if s.missing
+    }
     if spec.missing == "error" and dropped:
-        where = ", ".join(f"{name!r} ({count:,})" for name, count in missing.items()) or f"{spec.target!r}"
+        where = (
+            ", ".join(f"{name!r} ({count:,})" for name, count in missing.items())
+            or f"{spec.target!r}"
+        )
         raise DataError(
-            f"{source.path}: expected no missing values, but {dropped:,} of {summary.rows_read:,} rows have some, "
+            f"{source.path}: expected no missing values, but {dropped:,} of "
+            f"{summary.rows_read:,} rows have some, "
             f'in {where}; fill them, or set data.missing = "drop"',
             "data.missing",
         )
     if summary.rows_read and summary.weightless == summary.rows_read:
         raise DataError(
-            f"{source.path}: expected some row to weigh more than 0, but {spec.weight!r} is 0 in every row; choose "
+            f"{source.path}: expected some row to weigh more than 0, but {spec.weight!r} "
+            "is 0 in every row; choose "
             "another data.weight",
             "data.weight",
         )
     if not summary.n_rows and summary.target.missing == summary.rows_read:
         raise DataError(
-            f"{source.path}: expected labels to learn from, but the target {spec.target!r} has no value at all; "
+            f"{source.path}: expected labels to learn from, but the target {spec.target!r} "
+            "has no value at all; "
             "choose another data.target",
             "data.target",
         )
     if not summary.n_rows:
-        raise _no_rows(source, [name for name, count in missing.items() if count == summary.rows_read])
+        raise _no_rows(
+            source, [name for name, count in missing.items() if count == summary.rows_read]
+        )
 
 
 def _no_rows(source: Source, empty: Sequence[str]) -> DataError:
-    """Return the error for a table in which every row misses a value; `empty` lists columns without any value."""
-    reason = 'none has a value in every column; drop the emptiest columns, or set data.missing = "indicator"'
+    """Return the error for a table in which every row misses a value; `empty` lists columns without
+    any value.
+    """
+    reason = (
+        "none has a value in every column; drop the emptiest columns, or set data.missing = "
+        '"indicator"'
+    )
     if empty:
         has, them = ("has", "it") if len(empty) == 1 else ("have", "them")
         reason = f"{listed(empty)} {has} no value at all; add {them} to data.drop"
-    return DataError(f"{source.path}: expected rows without missing values, but {reason}", "data.missing")
+    return DataError(
+        f"{source.path}: expected rows without missing values, but {reason}", "data.missing"
+    )
 
 
 def _check_flags(summary: TableSummary, columns: Sequence[Column]) -> None:
     for column, found in zip(columns, summary.columns, strict=True):
-        if column.role is Role.FLAG and isinstance(found, CategorySummary) and len(found.values) > 2:
+        if (
+            column.role is Role.FLAG
+            and isinstance(found, CategorySummary)
+            and len(found.values) > 2
+        ):
             raise SpecError(
-                f"data.boolean must name columns of two values, but {column.name!r} has {len(found.values):,}: "
+                f"data.boolean must name columns of two values, but {column.name!r} has "
+                f"{len(found.values):,}: "
                 f"{listed(found.values)}; leave it out, or put it in data.categorical",
                 "data.boolean",
             )
@@ -204,35 +275,51 @@ def _check_weight(summary: TableSummary, spec: LearnSpec) -> None:
     most = most_weight(spec)
     if spec.weight is not None and summary.weight > most:
         raise DataError(
-            f"expected the weights in {spec.weight!r} to add up to at most {most // spec.unit:,}, got "
+            f"expected the weights in {spec.weight!r} to add up to at most "
+            f"{most // spec.unit:,}, got "
             f"{summary.weight // spec.unit:,}; divide them by some number",
             "data.weight",
         )
 
 
-def _classes(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
-    """Return the labels of each class, and targets[target, class]: whether the target is true for the class."""
+def _classes(
+    target: CategorySummary, spec: LearnSpec
+) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
+    """Return the labels of each class, and targets[target, class]: whether the target is true for
+    the class.
+    """
     if spec.classes == "two" or (spec.classes == "auto" and len(target.values) <= 2):
         if spec.others:
             return _classes_of_readings(target, spec)
         positive = _positive(target, spec)
-        return (tuple(value for value in target.values if value not in positive), positive), TWO_CLASSES
+        return (
+            tuple(value for value in target.values if value not in positive),
+            positive,
+        ), TWO_CLASSES
     _check_two(target, spec)
     if len(target.values) > _MOST_CLASSES:
         raise LimitError(
-            f'data.classes = "all" takes at most {_MOST_CLASSES:,} labels, but the target {spec.target!r} has '
+            f'data.classes = "all" takes at most {_MOST_CLASSES:,} labels, but the target '
+            f"{spec.target!r} has "
             f"{len(target.values):,}; name the positive ones in data.positive",
             "data.classes",
         )
-    return tuple((value,) for value in target.values), frozen(np.eye(len(target.values), dtype=np.bool_))
+    return tuple((value,) for value in target.values), frozen(
+        np.eye(len(target.values), dtype=np.bool_)
+    )
 
 
-def _classes_of_readings(target: CategorySummary, spec: LearnSpec) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
-    """Return every label as a class of its own, so that each reading of the target can count it as true or false."""
+def _classes_of_readings(
+    target: CategorySummary, spec: LearnSpec
+) -> tuple[tuple[tuple[Scalar, ...], ...], Bools]:
+    """Return every label as a class of its own, so that each reading of the target can count it as
+    true or false.
+    """
     positive = [value in (spec.positive or ()) for value in target.values]
     if all(positive) or not any(positive):
         raise DataError(
-            f"expected a target of two answers, but all {sum(target.counts.values()):,} rows have the same one; "
+            f"expected a target of two answers, but all {sum(target.counts.values()):,} "
+            "rows have the same one; "
             "there is nothing to tell apart"
         )
     return tuple((value,) for value in target.values), frozen(np.array([positive], dtype=np.bool_))
@@ -241,7 +328,8 @@ def _classes_of_readings(target: CategorySummary, spec: LearnSpec) -> tuple[tupl
 def _check_two(target: CategorySummary, spec: LearnSpec) -> None:
     if len(target.values) < 2:
         raise DataError(
-            f"expected two classes to tell apart, but the target {spec.target!r} has only the value "
+            f"expected two classes to tell apart, but the target {spec.target!r} has only "
+            "the value "
             f"{listed(target.values)}; choose another data.target",
             "data.target",
         )
@@ -254,21 +342,28 @@ def _positive(target: CategorySummary, spec: LearnSpec) -> tuple[Scalar, ...]:
     if spec.positive is None:
         if len(values) > 2:
             raise SpecError(
-                f"data.positive must say which labels are the positive class, because the target {spec.target!r} has "
-                f'{len(values):,} values: {listed(values)}; or set data.classes = "all" for a formula of each',
+                "data.positive must say which labels are the positive class, because the "
+                f"target {spec.target!r} has "
+                f'{len(values):,} values: {listed(values)}; or set data.classes = "all" '
+                "for a formula of each",
                 "data.target",
             )
         return (values[-1],)
     for label in spec.positive:
-        if not any(label == value and isinstance(label, bool) == isinstance(value, bool) for value in values):
+        if not any(
+            label == value and isinstance(label, bool) == isinstance(value, bool)
+            for value in values
+        ):
             raise SpecError(
-                f"data.positive must list values of the target {spec.target!r}, which are {listed(values)}; "
+                f"data.positive must list values of the target {spec.target!r}, which are "
+                f"{listed(values)}; "
                 f"got {label!r}, which never occurs",
                 "data.positive",
             )
     if all(value in spec.positive for value in values):
         raise SpecError(
-            f"data.positive must leave some label for the negative class, but it lists all values of "
+            "data.positive must leave some label for the negative class, but it lists all "
+            "values of "
             f"{spec.target!r}: {listed(values)}",
             "data.positive",
         )

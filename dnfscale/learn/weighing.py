@@ -1,8 +1,10 @@
-"""Finds the unit of weights: what a weight of one is counted as, so that weighted counts are whole numbers.
+"""Finds the unit of weights: what a weight of one is counted as, so that weighted counts are whole
+numbers.
 
-Whole weights are counted as they are, and decimals in units of their last digit. Floats are multiplied by a power of
-two and rounded: by the largest with which all rows together would weigh at most 2**50 even if each weighed as much as
-the heaviest. A scan of the weights alone finds it, before anything else is read.
+Whole weights are counted as they are, and decimals in units of their last digit. Floats are
+multiplied by a power of two and rounded: by the largest with which all rows together would weigh at
+most 2**50 even if each weighed as much as the heaviest. A scan of the weights alone finds it,
+before anything else is read.
 """
 
 from __future__ import annotations
@@ -67,16 +69,20 @@ def with_unit(source: Source, spec: LearnSpec, engine: Engine) -> LearnSpec:
     found = engine.reduce(WEIGH_ROWS.name, source.partitions, WeighRows(spec.weight), weights.merge)
     if found.whole:
         return spec
-    exponent = math.floor(math.log2(min(_MOST, most_weight(spec)) / found.rows) - math.log2(found.heaviest))
+    exponent = math.floor(
+        math.log2(min(_MOST, most_weight(spec)) / found.rows) - math.log2(found.heaviest)
+    )
     if exponent < 0:
         raise DataError(
-            f"expected the weights in {spec.weight!r} to add up to less than {_MOST:,}, but {found.rows:,} rows may "
+            f"expected the weights in {spec.weight!r} to add up to less than {_MOST:,}, "
+            f"but {found.rows:,} rows may "
             f"weigh up to {found.heaviest:g} each; divide them by some number",
             "data.weight",
         )
     if exponent > _LARGEST_UNIT:
         raise DataError(
-            f"expected weights of which some are not far below 1, but the heaviest in {spec.weight!r} is "
+            "expected weights of which some are not far below 1, but the heaviest in "
+            f"{spec.weight!r} is "
             f"{found.heaviest:g}; multiply them by some number",
             "data.weight",
         )
@@ -84,5 +90,7 @@ def with_unit(source: Source, spec: LearnSpec, engine: Engine) -> LearnSpec:
 
 
 def _is_looked_at(source: Source, column: str) -> bool:
-    """Return whether the weights have to be read to find their unit; otherwise it follows from the column's type."""
+    """Return whether the weights have to be read to find their unit; otherwise it follows from the
+    column's type.
+    """
     return bool(pa.types.is_floating(source.types[column]))

@@ -47,16 +47,16 @@ class Booleanization:
     """All attributes of a table, and what they are in each fold."""
 
     attributes: tuple[Attribute, ...]
-    """In column order, the values of a category increasing; those of numbers without their cuts, which differ by
-    fold."""
+    """In column order, the values of a category increasing; those of numbers without their cuts,
+    which differ by fold."""
     bins: tuple[Bins, ...]
     train: Spans
     """Attributes as cut on each fold's W_train."""
     whole: Spans
     """Attributes as cut on each fold's W_0."""
     cuts: tuple[tuple[FoldCuts, ...], ...]
-    """The cuts of each attribute: one, or the lower and the higher of an interval; none for attributes of other
-    columns."""
+    """The cuts of each attribute: one, or the lower and the higher of an interval; none for
+    attributes of other columns."""
     measures: Mapping[ColumnName, Measure]
     """What the numbers of a column count, if they stand for dates, times, durations or decimals."""
 
@@ -65,7 +65,9 @@ class Booleanization:
         return Vocabulary(tuple(self._resolved(fold, a, self._value) for a in attributes))
 
     def edges(self, fold: int, attributes: Sequence[int]) -> Vocabulary:
-        """Return the same, cut at the edges: of whole numbers, those above 1 and those above 1.5 are the same."""
+        """Return the same, cut at the edges: of whole numbers, those above 1 and those above 1.5
+        are the same.
+        """
         return Vocabulary(tuple(self._resolved(fold, a, self._edge) for a in attributes))
 
     def cuts_by_column(self) -> list[list[int]]:
@@ -77,7 +79,9 @@ class Booleanization:
         return list(by_column.values())
 
     def with_intervals(self, ends: Iterable[tuple[int, int]]) -> Booleanization:
-        """Return the same attributes, followed by the intervals between some pairs of cuts, the lower first."""
+        """Return the same attributes, followed by the intervals between some pairs of cuts, the
+        lower first.
+        """
         pairs = list(ends)
         if not pairs:
             return self
@@ -85,33 +89,42 @@ class Booleanization:
         for low, high in pairs:
             [lower], [higher] = self.cuts[low], self.cuts[high]
             column = self.attributes[low].column
-            found.append(Between(f"{label_of(column)}_{lower.place}_to_{higher.place}", column, None, None))
+            found.append(
+                Between(f"{label_of(column)}_{lower.place}_to_{higher.place}", column, None, None)
+            )
             spelled_out.append(f"{lower.place} < {column} ≤ {higher.place}")
         taken = [attribute.name for attribute in self.attributes]
-        names = distinct_names([*taken, *(a.name for a in found)], [*taken, *spelled_out])[len(taken) :]
+        names = distinct_names([*taken, *(a.name for a in found)], [*taken, *spelled_out])[
+            len(taken) :
+        ]
         lows, highs = np.array(pairs).T
         return replace(
             self,
-            attributes=self.attributes + tuple(replace(a, name=name) for a, name in zip(found, names, strict=True)),
+            attributes=self.attributes
+            + tuple(replace(a, name=name) for a, name in zip(found, names, strict=True)),
             train=_with_between(self.train, lows, highs),
             whole=_with_between(self.whole, lows, highs),
             cuts=self.cuts + tuple(self.cuts[low] + self.cuts[high] for low, high in pairs),
         )
 
-    def _resolved(self, fold: int, number: int, value_of: Callable[[ColumnName, Cut], CutValue]) -> Attribute:
+    def _resolved(
+        self, fold: int, number: int, value_of: Callable[[ColumnName, Cut], CutValue]
+    ) -> Attribute:
         attribute, cuts = self.attributes[number], self.cuts[number]
         values = [value_of(attribute.column, cut.whole[fold]) for cut in cuts]
         match attribute:
             case Above():
                 return replace(attribute, value=values[0])
             case Between():
-                # In the folds that chose the interval, both its ends are cuts that separate some rows.
+                # In the folds that chose the interval, both its ends are cuts that separate some
+                # rows.
                 low, high = values
                 return replace(attribute, low=low, high=high)
         return attribute
 
     def _value(self, column: ColumnName, cut: Cut) -> CutValue:
-        # A cut between two steps is no date or time that could be named; the step below it separates the same rows.
+        # A cut between two steps is no date or time that could be named; the step below it
+        # separates the same rows.
         return self._edge(column, cut) if column in self.measures else cut.value
 
     def _edge(self, column: ColumnName, cut: Cut) -> CutValue:
@@ -122,7 +135,9 @@ class Booleanization:
 
 
 def _with_between(spans: Spans, lows: Ints, highs: Ints) -> Spans:
-    """Return the spans, followed by those between pairs of cuts; the span of a cut runs to the column's last number."""
+    """Return the spans, followed by those between pairs of cuts; the span of a cut runs to the
+    column's last number.
+    """
     return Spans(
         np.concatenate([spans.column, spans.column[lows]]),
         np.concatenate([spans.first, spans.first[:, lows]], axis=1),
@@ -154,9 +169,9 @@ def booleanize(
 ) -> Booleanization:
     """Lay out the attributes of all columns and their spans in every fold.
 
-    Cuts of a column that coincide in every fold give one attribute. Categories with fewer than `rare` rows get none:
-    they are the rows for which no other category of the column holds. Whether a date is missing is one attribute, not
-    one for each of its parts.
+    Cuts of a column that coincide in every fold give one attribute. Categories with fewer than
+    `rare` rows get none: they are the rows for which no other category of the column holds. Whether
+    a date is missing is one attribute, not one for each of its parts.
     """
     asked_missing: set[str] = set()
     bins: list[Bins] = []
@@ -178,10 +193,16 @@ def booleanize(
             drafts.append(_Draft(missing, f"{stored} is missing", index, span, span))
     names = distinct_names([d.attribute.name for d in drafts], [d.spelled_out for d in drafts])
     column_of = np.array([draft.column for draft in drafts], dtype=np.int64)
-    train = np.array([draft.train for draft in drafts], dtype=np.int64).reshape(len(drafts), n_folds, 2)
-    whole = np.array([draft.whole for draft in drafts], dtype=np.int64).reshape(len(drafts), n_folds, 2)
+    train = np.array([draft.train for draft in drafts], dtype=np.int64).reshape(
+        len(drafts), n_folds, 2
+    )
+    whole = np.array([draft.whole for draft in drafts], dtype=np.int64).reshape(
+        len(drafts), n_folds, 2
+    )
     return Booleanization(
-        attributes=tuple(replace(draft.attribute, name=name) for draft, name in zip(drafts, names, strict=True)),
+        attributes=tuple(
+            replace(draft.attribute, name=name) for draft, name in zip(drafts, names, strict=True)
+        ),
         bins=tuple(bins),
         train=Spans(column_of, train[:, :, 0].T, train[:, :, 1].T),
         whole=Spans(column_of, whole[:, :, 0].T, whole[:, :, 1].T),
@@ -191,15 +212,27 @@ def booleanize(
 
 
 def _number(
-    name: ColumnName, index: int, cuts: Sequence[FoldCuts], summary: NumberSummary, has_missing: bool
+    name: ColumnName,
+    index: int,
+    cuts: Sequence[FoldCuts],
+    summary: NumberSummary,
+    has_missing: bool,
 ) -> tuple[NumberBins, list[_Draft]]:
-    found = [cut.edge for of_name in cuts for cut in of_name.train + of_name.whole if cut.value is not None]
+    found = [
+        cut.edge
+        for of_name in cuts
+        for cut in of_name.train + of_name.whole
+        if cut.value is not None
+    ]
     edges = np.unique(np.array(found, dtype=summary.sample.dtype))
     top = len(edges)
 
     def spans(part: Sequence[Cut]) -> Ints:
         # A cut that does not exist has an empty span: its first code lies above the last.
-        firsts = [top + 1 if cut.value is None else int(np.searchsorted(edges, cut.edge)) + 1 for cut in part]
+        firsts = [
+            top + 1 if cut.value is None else int(np.searchsorted(edges, cut.edge)) + 1
+            for cut in part
+        ]
         return np.array([(first, top) for first in firsts], dtype=np.int64)
 
     drafts: dict[bytes, _Draft] = {}
@@ -208,12 +241,15 @@ def _number(
         attribute = Above(f"{label_of(name)}_{cut.name}", name, None)
         spelled_out = f"{name} > {cut.place}"
         drafts.setdefault(
-            train.tobytes() + whole.tobytes(), _Draft(attribute, spelled_out, index, train, whole, (cut,))
+            train.tobytes() + whole.tobytes(),
+            _Draft(attribute, spelled_out, index, train, whole, (cut,)),
         )
     return NumberBins(edges, has_missing), list(drafts.values())
 
 
-def _values(column: Column, index: int, summary: CategorySummary, n_folds: int, rare: int) -> list[_Draft]:
+def _values(
+    column: Column, index: int, summary: CategorySummary, n_folds: int, rare: int
+) -> list[_Draft]:
     if column.role is Role.FLAG:
         larger, code = true_value(summary.values)
         span = _same(code, code, n_folds)
@@ -232,8 +268,8 @@ def _values(column: Column, index: int, summary: CategorySummary, n_folds: int, 
 def true_value(values: tuple[Scalar, ...]) -> tuple[Scalar, int]:
     """Return which value of a two-valued column is true, and its code: the larger one.
 
-    A column with one value is true throughout, unless that value is zero or False: then it is false throughout, and the
-    code is one that never occurs.
+    A column with one value is true throughout, unless that value is zero or False: then it is false
+    throughout, and the code is one that never occurs.
     """
     unseen = len(values) + 1
     if not values:

@@ -1,8 +1,9 @@
 """Where a column of numbers is cut: at its median, at several quantiles, or where the spec says.
 
-Quantiles do not depend on the target, so they may be those of all of a fold's W_0. Entropy comes in later:
-`keep_telling` keeps, of many quantiles, those that a recursive split of the column by information gain would take, with
-the stopping rule of Fayyad and Irani (1993). It reads the 2 x 2 tables of the cuts and needs no row.
+Quantiles do not depend on the target, so they may be those of all of a fold's W_0. Entropy comes in
+later: `keep_telling` keeps, of many quantiles, those that a recursive split of the column by
+information gain would take, with the stopping rule of Fayyad and Irani (1993). It reads the 2 x 2
+tables of the cuts and needs no row.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _ENTROPY_CUTS = 19
 _FEWEST = 3
 """The fewest quantiles that "auto" chooses."""
 _ROWS_PER_CUT = 16
-"""Rows per cut, counting the cuts of all columns, that let "auto" choose more cuts than the rows alone would."""
+"""Rows per cut, counting the cuts of all columns, that let "auto" choose more cuts than the rows
+alone would.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,17 @@ class CutPlan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """How each cut's attribute is named: `above_median`, `above_p30` for a percentile, `above_65` for a value."""
+        """How each cut's attribute is named: `above_median`, `above_p30` for a percentile,
+        `above_65` for a value.
+        """
         if self.measure is not None and self.values:
             return tuple(f"above_{Quantity(self.measure, int(value))}" for value in self.values)
         if self.values:
             return tuple(f"above_{number_text(value)}" for value in self.values)
-        return tuple("above_median" if share == MEDIAN else f"above_p{round(100 * share)}" for share in self.shares)
+        return tuple(
+            "above_median" if share == MEDIAN else f"above_p{round(100 * share)}"
+            for share in self.shares
+        )
 
 
 def plan_cuts(
@@ -59,34 +67,46 @@ def plan_cuts(
     n_rows: int,
     n_columns: int,
 ) -> CutPlan:
-    """Return the cuts of a column, given its table's rows and number columns; cuts that the user gave prevail."""
+    """Return the cuts of a column, given its table's rows and number columns; cuts that the user
+    gave prevail.
+    """
     if given:
         return CutPlan(values=tuple(sorted(set(given))), measure=measure)
     if cuts == "median":
         return CutPlan((MEDIAN,))
-    k = cuts if isinstance(cuts, int) else _ENTROPY_CUTS if cuts == "entropy" else automatic(n_rows, n_columns)
+    k = (
+        cuts
+        if isinstance(cuts, int)
+        else _ENTROPY_CUTS
+        if cuts == "entropy"
+        else automatic(n_rows, n_columns)
+    )
     return CutPlan(tuple(Fraction(j, k + 1) for j in range(1, k + 1)))
 
 
 def automatic(n_rows: int, n_columns: int) -> int:
     """Return how many quantiles of each column are worth trying, at most 31.
 
-    It is the largest of three numbers. The first grows by one with each doubling of the rows, which is enough where
-    rows are few: 19 cuts instead of 4 to 8 gained 0.2 points, with a standard error of 0.5, on 22 datasets of up to
-    1,500 rows. The others are half the cube root of the rows, and as many as leave 16 rows for every cut of all
-    columns: with many rows, the places of the cuts limit what can be told apart. 40,000 rows are worth 17 cuts, and 31
-    if there are few columns.
+    It is the largest of three numbers. The first grows by one with each doubling of the rows, which
+    is enough where rows are few: 19 cuts instead of 4 to 8 gained 0.2 points, with a standard error
+    of 0.5, on 22 datasets of up to 1,500 rows. The others are half the cube root of the rows, and
+    as many as leave 16 rows for every cut of all columns: with many rows, the places of the cuts
+    limit what can be told apart. 40,000 rows are worth 17 cuts, and 31 if there are few columns.
     """
     n_rows = max(1, n_rows)
     room = n_rows / (_ROWS_PER_CUT * max(1, n_columns))
-    return min(MOST_CUTS, max(_FEWEST, round(max(math.log2(n_rows) - 3, math.cbrt(n_rows) / 2, room))))
+    return min(
+        MOST_CUTS, max(_FEWEST, round(max(math.log2(n_rows) - 3, math.cbrt(n_rows) / 2, room)))
+    )
 
 
 def given_cut(value: int | float, dtype: np.dtype[Any]) -> Cut:
-    """Return a given value as a cut of a column: x > value exactly when x > edge, for every x of its dtype.
+    """Return a given value as a cut of a column: x > value exactly when x > edge, for every x of
+    its dtype.
 
-    If every x is above, there is nothing to separate, and both value and edge are None. In a column of whole numbers a
-    whole cut is written as an int; in a column of floats every cut is a float, so the cut shows what the column holds.
+    If every x is above, there is nothing to separate, and both value and edge are None. In a column
+    of whole numbers a whole cut is written as an int; in a column of floats every cut is a float,
+    so the cut shows what the column holds.
     """
     if dtype.kind in "iu":
         bounds = np.iinfo(dtype)
@@ -122,14 +142,17 @@ _EXPECTED = {
 def counted_cuts(
     given: Sequence[int | float | str], column: ColumnName, measure: Measure | None
 ) -> tuple[int | float, ...]:
-    """Return given cuts in the column's own numbers: if these count steps, the last step up to each cut."""
+    """Return given cuts in the column's own numbers: if these count steps, the last step up to each
+    cut.
+    """
     found: list[int | float] = []
     for value in given:
         cut = _counted_cut(value, measure)
         if cut is None:
             expected = _EXPECTED[None if measure is None else measure.kind]
             raise SpecError(
-                f"booleanize.at: cuts of {str(column)!r} must be {expected}, got {value!r}", "booleanize.at"
+                f"booleanize.at: cuts of {str(column)!r} must be {expected}, got {value!r}",
+                "booleanize.at",
             )
         found.append(cut)
     return tuple(found)
@@ -149,17 +172,21 @@ def check_given(at: Mapping[str, Sequence[int | float | str]], numbers: Sequence
     for column in at:
         if column not in numbers:
             raise SpecError(
-                f"booleanize.at must name columns of numbers, dates or times, got {column!r}; there are "
-                f"{', '.join(map(repr, numbers[:10])) or 'none'}{' and more' * (len(numbers) > 10)}",
+                "booleanize.at must name columns of numbers, dates or times, got "
+                f"{column!r}; there are "
+                f"{', '.join(map(repr, numbers[:10])) or 'none'}"
+                f"{' and more' * (len(numbers) > 10)}",
                 "booleanize.at",
             )
 
 
 def keep_telling(tables: Associations, columns: Sequence[Sequence[int]], *, unit: int = 1) -> Bools:
-    """Return which attributes remain, kept[fold, attribute], when entropy chooses among the cuts of each column.
+    """Return which attributes remain, kept[fold, attribute], when entropy chooses among the cuts of
+    each column.
 
-    `columns` lists the attributes of each column of numbers, by increasing cut; all other attributes remain. `unit` is
-    what a row of weight one counts: whether a cut pays depends on the number of rows, not on how they are counted.
+    `columns` lists the attributes of each column of numbers, by increasing cut; all other
+    attributes remain. `unit` is what a row of weight one counts: whether a cut pays depends on the
+    number of rows, not on how they are counted.
     """
     kept = np.ones(tables.holds.shape, dtype=np.bool_)
     for fold in range(len(tables.n)):
@@ -167,7 +194,9 @@ def keep_telling(tables: Associations, columns: Sequence[Sequence[int]], *, unit
             own = np.array(attributes)
             # Rows between neighbouring cuts, and the positive ones among them.
             above = np.concatenate([[tables.n[fold]], tables.holds[fold, own], [0]])
-            positive = np.concatenate([[tables.positive[fold]], tables.holds_positive[fold, own], [0]])
+            positive = np.concatenate(
+                [[tables.positive[fold]], tables.holds_positive[fold, own], [0]]
+            )
             kept[fold, own] = False
             for cut in _split(-np.diff(above) / unit, -np.diff(positive) / unit, 0):
                 kept[fold, own[cut]] = True
@@ -175,7 +204,9 @@ def keep_telling(tables: Associations, columns: Sequence[Sequence[int]], *, unit
 
 
 def _split(n: Floats, c: Floats, first: int) -> list[int]:
-    """Return the cuts that split neighbouring bins by information gain, recursively, until they no longer pay."""
+    """Return the cuts that split neighbouring bins by information gain, recursively, until they no
+    longer pay.
+    """
     total = float(n.sum())
     if total < 2 or len(n) < 2:
         return []

@@ -8,10 +8,12 @@ from dnfscale.core.formula import Dnf
 
 
 def deciding_literals(dnf: Dnf, ell: int, code: int) -> tuple[tuple[int, bool], ...]:
-    """Return the fewest literals of a type that settle its answer; of several such sets the best ranked.
+    """Return the fewest literals of a type that settle its answer; of several such sets the best
+    ranked.
 
-    A set of attributes is free if flipping any subset of it leaves the answer unchanged: an «and» over all subsets,
-    computed attribute by attribute. The attributes outside a largest free set settle the answer.
+    A set of attributes is free if flipping any subset of it leaves the answer unchanged: an «and»
+    over all subsets, computed attribute by attribute. The attributes outside a largest free set
+    settle the answer.
     """
     sets = np.arange(1 << ell)
     accepted = dnf.accepts(sets)

@@ -1,7 +1,9 @@
-"""Explanations: why a row gets its answer, what would change it, and how the rows bear out each term.
+"""Explanations: why a row gets its answer, what would change it, and how the rows bear out each
+term.
 
-The answer depends on a row's type only, so a dataset has as many explanations as it has types. Numbers of rows are
-those of the model's counts: the rows that it was learned from, each counted by its weight.
+The answer depends on a row's type only, so a dataset has as many explanations as it has types.
+Numbers of rows are those of the model's counts: the rows that it was learned from, each counted by
+its weight.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ DELTA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """The smallest change that flips the answer: the fewest attributes, then fewest columns, then the best ranked."""
+    """The smallest change that flips the answer: the fewest attributes, then fewest columns, then
+    the best ranked.
+    """
 
     code: int
     """The type afterwards."""
@@ -62,11 +66,15 @@ class Explanation:
     terms: tuple[int, ...]
     """The terms that hold."""
     clashes: tuple[Literal | None, ...]
-    """For each term the first of its literals, in rank order, that does not hold; None for a term that holds."""
+    """For each term the first of its literals, in rank order, that does not hold; None for a term
+    that holds.
+    """
     flip: Flip | None
     """None where every possible type gets the same answer."""
     because: tuple[Literal, ...] | None = None
-    """For a tree: the fewest of the type's literals that settle the answer, whatever the others are."""
+    """For a tree: the fewest of the type's literals that settle the answer, whatever the others
+    are.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,9 @@ class TermFacts:
     """Rows that satisfy this term and no other."""
     low: float | None
     high: float | None
-    """An interval for the chance that a case which satisfies the term is positive; None for counts of weights."""
+    """An interval for the chance that a case which satisfies the term is positive; None for counts
+    of weights.
+    """
 
     @property
     def confidence(self) -> float | None:
@@ -92,7 +102,9 @@ class TermFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """How the rows learned from bear out a formula; terms may share rows, so their supports may exceed n_accepted."""
+    """How the rows learned from bear out a formula; terms may share rows, so their supports may
+    exceed n_accepted.
+    """
 
     n_rows: int
     n_positive: int
@@ -103,7 +115,9 @@ class ModelFacts:
     n_correct: int
     terms: tuple[TermFacts, ...]
     n_possible: int
-    """Types that a row can have, given the states in which each column was seen; a date is taken with its parts."""
+    """Types that a row can have, given the states in which each column was seen; a date is taken
+    with its parts.
+    """
     n_unseen: int
     """Those of them that no row learned from has."""
     n_unseen_accepted: int
@@ -133,7 +147,14 @@ def explain_model(model: Model) -> ModelFacts:
     if not model.weighted:
         intervals = term_intervals(supports, delta=DELTA, candidates=3**counts.ell)
     terms = tuple(
-        TermFacts(term.literals, n, c, int(counts.n[term.accepts(counts.codes) & (n_terms == 1)].sum()), low, high)
+        TermFacts(
+            term.literals,
+            n,
+            c,
+            int(counts.n[term.accepts(counts.codes) & (n_terms == 1)].sum()),
+            low,
+            high,
+        )
         for term, (n, c), (low, high) in zip(model.dnf.terms, supports, intervals, strict=True)
     )
     seen = are_possible(counts.codes, columns) & (counts.n > 0)
@@ -152,9 +173,11 @@ def explain_model(model: Model) -> ModelFacts:
 
 
 def moved_columns(model: Model, flip: Flip) -> tuple[ColumnName, ...]:
-    """Return the columns that a change affects, in rank order; of a date all parts, even those that stay the same.
+    """Return the columns that a change affects, in rank order; of a date all parts, even those that
+    stay the same.
 
-    Their values are part of the change: another date on the same side of a cut may lie in another month.
+    Their values are part of the change: another date on the same side of a cut may lie in another
+    month.
     """
     columns = dict.fromkeys(attribute.column for attribute in model.tau.attributes)
     moved = {stored_column(model.tau.attributes[i].column) for i, _ in flip.literals}
@@ -162,7 +185,9 @@ def moved_columns(model: Model, flip: Flip) -> tuple[ColumnName, ...]:
 
 
 def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation as plain JSON; attributes and terms are given by their place in the model file."""
+    """Return an explanation as plain JSON; attributes and terms are given by their place in the
+    model file.
+    """
     flip = explanation.flip
     ell = len(model.tau)
     return {
@@ -222,7 +247,9 @@ def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
 
 def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explanation:
     if not 0 <= code < 1 << len(model.tau):
-        raise ValueError(f"a type over {len(model.tau)} attributes is at least 0 and below {1 << len(model.tau)}")
+        raise ValueError(
+            f"a type over {len(model.tau)} attributes is at least 0 and below {1 << len(model.tau)}"
+        )
     clashes = tuple(
         next(((i, holds) for i, holds in term.literals if bool(code >> i & 1) != holds), None)
         for term in model.dnf.terms
@@ -233,11 +260,21 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
     flip = None
     if after is not None:
         changed = code ^ after
-        literals = tuple((i, bool(after >> i & 1)) for i in range(len(model.tau)) if changed >> i & 1)
+        literals = tuple(
+            (i, bool(after >> i & 1)) for i in range(len(model.tau)) if changed >> i & 1
+        )
         flip = Flip(after, literals, *_rows_of(after, model.counts))
     because = None if model.tree is None else deciding_literals(model.dnf, len(model.tau), code)
     return Explanation(
-        code, bool(terms), float(model.probability(n, c, bool(terms))), n, c, terms, clashes, flip, because
+        code,
+        bool(terms),
+        float(model.probability(n, c, bool(terms))),
+        n,
+        c,
+        terms,
+        clashes,
+        flip,
+        because,
     )
 
 
@@ -253,4 +290,8 @@ def _truth(code: int, ell: int) -> list[bool]:
 
 def _literal_record(model: Model, literal: Literal) -> dict[str, Any]:
     index, holds = literal
-    return {"attribute": index, "value": holds, "condition": condition(model.tau.attributes[index], holds)}
+    return {
+        "attribute": index,
+        "value": holds,
+        "condition": condition(model.tau.attributes[index], holds),
+    }

@@ -1,8 +1,8 @@
 """Flags: attributes that hold in a row or not, counted in all cells of a table at once.
 
-Flags that hold in many rows are counted by one product of a sparse matrix (which rows lie in which cell) with the rows
-that they hold in; flags that hold in few rows, as most categories do, by a list of those rows. Counts are whole
-numbers, exact in floats.
+Flags that hold in many rows are counted by one product of a sparse matrix (which rows lie in which
+cell) with the rows that they hold in; flags that hold in few rows, as most categories do, by a list
+of those rows. Counts are whole numbers, exact in floats.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ class Flags:
     many: Ints
     """The flags that hold in many rows."""
     by_row: npt.NDArray[np.floating[Any]]
-    """by_row[row, place in many]: 0 or 1; single precision is enough for counts of a sample's rows without weights."""
+    """by_row[row, place in many]: 0 or 1; single precision is enough for counts of a sample's rows
+    without weights.
+    """
     few: Ints
     """The other flags."""
     listed: Ints
@@ -46,18 +48,26 @@ class Flags:
         place, listed = np.nonzero(holds[few])
         return cls(holds, many, by_row, few, listed, place)
 
-    def count(self, cells: Ints, n_cells: int, weights: Ints | None, dtype: np.dtype[Any]) -> AnyInts:
-        """Return counted[flag, cell]: the rows of each cell in which each flag holds, or what they weigh."""
+    def count(
+        self, cells: Ints, n_cells: int, weights: Ints | None, dtype: np.dtype[Any]
+    ) -> AnyInts:
+        """Return counted[flag, cell]: the rows of each cell in which each flag holds, or what they
+        weigh.
+        """
         counted = np.empty((len(self.holds), n_cells), dtype=dtype)
         if len(self.few):
             own = None if weights is None else weights[self.listed]
-            tallied = tally_cells(self.place * n_cells + cells[self.listed], own, len(self.few) * n_cells)
+            tallied = tally_cells(
+                self.place * n_cells + cells[self.listed], own, len(self.few) * n_cells
+            )
             counted[self.few] = tallied.reshape(len(self.few), n_cells)
         if len(self.many):
             counted[self.many] = self._product(cells, n_cells, weights)
         return counted
 
-    def _product(self, cells: Ints, n_cells: int, weights: Ints | None) -> npt.NDArray[np.floating[Any]]:
+    def _product(
+        self, cells: Ints, n_cells: int, weights: Ints | None
+    ) -> npt.NDArray[np.floating[Any]]:
         # SciPy's sparse matrices take 0.1 s to import, and only some rankings need them.
         from scipy.sparse import csr_array
 

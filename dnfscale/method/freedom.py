@@ -1,17 +1,19 @@
 """Which types a formula must accept, and for which it is free to answer whatever makes it shortest.
 
-Required are the types that the rule of `shrink` accepts. Free are the types that no row can have (a number above its
-higher cut and not above its lower one), unless SymPy is to write the formula as the paper does; with "dont_care", all
-types that no row had; and, with a share of freedom, the types whose answers matter least. How much an answer matters is
-how many more rows the opposite answer would get wrong: n_t |2 p_t - 1|, where p_t is the share that `shrink` gives the
-type. Those that matter least are free, as long as together they matter no more than the given share of all rows. So the
-formula is expected to err on at most that share more of the rows; without shrinking, it does err on at most that share
-more of the rows learned from.
+Required are the types that the rule of `shrink` accepts. Free are the types that no row can have (a
+number above its higher cut and not above its lower one), unless SymPy is to write the formula as
+the paper does; with "dont_care", all types that no row had; and, with a share of freedom, the types
+whose answers matter least. How much an answer matters is how many more rows the opposite answer
+would get wrong: n_t |2 p_t - 1|, where p_t is the share that `shrink` gives the type. Those that
+matter least are free, as long as together they matter no more than the given share of all rows. So
+the formula is expected to err on at most that share more of the rows; without shrinking, it does
+err on at most that share more of the rows learned from.
 
-With "follow", a type that no row had matters as well: all such types together are expected to get as many rows as there
-are types with a single row (Good and Turing), in equal parts. On 39 datasets of the KEEL collection this gained 0.2
-points over "dont_care" (standard error 0.15) and took half as many literals again on average, the median being 15
-instead of 14; with 80 rows to learn from, it gained 0.5 points (0.2) and took 27 literals on average instead of 6.
+With "follow", a type that no row had matters as well: all such types together are expected to get
+as many rows as there are types with a single row (Good and Turing), in equal parts. On 39 datasets
+of the KEEL collection this gained 0.2 points over "dont_care" (standard error 0.15) and took half
+as many literals again on average, the median being 15 instead of 14; with 80 rows to learn from, it
+gained 0.5 points (0.2) and took 27 literals on average instead of 6.
 """
 
 from __future__ import annotations
@@ -44,7 +46,12 @@ class Freedom:
 
 
 def truth_of(
-    counts: TypeCounts, columns: Sequence[ColumnStates], *, shrink: Shrink, threshold: Fraction, freedom: Freedom
+    counts: TypeCounts,
+    columns: Sequence[ColumnStates],
+    *,
+    shrink: Shrink,
+    threshold: Fraction,
+    freedom: Freedom,
 ) -> Truth:
     """Return the types that a formula must accept, and those for which it may answer either way.
 
@@ -74,7 +81,9 @@ def truth_of(
 
 
 def _stakes(counts: TypeCounts, rows: Floats, shrink: Shrink, threshold: Fraction) -> Floats:
-    """Return how much each type's answer matters, given the rows of each type, in the weights of the threshold."""
+    """Return how much each type's answer matters, given the rows of each type, in the weights of
+    the threshold.
+    """
     if shrink.rule == "none":
         # Computed in whole numbers, because shares would be rounded.
         n, c = to_dense(counts)

@@ -17,12 +17,15 @@ def term_supports(dnf: Dnf, counts: TypeCounts) -> list[tuple[int, int]]:
     return [(int(counts.n[own].sum()), int(counts.c[own].sum())) for own in held]
 
 
-def term_intervals(supports: Sequence[tuple[int, int]], *, delta: float, candidates: int) -> list[tuple[float, float]]:
-    """Return intervals for the chance that a case which satisfies a term is positive, given its n and c.
+def term_intervals(
+    supports: Sequence[tuple[int, int]], *, delta: float, candidates: int
+) -> list[tuple[float, float]]:
+    """Return intervals for the chance that a case which satisfies a term is positive, given its n
+    and c.
 
-    With probability at least 1 - delta the intervals of all candidates hold together. A term that was chosen by the
-    labels of the very rows it is counted on is one of 3**ell candidates, all terms over its ell attributes, provided
-    that these were chosen without looking at the rows.
+    With probability at least 1 - delta the intervals of all candidates hold together. A term that
+    was chosen by the labels of the very rows it is counted on is one of 3**ell candidates, all
+    terms over its ell attributes, provided that these were chosen without looking at the rows.
     """
     n, c = np.array(supports, dtype=np.int64).reshape(-1, 2).T
     low, high = exact_interval(c, n, delta / max(1, candidates))
@@ -32,19 +35,22 @@ def term_intervals(supports: Sequence[tuple[int, int]], *, delta: float, candida
 def exact_interval(c: Ints, n: Ints, level: float) -> tuple[Floats, Floats]:
     """Return Clopper and Pearson's intervals for the chance behind c successes in n draws.
 
-    Each end is missed with probability at most level / 2. Without draws the interval is all of [0, 1].
+    Each end is missed with probability at most level / 2. Without draws the interval is all of [0,
+    1].
     """
     # SciPy takes 0.3 s to import, and most verbs do without it.
     from scipy.special import betaincinv
 
-    # Without successes the lower end is 0, where the beta distribution would be undefined; the maximum keeps SciPy from
-    # returning nan.
+    # Without successes the lower end is 0, where the beta distribution would be undefined; the
+    # maximum keeps SciPy from returning nan.
     low = np.where(c > 0, betaincinv(np.maximum(c, 1), n - c + 1, level / 2), 0.0)
     return low, upper_limit(c, n, level / 2)
 
 
 def upper_limit(c: Ints, n: Ints | np.int64, level: float | Floats) -> Floats:
-    """Return the chance at which c or fewer successes in n draws have just this probability; 1 where all succeed."""
+    """Return the chance at which c or fewer successes in n draws have just this probability; 1
+    where all succeed.
+    """
     from scipy.special import betainccinv
 
     return np.where(c < n, betainccinv(c + 1, np.maximum(n - c, 1), level), 1.0)

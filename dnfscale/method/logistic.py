@@ -1,7 +1,8 @@
 """Logistic regression on counts: the log-odds of the target as a sum of one weight per attribute.
 
-Rows of one type are alike, so a fit needs no rows, only how many each type has and how many of them are positive. A
-penalty of one unit pulls each weight towards zero, so that there is always exactly one solution.
+Rows of one type are alike, so a fit needs no rows, only how many each type has and how many of them
+are positive. A penalty of one unit pulls each weight towards zero, so that there is always exactly
+one solution.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ PENALTY = 1.0
 
 
 def fit(holds: Floats, n: Floats, c: Floats) -> Floats:
-    """Return the weights of the attributes, the constant first; holds[type, attribute] is 0 or 1."""
+    """Return the weights of the attributes, the constant first; holds[type, attribute] is 0
+    or 1.
+    """
     features = with_constant(holds)
     penalty = np.full(features.shape[1], PENALTY)
     penalty[0] = 1e-6

@@ -1,7 +1,9 @@
-"""Explanations in plain words, for people who must give reasons: why this answer, and which change would turn it.
+"""Explanations in plain words, for people who must give reasons: why this answer, and which change
+would turn it.
 
-A term is called a line, because that is how a formula is shown, and lines are numbered from 1. A formula of the
-formula-size method is written as it is, and its answer is explained by the fewest conditions that settle it.
+A term is called a line, because that is how a formula is shown, and lines are numbered from 1. A
+formula of the formula-size method is written as it is, and its answer is explained by the fewest
+conditions that settle it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ Values = Mapping[ColumnName, Told]
 
 
 def write(model: Model, explanation: Explanation, values: Values | None = None) -> str:
-    """Write why a row gets its answer, and the smallest change that turns it; with the row's values if given."""
+    """Write why a row gets its answer, and the smallest change that turns it; with the row's values
+    if given.
+    """
     word = "yes" if explanation.accepted else "no"
     pieces = [
         f"The formula says {word}: {answer_words(model, explanation.accepted)}.",
@@ -40,13 +44,20 @@ def write(model: Model, explanation: Explanation, values: Values | None = None) 
 
 
 def write_model(model: Model, facts: ModelFacts) -> str:
-    """Write what a formula says, and for each of its lines how the rows that it was learned from support it."""
+    """Write what a formula says, and for each of its lines how the rows that it was learned from
+    support it.
+    """
     pieces = [f"{answer_words(model, True)} when {_formula_words(facts)}"]
     if model.tree is not None:
         [told] = formula_lines(model)
-        pieces = [f"{answer_words(model, True)} when\n  {told}", f"That is, when {_formula_words(facts)}"]
+        pieces = [
+            f"{answer_words(model, True)} when\n  {told}",
+            f"That is, when {_formula_words(facts)}",
+        ]
     if facts.terms and all(term.literals for term in facts.terms):
-        pieces[-1] += "\n" + "\n".join(_term_words(model, number, term) for number, term in enumerate(facts.terms, 1))
+        pieces[-1] += "\n" + "\n".join(
+            _term_words(model, number, term) for number, term in enumerate(facts.terms, 1)
+        )
         pieces.append(_interval_words(model, facts))
     return "\n\n".join([*pieces, _coverage_words(model, facts), _type_words(model, facts)]) + "\n"
 
@@ -61,7 +72,11 @@ def value_words(column: ColumnName, value: Told) -> str:
     """Write the value of a row in a column."""
     if isinstance(value, Quantity):
         return measured(column, value)
-    return condition(IsMissing(str(column), column), True) if value is None else _equal(column, value, True)
+    return (
+        condition(IsMissing(str(column), column), True)
+        if value is None
+        else _equal(column, value, True)
+    )
 
 
 def answer_words(model: Model, accepted: bool) -> str:
@@ -104,7 +119,9 @@ def _reasons(model: Model, explanation: Explanation, values: Values | None) -> s
         assert clash is not None
         attribute, wanted = model.tau.attributes[clash[0]], clash[1]
         if values is None:
-            found = _joined(model, telling_literals(model.tau, explanation.code, [attribute.column]))
+            found = _joined(
+                model, telling_literals(model.tau, explanation.code, [attribute.column])
+            )
         else:
             found = value_words(attribute.column, values[attribute.column])
         lines.append(f"  {index + 1}. asks for {condition(attribute, wanted)}, but {found}")
@@ -137,12 +154,18 @@ def _rows_alike(model: Model, explanation: Explanation) -> str:
     )
 
 
-_AGAINST = "the formula answers against them, to be shorter or because similar types with more rows say otherwise"
+_AGAINST = (
+    "the formula answers against them, to be shorter or because similar types with more "
+    "rows say otherwise"
+)
 
 
 def _is_against(model: Model, explanation: Explanation) -> bool:
     """Say whether the rows of a type, as far as there are any, ask for the other answer."""
-    return bool(explanation.n) and (Fraction(explanation.c, explanation.n) >= model.threshold) != explanation.accepted
+    return (
+        bool(explanation.n)
+        and (Fraction(explanation.c, explanation.n) >= model.threshold) != explanation.accepted
+    )
 
 
 def _way_out(model: Model, explanation: Explanation, values: Values | None) -> str:
@@ -154,7 +177,9 @@ def _way_out(model: Model, explanation: Explanation, values: Values | None) -> s
     for column, words in flip_words(model, flip).items():
         before = f", instead of {value_words(column, values[column])}" if values else ""
         lines.append(f"  {words}{before if column in changed else ', as it is'}")
-    return "\n".join([*lines, "Its type would then be that of", f"  {_seen_words(model, flip.n, flip.c)}"])
+    return "\n".join(
+        [*lines, "Its type would then be that of", f"  {_seen_words(model, flip.n, flip.c)}"]
+    )
 
 
 def _seen_words(model: Model, n: int, c: int) -> str:
@@ -173,8 +198,13 @@ def _seen_words(model: Model, n: int, c: int) -> str:
 def _missing_words(model: Model, values: Values) -> str:
     columns = [column for column, value in values.items() if value is None]
     told = ", ".join(value_words(column, None) for column in columns)
-    left_out = "" if model.missing == "indicator" else " Rows with missing values were not learned from."
-    return f"{told}: a condition on a value that is missing does not hold, and its opposite does.{left_out}"
+    left_out = (
+        "" if model.missing == "indicator" else " Rows with missing values were not learned from."
+    )
+    return (
+        f"{told}: a condition on a value that is missing does not hold, and its opposite "
+        f"does.{left_out}"
+    )
 
 
 def _formula_words(facts: ModelFacts) -> str:
@@ -182,7 +212,11 @@ def _formula_words(facts: ModelFacts) -> str:
         return "never: the formula says no for every row."
     if any(not term.literals for term in facts.terms):
         return "always: the formula says yes for every row."
-    return "this line holds:" if len(facts.terms) == 1 else f"at least one of these {len(facts.terms):,} lines holds:"
+    return (
+        "this line holds:"
+        if len(facts.terms) == 1
+        else f"at least one of these {len(facts.terms):,} lines holds:"
+    )
 
 
 def _term_words(model: Model, number: int, term: TermFacts) -> str:
@@ -192,8 +226,15 @@ def _term_words(model: Model, number: int, term: TermFacts) -> str:
     share = _percent(term.c, term.n)
     if term.low is not None and term.high is not None:
         # Rounding must not narrow the interval.
-        share += f", interval {math.floor(1000 * term.low) / 10:.1f} to {math.ceil(1000 * term.high) / 10:.1f} %"
-    alone = f"; {count_words(model, term.n_alone)} of them satisfy no other line" if term.n_alone < term.n else ""
+        share += (
+            f", interval {math.floor(1000 * term.low) / 10:.1f} to "
+            f"{math.ceil(1000 * term.high) / 10:.1f} %"
+        )
+    alone = (
+        f"; {count_words(model, term.n_alone)} of them satisfy no other line"
+        if term.n_alone < term.n
+        else ""
+    )
     return f"{head}, {count_words(model, term.c)} positive ({share}){alone}"
 
 
@@ -202,7 +243,8 @@ def _interval_words(model: Model, facts: ModelFacts) -> str:
         return f"Positive means {answer_words(model, True)}. Rows are counted by their weight."
     several = "all intervals hold" if len(facts.terms) > 1 else "the interval holds"
     words = (
-        f"Positive means {answer_words(model, True)}. With probability at least {100 * (1 - DELTA):g} % {several} for "
+        f"Positive means {answer_words(model, True)}. With probability at least "
+        f"{100 * (1 - DELTA):g} % {several} for "
         "new cases from the same source, allowing for the lines having been picked by these rows"
     )
     if model.certificate.get("chosen_on_the_same_rows", True):
@@ -213,22 +255,34 @@ def _interval_words(model: Model, facts: ModelFacts) -> str:
 def _coverage_words(model: Model, facts: ModelFacts) -> str:
     if not facts.n_rows:
         return "It is not known how many rows it was learned from."
-    shared = f", {count_words(model, facts.n_shared)} of them by several lines," if facts.n_shared else ""
+    shared = (
+        f", {count_words(model, facts.n_shared)} of them by several lines,"
+        if facts.n_shared
+        else ""
+    )
     covered = f"{count_words(model, facts.n_accepted)} ({_percent(facts.n_accepted, facts.n_rows)})"
     right = f"{count_words(model, facts.n_correct)} ({_percent(facts.n_correct, facts.n_rows)})"
     return (
-        f"Of the {_rows(model, facts.n_rows)} learned from, {count_words(model, facts.n_positive)} are positive; the "
-        f"formula covers {covered}{shared} and is right for {right}, a little too favourable for other rows."
+        f"Of the {_rows(model, facts.n_rows)} learned from, "
+        f"{count_words(model, facts.n_positive)} are positive; the "
+        f"formula covers {covered}{shared} and is right for {right}, a little too "
+        "favourable for other rows."
     )
 
 
 def _type_words(model: Model, facts: ModelFacts) -> str:
     ell = len(model.tau)
     several = f"{ell} attribute tells" if ell == 1 else f"{ell} attributes tell"
-    words = f"Its {several} {facts.n_possible:,} possible type{'s' * (facts.n_possible != 1)} of rows apart"
+    words = (
+        f"Its {several} {facts.n_possible:,} possible type{'s' * (facts.n_possible != 1)} of "
+        "rows apart"
+    )
     if not facts.n_unseen:
         return f"{words}; all of them were seen."
-    return f"{words}; {facts.n_unseen:,} were never seen, and of these the formula accepts {facts.n_unseen_accepted:,}."
+    return (
+        f"{words}; {facts.n_unseen:,} were never seen, and of these the formula accepts "
+        f"{facts.n_unseen_accepted:,}."
+    )
 
 
 def _joined(model: Model, literals: Iterable[Literal]) -> str:

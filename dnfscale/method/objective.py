@@ -1,9 +1,11 @@
-"""What a formula is optimized for, computed exactly from counts: accuracy or least cost, balanced accuracy, or F-beta.
+"""What a formula is optimized for, computed exactly from counts: accuracy or least cost, balanced
+accuracy, or F-beta.
 
-Each objective has its own threshold: the share of positives from which on a type is to be accepted. For accuracy it is
-one half, or as the spec says: with the threshold a / b a wrong «yes» costs a and a wrong «no» b - a, and the score is
-the share of the possible cost that is avoided. For balanced accuracy it is the share of positives in the rows learned
-from. For F-beta no threshold is known beforehand: the best is found by trying all that make a difference.
+Each objective has its own threshold: the share of positives from which on a type is to be accepted.
+For accuracy it is one half, or as the spec says: with the threshold a / b a wrong «yes» costs a and
+a wrong «no» b - a, and the score is the share of the possible cost that is avoided. For balanced
+accuracy it is the share of positives in the rows learned from. For F-beta no threshold is known
+beforehand: the best is found by trying all that make a difference.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class Objective:
         return self._best_f_threshold(counts)
 
     def score(self, accepted: Bools, counts: TypeCounts) -> Fraction:
-        """Return the score of some answers, between 0 and 1; accepted[i] is the answer for type counts.codes[i]."""
+        """Return the score of some answers, between 0 and 1; accepted[i] is the answer for type
+        counts.codes[i].
+        """
         if self.name == "accuracy":
             rows = weighed(counts, self.threshold)
             return Fraction(correct_rows(accepted, rows), max(1, rows.n_rows))
@@ -60,7 +64,9 @@ class Objective:
         return (1 + weight) * true_yes / whole if whole else Fraction(1)
 
     def _best_f_threshold(self, counts: TypeCounts) -> Fraction:
-        """Return the least share of accepted types that gives the best F on the counted rows; in a tie the highest."""
+        """Return the least share of accepted types that gives the best F on the counted rows; in a
+        tie the highest.
+        """
         order = np.lexsort((counts.codes, -(counts.c / counts.n)))
         best, threshold = Fraction(-1), HALF
         accepted = true_yes = 0

@@ -1,4 +1,6 @@
-"""One rule (Holte 1993): the single attribute that errs least, as the plainest classifier to compare with."""
+"""One rule (Holte 1993): the single attribute that errs least, as the plainest classifier to
+compare with.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from dnfscale.core.associations import Associations
 
 
 def best_single(tables: Associations) -> Ints:
-    """Return, for each fold, the attribute whose best use misclassifies the fewest rows; the first of several."""
+    """Return, for each fold, the attribute whose best use misclassifies the fewest rows; the first
+    of several.
+    """
     positive = tables.positive[:, None]
     negative = tables.n[:, None] - positive
     true_when_holds = tables.holds_positive

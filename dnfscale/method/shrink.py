@@ -1,12 +1,15 @@
 """Which types a formula accepts, when the rows of a type are too few to go by alone.
 
-Every rule turns the counts of a type into a share p_t, and accepts the type when p_t reaches the threshold, a tie being
-true:
+Every rule turns the counts of a type into a share p_t, and accepts the type when p_t reaches the
+threshold, a tie being true:
 
     none      p_t = c_t / n_t; a type without rows is false
-    support   a type of fewer than m rows has the share of its parent: the type of the first ell - 1 attributes
-    parent    p_t = (c_t + m p) / (n_t + m), with p the share of the parent, and so on up to all rows
-    linear    p_t = (c_t + m q_t) / (n_t + m), with q_t the share that a logistic regression on the same counts gives
+    support   a type of fewer than m rows has the share of its parent: the type of the first
+              ell - 1 attributes
+    parent    p_t = (c_t + m p) / (n_t + m), with p the share of the parent, and so on up to all
+              rows
+    linear    p_t = (c_t + m q_t) / (n_t + m), with q_t the share that a logistic regression on the
+              same counts gives
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Shrink:
-    """A rule, and its m: how many rows the share that a type is shrunk to counts for, or the least support."""
+    """A rule, and its m: how many rows the share that a type is shrunk to counts for, or the least
+    support.
+    """
 
     rule: str = "none"
     rows: float = 8.0
@@ -42,12 +47,16 @@ class Shrink:
 
 
 def accepted_types(counts: TypeCounts, shrink: Shrink, threshold: Fraction) -> Bools:
-    """Return for every type whether it is accepted; bit i of a type is attribute i, in rank order."""
+    """Return for every type whether it is accepted; bit i of a type is attribute i, in
+    rank order.
+    """
     [accepted] = accepted_by_each(counts, [shrink], threshold)
     return accepted
 
 
-def accepted_by_each(counts: TypeCounts, shrinks: Sequence[Shrink], threshold: Fraction) -> list[Bools]:
+def accepted_by_each(
+    counts: TypeCounts, shrinks: Sequence[Shrink], threshold: Fraction
+) -> list[Bools]:
     """Return the same for several rules; those that use a logistic regression share it."""
     n, c = to_dense(counts)
     linear = cache(partial(_linear_shares, counts))
@@ -57,7 +66,11 @@ def accepted_by_each(counts: TypeCounts, shrinks: Sequence[Shrink], threshold: F
             return np.asarray((n > 0) & _reaches(n, c, threshold))
         if shrink.rule == "support":
             return _supported(counts, shrink.counted, threshold)
-        p = _pulled(n, c, linear(shrink.unit), shrink.counted) if shrink.rule == "linear" else shares(counts, shrink)
+        p = (
+            _pulled(n, c, linear(shrink.unit), shrink.counted)
+            if shrink.rule == "linear"
+            else shares(counts, shrink)
+        )
         return np.asarray(p >= float(threshold) - _CLOSE)
 
     return [accepted(shrink) for shrink in shrinks]
@@ -92,7 +105,9 @@ def _supported(counts: TypeCounts, rows: float, threshold: Fraction) -> Bools:
 
 def _reaches(n: Ints, c: Ints, threshold: Fraction) -> Bools:
     """Return where c / n is at least the threshold, compared in whole numbers."""
-    return np.asarray(scaled(c, threshold.denominator) >= scaled(n, threshold.numerator), dtype=np.bool_)
+    return np.asarray(
+        scaled(c, threshold.denominator) >= scaled(n, threshold.numerator), dtype=np.bool_
+    )
 
 
 def _pulled(n: Ints, c: Ints, to: Floats, rows: float) -> Floats:

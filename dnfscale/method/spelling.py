@@ -1,4 +1,6 @@
-"""How languages write formulas of bounded size: each follows the tree, with its own words for «not», «and» and «or»."""
+"""How languages write formulas of bounded size: each follows the tree, with its own words for
+«not», «and» and «or».
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class Spelling:
 
 
 def spell(tree: Formula, spelling: Spelling) -> str:
-    """Write a formula; a chain of equal connectives without inner brackets, other parts with them."""
+    """Write a formula; a chain of equal connectives without inner brackets, other parts
+    with them.
+    """
 
     def bracketed(part: Formula) -> str:
         written = spell(part, spelling)

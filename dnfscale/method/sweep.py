@@ -1,8 +1,8 @@
 """The sweep over ell: how accurate each number of attributes is on W_val, and which number to keep.
 
-A ranking is nested, so the counts of its best max_ell attributes give those of every shorter prefix by summing out.
-With several inner splits, each has a ranking of its own: what is judged is the way of choosing attributes, not the
-attributes chosen.
+A ranking is nested, so the counts of its best max_ell attributes give those of every shorter prefix
+by summing out. With several inner splits, each has a ranking of its own: what is judged is the way
+of choosing attributes, not the attributes chosen.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Judging:
     """The rules for types of few rows to choose from."""
     tolerance: float = 0.01
     rule: str = "tolerance"
-    """"tolerance": within the tolerance of the best; "standard_error": also within one standard error of the loss."""
+    """"tolerance": within the tolerance of the best; "standard_error": also within one standard
+    error of the loss.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,9 @@ class Step:
     """Rows of W_val that the classifier of these attributes gets right, in all inner splits."""
     correct_by_rank: Mapping[str, int]
     score: Fraction
-    """What the step is judged by: the share of rows that it gets right, unless the objective is another."""
+    """What the step is judged by: the share of rows that it gets right, unless the objective is
+    another.
+    """
     shrink: Shrink = Shrink()  # noqa: RUF009 (a frozen value)
     """The rule for types of few rows that is best for these attributes."""
     by_split: tuple[Fraction, ...] = ()
@@ -76,15 +80,19 @@ def sweep(
     final: Mapping[str, tuple[int, ...]] | None = None,
     distinct_rows: int | None = None,
 ) -> Sweep:
-    """Try every prefix of every ranking on W_val of each inner split, and choose the smallest that is good enough.
+    """Try every prefix of every ranking on W_val of each inner split, and choose the smallest that
+    is good enough.
 
-    Between rankings that tie, the first in the mapping's order wins, and likewise between rules for types of few rows.
-    `final` has the attributes of each ranking on all rows learned from, by default those of the only split;
-    `distinct_rows` is how many different rows are validated on.
+    Between rankings that tie, the first in the mapping's order wins, and likewise between rules for
+    types of few rows. `final` has the attributes of each ranking on all rows learned from, by
+    default those of the only split; `distinct_rows` is how many different rows are validated on.
     """
     best = final or {rank: splits[0].attributes for rank, splits in ranked.items()}
     longest = max(len(attributes) for attributes in best.values())
-    scored = {rank: [_scored(splits, ell, judging) for ell in range(1, longest + 1)] for rank, splits in ranked.items()}
+    scored = {
+        rank: [_scored(splits, ell, judging) for ell in range(1, longest + 1)]
+        for rank, splits in ranked.items()
+    }
     steps = []
     for ell in range(1, longest + 1):
         by_rank = {rank: prefixes[ell - 1] for rank, prefixes in scored.items()}
@@ -114,11 +122,13 @@ def sweep(
     return Sweep(tuple(steps), decided, validation_rows)
 
 
-def choose(steps: Sequence[Step], judging: Judging, *, distinct_rows: int, validation_per_train: Fraction) -> Step:
+def choose(
+    steps: Sequence[Step], judging: Judging, *, distinct_rows: int, validation_per_train: Fraction
+) -> Step:
     """Return the first step whose score is close enough to the best, inclusive, in fractions.
 
-    `distinct_rows` is how many different rows are validated on in all splits together, and `validation_per_train` how
-    many are validated on in a split for each row trained on.
+    `distinct_rows` is how many different rows are validated on in all splits together, and
+    `validation_per_train` how many are validated on in a split for each row trained on.
     """
     best = max(steps, key=lambda step: step.score)
     allowed = Fraction(str(judging.tolerance))
@@ -135,12 +145,15 @@ def choose(steps: Sequence[Step], judging: Judging, *, distinct_rows: int, valid
     return next(step for step in steps if is_close(step))
 
 
-def _loss_variance(best: Step, step: Step, distinct_rows: int, validation_per_train: Fraction) -> Fraction:
+def _loss_variance(
+    best: Step, step: Step, distinct_rows: int, validation_per_train: Fraction
+) -> Fraction:
     """Return the square of the standard error of what a step loses against the best.
 
-    It is at most that of the best share itself, p (1 - p) / n. But both steps are judged on the same rows and err on
-    nearly the same, so their difference varies less from split to split than either; splits share rows, which Nadeau
-    and Bengio correct for by adding the validated rows per trained one to 1 / R.
+    It is at most that of the best share itself, p (1 - p) / n. But both steps are judged on the
+    same rows and err on nearly the same, so their difference varies less from split to split than
+    either; splits share rows, which Nadeau and Bengio correct for by adding the validated rows per
+    trained one to 1 / R.
     """
     of_share = best.score * (1 - best.score) / max(1, distinct_rows)
     losses = [a - b for a, b in zip(best.by_split, step.by_split, strict=True)]
@@ -164,7 +177,9 @@ class _Scored(NamedTuple):
 
 
 def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> _Scored:
-    """Return the best rule for the first ell attributes, the rows that it gets right, and its score in each split."""
+    """Return the best rule for the first ell attributes, the rows that it gets right, and its score
+    in each split.
+    """
     correct = [0] * len(judging.shrinks)
     scores: list[list[Fraction]] = [[] for _ in judging.shrinks]
     for split in splits:
@@ -175,5 +190,7 @@ def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> _Scor
             accepted = answer[validation.codes]
             correct[i] += correct_rows(accepted, validation)
             scores[i].append(judging.objective.score(accepted, validation))
-    each = [_Scored(*found) for found in zip(judging.shrinks, correct, map(tuple, scores), strict=True)]
+    each = [
+        _Scored(*found) for found in zip(judging.shrinks, correct, map(tuple, scores), strict=True)
+    ]
     return max(each, key=lambda scored: scored.score)

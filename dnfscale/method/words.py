@@ -1,4 +1,6 @@
-"""Conditions and formulas as people write them: every attribute spelled out with its column and value."""
+"""Conditions and formulas as people write them: every attribute spelled out with its column and
+value.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ Literal = tuple[int, bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The values that some cuts of a column, holding together, allow: those above low, and not above high."""
+    """The values that some cuts of a column, holding together, allow: those above low, and not
+    above high.
+    """
 
     column: ColumnName
     low: int | float | Quantity | None
@@ -52,7 +56,9 @@ class Condition:
 
     @property
     def around(self) -> tuple[str, str]:
-        """What stands before and after it: a «not» that the sign does not express, and the brackets that it needs."""
+        """What stands before and after it: a «not» that the sign does not express, and the brackets
+        that it needs.
+        """
         if not self.negated or (self.sign and not self.low):
             return "", ""
         return ("not (", ")") if self.low else ("not ", "")
@@ -62,7 +68,11 @@ class Condition:
         """All of it on one line."""
         before, after = self.around
         low = f"{self.low} <" if self.low else ""
-        return before + " ".join(part for part in (low, self.name, self.sign, self.value) if part) + after
+        return (
+            before
+            + " ".join(part for part in (low, self.name, self.sign, self.value) if part)
+            + after
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +84,9 @@ class Notation:
     number: Callable[[int | float | Quantity], str]
 
     def column(self, column: ColumnName) -> str:
-        """Write a column: `bmi`, `weekday of admitted`, or `hour of admitted (UTC)`, by the clock of that zone."""
+        """Write a column: `bmi`, `weekday of admitted`, or `hour of admitted (UTC)`, by the clock
+        of that zone.
+        """
         if not isinstance(column, Part):
             return self.text(column)
         return f"{column.unit} of {self.text(column.of)}" + zone_text(column.zone)
@@ -87,15 +99,18 @@ class Notation:
 
 
 def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
-    """Write some literals that hold together; the cuts of a column become one interval: `12.5 < bmi ≤ 30`."""
+    """Write some literals that hold together; the cuts of a column become one interval: `12.5 < bmi
+    ≤ 30`.
+    """
     return [asked.text for asked in conditions_of(attributes, literals, WRITTEN)]
 
 
 def condition(attribute: Attribute, holds: bool) -> str:
-    """Write that an attribute holds, or that it does not: `age > 38` and `age ≤ 38`, `smoker` and `not smoker`.
+    """Write that an attribute holds, or that it does not: `age > 38` and `age ≤ 38`, `smoker` and
+    `not smoker`.
 
-    For an interval: `12.5 < bmi ≤ 30` and `not (12.5 < bmi ≤ 30)`. The negation of a test also holds where the value is
-    missing. Names and texts that are not plain words are quoted.
+    For an interval: `12.5 < bmi ≤ 30` and `not (12.5 < bmi ≤ 30)`. The negation of a test also
+    holds where the value is missing. Names and texts that are not plain words are quoted.
     """
     return condition_of(attribute, holds, WRITTEN).text
 
@@ -108,7 +123,9 @@ def formula_lines(model: Model) -> list[str]:
 
     if model.tree is not None:
         return [spell(model.tree, Spelling(words, " and ", " or ", lambda text: f"not {text}"))]
-    return [" and ".join(conditions(model.tau.attributes, term.literals)) for term in model.dnf.terms]
+    return [
+        " and ".join(conditions(model.tau.attributes, term.literals)) for term in model.dnf.terms
+    ]
 
 
 def predicted(model: Model) -> str:
@@ -122,9 +139,12 @@ def predicted(model: Model) -> str:
 
 
 def needs_note(model: Model) -> bool:
-    """Return whether missing values were learned from and the formula negates a comparison, which holds for them."""
+    """Return whether missing values were learned from and the formula negates a comparison, which
+    holds for them.
+    """
     return model.missing == "indicator" and any(
-        not holds and not isinstance(model.tau.attributes[i], IsMissing) for i, holds in literals_of(model)
+        not holds and not isinstance(model.tau.attributes[i], IsMissing)
+        for i, holds in literals_of(model)
     )
 
 
@@ -136,10 +156,16 @@ def literals_of(model: Model) -> Iterator[tuple[int, bool]]:
         yield from (literal for term in model.dnf.terms for literal in term.literals)
 
 
-def conditions_of(attributes: Sequence[Attribute], literals: Iterable[Literal], notation: Notation) -> list[Condition]:
-    """Return the conditions of literals that hold together; the cuts of a column become one interval."""
+def conditions_of(
+    attributes: Sequence[Attribute], literals: Iterable[Literal], notation: Notation
+) -> list[Condition]:
+    """Return the conditions of literals that hold together; the cuts of a column become one
+    interval.
+    """
     return [
-        condition_of(attributes[part[0]], part[1], notation) if isinstance(part, tuple) else _within(part, notation)
+        condition_of(attributes[part[0]], part[1], notation)
+        if isinstance(part, tuple)
+        else _within(part, notation)
         for part in in_ranges(attributes, literals)
     ]
 
@@ -160,19 +186,26 @@ def condition_of(attribute: Attribute, holds: bool, notation: Notation) -> Condi
 
 
 def range_of(attribute: Attribute, holds: bool) -> Range | Gap | None:
-    """Return the range that an attribute of cuts, or its negation, allows, or the gap it excludes; None for others."""
+    """Return the range that an attribute of cuts, or its negation, allows, or the gap it excludes;
+    None for others.
+    """
     if not isinstance(attribute, Above | Between) or not (cuts := cuts_of(attribute)):
         return None
     if isinstance(attribute, Between):
         return (Range if holds else Gap)(attribute.column, cuts[0], cuts[1])
-    return Range(attribute.column, cuts[0], None) if holds else Range(attribute.column, None, cuts[0])
+    return (
+        Range(attribute.column, cuts[0], None) if holds else Range(attribute.column, None, cuts[0])
+    )
 
 
-def in_ranges(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Literal | Range | Gap]:
-    """Return literals that hold together, with those that allow a range of a column merged into one range.
+def in_ranges(
+    attributes: Sequence[Attribute], literals: Iterable[Literal]
+) -> list[Literal | Range | Gap]:
+    """Return literals that hold together, with those that allow a range of a column merged into one
+    range.
 
-    The range stands where its column came first. A gap at one of its ends shortens it: `bmi > 25` and not `20 < bmi ≤
-    30` is `bmi > 30`. Gaps that touch or overlap become one.
+    The range stands where its column came first. A gap at one of its ends shortens it: `bmi > 25`
+    and not `20 < bmi ≤ 30` is `bmi > 30`. Gaps that touch or overlap become one.
     """
     found: dict[object, Literal | Range | Gap] = {}
     for literal in literals:
@@ -185,7 +218,8 @@ def in_ranges(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> l
         else:
             _add_gap(found, literal, new)
     gaps = {key: gap for key, gap in found.items() if isinstance(gap, Gap)}
-    # When one gap has shortened the range, another may come to lie at its end; each pass but the last removes one.
+    # When one gap has shortened the range, another may come to lie at its end; each pass but the
+    # last removes one.
     for _ in range(len(gaps)):
         for key, gap in list(gaps.items()):
             whole = found.get(gap.column)
@@ -207,12 +241,16 @@ def zone_text(zone: str | None) -> str:
 
 
 def value_text(value: Scalar) -> str:
-    """Write a label or category; a text that could be taken for something else is in double quotes."""
+    """Write a label or category; a text that could be taken for something else is in double
+    quotes.
+    """
     return WRITTEN.value(value)
 
 
 def number_text(value: int | float | Quantity) -> str:
-    """Write a number so that it reads back as the same one, without a fraction where it has none."""
+    """Write a number so that it reads back as the same one, without a fraction where it
+    has none.
+    """
     if isinstance(value, Quantity):
         return str(value)
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e16
@@ -224,18 +262,24 @@ WRITTEN = Notation(quote, number_text)
 
 
 def holds_where_missing(attribute: Attribute, holds: bool) -> bool:
-    """Return whether an attribute, or its negation, holds in a row where the value of its column is missing."""
+    """Return whether an attribute, or its negation, holds in a row where the value of its column is
+    missing.
+    """
     return holds == isinstance(attribute, IsMissing)
 
 
 def _within(left: Range | Gap, notation: Notation) -> Condition:
-    """Return the condition of being in a range, or not in a gap: `age > 38`, `age ≤ 38` or `12.5 < bmi ≤ 30`."""
+    """Return the condition of being in a range, or not in a gap: `age > 38`, `age ≤ 38` or `12.5 <
+    bmi ≤ 30`.
+    """
     column = notation.column(left.column)
     if left.high is None:
         assert left.low is not None
         return Condition(column, ">", notation.value(left.low))
     low = "" if left.low is None else notation.value(left.low)
-    return Condition(column, "≤", notation.value(left.high), negated=isinstance(left, Gap) or not low, low=low)
+    return Condition(
+        column, "≤", notation.value(left.high), negated=isinstance(left, Gap) or not low, low=low
+    )
 
 
 def _common(one: Range, other: Range) -> Range:
@@ -246,7 +290,9 @@ def _common(one: Range, other: Range) -> Range:
 
 
 def _add_gap(found: dict[object, Literal | Range | Gap], literal: Literal, gap: Gap) -> None:
-    """Add a gap to what was found, as one with those that it touches or overlaps, in the place of the first of them."""
+    """Add a gap to what was found, as one with those that it touches or overlaps, in the place of
+    the first of them.
+    """
     touched = [key for key, other in found.items() if isinstance(other, Gap) and _touch(gap, other)]
     for key in touched:
         other = found.pop(key) if key != touched[0] else found[key]
@@ -257,7 +303,9 @@ def _add_gap(found: dict[object, Literal | Range | Gap], literal: Literal, gap: 
 
 
 def _touch(one: Gap, other: Gap) -> bool:
-    """Return whether two gaps leave nothing between them; an interval the wrong way round is no gap."""
+    """Return whether two gaps leave nothing between them; an interval the wrong way round is no
+    gap.
+    """
     if one.column != other.column:
         return False
     # The values of one column are all numbers, or all of one measure.
@@ -278,4 +326,8 @@ def _without(whole: Range, gap: Gap) -> Range | None:
     else:
         return None
     # An empty range would hide the contradiction; the literals as they were show it.
-    return None if low is not None and high is not None and low >= high else Range(whole.column, low, high)
+    return (
+        None
+        if low is not None and high is not None and low >= high
+        else Range(whole.column, low, high)
+    )

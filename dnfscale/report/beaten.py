@@ -24,19 +24,30 @@ def frontier_points(result: Result) -> list[Point]:
     """Return all points of a study, shortest first; none if there are fewer than two."""
     ideal = result.ideal
     points = (
-        [Point(IDEAL, f"{step.ell} attributes", step.literals_mean, step.accuracy_mean) for step in ideal.frontier]
+        [
+            Point(IDEAL, f"{step.ell} attributes", step.literals_mean, step.accuracy_mean)
+            for step in ideal.frontier
+        ]
         if ideal
         else []
     )
     for name, method in shown_methods(result):
         if method.literals_mean is not None and method.accuracy_mean is not None:
             title = "chosen" if name == IDEAL else method_title(name)
-            points.append(Point(name, title, method.literals_mean, method.accuracy_mean, chosen=name == IDEAL))
-    return sorted(points, key=lambda point: (point.literals, -point.accuracy)) if len(points) > 1 else []
+            points.append(
+                Point(name, title, method.literals_mean, method.accuracy_mean, chosen=name == IDEAL)
+            )
+    return (
+        sorted(points, key=lambda point: (point.literals, -point.accuracy))
+        if len(points) > 1
+        else []
+    )
 
 
 def unbeaten(points: list[Point]) -> list[Point]:
-    """Return the points that no other beats by being as short and more accurate, or as accurate and shorter."""
+    """Return the points that no other beats by being as short and more accurate, or as accurate and
+    shorter.
+    """
     return [
         point
         for point in points

@@ -1,7 +1,7 @@
 """Charts as inline SVG: rows of bars, dots and intervals along one axis, in groups.
 
-Widths are percentages and heights are pixels, with no viewBox: a chart fills whatever width it is given, and its
-letters stay the size of the text around it, on a phone as on a large screen.
+Widths are percentages and heights are pixels, with no viewBox: a chart fills whatever width it is
+given, and its letters stay the size of the text around it, on a phone as on a large screen.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from dnfscale.report.formats import visible
 from dnfscale.report.markup import Html, element
 
 _LEFT, _RIGHT = 31.0, 86.0
-"""Where the axis begins and ends, in percent of the width; names are to the left of it, figures to the right."""
+"""Where the axis begins and ends, in percent of the width; names are to the left of it, figures to
+the right.
+"""
 _ROW, _GROUP_NAME, _GROUP_GAP, _AXIS = 19, 22, 12, 24
 """Heights in pixels."""
 _PANEL_ROWS = 12
-"""The most rows of a chart in one panel, where the name of a group counts as two; a longer one gets two panels."""
+"""The most rows of a chart in one panel, where the name of a group counts as two; a longer one gets
+two panels.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,9 @@ class Axis:
     logarithmic: bool = False
 
     def x(self, value: float) -> float:
-        """Return where a value lies, in percent of the chart's width; a value beyond an end is drawn at the end."""
+        """Return where a value lies, in percent of the chart's width; a value beyond an end is
+        drawn at the end.
+        """
         low, high, at = self.low, self.high, min(max(value, self.low), self.high)
         if self.logarithmic:
             low, high, at = math.log(low), math.log(high), math.log(at)
@@ -41,7 +47,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a chart: a method's figure, the interval around it, and the paper's own figure."""
+    """One line of a chart: a method's figure, the interval around it, and the paper's
+    own figure.
+    """
 
     name: str
     method: str
@@ -85,7 +93,10 @@ def panels(chart: Chart) -> Html:
         return row_chart(chart)
     cut = min(range(1, len(heights)), key=lambda i: (abs(sum(heights[:i]) - sum(heights[i:])), -i))
     halves = enumerate((chart.groups[:cut], chart.groups[cut:]), start=1)
-    drawn = [row_chart(replace(chart, key=f"{chart.key}-{number}", groups=groups)) for number, groups in halves]
+    drawn = [
+        row_chart(replace(chart, key=f"{chart.key}-{number}", groups=groups))
+        for number, groups in halves
+    ]
     return element("div", *drawn, class_="panels")
 
 
@@ -106,7 +117,9 @@ def row_chart(chart: Chart) -> Html:
             drawn.append(line(x, y - 1, x, middle + 1, class_="reference"))
         y = middle
     height = y + _AXIS
-    description = "; ".join(f"{group.name}: " + ", ".join(row.words for row in group.rows) for group in chart.groups)
+    description = "; ".join(
+        f"{group.name}: " + ", ".join(row.words for row in group.rows) for group in chart.groups
+    )
     return svg(chart.key, chart.title, description, height, *_grid(chart, y), *drawn)
 
 
@@ -114,7 +127,12 @@ def bar(axis: Axis, row: Row, y: float) -> Html:
     """Draw a row's figure as a bar from the axis's low end."""
     start, end = axis.x(axis.low), axis.x(row.value)
     return element(
-        "rect", x=percent(start), y=y - 6, width=percent(max(end - start, 0.2)), height=12, class_=f"bar {hue(row)}"
+        "rect",
+        x=percent(start),
+        y=y - 6,
+        width=percent(max(end - start, 0.2)),
+        height=12,
+        class_=f"bar {hue(row)}",
     )
 
 
@@ -130,7 +148,15 @@ def hue(row: Row) -> str:
 
 def hue_of(method: str) -> str:
     """Return the class that colours a method."""
-    known = {"ideal", "black_box", "random_forest", "xgboost", "formula_size", "one_rule", "majority"}
+    known = {
+        "ideal",
+        "black_box",
+        "random_forest",
+        "xgboost",
+        "formula_size",
+        "one_rule",
+        "majority",
+    }
     return f"m-{method}" if method in known else "m-other"
 
 
@@ -141,7 +167,9 @@ def log_axis(values: Sequence[float], unit: str) -> Axis:
     step = max(1, math.ceil((high - low) / 4))
     powers = range(low, high + 1)
     # All grid lines are drawn, but a phone has room for only about four figures below them.
-    ticks = tuple((10.0**power, "" if (power - low) % step else _power_text(power)) for power in powers)
+    ticks = tuple(
+        (10.0**power, "" if (power - low) % step else _power_text(power)) for power in powers
+    )
     return Axis(10.0**low, 10.0**high, ticks, unit, logarithmic=True)
 
 
@@ -151,7 +179,9 @@ def difference_axis(values: Sequence[float], unit: str) -> Axis:
     step = round_step(reach)
     end = step * math.ceil(reach / step)
     n = round(end / step)
-    ticks = tuple((k * step, f"{k * step:+g}".replace("-", "−") if k else "0") for k in range(-n, n + 1))
+    ticks = tuple(
+        (k * step, f"{k * step:+g}".replace("-", "−") if k else "0") for k in range(-n, n + 1)
+    )
     return Axis(-end, end, ticks, unit)
 
 
@@ -159,7 +189,9 @@ def round_step(reach: float, *, about: int = 2) -> float:
     """Return 1, 2, 2.5, 5 or 10 times a power of ten, so that `reach` has about `about` steps."""
     raw = reach / about
     power = 10.0 ** math.floor(math.log10(raw))
-    return next((power * factor for factor in (1, 2, 2.5, 5) if power * factor >= raw * 0.999), 10 * power)
+    return next(
+        (power * factor for factor in (1, 2, 2.5, 5) if power * factor >= raw * 0.999), 10 * power
+    )
 
 
 def svg(key: str, title: str, description: str, height: float, *children: Html) -> Html:
@@ -177,8 +209,12 @@ def svg(key: str, title: str, description: str, height: float, *children: Html) 
     )
 
 
-def text(words: str, x: float, y: float, *, class_: str = "", anchor: str = "start", widest: int = 60) -> Html:
-    """Write words at x percent; more than `widest` letters are cut, and are shown in full in the tooltip."""
+def text(
+    words: str, x: float, y: float, *, class_: str = "", anchor: str = "start", widest: int = 60
+) -> Html:
+    """Write words at x percent; more than `widest` letters are cut, and are shown in full in the
+    tooltip.
+    """
     words = visible(words)
     cut = words if len(words) <= widest else words[: widest - 1] + "…"
     whole = element("title", words) if cut != words else None
@@ -205,7 +241,10 @@ def _row(chart: Chart, row: Row, y: float) -> Html:
     ]
     if row.paper is not None:
         x = axis.x(row.paper)
-        parts += [line(x, y - 8, x, y + 8, class_="paper halo"), line(x, y - 8, x, y + 8, class_="paper")]
+        parts += [
+            line(x, y - 8, x, y + 8, class_="paper halo"),
+            line(x, y - 8, x, y + 8, class_="paper"),
+        ]
     parts.append(text(row.text, 100, y + 4, anchor="end", class_="figure"))
     return element("g", *parts)
 
@@ -222,7 +261,15 @@ def _grid(chart: Chart, bottom: float) -> list[Html]:
     drawn = []
     for value, label in chart.axis.ticks:
         x = chart.axis.x(value)
-        drawn.append(line(x, 22, x, bottom + 4, class_="grid zero" if chart.zero_line and value == 0 else "grid"))
+        drawn.append(
+            line(
+                x,
+                22,
+                x,
+                bottom + 4,
+                class_="grid zero" if chart.zero_line and value == 0 else "grid",
+            )
+        )
         drawn += [text(label, x, bottom + 18, anchor="middle", class_="tick")] if label else []
     drawn.append(text(chart.axis.unit, _LEFT - 7, bottom + 18, anchor="end", class_="tick"))
     return drawn

@@ -27,8 +27,9 @@ _WIDTH, _MARGIN = 760, 14
 def render_figures(runs: Sequence[ReportRun]) -> dict[str, str]:
     """Return the charts of some runs as SVG files by name; a chart without data is left out.
 
-    The accuracies, differences and runtimes are those of all runs. The sweeps, the sizes and the confusion of labels
-    are left out for several runs. Each label has a sweep of its own, numbered in the order of the labels.
+    The accuracies, differences and runtimes are those of all runs. The sweeps, the sizes and the
+    confusion of labels are left out for several runs. Each label has a sweep of its own, numbered
+    in the order of the labels.
     """
     views = view_runs(runs)
     files = {}
@@ -50,7 +51,11 @@ def _run_figures(view: RunView) -> dict[str, str]:
     for number, formula in enumerate(view.formulas, start=1):
         curve = curve_of(formula.folds, formula.learned)
         name = "sweep" if formula.label is None else f"sweep-{number}"
-        about = "One line a ranking." if formula.label is None else f"The label {formula.label}; one line a ranking."
+        about = (
+            "One line a ranking."
+            if formula.label is None
+            else f"The label {formula.label}; one line a ranking."
+        )
         if curve.ranks:
             files[name] = _file(sweep_chart(name, curve, about, measure), sweep_signs(curve))
     if sizes := size_curve(view.result):
@@ -81,7 +86,8 @@ def _legend(signs: Sequence[tuple[Html, str]]) -> tuple[Html, float]:
     placed: list[Html] = []
     x, y = float(_MARGIN), float(_MARGIN)
     for sign, words in signs:
-        # The width of text is not known here; a letter of this size takes at most seven pixels in most fonts.
+        # The width of text is not known here; a letter of this size takes at most seven pixels in
+        # most fonts.
         width = 22 + 6 + 7.0 * len(words) + 18
         if x + width > _WIDTH and placed:
             x, y = float(_MARGIN), y + 20

@@ -32,7 +32,9 @@ def fold_tables(result: Result) -> Iterator[FoldTable]:
         yield _folds(result.ideal, label)
         yield _sweep(result.ideal, label)
     accuracies: list[list[Cell]] = [
-        [name, fold.fold, fold.accuracy] for name, method in methods.items() for fold in method.folds
+        [name, fold.fold, fold.accuracy]
+        for name, method in methods.items()
+        for fold in method.folds
     ]
     yield FoldTable("tables/methods.csv", ("method", "fold", "accuracy"), accuracies)
     if "formula_size" in methods:
@@ -77,7 +79,9 @@ def _sizes(method: Method, label: tuple[str, ...]) -> FoldTable:
     return FoldTable("tables/sizes.csv", ("fold", *label, *told), rows)
 
 
-def _by_part(folds: Sequence[Sequence[Kind]], models: Sequence[Kind]) -> Iterator[tuple[int | str, Sequence[Kind]]]:
+def _by_part(
+    folds: Sequence[Sequence[Kind]], models: Sequence[Kind]
+) -> Iterator[tuple[int | str, Sequence[Kind]]]:
     """Yield formulas with the number of their fold, and at last "all" with those of all rows."""
     yield from enumerate(folds)
     yield "all", models

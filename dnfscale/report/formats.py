@@ -1,7 +1,7 @@
 """A table, and how it is written: CSV for programs, Markdown and LaTeX for people.
 
-A figure keeps its full value: CSV gets all digits, and the deviation in a column of its own; the formats that people
-read get it rounded, as mean ± deviation.
+A figure keeps its full value: CSV gets all digits, and the deviation in a column of its own; the
+formats that people read get it rounded, as mean ± deviation.
 """
 
 from __future__ import annotations
@@ -68,9 +68,16 @@ def to_csv(table: Table) -> str:
         line: list[str | int | float | None] = []
         for cell, wide in zip(row, spread, strict=True):
             if isinstance(cell, Figure):
-                line += [_precise(cell.value), _precise(cell.deviation)] if wide else [_precise(cell.value)]
+                line += (
+                    [_precise(cell.value), _precise(cell.deviation)]
+                    if wide
+                    else [_precise(cell.value)]
+                )
             else:
-                line += [_csv_text(cell) if isinstance(cell, str) else cell, *([None] if wide else [])]
+                line += [
+                    _csv_text(cell) if isinstance(cell, str) else cell,
+                    *([None] if wide else []),
+                ]
         writer.writerow(line)
     return buffer.getvalue()
 
@@ -80,14 +87,21 @@ def to_markdown(table: Table) -> str:
     rule = ["---" if table.is_text(column) else "--:" for column in range(len(table.header))]
     lines = [[_markdown(name) for name in table.header], rule]
     lines += [[_markdown(shown(cell)) for cell in row] for row in table.rows]
-    return f"**{_markdown(table.title)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"**{_markdown(table.title)}**\n\n" + "".join(
+        f"| {' | '.join(line)} |\n" for line in lines
+    )
 
 
 def to_latex(table: Table) -> str:
     """Write a table as LaTeX with the rules of booktabs; columns of long text wrap."""
-    wraps = [max((len(shown(row[i])) for row in table.rows), default=0) > 40 for i in range(len(table.header))]
+    wraps = [
+        max((len(shown(row[i])) for row in table.rows), default=0) > 40
+        for i in range(len(table.header))
+    ]
     paragraph = f">{{\\raggedright\\arraybackslash}}p{{{0.7 / max(1, sum(wraps)):.2f}\\linewidth}}"
-    columns = [paragraph if long else "l" if table.is_text(i) else "r" for i, long in enumerate(wraps)]
+    columns = [
+        paragraph if long else "l" if table.is_text(i) else "r" for i, long in enumerate(wraps)
+    ]
     lines = [
         "% needs the packages booktabs, array and textcomp",
         r"\begin{table}",
@@ -113,7 +127,9 @@ def shown(cell: Cell) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text on one line, with every character spelled out that is invisible or reverses the order of others."""
+    """Return a text on one line, with every character spelled out that is invisible or reverses the
+    order of others.
+    """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -129,12 +145,14 @@ def _has_deviations(table: Table, column: int) -> bool:
 
 
 def _csv_text(text: str) -> str:
-    # Python's writer does not quote a bare carriage return, and readers take it for the end of the line.
+    # Python's writer does not quote a bare carriage return, and readers take it for the end of the
+    # line.
     return defused(text).replace("\r", "\\r")
 
 
 def _precise(value: float | None) -> float | None:
-    # Ten digits suffice for every share of rows; the last digits of a float are noise of its arithmetic.
+    # Ten digits suffice for every share of rows; the last digits of a float are noise of its
+    # arithmetic.
     return None if value is None else float(f"{value:.10g}")
 
 

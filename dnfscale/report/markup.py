@@ -23,8 +23,9 @@ Value = str | int | float | bool | None
 def element(name: str, /, *children: Child, **attributes: Value) -> Html:
     """Return an element with its children in it.
 
-    An attribute that is None or False is left out, and one that is True has its own name as its value. A trailing
-    underscore is removed, so that class_ can be written, and an underscore inside stands for a hyphen.
+    An attribute that is None or False is left out, and one that is True has its own name as its
+    value. A trailing underscore is removed, so that class_ can be written, and an underscore inside
+    stands for a hyphen.
     """
     opening = name + "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
@@ -38,7 +39,9 @@ def join(*children: Child) -> Html:
 
 
 def name_of(text: str) -> Html:
-    """Return a name from the data: escaped, isolated in text direction, and breakable after _ . / - and backslashes."""
+    """Return a name from the data: escaped, isolated in text direction, and breakable after _ . / -
+    and backslashes.
+    """
     broken = re.sub(r"([_./\\-]+)", r"\1<wbr>", html.escape(visible(text)))
     return element("bdi", Html(broken))
 

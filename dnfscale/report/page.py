@@ -1,7 +1,8 @@
 """The page: one self-contained HTML file that loads nothing and runs nothing.
 
-Its content security policy allows the one style sheet in it, by its hash, and forbids the rest: no script, no image, no
-font, no request. The overview of several runs comes first, then each run by itself.
+Its content security policy allows the one style sheet in it, by its hash, and forbids the rest: no
+script, no image, no font, no request. The overview of several runs comes first, then each run by
+itself.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def render_report(
 ) -> str:
     """Return the report of some runs as one self-contained HTML page.
 
-    `failures` are the jobs of a suite that did not finish: (name, error). The title names a suite; by default, the page
-    of a single run has the run's name.
+    `failures` are the jobs of a suite that did not finish: (name, error). The title names a suite;
+    by default, the page of a single run has the run's name.
     """
     views = view_runs(runs)
     if len(views) == 1 and not failures:
@@ -58,7 +59,10 @@ def render_report(
         element("h1", words),
         element("p", _extent(views), class_="lead"),
     )
-    sections = [*overview(views, failures), *(_article(view, number) for number, view in enumerate(views, start=1))]
+    sections = [
+        *overview(views, failures),
+        *(_article(view, number) for number, view in enumerate(views, start=1)),
+    ]
     return _page(words, header, sections)
 
 
@@ -89,7 +93,11 @@ def _article(view: RunView, number: int) -> Section:
         element("header", _run_header(view, level=2, key=place.key)),
         answer_card(place, view).html,
         folded(
-            join("More on ", name_of(view.label), ": examples, attributes, folds, stability, run time, data"),
+            join(
+                "More on ",
+                name_of(view.label),
+                ": examples, attributes, folds, stability, run time, data",
+            ),
             *(section.html for section in _detail_cards(place, view)),
             class_="more",
         ),
@@ -102,7 +110,9 @@ def _article(view: RunView, number: int) -> Section:
 def _run_header(view: RunView, *, level: int, key: str | None = None) -> Html:
     result = view.result
     folds = "leave-one-out" if result.leaves_one_out else f"{count(result.n_folds, 'fold')}"
-    weighted = [] if result.data.weight is None else [f"weighted by {visible(result.data.weight.column)}"]
+    weighted = (
+        [] if result.data.weight is None else [f"weighted by {visible(result.data.weight.column)}"]
+    )
     facts = [
         f"{result.data.rows:,} rows",
         *weighted,
@@ -111,7 +121,9 @@ def _run_header(view: RunView, *, level: int, key: str | None = None) -> Html:
     ]
     name = [" · run ", name_of(result.name)] if view.label != result.name else []
     return join(
-        element("p", f"dnfscale {_KINDS.get(result.kind, result.kind).lower()}", *name, class_="kind"),
+        element(
+            "p", f"dnfscale {_KINDS.get(result.kind, result.kind).lower()}", *name, class_="kind"
+        ),
         element(f"h{level}", name_of(view.label), id=f"{key}-heading" if key else None),
         element("p", " · ".join(facts), class_="lead"),
     )
@@ -125,14 +137,19 @@ def _extent(views: Sequence[RunView]) -> str:
 
 
 def _contents(sections: Sequence[Section]) -> Html:
-    links = [element("li", element("a", section.title, href=f"#{section.id}")) for section in sections]
+    links = [
+        element("li", element("a", section.title, href=f"#{section.id}")) for section in sections
+    ]
     return element("nav", element("ul", *links), aria_label="Contents")
 
 
 def _page(title: str, header: Html, sections: Sequence[Section]) -> str:
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    footer = f'Made by dnfscale. "The paper" is {CITATION}; its figures are marked as the paper\'s wherever they stand.'
+    footer = (
+        f'Made by dnfscale. "The paper" is {CITATION}; its figures are marked as the '
+        "paper's wherever they stand."
+    )
     head: list[Child] = [
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
@@ -144,7 +161,13 @@ def _page(title: str, header: Html, sections: Sequence[Section]) -> str:
     body: list[Child] = [
         element("a", "Skip to the content", href="#content", class_="skip"),
         element("header", header, _contents(sections), class_="frame"),
-        element("main", *(section.html for section in sections), id="content", class_="frame", tabindex=-1),
+        element(
+            "main",
+            *(section.html for section in sections),
+            id="content",
+            class_="frame",
+            tabindex=-1,
+        ),
         element("footer", element("p", footer), class_="frame"),
     ]
     document = element("html", element("head", *head), element("body", *body), lang="en")

@@ -1,4 +1,6 @@
-"""The paper's own figures, to stand beside ours: paper.toml has them, and says where they come from."""
+"""The paper's own figures, to stand beside ours: paper.toml has them, and says where they come
+from.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class PaperDataset:
 
 
 def paper_dataset(dataset: str | None) -> PaperDataset | None:
-    """Return the paper's figures for a dataset such as `paper:heart_disease`; None for any other."""
+    """Return the paper's figures for a dataset such as `paper:heart_disease`; None for
+    any other.
+    """
     if dataset is None or not dataset.startswith(_PREFIX):
         return None
     return PAPER.get(dataset.removeprefix(_PREFIX))

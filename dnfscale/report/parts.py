@@ -33,26 +33,41 @@ class Section:
 
 
 def card(
-    place: Place, name: str, title: str, *children: Child, short: str | None = None, class_: str = "card"
+    place: Place,
+    name: str,
+    title: str,
+    *children: Child,
+    short: str | None = None,
+    class_: str = "card",
 ) -> Section:
     """Return a section with its heading; short is its title in the contents."""
     key = place.id(name)
     heading = element(f"h{place.level}", title, id=f"{key}-heading")
-    html = element("section", heading, *children, id=key, class_=class_, aria_labelledby=f"{key}-heading")
+    html = element(
+        "section", heading, *children, id=key, class_=class_, aria_labelledby=f"{key}-heading"
+    )
     return Section(key, short or title, html)
 
 
 def table(table: Table, *, wrap: bool = False, class_: str | None = None) -> Html:
-    """Return a table in a box of its own that scrolls if it is wider than the page; its first column names the rows."""
+    """Return a table in a box of its own that scrolls if it is wider than the page; its first
+    column names the rows.
+    """
     texts = [column == 0 or table.is_text(column) for column in range(len(table.header))]
     theirs = [name.endswith("(paper)") for name in table.header]
-    classes = [" ".join([*(["text"] * text), *(["theirs"] * paper)]) for text, paper in zip(texts, theirs, strict=True)]
+    classes = [
+        " ".join([*(["text"] * text), *(["theirs"] * paper)])
+        for text, paper in zip(texts, theirs, strict=True)
+    ]
     head = [
-        element("th", name, scope="col", class_=classes[column] or None) for column, name in enumerate(table.header)
+        element("th", name, scope="col", class_=classes[column] or None)
+        for column, name in enumerate(table.header)
     ]
     body = []
     for row in table.rows:
-        first = element("th", name_of(shown(row[0])), scope="row", class_="text wrap" if wrap else "text")
+        first = element(
+            "th", name_of(shown(row[0])), scope="row", class_="text wrap" if wrap else "text"
+        )
         cells = []
         for column, cell in enumerate(row[1:], start=1):
             content = name_of(cell) if isinstance(cell, str) else shown(cell)
@@ -66,10 +81,14 @@ def table(table: Table, *, wrap: bool = False, class_: str | None = None) -> Htm
         element("tbody", *body),
         class_=class_ or ("wide" if len(table.header) > _MOST_COLUMNS else None),
     )
-    return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=table.title)
+    return element(
+        "div", content, class_="scroll", tabindex=0, role="region", aria_label=table.title
+    )
 
 
-def folded(summary: Child, *children: Child, class_: str | None = None, unfolded: bool = False) -> Html:
+def folded(
+    summary: Child, *children: Child, class_: str | None = None, unfolded: bool = False
+) -> Html:
     """Return content that is folded under a summary."""
     return element("details", element("summary", summary), *children, class_=class_, open=unfolded)
 
@@ -87,7 +106,11 @@ def figures(pairs: Sequence[tuple[str, Child, Child]]) -> Html:
     return element(
         "dl",
         *(
-            element("div", element("dt", name), element("dd", value, element("small", note) if note else None))
+            element(
+                "div",
+                element("dt", name),
+                element("dd", value, element("small", note) if note else None),
+            )
             for name, value, note in pairs
         ),
         class_="figures",
@@ -96,7 +119,11 @@ def figures(pairs: Sequence[tuple[str, Child, Child]]) -> Html:
 
 def legend(entries: Sequence[tuple[Html, str]]) -> Html:
     """Return the legend of a chart: its signs and what they mean."""
-    return element("ul", *(element("li", sign, element("span", words)) for sign, words in entries), class_="legend")
+    return element(
+        "ul",
+        *(element("li", sign, element("span", words)) for sign, words in entries),
+        class_="legend",
+    )
 
 
 def sign(*shapes: Html) -> Html:

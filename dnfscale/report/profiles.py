@@ -1,4 +1,5 @@
-"""Profiles side by side: one row per dataset, its runs averaged over seeds, with other methods and the paper's figures.
+"""Profiles side by side: one row per dataset, its runs averaged over seeds, with other methods and
+the paper's figures.
 
 Runs belong together when they have the same dataset and profile and differ in their seeds.
 """
@@ -25,7 +26,9 @@ Runs = Mapping[str, Sequence[Result]]
 
 
 def profile_table(results: Sequence[Result]) -> Table:
-    """Lay out the averaged runs of each dataset and their mean; no rows where _by_dataset finds no runs to compare."""
+    """Lay out the averaged runs of each dataset and their mean; no rows where _by_dataset finds no
+    runs to compare.
+    """
     runs = _by_dataset(results)
     profiles, others = _profiles(runs), _others(runs)
     papers = {title: paper_of(own[0]) for title, own in runs.items()}
@@ -33,11 +36,15 @@ def profile_table(results: Sequence[Result]) -> Table:
     if any(papers.values()):
         for name, words in _TOLD.items():
             columns[f"{words} (paper)"] = [_told(paper, name) for paper in papers.values()]
-        columns["Attributes (paper)"] = [Figure(paper.ell_mean) if paper else None for paper in papers.values()]
+        columns["Attributes (paper)"] = [
+            Figure(paper.ell_mean) if paper else None for paper in papers.values()
+        ]
     for profile in profiles:
         of_profile = [[run for run in own if run.profile == profile] for own in runs.values()]
         columns[f"{profile}, accuracy"] = [_accuracy(own, IDEAL) for own in of_profile]
-        columns[f"{profile}, attributes"] = [_mean([m.ell_mean for _, m in _ran(own, IDEAL)]) for own in of_profile]
+        columns[f"{profile}, attributes"] = [
+            _mean([m.ell_mean for _, m in _ran(own, IDEAL)]) for own in of_profile
+        ]
         columns[f"{profile}, in the formula"] = [
             _mean([m.used_mean for _, m in _ran(own, IDEAL)]) for own in of_profile
         ]
@@ -47,7 +54,9 @@ def profile_table(results: Sequence[Result]) -> Table:
         columns[f"{method_title(name)}, accuracy"] = [_accuracy(own, name) for own in runs.values()]
         columns[f"{method_title(name)}, literals"] = [_literals(own, name) for own in runs.values()]
         columns[f"{method_title(name)}, s"] = [_seconds(own, name) for own in runs.values()]
-    told = {name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)}
+    told = {
+        name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)
+    }
     rows = [(title, *(cells[i] for cells in told.values())) for i, title in enumerate(runs)]
     if len(rows) > 1:
         rows.append((f"mean of {len(runs)}", *(_mean_cell(cells) for cells in told.values())))
@@ -56,7 +65,9 @@ def profile_table(results: Sequence[Result]) -> Table:
 
 
 def difference_table(results: Sequence[Result]) -> Table:
-    """Lay out how much more accurate each profile is than the other methods, on the datasets that have both."""
+    """Lay out how much more accurate each profile is than the other methods, on the datasets that
+    have both.
+    """
     runs = _by_dataset(results)
     profiles, others = _profiles(runs), _others(runs)
     ours = {profile: _shares(runs, IDEAL, profile) for profile in profiles}
@@ -70,14 +81,29 @@ def difference_table(results: Sequence[Result]) -> Table:
         }
     rows = []
     for profile, accuracies in ours.items():
-        rivals = {**{f"profile {name}": each for name, each in ours.items() if name != profile}, **beside}
+        rivals = {
+            **{f"profile {name}": each for name, each in ours.items() if name != profile},
+            **beside,
+        }
         for words, theirs in rivals.items():
-            differences = {title: accuracies[title] - theirs[title] for title in accuracies if title in theirs}
+            differences = {
+                title: accuracies[title] - theirs[title] for title in accuracies if title in theirs
+            }
             if differences:
                 rows.append((profile, words, *_summed(differences)))
-    header = ("Profile", "Compared with", "Datasets", "Mean difference", "At least as accurate", "Within one point")
+    header = (
+        "Profile",
+        "Compared with",
+        "Datasets",
+        "Mean difference",
+        "At least as accurate",
+        "Within one point",
+    )
     return Table(
-        "By how many points of accuracy the formula of a profile is ahead, and on how many datasets",
+        (
+            "By how many points of accuracy the formula of a profile is ahead, and on how many "
+            "datasets"
+        ),
         (*header, "Least difference", "On"),
         tuple(rows),
     )
@@ -96,11 +122,14 @@ def _summed(differences: Mapping[str, float]) -> tuple[Cell, ...]:
 
 
 def _by_dataset(results: Sequence[Result]) -> Runs:
-    """Return tested runs by dataset; none if each has one run of the profile "paper", or if two runs are of one kind.
+    """Return tested runs by dataset; none if each has one run of the profile "paper", or if two
+    runs are of one kind.
 
     Two runs are of one kind if they have the same dataset, profile and seed.
     """
-    tested = [result for result in results if result.ideal and result.ideal.accuracy_mean is not None]
+    tested = [
+        result for result in results if result.ideal and result.ideal.accuracy_mean is not None
+    ]
     by_path: dict[str, list[Result]] = {}
     for result in tested:
         by_path.setdefault(result.environment.dataset or result.name, []).append(result)
@@ -111,7 +140,10 @@ def _by_dataset(results: Sequence[Result]) -> Runs:
     stems = {path: PurePath(path).stem or path for path in by_path}
     names = list(stems.values())
     plain_titles = {path: stem if names.count(stem) == 1 else path for path, stem in stems.items()}
-    return {paper.title if (paper := paper_of(own[0])) else plain_titles[path]: own for path, own in by_path.items()}
+    return {
+        paper.title if (paper := paper_of(own[0])) else plain_titles[path]: own
+        for path, own in by_path.items()
+    }
 
 
 def _profiles(runs: Runs) -> list[str]:
@@ -125,13 +157,18 @@ def _others(runs: Runs) -> list[str]:
 
 
 def _ran(results: Sequence[Result], name: str) -> list[tuple[Result, Method]]:
-    return [(result, method) for result in results if (method := result.methods.get(name)) is not None]
+    return [
+        (result, method) for result in results if (method := result.methods.get(name)) is not None
+    ]
 
 
 def _shares(runs: Runs, name: str, profile: str | None = None) -> dict[str, float]:
-    """Return the mean accuracy of a method in %, by dataset; only of runs of a profile, if one is given."""
+    """Return the mean accuracy of a method in %, by dataset; only of runs of a profile, if one is
+    given.
+    """
     found = {
-        title: _accuracy([run for run in own if profile in (None, run.profile)], name) for title, own in runs.items()
+        title: _accuracy([run for run in own if profile in (None, run.profile)], name)
+        for title, own in runs.items()
     }
     return {title: figure.value for title, figure in found.items() if figure is not None}
 
@@ -147,7 +184,9 @@ def _told(paper: PaperDataset | None, name: str) -> Figure | None:
 
 
 def _accuracy(results: Sequence[Result], name: str) -> Figure | None:
-    """Return the accuracy of a method, averaged over runs, and the average of its deviations over folds."""
+    """Return the accuracy of a method, averaged over runs, and the average of its deviations over
+    folds.
+    """
     ran = _ran(results, name)
     accuracy = _mean([_percent(method.accuracy_mean) for _, method in ran])
     deviation = _mean([_percent(result.deviation(method)) for result, method in ran])

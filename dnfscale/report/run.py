@@ -1,4 +1,6 @@
-"""A run as it is given to the report, and as the report's sections use it: one formula, or one for each label."""
+"""A run as it is given to the report, and as the report's sections use it: one formula, or one for
+each label.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.data.models import parse_models
 from dnfscale.errors import DataError
-from dnfscale.report.cards.formula import ShownFormula, Support, shown_fold_formula, shown_formula, support_of
+from dnfscale.report.cards.formula import (
+    ShownFormula,
+    Support,
+    shown_fold_formula,
+    shown_formula,
+    support_of,
+)
 from dnfscale.report.titles import paper_of, run_titles
 from dnfscale.results.certificate import Certified, read_certificate
 from dnfscale.results.formula import Formula
@@ -23,7 +31,8 @@ class ReportRun:
 
     result: Result
     models: tuple[Model, ...] = ()
-    """One, or one for each of several labels; none if the file does not exist, or cannot be used."""
+    """One, or one for each of several labels; none if the file does not exist, or cannot be used.
+    """
     refused: str | None = None
     """Why the file cannot be used, if so."""
 
@@ -45,11 +54,19 @@ class FormulaView:
     @property
     def counted(self) -> str:
         """The word for rows for which the formula should hold, as in: 12 % positive."""
-        return "answered yes" if self.explains else "positive" if self.label is None else "with this label"
+        return (
+            "answered yes"
+            if self.explains
+            else "positive"
+            if self.label is None
+            else "with this label"
+        )
 
     @property
     def certificate(self) -> Certified | None:
-        """How far the rows that the formula was learned from support it; None if its record cannot be used."""
+        """How far the rows that the formula was learned from support it; None if its record cannot
+        be used.
+        """
         try:
             return None if self.model is None else read_certificate(self.model.certificate)
         except DataError:
@@ -106,11 +123,17 @@ class RunView:
         paper, model = paper_of(self.result), self.formulas[0].model
         if paper is None or model is None or self.has_labels:
             return None
-        return paper.outcome if (model.target, model.positive) == (paper.target, (paper.positive,)) else None
+        return (
+            paper.outcome
+            if (model.target, model.positive) == (paper.target, (paper.positive,))
+            else None
+        )
 
 
 def report_run(result: Result, model: object | None) -> ReportRun:
-    """Read the parsed model file of a run; if it cannot be used, the page says why and does without it."""
+    """Read the parsed model file of a run; if it cannot be used, the page says why and does without
+    it.
+    """
     try:
         return ReportRun(result, () if model is None else parse_models(model))
     except DataError as error:
@@ -121,7 +144,9 @@ def view_runs(runs: Sequence[ReportRun]) -> list[RunView]:
     """Read some runs."""
     titles = run_titles([run.result for run in runs])
     return [
-        RunView(title, run.result, _formulas(run.result, run.models), _target(run.models), run.refused)
+        RunView(
+            title, run.result, _formulas(run.result, run.models), _target(run.models), run.refused
+        )
         for title, run in zip(titles, runs, strict=True)
     ]
 
@@ -142,10 +167,14 @@ def _formulas(result: Result, models: Sequence[Model]) -> tuple[FormulaView, ...
 
 def _formula(result: Result, label: str | None, model: Model | None) -> FormulaView:
     ideal = result.ideal
-    learned = next((each for each in ideal.models if each.label_shown == label), None) if ideal else None
+    learned = (
+        next((each for each in ideal.models if each.label_shown == label), None) if ideal else None
+    )
     formulas = [formula for fold in (ideal.folds if ideal else ()) for formula in fold.formulas]
     folds = tuple(formula for formula in formulas if formula.label_shown == label)
-    return FormulaView(label, learned, folds, model, _reading(learned, model, result), result.explains)
+    return FormulaView(
+        label, learned, folds, model, _reading(learned, model, result), result.explains
+    )
 
 
 def _reading(learned: Formula | None, model: Model | None, result: Result) -> ShownFormula | None:

@@ -1,4 +1,6 @@
-"""Tables of several labels with cells shaded by a share, and the names of labels where there is little room."""
+"""Tables of several labels with cells shaded by a share, and the names of labels where there is
+little room.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from dnfscale.report.markup import Html, element, join, name_of
 SHADES = 5
 """The number of shades, besides no shade."""
 _LONGEST_NAME, _LONGEST_HEAD = 12, 32
-"""The most letters of one name, and of all names, with which labels head columns; otherwise their numbers do."""
+"""The most letters of one name, and of all names, with which labels head columns; otherwise their
+numbers do.
+"""
 _LONGEST_ROW = 40
 """The most letters of a name at the head of a row; the label's formula shows the full name."""
 
@@ -35,15 +39,26 @@ class Labels:
     @property
     def are_numbered(self) -> bool:
         lengths = [len(visible(name)) for name in self.names]
-        return max(lengths, default=0) > _LONGEST_NAME or sum(max(length, 2) for length in lengths) > _LONGEST_HEAD
+        return (
+            max(lengths, default=0) > _LONGEST_NAME
+            or sum(max(length, 2) for length in lengths) > _LONGEST_HEAD
+        )
 
     def row(self, index: int) -> Html:
-        """Return the head of a label's row: its name, with its number if columns are headed by numbers."""
+        """Return the head of a label's row: its name, with its number if columns are headed by
+        numbers.
+        """
         name = name_of(shortened(self.names[index]))
-        return join(element("span", f"{index + 1} ", class_="number"), name) if self.are_numbered else name
+        return (
+            join(element("span", f"{index + 1} ", class_="number"), name)
+            if self.are_numbered
+            else name
+        )
 
     def column(self, index: int) -> Html:
-        """Return the head of a label's column: its name or number; screen readers always get the name."""
+        """Return the head of a label's column: its name or number; screen readers always get the
+        name.
+        """
         if not self.are_numbered:
             return name_of(self.names[index])
         number = element("span", str(index + 1), class_="number", aria_hidden="true")
@@ -61,8 +76,12 @@ def shade(kind: str, share: float) -> str | None:
     return f"{kind}-{math.ceil(SHADES * share)}" if share > 0 else None
 
 
-def shaded_table(title: str, head: Sequence[Html | str], rows: Sequence[tuple[Html, Sequence[Cell]]]) -> Html:
-    """Return a table of shaded cells, each row with its head, in a box that scrolls; row heads stay in sight."""
+def shaded_table(
+    title: str, head: Sequence[Html | str], rows: Sequence[tuple[Html, Sequence[Cell]]]
+) -> Html:
+    """Return a table of shaded cells, each row with its head, in a box that scrolls; row heads stay
+    in sight.
+    """
     first, *others = head
     heads = [
         element("th", first, scope="col", class_="text"),

@@ -23,11 +23,15 @@ _WIDEST = 100
 _MOST_NAMED = 10
 """The most columns that are named one by one."""
 _UNASKED = ("majority", "one_rule", FORMULA_SIZE)
-"""Methods left out of the comparison: the first two are part of every study, the last has lines of its own."""
+"""Methods left out of the comparison: the first two are part of every study, the last has lines of
+its own.
+"""
 
 
 def write_summary(result: Result, models: Sequence[Model], folder: str, out: TextIO) -> None:
-    """Write the summary of a result and of the models beside it: one, or one for each of several labels."""
+    """Write the summary of a result and of the models beside it: one, or one for each of several
+    labels.
+    """
     ideal = result.ideal
     assert ideal is not None
     print(f"{result.name}: {', '.join(_table_words(result))}", file=out)
@@ -46,15 +50,28 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
             words = f"{reached} {objective_words(ideal.objective)}: learned for this"
             if ideal.objective.constant_mean is not None:
                 words += f"; always the same answer gives {share(ideal.objective.constant_mean)}"
-            print(textwrap.fill(words, _width(), initial_indent="objective  ", subsequent_indent=" " * 13), file=out)
+            print(
+                textwrap.fill(
+                    words, _width(), initial_indent="objective  ", subsequent_indent=" " * 13
+                ),
+                file=out,
+            )
         frequent = "most" if result.data.classes else "more"
         majority = 100 * (result.majority_share or 0.0)
-        print(f"majority   {majority:.1f} % for always giving the {frequent} frequent answer", file=out)
-        print(f"attributes {ideal.ell_mean:.1f} on average{' a class' * (len(models) > 1)}", file=out)
+        print(
+            f"majority   {majority:.1f} % for always giving the {frequent} frequent answer",
+            file=out,
+        )
+        print(
+            f"attributes {ideal.ell_mean:.1f} on average{' a class' * (len(models) > 1)}", file=out
+        )
         _write_sized(result.methods.get(FORMULA_SIZE), out)
         _write_comparisons(result, out)
     elif ideal.training_accuracy is not None:
-        print(f"\naccuracy   {100 * ideal.training_accuracy:.1f} % on the rows it was learned from", file=out)
+        print(
+            f"\naccuracy   {100 * ideal.training_accuracy:.1f} % on the rows it was learned from",
+            file=out,
+        )
     if result.data.silent_columns:
         _write_silent(result.data.silent_columns, out)
     print(f"\nfiles      {visible(folder)}", file=out)
@@ -86,8 +103,15 @@ def explain(formula: Formula, result: Result) -> str:
         by_weight = f"; by weight, {share(positive)}" if result.data.weight is not None else ""
         rows = f"{result.data.positive_rows or 0:,} of {result.data.rows:,} rows"
         return f"{same}{frequent} ({rows} are positive{by_weight})"
-    sizes = [count(formula.terms, "term"), count(formula.literals, "literal"), length_words(formula)]
-    return f"{', '.join(filter(None, sizes))}; ranking {formula.rank}, {count(formula.ell, 'attribute')}"
+    sizes = [
+        count(formula.terms, "term"),
+        count(formula.literals, "literal"),
+        length_words(formula),
+    ]
+    return (
+        f"{', '.join(filter(None, sizes))}; ranking {formula.rank}, "
+        f"{count(formula.ell, 'attribute')}"
+    )
 
 
 def _write_silent(columns: Sequence[str], out: TextIO) -> None:
@@ -95,10 +119,14 @@ def _write_silent(columns: Sequence[str], out: TextIO) -> None:
     named = ", ".join(visible(name) for name in columns[:_MOST_NAMED])
     more = f" and {len(columns) - _MOST_NAMED:,} more" if len(columns) > _MOST_NAMED else ""
     words = (
-        f"{named}{more}: the same in every row once cut; list columns of two values in data.boolean, or set other "
+        f"{named}{more}: the same in every row once cut; list columns of two values in "
+        "data.boolean, or set other "
         "booleanize.cuts"
     )
-    print(textwrap.fill(words, _width(), initial_indent="unused     ", subsequent_indent=" " * 13), file=out)
+    print(
+        textwrap.fill(words, _width(), initial_indent="unused     ", subsequent_indent=" " * 13),
+        file=out,
+    )
 
 
 def _write_sized(method: Method | None, out: TextIO) -> None:
@@ -119,11 +147,16 @@ def _write_comparisons(result: Result, out: TextIO) -> None:
         words_of.insert(0, "by accuracy, which the formula was not learned for:")
     for place, words in enumerate(words_of):
         opening = f"{'compared' if not place else '':<11}"
-        print(textwrap.fill(words, _width(), initial_indent=opening, subsequent_indent=" " * 13), file=out)
+        print(
+            textwrap.fill(words, _width(), initial_indent=opening, subsequent_indent=" " * 13),
+            file=out,
+        )
 
 
 def _write_truth(ideal: Method, box: Method | None, out: TextIO) -> None:
-    """Write how often a formula and the classifier that it explains are right, if the truth is known."""
+    """Write how often a formula and the classifier that it explains are right, if the truth is
+    known.
+    """
     if ideal.accuracy_mean is not None and box is not None and box.accuracy_mean is not None:
         print(f"accuracy   {100 * ideal.accuracy_mean:.1f} % of the formula, ", end="", file=out)
         print(f"{100 * box.accuracy_mean:.1f} % of the classifier", file=out)
@@ -134,13 +167,16 @@ def _spread(mean: float, deviation: float | None) -> str:
 
 
 def _formula_text(model: Model) -> str:
-    """Write what the formula predicts, and each of its terms as conditions, on lines that fit the terminal."""
+    """Write what the formula predicts, and each of its terms as conditions, on lines that fit the
+    terminal.
+    """
     head = visible(predicted(model))
     if not model.dnf.n_literals:
         return f"{head} for {'every' if model.dnf.terms else 'no'} row"
     attributes = model.tau.attributes
     terms = [
-        [visible(asked.text) for asked in conditions_of(attributes, term.literals, _SHORT)] for term in model.dnf.terms
+        [visible(asked.text) for asked in conditions_of(attributes, term.literals, _SHORT)]
+        for term in model.dnf.terms
     ]
     lines = [_wrapped(term, "  or " if number else "     ") for number, term in enumerate(terms)]
     return "\n".join([f"{head} if", *lines])

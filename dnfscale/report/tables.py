@@ -42,7 +42,9 @@ def study_tables(results: Sequence[Result]) -> dict[str, Table]:
 
 
 def accuracy_table(results: Sequence[Result]) -> Table:
-    """Lay out the accuracies of all methods: the paper's Figure 1. Runs that were not tested are left out."""
+    """Lay out the accuracies of all methods: the paper's Figure 1. Runs that were not tested are
+    left out.
+    """
     names, tested = _those(results, _knows_accuracy)
     run = {name for result in tested for name in result.methods}
     told = {name for result in tested if (paper := paper_of(result)) for name in paper.accuracies}
@@ -51,24 +53,33 @@ def accuracy_table(results: Sequence[Result]) -> Table:
         if name in run:
             columns.append((method_title(name), [_accuracy(result, name) for result in tested]))
         if name in told:
-            columns.append((_papers(method_title(name)), [_paper_accuracy(result, name) for result in tested]))
+            columns.append(
+                (_papers(method_title(name)), [_paper_accuracy(result, name) for result in tested])
+            )
     papers = [paper_of(result) for result in tested]
     literature = [_percent(paper.literature) if paper else None for paper in papers]
     if any(literature):
         columns.append((_papers("Literature"), literature))
-    return _table("Accuracy on rows not learned from, %, mean ± deviation over folds", names, columns)
+    return _table(
+        "Accuracy on rows not learned from, %, mean ± deviation over folds", names, columns
+    )
 
 
 def fidelity_table(results: Sequence[Result]) -> Table:
-    """Lay out how often formulas agree with the classifiers that they explain, and how accurate both are."""
-    names, explaining = _those(results, lambda result: bool(result.ideal and result.ideal.fidelity_mean is not None))
+    """Lay out how often formulas agree with the classifiers that they explain, and how accurate
+    both are.
+    """
+    names, explaining = _those(
+        results, lambda result: bool(result.ideal and result.ideal.fidelity_mean is not None)
+    )
     columns: list[Column] = [
         ("Fidelity", [_fidelity(result) for result in explaining]),
         ("Accuracy of the formula", [_accuracy(result, IDEAL) for result in explaining]),
         ("Accuracy of the classifier", [_accuracy(result, BLACK_BOX) for result in explaining]),
     ]
     title = (
-        "Fidelity to the classifier explained, and accuracy, on rows not learned from, %, mean ± deviation over folds"
+        "Fidelity to the classifier explained, and accuracy, on rows not learned from, %, "
+        "mean ± deviation over folds"
     )
     return _table(title, names, columns)
 
@@ -98,7 +109,9 @@ def label_table(results: Sequence[Result]) -> Table:
 
 
 def confusion_table(results: Sequence[Result]) -> Table:
-    """List the cells of the confusion matrices, summed over test folds: one line for each pair of labels."""
+    """List the cells of the confusion matrices, summed over test folds: one line for each pair of
+    labels.
+    """
     rows = [
         (name, label, given, amount_cell(confusion.rows[i][j]))
         for name, result in zip(run_titles(results), results, strict=True)
@@ -106,7 +119,9 @@ def confusion_table(results: Sequence[Result]) -> Table:
         for i, label in enumerate(confusion.labels)
         for j, given in enumerate(confusion.labels)
     ]
-    return Table("Test rows by label and answer", ("Dataset", "Label", "Answer", "Rows"), tuple(rows))
+    return Table(
+        "Test rows by label and answer", ("Dataset", "Label", "Answer", "Rows"), tuple(rows)
+    )
 
 
 def features_table(results: Sequence[Result]) -> Table:
@@ -114,7 +129,10 @@ def features_table(results: Sequence[Result]) -> Table:
     papers = [paper_of(result) for result in results]
     ideals = [result.ideal for result in results]
     ours: list[Column] = [
-        ("Attributes used", [Figure(i.ell_mean) if i and i.ell_mean is not None else None for i in ideals]),
+        (
+            "Attributes used",
+            [Figure(i.ell_mean) if i and i.ell_mean is not None else None for i in ideals],
+        ),
         ("Boolean attributes", [result.data.attributes for result in results]),
         ("Columns", [result.data.columns for result in results]),
         ("Rows", [result.data.rows for result in results]),
@@ -128,17 +146,28 @@ def features_table(results: Sequence[Result]) -> Table:
     columns: list[Column] = []
     for (name, cells), paper_cells in zip(ours, theirs, strict=True):
         columns += [(name, cells), (_papers(name), paper_cells)] if any(papers) else [(name, cells)]
-    return _table("Attributes used on average, and dimensions of the data", run_titles(results), columns)
+    return _table(
+        "Attributes used on average, and dimensions of the data", run_titles(results), columns
+    )
 
 
 def runtime_table(results: Sequence[Result]) -> Table:
-    """Lay out the run times: ours for all folds and per fold, the paper's for one split on its authors' laptop."""
+    """Lay out the run times: ours for all folds and per fold, the paper's for one split on its
+    authors' laptop.
+    """
     names, timed = _those(results, lambda result: bool(result.timing.methods_s))
     columns: list[Column] = [("Splits", [result.n_folds or None for result in timed])]
     for name in method_order({name for result in timed for name in result.timing.methods_s}):
         title = method_title(name)
-        columns.append((f"{title}, all splits, s", [_seconds(result.timing.methods_s.get(name)) for result in timed]))
-        columns.append((f"{title}, per split, s", [_seconds(split_seconds(result, name)) for result in timed]))
+        columns.append(
+            (
+                f"{title}, all splits, s",
+                [_seconds(result.timing.methods_s.get(name)) for result in timed],
+            )
+        )
+        columns.append(
+            (f"{title}, per split, s", [_seconds(split_seconds(result, name)) for result in timed])
+        )
         if name == IDEAL and any(paper_of(result) for result in timed):
             theirs = [paper.split_s if (paper := paper_of(result)) else None for result in timed]
             columns.append((_papers(f"{title}, per split, s"), theirs))
@@ -146,20 +175,26 @@ def runtime_table(results: Sequence[Result]) -> Table:
 
 
 def formula_table(results: Sequence[Result]) -> Table:
-    """Lay out the formulas of each first fold, one per label; the paper's comes from another split of the same data."""
+    """Lay out the formulas of each first fold, one per label; the paper's comes from another split
+    of the same data.
+    """
     first = [
         (name, result, fold, formula)
         for name, result in zip(run_titles(results), results, strict=True)
         if (fold := _first_fold(result)) is not None
         for formula in fold.formulas
     ]
-    columns: list[Column] = [("Test accuracy, %", [_share(fold.accuracy) for _, _, fold, _ in first])]
+    columns: list[Column] = [
+        ("Test accuracy, %", [_share(fold.accuracy) for _, _, fold, _ in first])
+    ]
     if any(formula.label is not None for *_, formula in first):
         columns.append(("Label", [formula.label_shown for *_, formula in first]))
     columns.append(("Formula", [formula.formula for *_, formula in first]))
     sized = [_first_sized(result, formula.label_shown) for _, result, _, formula in first]
     if any(sized):
-        columns.append((method_title(FORMULA_SIZE), [found and found[1].formula for found in sized]))
+        columns.append(
+            (method_title(FORMULA_SIZE), [found and found[1].formula for found in sized])
+        )
         columns.append(
             (
                 f"{method_title(FORMULA_SIZE)}, test accuracy, %",
@@ -167,7 +202,10 @@ def formula_table(results: Sequence[Result]) -> Table:
             )
         )
     if any(paper_of(result) for _, result, _, _ in first):
-        theirs = [paper.first_formula if (paper := paper_of(result)) else None for _, result, _, _ in first]
+        theirs = [
+            paper.first_formula if (paper := paper_of(result)) else None
+            for _, result, _, _ in first
+        ]
         columns.append((_papers("Formula"), theirs))
     return _table("Formula of the first fold", [name for name, *_ in first], columns)
 
@@ -189,7 +227,17 @@ def comparison_table(results: Sequence[Result]) -> Table:
         for label, result in zip(run_titles(results), results, strict=True)
         for paired in shown_comparisons(result)
     )
-    header = ("Dataset", "Method", "Against", "Difference", "From", "To", "Level, %", "Folds", "In words")
+    header = (
+        "Dataset",
+        "Method",
+        "Against",
+        "Difference",
+        "From",
+        "To",
+        "Level, %",
+        "Folds",
+        "In words",
+    )
     return Table("Difference in accuracy over the same folds, percentage points", header, rows)
 
 
@@ -203,12 +251,16 @@ def verdict(paired: Comparison) -> str:
 
 
 def split_seconds(result: Result, method: str) -> float | None:
-    """Return a method's seconds for one fold: those of all folds, which run together, divided by their number."""
+    """Return a method's seconds for one fold: those of all folds, which run together, divided by
+    their number.
+    """
     seconds = result.timing.methods_s.get(method)
     return seconds / result.n_folds if seconds is not None and result.n_folds else None
 
 
-def _those(results: Sequence[Result], wanted: Callable[[Result], bool]) -> tuple[list[str], list[Result]]:
+def _those(
+    results: Sequence[Result], wanted: Callable[[Result], bool]
+) -> tuple[list[str], list[Result]]:
     """Return the labels and the results of those that are wanted."""
     pairs = [(name, o) for name, o in zip(run_titles(results), results, strict=True) if wanted(o)]
     return [name for name, _ in pairs], [result for _, result in pairs]
@@ -216,7 +268,9 @@ def _those(results: Sequence[Result], wanted: Callable[[Result], bool]) -> tuple
 
 def _table(title: str, names: Sequence[str], columns: Sequence[Column]) -> Table:
     cells = [cells for _, cells in columns]
-    return Table(title, ("Dataset", *(name for name, _ in columns)), tuple(zip(names, *cells, strict=True)))
+    return Table(
+        title, ("Dataset", *(name for name, _ in columns)), tuple(zip(names, *cells, strict=True))
+    )
 
 
 def _papers(title: str) -> str:
@@ -228,11 +282,15 @@ def _accuracy(result: Result, name: str) -> Figure | None:
     if method is None or method.accuracy_mean is None:
         return None
     deviation = result.deviation(method)
-    return Figure(100 * method.accuracy_mean, deviation=None if deviation is None else 100 * deviation)
+    return Figure(
+        100 * method.accuracy_mean, deviation=None if deviation is None else 100 * deviation
+    )
 
 
 def _knows_accuracy(result: Result) -> bool:
-    return result.n_folds > 0 and any(method.accuracy_mean is not None for method in result.methods.values())
+    return result.n_folds > 0 and any(
+        method.accuracy_mean is not None for method in result.methods.values()
+    )
 
 
 def _fidelity(result: Result) -> Figure | None:
@@ -240,7 +298,9 @@ def _fidelity(result: Result) -> Figure | None:
     if ideal is None or ideal.fidelity_mean is None:
         return None
     deviation = None if result.leaves_one_out else ideal.fidelity_std
-    return Figure(100 * ideal.fidelity_mean, deviation=None if deviation is None else 100 * deviation)
+    return Figure(
+        100 * ideal.fidelity_mean, deviation=None if deviation is None else 100 * deviation
+    )
 
 
 def _paper_accuracy(result: Result, name: str) -> Figure | None:
@@ -262,11 +322,20 @@ def _first_fold(result: Result) -> Fold | None:
 
 
 def _first_sized(result: Result, label: str | None) -> tuple[Fold, SizedFormula] | None:
-    """Return the first fold of the formula-size method and its formula; with several labels, that of the given one."""
+    """Return the first fold of the formula-size method and its formula; with several labels, that
+    of the given one.
+    """
     method = result.methods.get(FORMULA_SIZE)
     folds = method.folds[:1] if method else ()
-    return next(((fold, sized) for fold in folds for sized in fold.sized if sized.label_shown == label), None)
+    return next(
+        ((fold, sized) for fold in folds for sized in fold.sized if sized.label_shown == label),
+        None,
+    )
 
 
 def _seconds(seconds: float | None) -> Figure | None:
-    return None if seconds is None else Figure(seconds, digits=0 if seconds >= 100 else 1 if seconds >= 10 else 2)
+    return (
+        None
+        if seconds is None
+        else Figure(seconds, digits=0 if seconds >= 100 else 1 if seconds >= 10 else 2)
+    )

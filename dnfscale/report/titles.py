@@ -32,10 +32,14 @@ def method_title(name: str) -> str:
 
 
 def method_order(names: Iterable[str]) -> list[str]:
-    """Return methods in the order in which they are shown: the known ones first, trivial ones last."""
+    """Return methods in the order in which they are shown: the known ones first, trivial ones
+    last.
+    """
     known = list(METHOD_TITLES)
     trivial = known.index("one_rule")
-    return sorted(names, key=lambda name: (known.index(name), "") if name in known else (trivial - 0.5, name))
+    return sorted(
+        names, key=lambda name: (known.index(name), "") if name in known else (trivial - 0.5, name)
+    )
 
 
 def shown_methods(result: Result) -> list[tuple[str, Method]]:
@@ -51,7 +55,9 @@ def shown_comparisons(result: Result) -> list[Comparison]:
 
 
 def run_titles(results: Sequence[Result]) -> list[str]:
-    """Return the name to show for each run: the paper's name of its dataset if it is unique, else the run's own."""
+    """Return the name to show for each run: the paper's name of its dataset if it is unique, else
+    the run's own.
+    """
     papers = [paper_of(result) for result in results]
     titles = [paper.title if paper else None for paper in papers]
     return [
@@ -61,7 +67,9 @@ def run_titles(results: Sequence[Result]) -> list[str]:
 
 
 def paper_of(result: Result) -> PaperDataset | None:
-    """Return the paper's figures for a dataset, if it is one of its twelve, all of which have two classes."""
+    """Return the paper's figures for a dataset, if it is one of its twelve, all of which have two
+    classes.
+    """
     dataset = result.environment.dataset
     same = dataset is not None and not result.data.classes and not result.explains
     return paper_dataset(str(dataset)) if same else None

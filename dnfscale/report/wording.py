@@ -20,7 +20,9 @@ from dnfscale.results.result import IDEAL, Result
 
 
 def accuracy_words(result: Result) -> list[str]:
-    """Say how accurate the formula is, and what to compare with; if it explains a classifier, how faithful it is."""
+    """Say how accurate the formula is, and what to compare with; if it explains a classifier, how
+    faithful it is.
+    """
     ideal = result.ideal
     if ideal is None:
         return []
@@ -31,15 +33,20 @@ def accuracy_words(result: Result) -> list[str]:
     words = [_tested_words(result, ideal)]
     if result.majority_share is not None:
         answer = "most frequent label" if result.data.classes else "more frequent answer"
-        words.append(f"Always giving the {answer} is right for {share(result.majority_share)} of the rows.")
+        words.append(
+            f"Always giving the {answer} is right for {share(result.majority_share)} of the rows."
+        )
     objective = ideal.objective
     if objective is not None and objective.mean is not None:
         words.append(
-            f"But the formula was not learned for accuracy; on the same test rows it comes to {share(objective.mean)} "
+            "But the formula was not learned for accuracy; on the same test rows it comes "
+            f"to {share(objective.mean)} "
             f"{objective_words(objective)}."
         )
         if objective.constant_mean is not None:
-            words.append(f"Always giving the same answer comes to {share(objective.constant_mean)}.")
+            words.append(
+                f"Always giving the same answer comes to {share(objective.constant_mean)}."
+            )
     paper = paper_of(result)
     if paper:
         told = paper.accuracies[IDEAL]
@@ -49,8 +56,14 @@ def accuracy_words(result: Result) -> list[str]:
 
 
 def comparison_words(result: Result, without: Collection[str] = ()) -> list[str]:
-    """Say how the formula compares with the other methods in the same folds; some may be left out."""
-    paired = {comparison.other: comparison for comparison in shown_comparisons(result) if comparison.method == IDEAL}
+    """Say how the formula compares with the other methods in the same folds; some may be
+    left out.
+    """
+    paired = {
+        comparison.other: comparison
+        for comparison in shown_comparisons(result)
+        if comparison.method == IDEAL
+    }
     words = []
     for name, method in shown_methods(result):
         if name in (IDEAL, "majority", *without) or method.accuracy_mean is None:
@@ -79,10 +92,18 @@ def objective_words(objective: Objective) -> str:
 
 def difference_words(paired: Comparison) -> str:
     """Write a difference with its interval and what it shows."""
-    shown = "the formula is more accurate" if paired.low > 0 else "it is more accurate" if paired.high < 0 else None
+    shown = (
+        "the formula is more accurate"
+        if paired.low > 0
+        else "it is more accurate"
+        if paired.high < 0
+        else None
+    )
     return (
-        f"{shown or 'no difference shown'} (the formula {signed(100 * paired.difference_mean)} points, "
-        f"{100 * paired.level:.0f} % interval {signed(100 * paired.low)} to {signed(100 * paired.high)})"
+        f"{shown or 'no difference shown'} (the formula "
+        f"{signed(100 * paired.difference_mean)} points, "
+        f"{100 * paired.level:.0f} % interval {signed(100 * paired.low)} to "
+        f"{signed(100 * paired.high)})"
     )
 
 
@@ -90,7 +111,10 @@ def failed_words(method: Method) -> str:
     """Say in how many folds a method failed; empty if in none."""
     failed = method.failed_folds
     return (
-        f": over {len(method.folds) - failed} of {count(len(method.folds), 'fold')}, the others failed"
+        (
+            f": over {len(method.folds) - failed} of {count(len(method.folds), 'fold')}, the "
+            "others failed"
+        )
         if failed
         else ""
     )
@@ -112,10 +136,14 @@ def length_words(formula: Formula | None) -> str | None:
 
 
 def interval_words(what: str, each: str = "of them") -> str:
-    """Say what the intervals beside the lines promise, and what not, for shares of `what`; all `each` hold together."""
+    """Say what the intervals beside the lines promise, and what not, for shares of `what`; all
+    `each` hold together.
+    """
     return (
-        f"Rows are those learned from. An interval is for the share of {what} among new cases that meet its line. With "
-        f"probability at least {100 * (1 - DELTA):g} % all {each} hold. This accounts for choosing the lines on these "
+        f"Rows are those learned from. An interval is for the share of {what} among new "
+        "cases that meet its line. With "
+        f"probability at least {100 * (1 - DELTA):g} % all {each} hold. This accounts for "
+        "choosing the lines on these "
         "rows, but not for choosing the attributes on them."
     )
 
@@ -125,22 +153,37 @@ def suite_words(views: Sequence[RunView]) -> list[str]:
     words = []
     results = [view.result for view in views]
     paired = [paired for result in results for paired in shown_comparisons(result)]
-    comparisons = [each for each in paired if each.method == IDEAL and each.other not in ("majority", BLACK_BOX)]
+    comparisons = [
+        each
+        for each in paired
+        if each.method == IDEAL and each.other not in ("majority", BLACK_BOX)
+    ]
     for other in dict.fromkeys(paired.other for paired in comparisons):
         these = [paired for paired in comparisons if paired.other == other]
         better = sum(paired.low > 0 for paired in these)
         worse = sum(paired.high < 0 for paired in these)
         name, same = _lowered(method_title(other)), len(these) - better - worse
-        found = [("no difference shown", same), ("the formula more accurate", better), (f"{name} more accurate", worse)]
+        found = [
+            ("no difference shown", same),
+            ("the formula more accurate", better),
+            (f"{name} more accurate", worse),
+        ]
         said = ", ".join(f"{result} in {n}" for result, n in found if n)
         words.append(f"Formula against {name}, {count(len(these), 'run')}: {said}.")
     papers = [(result.ideal, paper_of(result)) for result in results]
-    told = [(ideal.accuracy_mean, paper.accuracies[IDEAL]) for ideal, paper in papers if ideal and paper]
-    known = [(100 * mean, paper) for mean, paper in told if mean is not None and paper.deviation is not None]
+    told = [
+        (ideal.accuracy_mean, paper.accuracies[IDEAL]) for ideal, paper in papers if ideal and paper
+    ]
+    known = [
+        (100 * mean, paper)
+        for mean, paper in told
+        if mean is not None and paper.deviation is not None
+    ]
     if len(known) > 1:
         close = sum(abs(mean - paper.mean) <= (paper.deviation or 0) for mean, paper in known)
         words.append(
-            f"Against the paper's own figures for this method: in {close} of {len(known)} runs our mean lies "
+            f"Against the paper's own figures for this method: in {close} of {len(known)} "
+            "runs our mean lies "
             "within one of its standard deviations."
         )
     return words
@@ -181,44 +224,62 @@ def _tested_words(result: Result, ideal: Method) -> str:
     if result.leaves_one_out:
         right = round(sum(accuracies))
         return (
-            f"Each of the {len(accuracies):,} rows was left out in turn and predicted from the others: "
+            f"Each of the {len(accuracies):,} rows was left out in turn and predicted from "
+            "the others: "
             f"{right:,} came out right, {share(mean)}."
         )
     return (
-        f"Formulas learned this way, each tested on rows it had not seen, were right for {share(mean)} of them on "
-        f"average ({count(len(accuracies), 'fold')}, from {share(min(accuracies))} to {share(max(accuracies))}, "
+        "Formulas learned this way, each tested on rows it had not seen, were right for "
+        f"{share(mean)} of them on "
+        f"average ({count(len(accuracies), 'fold')}, from {share(min(accuracies))} to "
+        f"{share(max(accuracies))}, "
         f"standard deviation {100 * (ideal.accuracy_std or 0.0):.1f} points)."
     )
 
 
 def _fidelity_words(result: Result, ideal: Method) -> list[str]:
-    meaning = "This is the fidelity: how well the formula stands in for the classifier, right or wrong."
+    meaning = (
+        "This is the fidelity: how well the formula stands in for the classifier, right or wrong."
+    )
     if ideal.fidelity_mean is None:
         if ideal.training_accuracy is None:
             return []
         return [
-            f"The formula answers as the classifier does for {share(ideal.training_accuracy)} of the "
+            "The formula answers as the classifier does for "
+            f"{share(ideal.training_accuracy)} of the "
             f"{result.data.rows:,} rows it was learned from. {meaning}",
             "How it does on other rows was not measured.",
         ]
     found = [fold.fidelity for fold in ideal.folds if fold.fidelity is not None]
     mean = ideal.fidelity_mean
     if result.leaves_one_out or not found:
-        words = f"Formulas learned without a row answered as the classifier does for {share(mean)} of the rows."
+        words = (
+            "Formulas learned without a row answered as the classifier does for "
+            f"{share(mean)} of the rows."
+        )
     else:
         words = (
-            "Formulas learned this way, each tested on rows it had not seen, answered as the classifier does for "
-            f"{share(mean)} of them on average ({count(len(found), 'fold')}, from {share(min(found))} to "
-            f"{share(max(found))}, standard deviation {100 * (ideal.fidelity_std or 0.0):.1f} points)."
+            "Formulas learned this way, each tested on rows it had not seen, answered as "
+            "the classifier does for "
+            f"{share(mean)} of them on average ({count(len(found), 'fold')}, from "
+            f"{share(min(found))} to "
+            f"{share(max(found))}, standard deviation "
+            f"{100 * (ideal.fidelity_std or 0.0):.1f} points)."
         )
     box = result.methods.get(BLACK_BOX)
     if ideal.accuracy_mean is None or box is None or box.accuracy_mean is None:
-        return [words, meaning, "How often either of them is right was not measured: the true answers are not known."]
+        return [
+            words,
+            meaning,
+            "How often either of them is right was not measured: the true answers are not known.",
+        ]
     return [
         words,
         meaning,
-        f"Against the truth, the formula is right for {share(ideal.accuracy_mean)} of these rows and the classifier "
-        f"for {share(box.accuracy_mean)}; if it was trained on some of them, it looks better here than it is.",
+        f"Against the truth, the formula is right for {share(ideal.accuracy_mean)} of "
+        "these rows and the classifier "
+        f"for {share(box.accuracy_mean)}; if it was trained on some of them, it looks "
+        "better here than it is.",
     ]
 
 
@@ -234,4 +295,8 @@ def _training_words(result: Result, ideal: Method) -> list[str]:
 
 def _lowered(title: str) -> str:
     """Return a title as it stands inside a sentence."""
-    return title if title not in METHOD_TITLES.values() or title == "XGBoost" else title[0].lower() + title[1:]
+    return (
+        title
+        if title not in METHOD_TITLES.values() or title == "XGBoost"
+        else title[0].lower() + title[1:]
+    )

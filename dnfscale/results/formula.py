@@ -37,7 +37,9 @@ class Attribute(Record, frozen=True, kw_only=True):
     zone: str | None = None
     """The time zone of the part."""
     test: str | None = field(default_factory=null)
-    value: bool | int | float | str | Infinite | tuple[int | float | str, ...] | None = field(default_factory=null)
+    value: bool | int | float | str | Infinite | tuple[int | float | str, ...] | None = field(
+        default_factory=null
+    )
     measure: str | None = None
     """What the value measures, if it is a date, a time, a duration or a decimal."""
 

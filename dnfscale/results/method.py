@@ -34,8 +34,8 @@ class Fold(Record, frozen=True, kw_only=True):
     """What a method did in one fold.
 
     `accuracy` follows from `correct` and `tested`, and these from the confusion, where they are
-    known. The keys that describe the formula of a fold repeat those of its only entry in `formulas`;
-    they are left out where there is not exactly one.
+    known. The keys that describe the formula of a fold repeat those of its only entry in
+    `formulas`; they are left out where there is not exactly one.
     """
 
     fold: Count

@@ -1,8 +1,8 @@
 """result.json, schema dnfscale.result/2.
 
-Nothing in it depends on how the rows were partitioned, on workers, or on the time it took; what does
-goes into `timing` and `environment`. Every share has the integers beside it that it is made of. Rows
-that have weights are counted in units, of which `data.weight.unit` are a weight of one.
+Nothing in it depends on how the rows were partitioned, on workers, or on the time it took; what
+does goes into `timing` and `environment`. Every share has the integers beside it that it is made
+of. Rows that have weights are counted in units, of which `data.weight.unit` are a weight of one.
 """
 
 from __future__ import annotations
@@ -208,6 +208,7 @@ def parse_result(record: object) -> Result:
         record = upgraded(record)
     elif schema != RESULT_SCHEMA:
         raise DataError(
-            f"expected the result.json of a study or a fit, schema {RESULT_SCHEMA}, got schema {schema!r:.60}"
+            f"expected the result.json of a study or a fit, schema {RESULT_SCHEMA}, got "
+            f"schema {schema!r:.60}"
         )
     return checked(record, Result, "a result")

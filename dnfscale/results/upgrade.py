@@ -1,8 +1,8 @@
 """Results of the schema dnfscale.result/1 in the shape of dnfscale.result/2.
 
-What the first schema did not record is null. It had no counts behind its accuracies, and its formulas
-were text, so their lines are parsed. Weights were floats; a unit in which all of them are whole
-numbers becomes the unit, and if there is none, they are null.
+What the first schema did not record is null. It had no counts behind its accuracies, and its
+formulas were text, so their lines are parsed. Weights were floats; a unit in which all of them are
+whole numbers becomes the unit, and if there is none, they are null.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def upgraded(record: Parsed) -> dict[str, Parsed]:
         return _Upgrade(record).result()
     except _MISSHAPEN as error:
         told = f"{type(error).__name__}: {error}"
-        raise DataError(f"expected a result, but it is damaged ({told:.100}); run the job again") from error
+        raise DataError(
+            f"expected a result, but it is damaged ({told:.100}); run the job again"
+        ) from error
 
 
 class _Upgrade:
@@ -107,7 +109,9 @@ class _Upgrade:
         if "path" in entries[0]:
             return {"sized": [_sized(entry) for entry in entries]}
         # A method that nobody knows may have a formula of another kind.
-        return {"formulas": [self._formula(each) for each in entries]} if "terms" in entries[0] else {}
+        return (
+            {"formulas": [self._formula(each) for each in entries]} if "terms" in entries[0] else {}
+        )
 
     def _formula(self, entry: Parsed) -> dict[str, Parsed]:
         return {
@@ -145,8 +149,8 @@ class _Upgrade:
 def parse_terms(text: str, names: Sequence[str]) -> list[list[tuple[int, bool]]] | None:
     """Return the terms of a formula as `core.formula.Dnf.render` writes them over attributes.
 
-    Each term is a list of (attribute, whether it holds). Brackets may stand around whole terms only;
-    anything else, or another name, gives None, not a guess.
+    Each term is a list of (attribute, whether it holds). Brackets may stand around whole terms
+    only; anything else, or another name, gives None, not a guess.
     """
     tokens = _tokens(text)
     if tokens in (["false"], ["true"]):

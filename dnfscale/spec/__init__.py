@@ -1,1 +1,3 @@
-"""What a job says: one typed tree, in which each key is declared once, and the registries that extend it."""
+"""What a job says: one typed tree, in which each key is declared once, and the registries that
+extend it.
+"""

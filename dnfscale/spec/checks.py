@@ -30,7 +30,9 @@ MOST_CUTS = 31
 def listed(values: Sequence[Any]) -> str:
     """Write out values: the first ten, and how many more there are."""
     written = [repr(value) for value in values]
-    return ", ".join(written[:10]) + (f" and {len(written) - 10:,} more" if len(written) > 10 else "")
+    return ", ".join(written[:10]) + (
+        f" and {len(written) - 10:,} more" if len(written) > 10 else ""
+    )
 
 
 def whole(low: int, high: int | None = None) -> Check:
@@ -77,8 +79,14 @@ def fraction_above_0(value: Any) -> Fraction:
 
 
 def proper_fraction(value: Any) -> Fraction:
-    """Return a number between 0 and 1 as the nearest fraction whose denominator is small enough to count with."""
-    found = _fraction(value).limit_denominator(_MOST_DENOMINATOR) if 0 < real(value) < 1 else Fraction(0)
+    """Return a number between 0 and 1 as the nearest fraction whose denominator is small enough to
+    count with.
+    """
+    found = (
+        _fraction(value).limit_denominator(_MOST_DENOMINATOR)
+        if 0 < real(value) < 1
+        else Fraction(0)
+    )
     if not 0 < found < 1:
         raise ValueError("a number above 0 and below 1")
     return found
@@ -110,7 +118,9 @@ class OneOf:
 
     def __call__(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.choices:
-            raise ValueError("one of " + ", ".join(map(repr, self.choices)) + _nearest(value, self.choices))
+            raise ValueError(
+                "one of " + ", ".join(map(repr, self.choices)) + _nearest(value, self.choices)
+            )
         return value
 
 
@@ -166,7 +176,8 @@ def labels(value: Any) -> tuple[Any, ...]:
 def job_name(value: Any) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", value):
         raise ValueError(
-            "a name of letters, digits, dots, hyphens and underscores, because the run's folder is called so"
+            "a name of letters, digits, dots, hyphens and underscores, because the run's "
+            "folder is called so"
         )
     return value
 
@@ -181,7 +192,9 @@ def cuts(*choices: str) -> Check:
             return int(whole(1, MOST_CUTS)(value))
         except ValueError:
             known = ", ".join(map(repr, choices))
-            raise ValueError(f"one of {known}, or a number of quantiles between 1 and {MOST_CUTS}") from None
+            raise ValueError(
+                f"one of {known}, or a number of quantiles between 1 and {MOST_CUTS}"
+            ) from None
 
     return check
 
@@ -191,9 +204,13 @@ def given_cuts(value: Any) -> tuple[tuple[str, tuple[int | float | str, ...]], .
     by_column = pairs(value)
     listed_cuts = all(is_list(own) and 0 < len(own) <= MOST_CUTS for own in by_column.values())
     if value is None or (not by_column and not _is_empty(value)) or not listed_cuts:
-        raise ValueError(f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}")
+        raise ValueError(
+            f"a table of columns and up to {MOST_CUTS} cuts each, such as {{age = [18, 65]}}"
+        )
     if not all(_is_cut(cut) for own in by_column.values() for cut in list(own)):
-        raise ValueError("a table of columns and finite numbers, dates or times, such as {age = [18, 65]}")
+        raise ValueError(
+            "a table of columns and finite numbers, dates or times, such as {age = [18, 65]}"
+        )
     return tuple((name, tuple(map(written_cut, list(own)))) for name, own in by_column.items())
 
 
@@ -203,12 +220,16 @@ def written_cut(value: Any) -> int | float | str:
         return value
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
-    found = value.item() if isinstance(value, numbers.Real) and hasattr(value, "item") else str(value)
+    found = (
+        value.item() if isinstance(value, numbers.Real) and hasattr(value, "item") else str(value)
+    )
     return found if isinstance(found, int | float) else str(found)
 
 
 def parts_of_times(known: Collection[str]) -> Check:
-    """Return the check of parts of dates and times: of all columns that have them, or of some, by column."""
+    """Return the check of parts of dates and times: of all columns that have them, or of some, by
+    column.
+    """
 
     def are_parts(given: Any) -> bool:
         return (
@@ -224,7 +245,8 @@ def parts_of_times(known: Collection[str]) -> Check:
         listed = [is_list(own) and len(own) > 0 for own in by_column.values()] if by_column else []
         if not listed or not all(listed) or not all(map(are_parts, by_column.values())):
             raise ValueError(
-                f"a list out of {', '.join(map(repr, known))}, for all dates and times, or a table of columns and "
+                f"a list out of {', '.join(map(repr, known))}, for all dates and times, or "
+                "a table of columns and "
                 'such lists, as in {admitted = ["weekday"]}'
             )
         return tuple((name, tuple(own)) for name, own in by_column.items())
@@ -249,7 +271,11 @@ def whole_or(word: str, low: int, high: int | None = None) -> Check:
 
 def memory_bytes(value: Any) -> float:
     """Return an amount of memory in bytes."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B", value) if isinstance(value, str) else None
+    match = (
+        re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B", value)
+        if isinstance(value, str)
+        else None
+    )
     if match is None:
         raise ValueError('an amount of memory, such as "4GiB" or "700MiB"')
     power = ("", "k", "m", "g", "t").index(match[2].lower())
@@ -261,12 +287,17 @@ def memory(value: Any) -> str:
     if n_bytes > _MOST_WORKER_BYTES:
         raise ValueError(f"at most {_MOST_WORKER_BYTES >> 50} PiB")
     if n_bytes < _LEAST_WORKER_BYTES:
-        raise ValueError(f"at least {_LEAST_WORKER_BYTES >> 20} MiB, which a worker needs for its libraries alone")
+        raise ValueError(
+            f"at least {_LEAST_WORKER_BYTES >> 20} MiB, which a worker needs for its "
+            "libraries alone"
+        )
     return str(value)
 
 
 def plain_word(what: str, pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_.@:+/-]*") -> Check:
-    """Return the check of a word that is safe in a script or on another host: no value is ever code."""
+    """Return the check of a word that is safe in a script or on another host: no value is ever
+    code.
+    """
 
     def check(value: Any) -> str:
         if not isinstance(value, str) or not re.fullmatch(pattern, value):
@@ -277,13 +308,17 @@ def plain_word(what: str, pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_.@:+/-]*") -> 
 
 
 def is_list(value: Any) -> bool:
-    """Return whether a value is a list, another sequence that is no text, or an array of one dimension."""
+    """Return whether a value is a list, another sequence that is no text, or an array of one
+    dimension.
+    """
     is_sequence = isinstance(value, Sequence) and not isinstance(value, str | bytes)
     return is_sequence or getattr(value, "ndim", None) == 1
 
 
 def pairs(value: Any) -> dict[str, Any]:
-    """Return a table by its keys, which may be written as pairs too; an empty one for anything else."""
+    """Return a table by its keys, which may be written as pairs too; an empty one for anything
+    else.
+    """
     try:
         found = dict(value)
     except (TypeError, ValueError):
@@ -303,7 +338,9 @@ def _is_cut(cut: Any) -> bool:
 
 def _whole_number(value: Any) -> int | None:
     value = _alone(value)
-    return int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else None
+    return (
+        int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else None
+    )
 
 
 def _alone(value: Any) -> Any:

@@ -1,7 +1,9 @@
-"""The table [cluster]: what all kinds of clusters have in common; what is a kind's own is declared by its module.
+"""The table [cluster]: what all kinds of clusters have in common; what is a kind's own is declared
+by its module.
 
-A spec may hold the tables of several kinds, so that cluster.kind alone chooses among them. No value is ever code:
-anything that goes into the script of a batch system or to another host is checked to be a plain word.
+A spec may hold the tables of several kinds, so that cluster.kind alone chooses among them. No value
+is ever code: anything that goes into the script of a batch system or to another host is checked to
+be a plain word.
 """
 
 from __future__ import annotations
@@ -37,10 +39,14 @@ def plain_path(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """The private authority that all parts of a cluster trust, and the certificate that this one shows."""
+    """The private authority that all parts of a cluster trust, and the certificate that this one
+    shows.
+    """
 
     ca_file: str = key(plain_path, None, "the authority", required=True, example="tls/ca.pem")
-    cert_file: str = key(plain_path, None, "the certificate", required=True, example="tls/client.pem")
+    cert_file: str = key(
+        plain_path, None, "the certificate", required=True, example="tls/client.pem"
+    )
     key_file: str = key(plain_path, None, "its key", required=True, example="tls/client-key.pem")
 
 
@@ -61,7 +67,10 @@ class ClusterSpec:
     memory_limit: str = key(memory, "4GiB", "per worker")
     fan_in: int = key(whole(2, 1024), 8, "how many summaries are merged at once", portable=True)
     lost_timeout_s: float = key(
-        seconds, 300.0, "exit code 4 after this long without any worker, or any answer of the scheduler", portable=True
+        seconds,
+        300.0,
+        "exit code 4 after this long without any worker, or any answer of the scheduler",
+        portable=True,
     )
     insecure: bool = key(yes_no, False, "allow a scheduler on another machine without TLS")
     start_timeout_s: float | None = key(
@@ -117,7 +126,10 @@ def check_cluster_keys(spec: ClusterSpec) -> None:
     """Raise SpecError where keys of [cluster] contradict each other."""
     if spec.adaptive is not None and spec.adaptive.minimum > spec.adaptive.maximum:
         raise SpecError(
-            f"cluster.adaptive.minimum must be at most maximum, {spec.adaptive.maximum}, got {spec.adaptive.minimum}",
+            (
+                f"cluster.adaptive.minimum must be at most maximum, {spec.adaptive.maximum}, "
+                f"got {spec.adaptive.minimum}"
+            ),
             "cluster.adaptive.minimum",
         )
     spec.facts.check_keys(spec)
@@ -127,4 +139,6 @@ def check_given(spec: ClusterSpec, block: type, name: str, example: str) -> None
     """Raise SpecError unless a key that a kind cannot do without is given."""
     if not getattr(spec.own(block), name):
         table = cluster_blocks()[spec.kind][1]
-        raise SpecError(f'cluster.kind = "{spec.kind}" needs {table}.{name}, {example}; add it', "cluster.kind")
+        raise SpecError(
+            f'cluster.kind = "{spec.kind}" needs {table}.{name}, {example}; add it', "cluster.kind"
+        )

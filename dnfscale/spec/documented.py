@@ -1,4 +1,6 @@
-"""The documented block: every key of a job's spec with its default and one line of help, as TOML that can be read."""
+"""The documented block: every key of a job's spec with its default and one line of help, as TOML
+that can be read.
+"""
 
 from __future__ import annotations
 

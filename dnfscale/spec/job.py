@@ -1,6 +1,8 @@
-"""Job specs: TOML in, a typed and checked JobSpec out; an error names the file, the line and what to write instead.
+"""Job specs: TOML in, a typed and checked JobSpec out; an error names the file, the line and what
+to write instead.
 
-Each key is declared where its value is used: learn.py, cluster.py, here, and in the modules that register.
+Each key is declared where its value is used: learn.py, cluster.py, here, and in the modules that
+register.
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ from dnfscale.spec.cluster import ClusterSpec, check_cluster_keys, cluster_block
 from dnfscale.spec.keys import Key, blocks_of, built, key, keys_of, subtable
 from dnfscale.spec.learn import PROFILES, LearnSpec, learn_keys, settled
 from dnfscale.spec.registry import CATALOGUES, COMPETITORS, Competitor
-from dnfscale.spec.storage import Access, file_path, is_local, is_named, is_remote, joined, local_path
+from dnfscale.spec.storage import (
+    Access,
+    file_path,
+    is_local,
+    is_named,
+    is_remote,
+    joined,
+    local_path,
+)
 from dnfscale.spec.toml import Origin, flattened, parse_overrides, read_toml, unknown, write_values
 
 IDEAL = "ideal"
@@ -30,7 +40,11 @@ BLACK_BOX = "black_box"
 
 def _methods(value: Any) -> tuple[str, ...]:
     known = (IDEAL, *_run_order(COMPETITORS))
-    if not checks.is_list(value) or not value or not all(isinstance(item, str) and item in known for item in value):
+    if (
+        not checks.is_list(value)
+        or not value
+        or not all(isinstance(item, str) and item in known for item in value)
+    ):
         raise ValueError("a list of methods out of " + ", ".join(map(repr, known)))
     return tuple(method for method in known if method in value)
 
@@ -42,7 +56,10 @@ class Data:
     path: str = key(
         file_path,
         None,
-        "file, directory (also hive-style), glob, URL (s3://, gs://, abfs://), builtin:NAME, paper:NAME",
+        (
+            "file, directory (also hive-style), glob, URL (s3://, gs://, abfs://), "
+            "builtin:NAME, paper:NAME"
+        ),
         required=True,
         example="visits.parquet",
     )
@@ -53,7 +70,9 @@ class Data:
 class Distill:
     """What a formula is to explain."""
 
-    model: str | None = key(local_path, None, "a classifier that XGBoost saved", example="model.json")
+    model: str | None = key(
+        local_path, None, "a classifier that XGBoost saved", example="model.json"
+    )
     threshold: float = key(
         lambda value: float(checks.proper_fraction(value)),
         0.5,
@@ -74,7 +93,9 @@ class Head:
     """The keys that stand above all tables."""
 
     schema_version: int = key(checks.whole(1, 1), None, "", required=True, example=1)
-    name: str | None = key(checks.job_name, None, "default: the name of the spec file", example="visits")
+    name: str | None = key(
+        checks.job_name, None, "default: the name of the spec file", example="visits"
+    )
     kind: str = key(
         checks.one_of("fit", "study", "distill"),
         "study",
@@ -103,7 +124,9 @@ TREE: tuple[tuple[type, str], ...] = (
     (ClusterSpec, "cluster"),
     (Output, "output"),
 )
-"""The tables of a job, and where each stands; the blocks of competitors and kinds of clusters come from registries."""
+"""The tables of a job, and where each stands; the blocks of competitors and kinds of clusters come
+from registries.
+"""
 
 
 @cache
@@ -126,7 +149,9 @@ def competitor_blocks() -> dict[str, tuple[type, str]]:
 
 
 def asking_key(name: str) -> Key:
-    """Return the first key of a competitor's table: given, it asks for the competitor as the table itself does."""
+    """Return the first key of a competitor's table: given, it asks for the competitor as the table
+    itself does.
+    """
     block, path = competitor_blocks()[name]
     return next(iter(keys_of(block, path).values()))
 
@@ -137,7 +162,9 @@ class JobSpec:
 
     origin: Origin
     values: Mapping[str, Any]
-    """Every key with its value, as resolved() writes them; None where a key has neither value nor default."""
+    """Every key with its value, as resolved() writes them; None where a key has neither value nor
+    default.
+    """
     name: str
     kind: str
     profile: str
@@ -177,13 +204,21 @@ class JobSpec:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods to run: those listed, else the formula, the free ones, and every baseline with a table."""
+        """The methods to run: those listed, else the formula, the free ones, and every baseline
+        with a table.
+        """
         if self.kind == "distill":
             return (IDEAL, BLACK_BOX)
         if self.asked_methods is not None:
             return tuple(dict.fromkeys((IDEAL, *self.asked_methods)))
-        free = () if self.kind == "fit" else tuple(name for name in COMPETITORS if COMPETITORS[name].options is None)
-        wanted = [name for name, options in self.competitors.items() if getattr(options, "run", True)]
+        free = (
+            ()
+            if self.kind == "fit"
+            else tuple(name for name in COMPETITORS if COMPETITORS[name].options is None)
+        )
+        wanted = [
+            name for name, options in self.competitors.items() if getattr(options, "run", True)
+        ]
         return (IDEAL, *_run_order((*free, *wanted)))
 
     @property
@@ -207,7 +242,9 @@ class JobSpec:
 
     @property
     def output_access(self) -> Access:
-        """How to reach the store for the run's files: as that of the data, where it is of the same kind."""
+        """How to reach the store for the run's files: as that of the data, where it is of the same
+        kind.
+        """
         same_kind = _scheme(self.data.path) == _scheme(self.output.dir)
         return self.output.storage.or_else(self.data.storage) if same_kind else self.output.storage
 
@@ -220,8 +257,14 @@ class JobSpec:
         return self.origin.place(key)
 
     def essence(self) -> str:
-        """Return the part of the spec that the result depends on: all but where and how fast the job runs."""
-        kept = {path: value for path, value in self._anywhere.items() if not path.startswith(("cluster.", "output."))}
+        """Return the part of the spec that the result depends on: all but where and how fast the
+        job runs.
+        """
+        kept = {
+            path: value
+            for path, value in self._anywhere.items()
+            if not path.startswith(("cluster.", "output."))
+        }
         return write_values(kept)
 
     def resolved(self) -> str:
@@ -243,14 +286,20 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
     overrides = overrides or {}
     origin = Origin(file, lines, frozenset(overrides))
     given = overridden(flattened(document, job_keys(), origin), overrides, job_keys())
-    values = {path: origin.checked(known, given[path]) for path, known in job_keys().items() if path in given}
+    values = {
+        path: origin.checked(known, given[path])
+        for path, known in job_keys().items()
+        if path in given
+    }
     for table, prefix in TREE:
         _check_required(keys_of(table, prefix), given, origin)
     tables = {path for path in lines if path not in job_keys()}
     return spec_of(origin, _completed(values, tables, origin))
 
 
-def overridden(given: dict[str, Any], overrides: Mapping[str, Any], known: Mapping[str, Key]) -> dict[str, Any]:
+def overridden(
+    given: dict[str, Any], overrides: Mapping[str, Any], known: Mapping[str, Key]
+) -> dict[str, Any]:
     """Return given values with those of the command line in their place."""
     for path in overrides:
         if path not in known:
@@ -276,11 +325,15 @@ def _check_required(keys: Mapping[str, Key], given: Mapping[str, Any], origin: O
         if known.table.count(".") == 0:
             raise SpecError(f"{origin.file}: expected the key {path}, but it is not there; add it")
         if any(other.startswith(f"{known.table}.") for other in given):
-            origin.fail(known.table, f"[{known.table}] needs {path} too; add it, or leave out the table")
+            origin.fail(
+                known.table, f"[{known.table}] needs {path} too; add it, or leave out the table"
+            )
 
 
 def _completed(given: dict[str, Any], tables: set[str], origin: Origin) -> dict[str, Any]:
-    """Return every key of the job with its value: as it was written, or by record, profile or default."""
+    """Return every key of the job with its value: as it was written, or by record, profile or
+    default.
+    """
     profile = given.get("profile", Head().profile)
     names = {known.path: name for name, known in learn_keys().items()}
     written = {names[path]: value for path, value in given.items() if path in names}
@@ -313,7 +366,9 @@ def _asked(given: Mapping[str, Any], tables: set[str]) -> set[str]:
 
 
 def _keys_of_others(chosen: set[str]) -> Iterator[str]:
-    """Yield the keys of competitors and kinds of clusters that are not chosen: they have no value unless given."""
+    """Yield the keys of competitors and kinds of clusters that are not chosen: they have no value
+    unless given.
+    """
     for name, (block, path) in {**competitor_blocks(), **cluster_blocks()}.items():
         if name not in chosen:
             yield from keys_of(block, path)
@@ -376,11 +431,17 @@ def check_together(spec: JobSpec) -> None:
     """Check keys that depend on each other; an error names the key that it is about."""
     _check_distilled(spec)
     if spec.kind != "distill" and not spec.knows_truth:
-        raise SpecError("expected the key data.target, the column to predict, but it is not there; add it", "data")
+        raise SpecError(
+            "expected the key data.target, the column to predict, but it is not there; add it",
+            "data",
+        )
     for competitor in spec.compared:
         if spec.kind == "fit":
             raise SpecError(
-                f'kind = "fit" learns one formula, but {competitor.name} is to be compared; use kind = "study"',
+                (
+                    f'kind = "fit" learns one formula, but {competitor.name} is to be '
+                    'compared; use kind = "study"'
+                ),
                 "kind",
             )
         _check_competitor(competitor, spec)
@@ -389,7 +450,10 @@ def check_together(spec: JobSpec) -> None:
 def _check_distilled(spec: JobSpec) -> None:
     explains = spec.kind == "distill"
     if explains and spec.distill.model is None:
-        raise SpecError('kind = "distill" needs distill.model, a classifier that XGBoost saved as JSON; add it', "kind")
+        raise SpecError(
+            'kind = "distill" needs distill.model, a classifier that XGBoost saved as JSON; add it',
+            "kind",
+        )
     if not explains and spec.distill.model is not None:
         raise SpecError(
             f'distill.model is for kind = "distill", but kind is "{spec.kind}"; change one of them',
@@ -399,20 +463,34 @@ def _check_distilled(spec: JobSpec) -> None:
         return
     tables = [f"baselines.{name}" for name in spec.competitors]
     for path in (["methods"] if spec.asked_methods is not None else []) + tables:
-        raise SpecError(f'kind = "distill" explains one classifier and compares nothing else; leave out {path}', path)
+        raise SpecError(
+            f'kind = "distill" explains one classifier and compares nothing else; leave out {path}',
+            path,
+        )
     if spec.learn.classes == "all":
-        raise SpecError('kind = "distill" explains a classifier of two classes; leave out data.classes', "data.classes")
+        raise SpecError(
+            'kind = "distill" explains a classifier of two classes; leave out data.classes',
+            "data.classes",
+        )
     if spec.learn.weight is not None:
-        raise SpecError('kind = "distill" counts every row once in the fidelity; leave out data.weight', "data.weight")
+        raise SpecError(
+            'kind = "distill" counts every row once in the fidelity; leave out data.weight',
+            "data.weight",
+        )
 
 
 def _check_competitor(competitor: Competitor, spec: JobSpec) -> None:
     name, table = competitor.name, f"baselines.{competitor.name}"
     if spec.learn.weight is not None and not competitor.weighs_rows:
-        raise SpecError(f"{name} counts every row once; leave out data.weight or {table}", "data.weight")
+        raise SpecError(
+            f"{name} counts every row once; leave out data.weight or {table}", "data.weight"
+        )
     if spec.learn.classes == "all" and not competitor.many_classes:
         raise SpecError(
-            f'{name} tells two classes apart, but data.classes = "all" asks for more; leave out one',
+            (
+                f'{name} tells two classes apart, but data.classes = "all" asks for more; '
+                "leave out one"
+            ),
             "data.classes",
         )
     competitor.check_installed(name, table)
@@ -420,7 +498,9 @@ def _check_competitor(competitor: Competitor, spec: JobSpec) -> None:
 
 def _run_order(names: Iterable[str]) -> list[str]:
     """Return competitors in the order in which they are run: those that cost nothing first."""
-    return sorted(names, key=lambda name: (COMPETITORS[name].options is not None, COMPETITORS[name].place))
+    return sorted(
+        names, key=lambda name: (COMPETITORS[name].options is not None, COMPETITORS[name].place)
+    )
 
 
 def _scheme(path: str) -> str:

@@ -2,11 +2,13 @@
 
 A table of the spec is a frozen dataclass, and each of its keys a field of it:
 
-    max_ell: int = key(whole(1, 24), 10, "the most attributes that a formula may use", table="select")
+    max_ell: int = key(whole(1, 24), 10, "the most attributes that a formula may use",
+    table="select")
 
-From this come the TOML reader, `--set`, the profiles, the resolved spec, the documented block and, with a test that
-compares them, the parameters of the estimators. A check returns the value as it is used, or raises a ValueError that
-says what it must be; it takes what TOML gives and what Python gives, and takes its own result unchanged.
+From this come the TOML reader, `--set`, the profiles, the resolved spec, the documented block and,
+with a test that compares them, the parameters of the estimators. A check returns the value as it is
+used, or raises a ValueError that says what it must be; it takes what TOML gives and what Python
+gives, and takes its own result unchanged.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class Key:
     check: Check
     default: Any
     help: str | Callable[[], str]
-    """One line for the documentation, or a function of it where that depends on what is registered."""
+    """One line for the documentation, or a function of it where that depends on what is
+    registered.
+    """
     required: bool
     example: Any
     """A value for the documentation, where there is no default or none that says anything."""
@@ -64,7 +68,9 @@ class Key:
 
     @property
     def is_optional(self) -> bool:
-        """Whether its default is to say nothing: then it is documented by an example, and not written out."""
+        """Whether its default is to say nothing: then it is documented by an example, and not
+        written out.
+        """
         return self.default in (None, "", ()) and self.example is not None
 
     def checked(self, value: Any, name: str | None = None) -> Any:
@@ -96,7 +102,9 @@ def key(
 
 
 def subtable(cls: type, *, optional: bool = False) -> Any:
-    """Declare a field as a table in the table; an optional one is None where none of its keys is given."""
+    """Declare a field as a table in the table; an optional one is None where none of its keys is
+    given.
+    """
     if optional:
         return field(default=None, metadata={"subtable": cls, "optional": True})
     return field(default_factory=cls, metadata={"subtable": cls, "optional": False})
@@ -118,7 +126,9 @@ def _keys(cls: type, prefix: str) -> Iterator[Key]:
 
 
 def built(cls: type[T], values: Mapping[str, Any], prefix: str = "") -> T:
-    """Return a dataclass with the values of its keys; those that are not there have their defaults."""
+    """Return a dataclass with the values of its keys; those that are not there have their
+    defaults.
+    """
     given: dict[str, Any] = {}
     for declared in dataclasses.fields(cls):  # type: ignore[arg-type]
         facts = declared.metadata
@@ -155,7 +165,9 @@ def shown(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return the value of a key as TOML has it: lists for tuples, tables for pairs, numbers for fractions."""
+    """Return the value of a key as TOML has it: lists for tuples, tables for pairs, numbers for
+    fractions.
+    """
     if isinstance(value, Fraction):
         return float(value)
     if isinstance(value, tuple) and value and all(_is_pair(item) for item in value):
@@ -168,4 +180,9 @@ def plain(value: Any) -> Any:
 
 
 def _is_pair(item: Any) -> bool:
-    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], tuple)
+    return (
+        isinstance(item, tuple)
+        and len(item) == 2
+        and isinstance(item[0], str)
+        and isinstance(item[1], tuple)
+    )

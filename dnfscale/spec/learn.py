@@ -1,7 +1,9 @@
-"""What to learn, and how: every choice of the method with its key, and the profiles that make choices for a user.
+"""What to learn, and how: every choice of the method with its key, and the profiles that make
+choices for a user.
 
-What wins, in this order: what the user wrote, the record of a named dataset, the profile, the default. Two keys
-conflict only where the user wrote both; otherwise the one that the user did not write gives way.
+What wins, in this order: what the user wrote, the record of a named dataset, the profile, the
+default. Two keys conflict only where the user wrote both; otherwise the one that the user did not
+write gives way.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from dnfscale.spec.registry import RANKINGS
 PROFILES = ("paper", "best")
 """"paper" follows the paper to the letter, "best" is recommended."""
 Parts = tuple[str | tuple[str, tuple[str, ...]], ...]
-"""What to tell of dates and times: each a part of all columns that have it, or a column and its parts."""
+"""What to tell of dates and times: each a part of all columns that have it, or a column and its
+parts.
+"""
 
 
 def _best(value: Any) -> Mapping[str, Any]:
@@ -46,7 +50,10 @@ class LearnSpec:
     positive: tuple[Scalar, ...] | None = key(
         checks.labels,
         None,
-        'default: true, or the larger of two values; "distill" needs it unless the target is Boolean',
+        (
+            'default: true, or the larger of two values; "distill" needs it unless the target '
+            "is Boolean"
+        ),
         table="data",
         example=["yes"],
         parameter=False,
@@ -58,11 +65,11 @@ class LearnSpec:
         table="data",
         parameter=False,
     )
-    """"two": positive labels against the others; "all": every label against the others, a formula for each; "auto", in
-    Python alone: the former for two labels, the latter for more."""
+    """"two": positive labels against the others; "all": every label against the others, a formula
+    for each; "auto", in Python alone: the former for two labels, the latter for more."""
     others: tuple[tuple[Scalar, ...], ...] = ()
-    """Other readings of the target, each given by the labels that count as true; the chosen types are counted for them
-    too, on the test part."""
+    """Other readings of the target, each given by the labels that count as true; the chosen types
+    are counted for them too, on the test part."""
     weight: str | None = key(
         checks.column,
         None,
@@ -103,8 +110,8 @@ class LearnSpec:
         table="booleanize",
         profiles=_best("auto"),
     )
-    """"auto": as many quantiles as the rows are good for; "entropy": those of many quantiles that tell about the
-    target."""
+    """"auto": as many quantiles as the rows are good for; "entropy": those of many quantiles that
+    tell about the target."""
     at: tuple[tuple[str, tuple[int | float | str, ...]], ...] = key(
         checks.given_cuts,
         (),
@@ -136,11 +143,16 @@ class LearnSpec:
     rank: tuple[str, ...] = key(
         checks.some_registered(RANKINGS, "rankings"),
         ("f", "mutual_info", "chi2"),
-        lambda: f"how attributes are ranked: one by one by {_ranked(False)}, together by {_ranked(True)}",
+        lambda: (
+            f"how attributes are ranked: one by one by {_ranked(False)}, together by "
+            f"{_ranked(True)}"
+        ),
         table="select",
         profiles=_best(("forward", "exchange", "additive", "mutual_info")),
     )
-    max_ell: int = key(checks.whole(1, MOST_ELL), 10, "most attributes that a formula may use", table="select")
+    max_ell: int = key(
+        checks.whole(1, MOST_ELL), 10, "most attributes that a formula may use", table="select"
+    )
     validation: float = key(
         checks.between(0.01, 0.9),
         0.3,
@@ -219,7 +231,10 @@ class LearnSpec:
     unseen: str = key(
         checks.one_of(*UNSEEN),
         "negative",
-        'types without training rows: answered no; "dont_care": as is shortest; "follow": as shrink says',
+        (
+            'types without training rows: answered no; "dont_care": as is shortest; "follow": '
+            "as shrink says"
+        ),
         table="formula",
         profiles=_best("follow"),
     )
@@ -239,7 +254,9 @@ class LearnSpec:
         example=10,
         parameter=False,
     )
-    """Test folds: a number, 0 for none, "leave-one-out", or None: ten, or leave-one-out below a hundred rows."""
+    """Test folds: a number, 0 for none, "leave-one-out", or None: ten, or leave-one-out below a
+    hundred rows.
+    """
     frontier: bool = key(
         checks.yes_no,
         False,
@@ -259,7 +276,9 @@ class LearnSpec:
 
     @property
     def looks_together(self) -> bool:
-        """Whether ranking has to compare attributes with each other, not only each with the target."""
+        """Whether ranking has to compare attributes with each other, not only each with the
+        target.
+        """
         return self.drop_duplicates or any(RANKINGS[name].together for name in self.rank)
 
     @property
@@ -275,8 +294,8 @@ class LearnSpec:
 class Conflict:
     """Two keys that cannot both hold: an error where the user wrote both.
 
-    Otherwise the first of `gives_way` that the user did not write takes the value given there; where there is none,
-    what the user wrote cannot be had, which is an error too.
+    Otherwise the first of `gives_way` that the user did not write takes the value given there;
+    where there is none, what the user wrote cannot be had, which is an error too.
     """
 
     key: str
@@ -304,7 +323,8 @@ CONFLICTS = (
         "formula.unseen",
         lambda spec: spec.unseen == "follow" and spec.shrink == "none",
         lambda _spec: (
-            'unseen = "follow" goes by the rule for types of few rows, but shrink is "none"; set formula.shrink, '
+            'unseen = "follow" goes by the rule for types of few rows, but shrink is '
+            '"none"; set formula.shrink, '
             "or formula.unseen to another"
         ),
         {"unseen": "negative"},
@@ -313,7 +333,8 @@ CONFLICTS = (
         "formula.threshold",
         lambda spec: spec.objective != "accuracy" and spec.threshold != HALF,
         lambda spec: (
-            f"threshold is for the objective accuracy, but objective is {spec.objective!r}; leave out one of them"
+            "threshold is for the objective accuracy, but objective is "
+            f"{spec.objective!r}; leave out one of them"
         ),
         {"threshold": HALF, "objective": "accuracy"},
     ),
@@ -321,7 +342,8 @@ CONFLICTS = (
         "data.classes",
         lambda spec: spec.classes == "all" and spec.positive is not None,
         lambda spec: (
-            f'classes = "all" learns a formula for every label, but positive lists {checks.listed(spec.positive)}; '
+            'classes = "all" learns a formula for every label, but positive lists '
+            f"{checks.listed(spec.positive)}; "
             "leave out one of the two"
         ),
         {"positive": None, "classes": "two"},
@@ -344,7 +366,11 @@ def parameters() -> Mapping[str, Key]:
 
 def profile_values(profile: str) -> dict[str, Any]:
     """Return what a profile sets, by the names of LearnSpec."""
-    return {name: known.profiles[profile] for name, known in learn_keys().items() if profile in known.profiles}
+    return {
+        name: known.profiles[profile]
+        for name, known in learn_keys().items()
+        if profile in known.profiles
+    }
 
 
 @dataclass(slots=True)
@@ -360,8 +386,11 @@ class _Choices:
             raise AttributeError(name) from None
 
 
-def settled(written: Mapping[str, Any], *, profile: str, record: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return every choice by the names of LearnSpec, given what the user wrote and what a dataset's record says.
+def settled(
+    written: Mapping[str, Any], *, profile: str, record: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return every choice by the names of LearnSpec, given what the user wrote and what a dataset's
+    record says.
 
     All values have been checked.
     """
@@ -382,7 +411,9 @@ def settled(written: Mapping[str, Any], *, profile: str, record: Mapping[str, An
 
 
 def _ranked(together: bool) -> str:
-    return ", ".join(f'"{name}"' for name, ranking in RANKINGS.items() if ranking.together is together)
+    return ", ".join(
+        f'"{name}"' for name, ranking in RANKINGS.items() if ranking.together is together
+    )
 
 
 def _finders() -> str:

@@ -1,8 +1,9 @@
 """Registries: a module declares itself once, and every part of the program finds it there.
 
-A competitor, a ranking, an export and a kind of cluster are each declared in one module, which registers the
-declaration when it is imported. A registry imports the modules of its packages when it is first asked. A registered
-module imports its library only when it runs, so that listing what there is costs nothing.
+A competitor, a ranking, an export and a kind of cluster are each declared in one module, which
+registers the declaration when it is imported. A registry imports the modules of its packages when
+it is first asked. A registered module imports its library only when it runs, so that listing what
+there is costs nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class Registry(Mapping[str, T]):
 
     def __iter__(self) -> Iterator[str]:
         self._load()
-        return iter(sorted(self._entries, key=lambda name: (getattr(self._entries[name], "place", 0), name)))
+        return iter(
+            sorted(self._entries, key=lambda name: (getattr(self._entries[name], "place", 0), name))
+        )
 
     def __len__(self) -> int:
         self._load()
@@ -67,7 +70,9 @@ class Registry(Mapping[str, T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """The package that something needs beyond our own, and the extra of dnfscale that installs it."""
+    """The package that something needs beyond our own, and the extra of dnfscale that
+    installs it.
+    """
 
     package: str | None = None
     extra: str | None = None
@@ -95,13 +100,17 @@ class Ranking:
     name: str
     title: str
     rank: Callable[..., Any]
-    """Alone: from 2 x 2 tables to scores[fold, attribute]. Together: from candidates and a length to picks."""
+    """Alone: from 2 x 2 tables to scores[fold, attribute]. Together: from candidates and a length
+    to picks.
+    """
     together: bool = False
     """Whether it compares attributes with each other, not only each with the target."""
     intervals: bool = False
     """Whether it finds intervals between two cuts of a column."""
     after: str | None = None
-    """The ranking whose picks it starts from; they are its third argument, None if that ranking was not asked for."""
+    """The ranking whose picks it starts from; they are its third argument, None if that ranking was
+    not asked for.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +142,17 @@ class ClusterKind(Needs):
     table: str | None = None
     """Where these keys stand; [cluster.NAME] if nothing else is said."""
     check_keys: Callable[..., None] = lambda _spec: None
-    """Raise SpecError where its keys, or those of [cluster] with them, make no sense; nothing is looked at."""
+    """Raise SpecError where its keys, or those of [cluster] with them, make no sense; nothing is
+    looked at.
+    """
     check: Callable[..., list[str]] = lambda _spec: []
-    """Raise where the cluster cannot be as it is described, and return warnings; nothing is started."""
+    """Raise where the cluster cannot be as it is described, and return warnings; nothing is
+    started.
+    """
     address: Callable[..., str] | None = None
-    """From a ClusterSpec to the address of a scheduler that somebody else started; None where the job starts it."""
+    """From a ClusterSpec to the address of a scheduler that somebody else started; None where the
+    job starts it.
+    """
     distributed: bool = True
     """Whether it is a cluster of Dask."""
     adapts: bool = False
@@ -160,7 +175,9 @@ class Competitor(Needs):
     colour: str
     """The name of its colour in charts."""
     family: str
-    """How it is run: "counted" from counts, in every study; "tuned" by trials; "fitted" once in a fold; "sized"."""
+    """How it is run: "counted" from counts, in every study; "tuned" by trials; "fitted" once in a
+    fold; "sized".
+    """
     place: int
     """Where it stands among the others: the smallest first."""
     options: type | None = None
@@ -173,14 +190,17 @@ class Competitor(Needs):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """Datasets that have a name, such as builtin:NAME: the prefix, and what the record of each says."""
+    """Datasets that have a name, such as builtin:NAME: the prefix, and what the record of each
+    says.
+    """
 
     name: str
     record: Callable[[str], Mapping[str, Any]]
     """From the name of a dataset to the keys of the spec that its record sets."""
 
 
-# The one place that names packages above it: a registry is asked for what they hold, and imports it then.
+# The one place that names packages above it: a registry is asked for what they hold, and imports it
+# then.
 RANKINGS: Registry[Ranking] = Registry("dnfscale.method.rankings")
 EXPORTS: Registry[Export] = Registry("dnfscale.export", "dnfscale.data.models")
 CLUSTERS: Registry[ClusterKind] = Registry("dnfscale.engine.clusters")

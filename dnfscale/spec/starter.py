@@ -41,12 +41,22 @@ class Facts:
 
 def starter_text(facts: Facts) -> str:
     """Return a spec for the data."""
-    head = {"schema_version": 1, "name": facts.name, "kind": "study", "seed": 0, "profile": _PROFILE}
+    head = {
+        "schema_version": 1,
+        "name": facts.name,
+        "kind": "study",
+        "seed": 0,
+        "profile": _PROFILE,
+    }
     return "\n".join([write_toml(head), *_data(facts), *_storage(facts.access), "", *_choices()])
 
 
 def _data(facts: Facts) -> list[str]:
-    seen = f"labels seen are {', '.join(map(repr, facts.labels))}" if facts.labels else "no label was seen"
+    seen = (
+        f"labels seen are {', '.join(map(repr, facts.labels))}"
+        if facts.labels
+        else "no label was seen"
+    )
     told = {
         "path": facts.path,
         "target": facts.target,
@@ -60,20 +70,29 @@ def _data(facts: Facts) -> list[str]:
         "# drop: identifiers, and what would not be known when the formula is used",
         "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
         "categorical = []",
-        "# boolean: columns of two values that are neither true/false nor strings; the larger value is true",
+        (
+            "# boolean: columns of two values that are neither true/false nor strings; the "
+            "larger value is true"
+        ),
         write_toml({"boolean": list(facts.boolean)}).rstrip(),
         f'missing = "drop"                # or "error", "indicator"; {facts.found}',
     ]
 
 
 def _storage(access: Access) -> list[str]:
-    given = {"endpoint": access.endpoint, "region": access.region, "anonymous": access.anonymous or None}
+    given = {
+        "endpoint": access.endpoint,
+        "region": access.region,
+        "anonymous": access.anonymous or None,
+    }
     text = write_toml(given).rstrip()
     return ["", "[data.storage]", text] if text else []
 
 
 def _choices() -> list[str]:
-    """Return the method's choices, commented out where the profile makes them, and where the job runs."""
+    """Return the method's choices, commented out where the profile makes them, and where the job
+    runs.
+    """
     lines = [f'# profile: "{_PROFILE}" is recommended and sets what is commented out here']
     for table, names in _SHOWN.items():
         lines.append(f"[{table}]")
@@ -84,6 +103,9 @@ def _choices() -> list[str]:
             lines.append(line_of(known))
         lines.append("")
     cluster: Mapping[str, Any] = {"kind": "local", "workers": 2, "memory_limit": "2GiB"}
-    lines += ["[cluster]", *(line_of(replace(job_keys()[f"cluster.{n}"], default=v)) for n, v in cluster.items())]
+    lines += [
+        "[cluster]",
+        *(line_of(replace(job_keys()[f"cluster.{n}"], default=v)) for n, v in cluster.items()),
+    ]
     lines += ["", "[output]", line_of(job_keys()["output.dir"]), ""]
     return lines

@@ -1,9 +1,10 @@
-"""Where files are, as far as a path tells: on this machine, in an object store, or a dataset that has a name.
+"""Where files are, as far as a path tells: on this machine, in an object store, or a dataset that
+has a name.
 
-    /data/visits.parquet    s3://bucket/visits/    abfs://container@account/visits/    paper:covertype
+    /data/visits.parquet   s3://bucket/visits/   abfs://container@account/visits/   paper:covertype
 
-A spec may say how a store is reached. Credentials come from the environment or from the platform, and are never part of
-a path, a spec or anything we write. Nothing is opened here.
+A spec may say how a store is reached. Credentials come from the environment or from the platform,
+and are never part of a path, a spec or anything we write. Nothing is opened here.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Access:
         example="https://minio.example:9000",
     )
     region: str | None = key(text, None, "where the bucket is", example="eu-north-1")
-    anonymous: bool | None = key(yes_no, None, "read public data, without credentials", example=True)
+    anonymous: bool | None = key(
+        yes_no, None, "read public data, without credentials", example=True
+    )
 
     def or_else(self, other: Access) -> Access:
         """Return what is said here and, for what is not, what is said there."""
@@ -74,7 +77,9 @@ def joined(path: str, name: str) -> str:
 
 
 def split_url(url: str) -> tuple[str, str, str]:
-    """Return the scheme, the authority and the path of a URL; keys of a store are never quoted, so none is unquoted."""
+    """Return the scheme, the authority and the path of a URL; keys of a store are never quoted, so
+    none is unquoted.
+    """
     scheme, _, rest = url.partition("://")
     authority, _, path = rest.partition("/")
     return scheme.lower(), authority, path
@@ -93,14 +98,18 @@ def local_path(value: Any) -> str:
 
 
 def check_path(path: str) -> str:
-    """Return a path or URL of a known kind; one that contains credentials is refused and not repeated."""
+    """Return a path or URL of a known kind; one that contains credentials is refused and not
+    repeated.
+    """
     if not is_remote(path):
         return path
     scheme, authority, rest = split_url(path)
     # First of all, because whoever refuses the URL for another reason repeats it.
     _check_open(path, scheme, authority, rest)
     if scheme not in SCHEMES:
-        raise ValueError(f"a path, or an URL that begins with {', '.join(f'{known}://' for known in SCHEMES)}")
+        raise ValueError(
+            f"a path, or an URL that begins with {', '.join(f'{known}://' for known in SCHEMES)}"
+        )
     if not authority:
         raise ValueError(f"an URL that names a bucket, such as {scheme}://bucket/folder")
     if rest and any(part in ("", ".", "..") for part in rest.removesuffix("/").split("/")):
@@ -109,7 +118,9 @@ def check_path(path: str) -> str:
 
 
 def check_endpoint(endpoint: str) -> str:
-    """Return the URL of a store's server; one that contains credentials is refused and not repeated."""
+    """Return the URL of a store's server; one that contains credentials is refused and not
+    repeated.
+    """
     parts = urlsplit(endpoint)
     if "@" in parts.netloc or "@" in endpoint.partition("?")[0]:
         raise CredentialError(_without("the URL holds a user or a password", "s3"))

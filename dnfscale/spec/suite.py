@@ -3,9 +3,10 @@
     kind = "suite"
     jobs = ["paper/colon.toml", {spec = "paper/covertype.toml", methods = ["ideal"]}]
 
-Keys that a suite sets besides its own apply to all its jobs; keys beside a job's spec apply to that job. With lists of
-profiles and seeds, each job is run with every profile and every seed, under a name that shows them: `colon-best-2`.
-Competitors that do not depend on profiles run with the last one only.
+Keys that a suite sets besides its own apply to all its jobs; keys beside a job's spec apply to that
+job. With lists of profiles and seeds, each job is run with every profile and every seed, under a
+name that shows them: `colon-best-2`. Competitors that do not depend on profiles run with the last
+one only.
 """
 
 from __future__ import annotations
@@ -39,9 +40,12 @@ from dnfscale.spec.toml import Origin, flattened, read_toml, write_values
 _OWN = ("schema_version", "name", "output.")
 _SHARED = ("cluster.",)
 _FOR_ALL = ("select.", "formula.", "booleanize.", "baselines.", "methods", "seed", "profile")
-"""Keys of a suite, or the tables that hold them: for itself, for the cluster that all jobs share, and for every job."""
+"""Keys of a suite, or the tables that hold them: for itself, for the cluster that all jobs share,
+and for every job.
+"""
 CROSSED = {"profiles": "profile", "seeds": "seed"}
-"""Keys that list values with which each job is run, and the key of a job that takes these values."""
+"""Keys that list values with which each job is run, and the key of a job that takes these values.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,9 @@ class SuiteSpec:
     output: Output
     jobs: tuple[JobSpec, ...]
     asked: Mapping[str, Any]
-    """What resolved() writes: the suite's own keys with their defaults, and those that it sets for all jobs."""
+    """What resolved() writes: the suite's own keys with their defaults, and those that it sets for
+    all jobs.
+    """
     listed: tuple[str | Mapping[str, Any], ...]
     """The jobs as they are listed, each by the absolute path of its spec."""
 
@@ -76,7 +82,9 @@ class SuiteSpec:
         return self.origin.located(error)
 
     def resolved(self) -> str:
-        """Return the suite as TOML that means the same wherever it is; the defaults of a job are in its own spec."""
+        """Return the suite as TOML that means the same wherever it is; the defaults of a job are in
+        its own spec.
+        """
         return write_values({**self.asked, "kind": "suite", "jobs": self.listed})
 
 
@@ -114,13 +122,21 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
     output = built(Output, values, "output")
     for_all = {path: given[path] for path in _among(given, _FOR_ALL)}
     everywhere = {
-        **{path: plain(values[path]) for path in _among(values, _SHARED) if values[path] is not None},
+        **{
+            path: plain(values[path])
+            for path in _among(values, _SHARED)
+            if values[path] is not None
+        },
         **for_all,
     }
     first = {path: given[path] for path in _among(overrides, _FOR_ALL)}
     folder = joined(joined(output.dir, values["name"]), "jobs")
     below = {
-        **{path: plain(values[path]) for path in _among(values, ("output.",)) if values[path] is not None},
+        **{
+            path: plain(values[path])
+            for path in _among(values, ("output.",))
+            if values[path] is not None
+        },
         "output.dir": folder,
     }
     crossed = {one: checked.get(several) for several, one in CROSSED.items()}
@@ -158,7 +174,9 @@ def _among(paths: Mapping[str, Any], wanted: tuple[str, ...]) -> list[str]:
 
 
 def _asked_by_tables(lines: Mapping[str, int]) -> dict[str, Any]:
-    """Return a key of each competitor that has a table: one without keys asks for it too, as it does in a job."""
+    """Return a key of each competitor that has a table: one without keys asks for it too, as it
+    does in a job.
+    """
     asked = [asking_key(name) for name, (_, path) in competitor_blocks().items() if path in lines]
     return {known.path: plain(known.default) for known in asked}
 
@@ -168,7 +186,10 @@ def _check_crossed(given: Mapping[str, Any], origin: Origin) -> None:
         if several in given and one in given:
             origin.fail(
                 several,
-                f"{several} lists what {one} would be for all jobs, but both are given; leave out one",
+                (
+                    f"{several} lists what {one} would be for all jobs, but both are given; "
+                    "leave out one"
+                ),
             )
 
 
@@ -177,7 +198,10 @@ def _entry(entry: Any, origin: Origin) -> tuple[str, dict[str, Any]]:
     if isinstance(entry, str):
         return entry, {}
     if not isinstance(entry, dict) or not isinstance(entry.get("spec"), str):
-        origin.fail("jobs", f'jobs must be paths, or tables with a spec such as {{spec = "a.toml"}}, got {entry!r}')
+        origin.fail(
+            "jobs",
+            f'jobs must be paths, or tables with a spec such as {{spec = "a.toml"}}, got {entry!r}',
+        )
     own = {name: value for name, value in entry.items() if name != "spec"}
     in_list = Origin(origin.file, {name: origin.lines.get("jobs", 1) for name in own})
     return entry["spec"], flattened(own, job_keys(), in_list)
@@ -229,4 +253,7 @@ def _check_names(jobs: list[JobSpec], origin: Origin) -> None:
     names = [job.name for job in jobs]
     for name in names:
         if names.count(name) > 1:
-            origin.fail("jobs", f"jobs of a suite must have different names, but {name!r} occurs twice; rename one")
+            origin.fail(
+                "jobs",
+                f"jobs of a suite must have different names, but {name!r} occurs twice; rename one",
+            )

@@ -1,6 +1,8 @@
-"""Specs as TOML: what a file says, on which line, and what to write instead; and how values are written out.
+"""Specs as TOML: what a file says, on which line, and what to write instead; and how values are
+written out.
 
-tomllib reads and tomli-w writes. The finder of lines is our own: neither library says where a key stands.
+tomllib reads and tomli-w writes. The finder of lines is our own: neither library says where a key
+stands.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ _OPAQUE = re.compile(
 """Strings and comments: nothing inside them is a key or a bracket."""
 _TABLE = re.compile(r"\s*\[\[?([\w\s.-]+)\]\]?\s*$")
 _KEY = re.compile(r"\s*([\w-]+(?:\s*\.\s*[\w-]+)*)\s*=")
-_SECRET_KEYS = re.compile(r"secret|password|passwd|token|credential|access_?key|account_?key|\bkey$|sas")
+_SECRET_KEYS = re.compile(
+    r"secret|password|passwd|token|credential|access_?key|account_?key|\bkey$|sas"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,9 @@ def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise SpecError(f"{file}: expected a job spec in TOML, but it cannot be read: {error}") from error
+        raise SpecError(
+            f"{file}: expected a job spec in TOML, but it cannot be read: {error}"
+        ) from error
     try:
         return tomllib.loads(text), key_lines(text)
     except (ValueError, RecursionError) as error:
@@ -86,7 +92,8 @@ def read_toml(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
 def key_lines(text: str) -> dict[str, int]:
     """Return the line, from 1, on which each dotted key or table of a valid document begins.
 
-    Quoted keys are not found: no key of ours needs quotes, and an error about one is reported without its line.
+    Quoted keys are not found: no key of ours needs quotes, and an error about one is reported
+    without its line.
     """
     lines: dict[str, int] = {}
     table = ""
@@ -173,11 +180,15 @@ def parse_overrides(texts: Iterable[str], known: Collection[str]) -> dict[str, A
     for text in texts:
         key, value = parse_override(text)
         in_parts = isinstance(value, dict) and key not in known
-        overrides |= {f"{key}.{name}": part for name, part in value.items()} if in_parts else {key: value}
+        overrides |= (
+            {f"{key}.{name}": part for name, part in value.items()} if in_parts else {key: value}
+        )
     return overrides
 
 
-def flattened(document: Mapping[str, Any], known: Collection[str], origin: Origin, prefix: str = "") -> dict[str, Any]:
+def flattened(
+    document: Mapping[str, Any], known: Collection[str], origin: Origin, prefix: str = ""
+) -> dict[str, Any]:
     """Return the document by dotted key; a key that is not known is an error."""
     flat: dict[str, Any] = {}
     for name, value in document.items():
@@ -192,8 +203,12 @@ def flattened(document: Mapping[str, Any], known: Collection[str], origin: Origi
         elif ".storage." in key and _SECRET_KEYS.search(name.lower()):
             origin.fail(
                 key,
-                f"{key}: credentials never stand in a spec; take it out, and set them in the environment "
-                "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3://), or rely on the platform's own",
+                (
+                    f"{key}: credentials never stand in a spec; take it out, and set them in "
+                    "the environment "
+                    "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3://), or rely on the "
+                    "platform's own"
+                ),
             )
         else:
             origin.fail(key, unknown(key, known))
@@ -207,7 +222,9 @@ def unknown(key: str, known: Collection[str]) -> str:
 
 
 def _nearest(key: str, known: list[str]) -> str | None:
-    """Return the known key that was probably meant: one of the same name, of a similar path, or of a similar name."""
+    """Return the known key that was probably meant: one of the same name, of a similar path, or of
+    a similar name.
+    """
     last = {path: path.rpartition(".")[2] for path in known}
     name = key.rpartition(".")[2]
     same = [path for path in known if last[path] == name]

@@ -26,7 +26,9 @@ _ID_BYTES = 5
 _LAUNCH_S = 30
 _STEP_S = 0.05
 _FIRST = 1000
-"""The priority of a driver's task: it costs nothing, and must not wait behind the tasks of other jobs."""
+"""The priority of a driver's task: it costs nothing, and must not wait behind the tasks of other
+jobs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ class JobBoard:
             raise
 
     def check_versions(self) -> list[str]:
-        """Raise ClusterError where the cluster's software does not fit ours; return lesser differences."""
+        """Raise ClusterError where the cluster's software does not fit ours; return lesser
+        differences.
+        """
         with self._answering():
             return check_versions(self._client)
 
@@ -73,22 +77,31 @@ class JobBoard:
         with self._answering():
             self._client.register_plugin(Registry())
             job = secrets.token_hex(_ID_BYTES)
-            while not self._ask("add", job={**about, "id": job}, order=order, client=self._client.id):
+            while not self._ask(
+                "add", job={**about, "id": job}, order=order, client=self._client.id
+            ):
                 job = secrets.token_hex(_ID_BYTES)
-            task = self._client.submit(supervise, job, module, key=task_key(job), pure=False, priority=_FIRST)
-            # The task goes over another connection than our questions, and may arrive later: ask until it is there.
+            task = self._client.submit(
+                supervise, job, module, key=task_key(job), pure=False, priority=_FIRST
+            )
+            # The task goes over another connection than our questions, and may arrive later: ask
+            # until it is there.
             for _ in range(round(_LAUNCH_S / _STEP_S)):
                 if self._ask("launch", job=job):
                     return job
                 time.sleep(_STEP_S)
             task.release()
-        raise ClusterError(f"expected the scheduler {self.place} to take the job within {_LAUNCH_S} s, but it did not")
+        raise ClusterError(
+            f"expected the scheduler {self.place} to take the job within {_LAUNCH_S} s, "
+            "but it did not"
+        )
 
     def jobs(self) -> list[JobRecord]:
         """Return all jobs that the scheduler knows of, the oldest first."""
         with self._answering():
             if not self._client.get_metadata([REGISTRY], default=False):
-                # Nothing was ever submitted; a question to a plugin that is not there would never be answered.
+                # Nothing was ever submitted; a question to a plugin that is not there would never
+                # be answered.
                 return []
             return [JobRecord(**job) for job in self._ask("jobs")]
 
@@ -121,7 +134,10 @@ class JobBoard:
 
     def _known(self, job: str, found: dict[str, Any] | None) -> dict[str, Any]:
         if found is None:
-            raise SpecError(f"the scheduler {self.place} no longer knows the job {job}; it keeps the last that ended")
+            raise SpecError(
+                f"the scheduler {self.place} no longer knows the job {job}; it keeps the "
+                "last that ended"
+            )
         return found
 
     @contextmanager
@@ -130,4 +146,6 @@ class JobBoard:
         try:
             yield
         except (OSError, CancelledError) as error:
-            raise ClusterError(f"expected the scheduler {self.place} to answer, but it does not: {error}") from error
+            raise ClusterError(
+                f"expected the scheduler {self.place} to answer, but it does not: {error}"
+            ) from error

@@ -1,7 +1,9 @@
-"""The driver of a detached job: the process that a supervisor starts beside a worker to do what `run` does.
+"""The driver of a detached job: the process that a supervisor starts beside a worker to do what
+`run` does.
 
-It reads its instructions from standard input, and lives only as long as input keeps coming: the scheduler may start
-another driver as soon as this one's worker is gone, and two must not write to one folder.
+It reads its instructions from standard input, and lives only as long as input keeps coming: the
+scheduler may start another driver as soon as this one's worker is gone, and two must not write to
+one folder.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from dnfscale.submit.access import use_client_name
 from dnfscale.submit.order import options_in, run_folder_of, spec_in, use_data_folder
 
 _SILENCE_S = 60.0
-"""A supervisor sends something twice a second; one that is silent for this long is gone or cut off."""
+"""A supervisor sends something twice a second; one that is silent for this long is gone or cut
+off.
+"""
 
 
 def main() -> None:
@@ -51,23 +55,33 @@ def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> N
 
 
 def _cluster(connection: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys of [cluster] for the worker's own cluster; it is accepted as it is, with or without TLS."""
+    """Return the keys of [cluster] for the worker's own cluster; it is accepted as it is, with or
+    without TLS.
+    """
     tls = {f"cluster.tls.{name}": file for name, file in connection["tls"].items()}
-    return {"cluster.kind": "address", "cluster.address": connection["address"], "cluster.insecure": True, **tls}
+    return {
+        "cluster.kind": "address",
+        "cluster.address": connection["address"],
+        "cluster.insecure": True,
+        **tls,
+    }
 
 
 def _tell_of_resuming(folder: str, attempt: int) -> None:
     print(f"driver {attempt} goes on: the worker of the one before it is gone", file=sys.stderr)
     if not is_remote(folder) and not Path(folder).is_dir():
         print(
-            f"expected what was finished in {folder}, but it is not on this machine, so all is done again; put "
+            f"expected what was finished in {folder}, but it is not on this machine, so "
+            "all is done again; put "
             "output.dir where all workers reach it",
             file=sys.stderr,
         )
 
 
 def _end_with_supervisor() -> None:
-    """End this process when its supervisor falls silent; safe, because files are written whole or not at all."""
+    """End this process when its supervisor falls silent; safe, because files are written whole or
+    not at all.
+    """
     source = sys.stdin.fileno()
     while True:
         ready, _, _ = select.select([source], [], [], _SILENCE_S)

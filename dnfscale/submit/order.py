@@ -1,8 +1,9 @@
-"""What is sent to a driver: a spec that means the same on every machine, as plain text, and how to run it.
+"""What is sent to a driver: a spec that means the same on every machine, as plain text, and how to
+run it.
 
-Paths are made absolute where the job is submitted, as `run` would understand them there: on a file system that all
-machines share, they mean the same to the driver. Of the table [cluster] only keys that apply to any cluster are kept,
-because the job runs on the cluster that it was submitted to.
+Paths are made absolute where the job is submitted, as `run` would understand them there: on a file
+system that all machines share, they mean the same to the driver. Of the table [cluster] only keys
+that apply to any cluster are kept, because the job runs on the cluster that it was submitted to.
 """
 
 from __future__ import annotations
@@ -46,14 +47,17 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
             Path(folder, files[-1]).write_text(job["text"], encoding="utf-8")
         main = Path(folder, "spec.toml")
         document = tomllib.loads(order["spec"]["text"])
-        # Each job is sent as it is run: with one profile and one seed of those that the suite may list.
+        # Each job is sent as it is run: with one profile and one seed of those that the suite may
+        # list.
         crossed = {key: document.pop(key) for key in CROSSED if key in document}
         listed = document.pop("jobs", ())
-        main.write_text(write_toml({**document, "jobs": files} if files else document), encoding="utf-8")
+        main.write_text(
+            write_toml({**document, "jobs": files} if files else document), encoding="utf-8"
+        )
         if files:
             suite = read_suite(main, cluster)
-            # The keys that the suite sets for all jobs, and those that take precedence over them, are already in each
-            # job.
+            # The keys that the suite sets for all jobs, and those that take precedence over them,
+            # are already in each job.
             jobs = tuple(
                 _named(read_spec(Path(folder, file), cluster), job)
                 for file, job in zip(files, order["jobs"], strict=True)
@@ -69,7 +73,9 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
 
 
 def options_in(order: Mapping[str, Any], *, attempt: int) -> Options:
-    """Return how to run an order; a driver that is not the first resumes where the one before it stopped."""
+    """Return how to run an order; a driver that is not the first resumes where the one before it
+    stopped.
+    """
     return Options(force=order["force"], resume=order["resume"] or attempt > 1)
 
 
@@ -81,7 +87,9 @@ def use_data_folder(order: Mapping[str, Any]) -> None:
 
 
 def run_folder_of(spec: JobSpec | SuiteSpec) -> str:
-    """Return the folder of a run as an absolute path or URL, which other machines can understand."""
+    """Return the folder of a run as an absolute path or URL, which other machines
+    can understand.
+    """
     return str(_absolute(str(spec.run_folder)))
 
 

@@ -1,7 +1,9 @@
-"""The process of a driver, as its supervisor handles it: told what to do, listened to, measured, and ended.
+"""The process of a driver, as its supervisor handles it: told what to do, listened to, measured,
+and ended.
 
-A process has its own memory: the worker's limit does not see it, so it is looked at here. The driver lives by the pipe
-of its standard input: when that closes, or is silent for a minute, the supervisor is gone, and the driver ends itself.
+A process has its own memory: the worker's limit does not see it, so it is looked at here. The
+driver lives by the pipe of its standard input: when that closes, or is silent for a minute, the
+supervisor is gone, and the driver ends itself.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ _LONGEST_LINE = 2000
 _MOST_LINES = 2000
 """What is held of a driver's lines between two reports."""
 
-# The driver's process gets the paths of this one before it imports anything: where the package is found, it is not
-# always on PYTHONPATH.
+# The driver's process gets the paths of this one before it imports anything: where the package is
+# found, it is not always on PYTHONPATH.
 _START = (
     "import importlib, json, sys; sys.path[:] = json.loads(sys.stdin.readline()); "
     "importlib.import_module(sys.argv[1]).main()"
@@ -39,7 +41,13 @@ class Driver:
     """The process that drives a job."""
 
     def __init__(
-        self, module: str, order: dict[str, Any], *, attempt: int, connection: dict[str, Any], limit_bytes: int
+        self,
+        module: str,
+        order: dict[str, Any],
+        *,
+        attempt: int,
+        connection: dict[str, Any],
+        limit_bytes: int,
     ) -> None:
         """Start it with main() of a module; a limit of 0 bytes is none."""
         self.error: str | None = None
@@ -56,7 +64,11 @@ class Driver:
             stderr=subprocess.STDOUT,
             # Ctrl-C at the worker's terminal is for the worker; the pipe then tells the driver.
             start_new_session=True,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8:backslashreplace", "PYTHONUNBUFFERED": "1"},
+            env={
+                **os.environ,
+                "PYTHONIOENCODING": "utf-8:backslashreplace",
+                "PYTHONUNBUFFERED": "1",
+            },
         )
         self._heard = threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True)
         self._heard.start()
@@ -64,7 +76,9 @@ class Driver:
         self._say(json.dumps({"order": order, "attempt": attempt, "connection": connection}))
 
     def wait(self, step_s: float) -> bool:
-        """Let some time pass, and say whether the driver has ended; it is told that it is still looked after."""
+        """Let some time pass, and say whether the driver has ended; it is told that it is still
+        looked after.
+        """
         self._say("")
         try:
             self._process.wait(step_s)
@@ -86,7 +100,9 @@ class Driver:
             self._lines.popleft()
 
     def measure(self) -> int:
-        """Return the memory that the driver uses; one that uses more than its worker may is ended."""
+        """Return the memory that the driver uses; one that uses more than its worker may
+        is ended.
+        """
         try:
             used: int = psutil.Process(self._process.pid).memory_info().rss
         except psutil.Error:
@@ -98,13 +114,16 @@ class Driver:
         if self._limit and used + beside > self._limit and not self._told_of_memory:
             self._told_of_memory = True
             self._lines.append(
-                f"dnfscale: the driver uses {used >> 20:,} MiB beside a worker that uses {beside >> 20:,} MiB and may "
+                f"dnfscale: the driver uses {used >> 20:,} MiB beside a worker that uses "
+                f"{beside >> 20:,} MiB and may "
                 f"use {self._limit >> 20:,} MiB; see that the machine has room for both"
             )
         return used
 
     def stop(self) -> None:
-        """Ask the driver to end: what it has finished is kept, its tasks leave the scheduler with its connection."""
+        """Ask the driver to end: what it has finished is kept, its tasks leave the scheduler with
+        its connection.
+        """
         if self._stopped_at is None:
             self._stopped_at = time.monotonic()
             self._process.terminate()
@@ -115,7 +134,8 @@ class Driver:
             self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            # What was last said to a driver that had just ended is still to be written, and nobody reads it.
+            # What was last said to a driver that had just ended is still to be written, and nobody
+            # reads it.
             with suppress(BrokenPipeError):
                 if pipe is not None:
                     pipe.close()
@@ -133,11 +153,16 @@ class Driver:
         code = self._process.returncode
         if self._over_limit:
             self.error = (
-                f"expected the driver to stay below the {self._limit >> 20:,} MiB of its worker, but it took more; "
+                f"expected the driver to stay below the {self._limit >> 20:,} MiB of its "
+                "worker, but it took more; "
                 "give the workers more memory"
             )
         elif code < 0 and self._stopped_at is None:
-            why = ", most likely for want of memory; give its machine more" if code == -signal.SIGKILL else ""
+            why = (
+                ", most likely for want of memory; give its machine more"
+                if code == -signal.SIGKILL
+                else ""
+            )
             self.error = f"the driver was killed by {signal.Signals(-code).name}{why}"
         elif code > 0 and self.error is None:
             # A traceback: its last line says what it was.

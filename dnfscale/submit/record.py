@@ -12,7 +12,9 @@ WAITING, RUNNING, CANCELLING = "waiting", "running", "cancelling"
 FINISHED, FAILED, CANCELLED, LOST = "finished", "failed", "cancelled", "lost"
 
 NOT_ENDED_CODE = 75
-"""What `status` exits with while a job has not ended: EX_TEMPFAIL of sysexits.h, which says to ask again later."""
+"""What `status` exits with while a job has not ended: EX_TEMPFAIL of sysexits.h, which says to ask
+again later.
+"""
 CANCELLED_CODE = 143
 LOST_CODE = 4
 
@@ -62,10 +64,12 @@ def job_beginning(jobs: Sequence[JobRecord], prefix: str, *, place: str) -> JobR
         return found[0]
     if found:
         raise SpecError(
-            f"expected the beginning of one id, but {prefix!r} is that of {', '.join(job.id for job in found)}; "
+            f"expected the beginning of one id, but {prefix!r} is that of "
+            f"{', '.join(job.id for job in found)}; "
             "give more of it"
         )
     raise SpecError(
-        f"expected the id of a job at {place}, but none begins with {prefix!r}; list shows all {len(jobs):,} that it "
+        f"expected the id of a job at {place}, but none begins with {prefix!r}; list shows "
+        f"all {len(jobs):,} that it "
         "knows, and a scheduler that was started again knows none"
     )

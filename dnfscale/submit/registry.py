@@ -1,7 +1,7 @@
 """The scheduler's side of detached jobs: a plugin that keeps their records and their last lines.
 
-It lives as long as the scheduler. Everything it keeps is bounded: of each job the last lines, and of the jobs that
-have ended the last hundred.
+It lives as long as the scheduler. Everything it keeps is bounded: of each job the last lines, and
+of the jobs that have ended the last hundred.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _MOST_CHARACTERS = 256 << 10
 """What is kept of the lines of a job."""
 _MOST_ENDED = 100
 _BLAMELESS_S = 300
-"""A driver that ran this long did not kill its worker: the scheduler's count of deaths begins anew."""
+"""A driver that ran this long did not kill its worker: the scheduler's count of deaths begins
+anew.
+"""
 _FORGETFUL = "fire-and-forget"
 """The client of Dask's scheduler that wants what no living client wants any more."""
 
@@ -152,7 +154,9 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
     # What the supervisor of a driver says.
 
     def begin(self, job: str, worker: str) -> dict[str, Any]:
-        """Answer a supervisor that is ready to start a driver: an order, or to wait, or nothing to do."""
+        """Answer a supervisor that is ready to start a driver: an order, or to wait, or nothing to
+        do.
+        """
         entry = self._jobs.get(job)
         if entry is None or entry.record.has_ended:
             return {"answer": "leave"}
@@ -161,7 +165,8 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
             self._end(entry, CANCELLED, CANCELLED_CODE, "cancelled")
             return {"answer": "leave"}
         if any(driver_name(job) in client for client in self._scheduler.clients):
-            # An earlier driver has lost its supervisor, but is not gone yet: two must never write to one folder.
+            # An earlier driver has lost its supervisor, but is not gone yet: two must never write
+            # to one folder.
             return {"answer": "wait"}
         now = time.time()
         task = self._scheduler.tasks.get(task_key(job))
@@ -175,7 +180,9 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
         return {"answer": "start", "order": entry.order, "attempt": record.attempts}
 
     def report(self, job: str, attempt: int, lines: list[str], driver_bytes: int) -> str:
-        """Note what a driver has said; answer whether it is to go on, to be cancelled, or to make way for another."""
+        """Note what a driver has said; answer whether it is to go on, to be cancelled, or to make
+        way for another.
+        """
         entry = self._jobs.get(job)
         if entry is None or entry.record.attempts != attempt or entry.record.has_ended:
             return "leave"
@@ -205,14 +212,21 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
             return
         if finish == "erred":
             task = self._scheduler.tasks.get(key)
-            reason = f"the task of its driver failed: {task.exception_text if task is not None else 'no reason given'}"
+            reason = (
+                "the task of its driver failed: "
+                f"{task.exception_text if task is not None else 'no reason given'}"
+            )
         else:
             reason = "the scheduler dropped the task of its driver; was it restarted?"
         self._end(entry, LOST, LOST_CODE, f"{reason}; submit it again with --resume")
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:  # noqa: ARG002
         """Forget a job whose submitter left before it was launched."""
-        for entry in [entry for entry in self._jobs.values() if entry.submitter == client and not entry.launched]:
+        for entry in [
+            entry
+            for entry in self._jobs.values()
+            if entry.submitter == client and not entry.launched
+        ]:
             self._forget(entry)
 
     def _end(self, entry: _Entry, state: str, exit_code: int, error: str | None) -> None:

@@ -1,7 +1,8 @@
-"""The task that carries a detached job: it starts the driver in a process of its own, and reports on it to the end.
+"""The task that carries a detached job: it starts the driver in a process of its own, and reports
+on it to the end.
 
-The task leaves the worker's pool of threads, so that even a cluster of one worker with one thread has room for what the
-driver submits.
+The task leaves the worker's pool of threads, so that even a cluster of one worker with one thread
+has room for what the driver submits.
 """
 
 from __future__ import annotations
@@ -20,11 +21,15 @@ from dnfscale.submit.registry import driver_name
 _STEP_S = 0.5
 """How often a driver is looked after."""
 _SILENCE_S = 60.0
-"""How long the scheduler may stay silent before it must be supposed that another driver was started."""
+"""How long the scheduler may stay silent before it must be supposed that another driver was
+started.
+"""
 
 
 def supervise(job: str, module: str) -> None:
-    """Run the driver of a job, which is a module's main(), until it ends, or until this worker does."""
+    """Run the driver of a job, which is a module's main(), until it ends, or until this worker
+    does.
+    """
     secede()
     scheduler = _Line(get_worker())
     worker = scheduler.worker
@@ -41,7 +46,11 @@ def supervise(job: str, module: str) -> None:
         module,
         answer["order"],
         attempt=answer["attempt"],
-        connection={"address": worker.scheduler.address, "client_name": driver_name(job), "tls": _tls_of(worker)},
+        connection={
+            "address": worker.scheduler.address,
+            "client_name": driver_name(job),
+            "tls": _tls_of(worker),
+        },
         limit_bytes=worker.memory_manager.memory_limit or 0,
     )
     try:
@@ -80,7 +89,9 @@ class _Line:
     def ask(self, verb: str, **facts: Any) -> Any:
         """Return the answer, or None where there was none this time."""
         try:
-            answer = sync(self.worker.loop, getattr(self.worker.scheduler, f"dnfscale_{verb}"), **facts)
+            answer = sync(
+                self.worker.loop, getattr(self.worker.scheduler, f"dnfscale_{verb}"), **facts
+            )
         except OSError:
             return None
         self._heard_at = time.monotonic()

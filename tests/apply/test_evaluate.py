@@ -12,7 +12,23 @@ from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.read import to_block
 
-CUTS = (-np.inf, -(2**63), -1000, -1, -0.5, 0, 0.1, 1.5, 127, 2**53, 2**53 + 1, 2**63, 2**64 - 1, 1e300, np.inf)
+CUTS = (
+    -np.inf,
+    -(2**63),
+    -1000,
+    -1,
+    -0.5,
+    0,
+    0.1,
+    1.5,
+    127,
+    2**53,
+    2**53 + 1,
+    2**63,
+    2**64 - 1,
+    1e300,
+    np.inf,
+)
 
 
 @st.composite
@@ -22,12 +38,21 @@ def numbers(draw: st.DrawFn) -> Numbers:
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
             near = np.array(CUTS, dtype=dtype)
-        known = [*near, *np.nextafter(near, dtype.type(np.inf)), *np.nextafter(near, dtype.type(-np.inf)), np.nan]
+        known = [
+            *near,
+            *np.nextafter(near, dtype.type(np.inf)),
+            *np.nextafter(near, dtype.type(-np.inf)),
+            np.nan,
+        ]
     else:
         whole = [int(cut) + step for cut in CUTS if np.isfinite(cut) for step in (-1, 0, 1)]
         known = [value for value in whole if np.iinfo(dtype).min <= value <= np.iinfo(dtype).max]
     values = np.array(draw(st.lists(st.sampled_from(known), max_size=20)), dtype=dtype)
-    present = None if draw(st.booleans()) else np.array([draw(st.booleans()) for _ in values], dtype=np.bool_)
+    present = (
+        None
+        if draw(st.booleans())
+        else np.array([draw(st.booleans()) for _ in values], dtype=np.bool_)
+    )
     return Numbers(values, present)
 
 
@@ -35,7 +60,9 @@ def numbers(draw: st.DrawFn) -> Numbers:
 def test_python_which_compares_exactly_says_the_same(data, low, high):
     there = np.ones(len(data.values)) if data.present is None else data.present
     rows = list(zip(data.values.tolist(), there.tolist(), strict=True))
-    assert holds(Above("a", "a", low), data).tolist() == [bool(there and value > low) for value, there in rows]
+    assert holds(Above("a", "a", low), data).tolist() == [
+        bool(there and value > low) for value, there in rows
+    ]
     assert holds(Between("a", "a", low, high), data).tolist() == [
         bool(there and low < value <= high) for value, there in rows
     ]
@@ -43,7 +70,12 @@ def test_python_which_compares_exactly_says_the_same(data, low, high):
 
 @pytest.mark.parametrize("measure", [Measure(Kind.DECIMAL, 10), Measure(Kind.DECIMAL, 1000)])
 def test_the_ends_of_an_interval_are_those_of_its_measure(measure):
-    interval = Between("a", "a", Quantity(Measure(Kind.DECIMAL, 100), 115), Quantity(Measure(Kind.DECIMAL, 100), 130))
+    interval = Between(
+        "a",
+        "a",
+        Quantity(Measure(Kind.DECIMAL, 100), 115),
+        Quantity(Measure(Kind.DECIMAL, 100), 130),
+    )
     ticks = np.array([1100, 1150, 1151, 1200, 1300, 1301, 1400]) * measure.steps // 1000
     expected = [1.15 < tick / measure.steps <= 1.3 for tick in ticks.tolist()]
     assert holds(interval, Numbers(ticks, None, measure)).tolist() == expected
@@ -80,7 +112,9 @@ def test_a_cut_between_whole_numbers_divides_them_as_it_says(dtype):
 
 
 def test_a_cut_below_zero_leaves_all_unsigned_numbers_above():
-    assert holds(Above("a", "a", -0.5), Numbers(np.array([0, 255], dtype=np.uint8), None)).tolist() == [True, True]
+    assert holds(
+        Above("a", "a", -0.5), Numbers(np.array([0, 255], dtype=np.uint8), None)
+    ).tolist() == [True, True]
 
 
 def test_a_cut_beyond_the_dtype_is_no_overflow():
@@ -96,7 +130,10 @@ def test_float32_is_compared_as_the_cut_was_computed():
 
 
 def test_without_a_cut_nothing_is_above():
-    assert holds(Above("a", "a", None), Numbers(np.array([1.0, 2.0]), None)).tolist() == [False, False]
+    assert holds(Above("a", "a", None), Numbers(np.array([1.0, 2.0]), None)).tolist() == [
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("cut", [np.inf, -np.inf])
@@ -132,7 +169,12 @@ def test_a_column_without_values_holds_nothing():
 
 def test_each_column_is_needed_once_and_as_a_number_if_one_attribute_needs_it_so():
     tau = Vocabulary(
-        (IsMissing("x_missing", "x"), Above("x_above", "x", 1.0), Equals("s_a", "s", "a"), Equals("s_b", "s", "b"))
+        (
+            IsMissing("x_missing", "x"),
+            Above("x_above", "x", 1.0),
+            Equals("s_a", "s", "a"),
+            Equals("s_b", "s", "b"),
+        )
     )
     assert set(columns_of(tau)) == {Column("x", Role.NUMBER), Column("s", Role.CATEGORY)}
     between = Vocabulary((Between("x_between", "x", 1.0, 2.0), IsMissing("x_missing", "x")))
@@ -147,7 +189,9 @@ def test_no_attributes_tell_nothing_apart():
 
 def test_bit_i_of_a_type_is_attribute_i():
     tau = Vocabulary((Equals("s_a", "s", "a"), Above("x_above", "x", 1.0), IsTrue("b", "b", True)))
-    batch = pa.record_batch({"x": [0.0, 2.0, None, 2.0], "s": ["a", "b", "a", None], "b": [True, False, None, True]})
+    batch = pa.record_batch(
+        {"x": [0.0, 2.0, None, 2.0], "s": ["a", "b", "a", None], "b": [True, False, None, True]}
+    )
     batch = batch.append_column("y", pa.array([True, False, True, False]))
     columns = columns_of(tau)
     block = to_block(batch, Reading(columns, "y", keep_missing=True))

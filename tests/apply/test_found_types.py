@@ -14,7 +14,9 @@ from dnfscale.apply.found_types import FindTypes, FoundTypes, merge_found
 from dnfscale.core.vocabulary import Above, Equals, IsMissing, Vocabulary
 from dnfscale.data.source import Source, open_source
 
-TAU = Vocabulary((Above("x_above", "x", 0.5), Equals("s_red", "s", "red"), IsMissing("s_missing", "s")))
+TAU = Vocabulary(
+    (Above("x_above", "x", 0.5), Equals("s_red", "s", "red"), IsMissing("s_missing", "s"))
+)
 X = [0.0, 1.0, None, 2.0] * 30
 S = ["red", "blue", None] * 40
 
@@ -34,7 +36,8 @@ def test_every_row_is_found_under_its_type_missing_values_too(source):
     [rows] = source.partitions
     found = FindTypes(TAU)(rows)
     judged = Counter(
-        int(x is not None and x > 0.5) | 2 * (s == "red") | 4 * (s is None) for x, s in zip(X, S, strict=True)
+        int(x is not None and x > 0.5) | 2 * (s == "red") | 4 * (s is None)
+        for x, s in zip(X, S, strict=True)
     )
     assert found_in(found) == dict(judged)
     assert found.codes.tolist() == sorted(judged)

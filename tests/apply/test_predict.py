@@ -1,4 +1,6 @@
-"""Predictions of datasets against a judge that reads the model's attributes and terms row by row."""
+"""Predictions of datasets against a judge that reads the model's attributes and terms row
+by row.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def model_of(tau: Vocabulary = TAU, dnf: Dnf = FORMULA, seed: int = 0, **how: An
     random = np.random.default_rng(seed)
     codes = np.flatnonzero(random.random(1 << len(tau)) < 0.75)
     n = random.integers(1, 9, len(codes))
-    return Model("y", how.pop("positive", (True,)), tau, dnf, TypeCounts(len(tau), codes, n, n // 2), **how)
+    return Model(
+        "y", how.pop("positive", (True,)), tau, dnf, TypeCounts(len(tau), codes, n, n // 2), **how
+    )
 
 
 def rows(n_rows: int, seed: int = 1) -> pa.Table:
@@ -65,7 +69,9 @@ def rows(n_rows: int, seed: int = 1) -> pa.Table:
             "unused": pa.array(["?"] * n_rows),
             "b": pa.array(random.random(n_rows) < 0.5, mask=gaps()),
             "n": pa.array(2**53 + random.integers(0, 4, n_rows), mask=gaps()),
-            "s": pa.array(random.choice(["red", "blue", "never seen", ""], n_rows).tolist(), mask=gaps()),
+            "s": pa.array(
+                random.choice(["red", "blue", "never seen", ""], n_rows).tolist(), mask=gaps()
+            ),
             "x": np.where(gaps(), np.nan, random.integers(0, 4, n_rows) / 1.0),
         }
     )
@@ -81,7 +87,11 @@ def judged(models: Sequence[Model], table: pa.Table) -> list[dict[str, Any]]:
             truth = [holds(attribute, row) for attribute in record["attributes"]]
             code = sum(1 << i for i, true in enumerate(truth) if true)
             first = next(
-                (i for i, term in enumerate(record["terms"]) if all(truth[x["attribute"]] == x["value"] for x in term)),
+                (
+                    i
+                    for i, term in enumerate(record["terms"])
+                    if all(truth[x["attribute"]] == x["value"] for x in term)
+                ),
                 None,
             )
             said.append((model.probabilities()[code], first, code in model.counts.codes.tolist()))
@@ -94,7 +104,9 @@ def judged(models: Sequence[Model], table: pa.Table) -> list[dict[str, Any]]:
                 "probability": probability / sum(p for p, _, _ in said) if several else probability,
                 "term": term,
                 "seen": seen,
-                "gap": any(is_missing(row[a.column]) for model in models for a in model.tau.attributes),
+                "gap": any(
+                    is_missing(row[a.column]) for model in models for a in model.tau.attributes
+                ),
             }
         )
     return found
@@ -102,7 +114,9 @@ def judged(models: Sequence[Model], table: pa.Table) -> list[dict[str, Any]]:
 
 def written(folder: Path) -> list[dict[str, Any]]:
     """All rows of a folder of predictions, in the order of its files."""
-    return [row for file in sorted(folder.glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
+    return [
+        row for file in sorted(folder.glob("*.parquet")) for row in pq.read_table(file).to_pylist()
+    ]
 
 
 def without(rows_judged: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -110,7 +124,12 @@ def without(rows_judged: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def check(models: Sequence[Model], table: pa.Table, folder: Path, **how: Any) -> None:
-    found = predict(models, how.get("source") or table_source(table, "X"), how.get("engine", SerialEngine()), folder)
+    found = predict(
+        models,
+        how.get("source") or table_source(table, "X"),
+        how.get("engine", SerialEngine()),
+        folder,
+    )
     expected = judged(models, table)
     answers = [row["prediction"] for row in expected]
     labels = [False, True] if len(models) == 1 else [model.positive[0] for model in models]
@@ -138,7 +157,9 @@ def test_a_constant_formula_answers_too(tmp_path, dnf):
 
 
 def classes() -> list[Model]:
-    """Three formulas, of which one asks only whether a number is there that another compares, in either order."""
+    """Three formulas, of which one asks only whether a number is there that another compares, in
+    either order.
+    """
     only_missing = Vocabulary((IsMissing("x_missing", "x"), Equals("s_blue", "s", "blue")))
     compared = Vocabulary((Above("x_above_median", "x", 0.5),))
     return [
@@ -162,20 +183,29 @@ def test_labels_are_written_in_a_type_that_holds_them(tmp_path, labels):
 @settings(max_examples=15)
 @given(tables(max_rows=25), st.data())
 def test_any_table_is_answered_however_it_is_cut(tmp_path_factory, table, data):
-    """Attributes of every column of a table at random; the rows come in one partition or in several files."""
+    """Attributes of every column of a table at random; the rows come in one partition or in several
+    files.
+    """
     attributes: list[Any] = []
     for name, kind in zip(table.column_names[:-1], table.schema.types[:-1], strict=True):
         values = [value for value in table[name].to_pylist() if not is_missing(value)]
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            low, high = sorted(data.draw(st.lists(st.sampled_from(values or [0]), min_size=2, max_size=2)))
-            attributes += [Above(f"{name}_above", name, low), Between(f"{name}_between", name, low, high)]
+            low, high = sorted(
+                data.draw(st.lists(st.sampled_from(values or [0]), min_size=2, max_size=2))
+            )
+            attributes += [
+                Above(f"{name}_above", name, low),
+                Between(f"{name}_between", name, low, high),
+            ]
         elif values:
             attributes.append(Equals(f"{name}_is", name, data.draw(st.sampled_from(values))))
         attributes.append(IsMissing(f"{name}_missing", name))
     tau = Vocabulary(tuple(data.draw(st.permutations(attributes))[:5]))
     full = (1 << len(tau)) - 1
     cares = data.draw(st.lists(st.integers(0, full), max_size=3))
-    model = model_of(tau, Dnf(tuple(Term(care, care & data.draw(st.integers(0, full))) for care in cares)))
+    model = model_of(
+        tau, Dnf(tuple(Term(care, care & data.draw(st.integers(0, full))) for care in cares))
+    )
     folder = tmp_path_factory.mktemp("any")
     (folder / "data").mkdir()
     cuts = sorted(data.draw(st.lists(st.integers(0, table.num_rows), max_size=3)))
@@ -185,7 +215,9 @@ def test_any_table_is_answered_however_it_is_cut(tmp_path_factory, table, data):
 
 
 def test_whole_numbers_beyond_floats_and_single_precision_are_compared_exactly(tmp_path):
-    tau = Vocabulary((Between("big", "n", 2**53 + 1, 2**53 + 2), Between("tenth", "f", 0.1, float("inf"))))
+    tau = Vocabulary(
+        (Between("big", "n", 2**53 + 1, 2**53 + 2), Between("tenth", "f", 0.1, float("inf")))
+    )
     table = pa.table(
         {
             "n": pa.array([2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3, -(2**62)]),
@@ -207,8 +239,12 @@ def test_cuts_that_are_infinite_or_not_known_are_never_passed(tmp_path):
             Between("neither", "f", None, None),
         )
     )
-    table = pa.table({"f": pa.array(np.array([0.1, 0.0999, np.nan, np.inf, -np.inf], dtype=np.float32))})
-    check([model_of(tau, Dnf((Term(0b1001, 0b0001), Term(0b0010, 0b0010))))], table, tmp_path / "out")
+    table = pa.table(
+        {"f": pa.array(np.array([0.1, 0.0999, np.nan, np.inf, -np.inf], dtype=np.float32))}
+    )
+    check(
+        [model_of(tau, Dnf((Term(0b1001, 0b0001), Term(0b0010, 0b0010))))], table, tmp_path / "out"
+    )
 
 
 def test_files_are_closed_at_their_size_and_keep_the_order_of_rows(tmp_path, monkeypatch):
@@ -216,8 +252,16 @@ def test_files_are_closed_at_their_size_and_keep_the_order_of_rows(tmp_path, mon
     monkeypatch.setattr(dnfscale.apply.predict, "_FEW_ROWS", 0)
     table = rows(450)
     cuts = [0, 1, 130, 131, 400, 450]
-    parts = tuple(TablePartition(i, table[start:stop]) for i, (start, stop) in enumerate(itertools.pairwise(cuts)))
-    check([model_of()], table, tmp_path / "out", source=replace(table_source(table, "X"), partitions=parts))
+    parts = tuple(
+        TablePartition(i, table[start:stop])
+        for i, (start, stop) in enumerate(itertools.pairwise(cuts))
+    )
+    check(
+        [model_of()],
+        table,
+        tmp_path / "out",
+        source=replace(table_source(table, "X"), partitions=parts),
+    )
     sizes = [pq.read_metadata(file).num_rows for file in sorted((tmp_path / "out").iterdir())]
     assert sizes == [130, 270, 50]
 
@@ -225,7 +269,12 @@ def test_files_are_closed_at_their_size_and_keep_the_order_of_rows(tmp_path, mon
 def test_few_rows_go_into_one_file(tmp_path):
     table = rows(450)
     parts = tuple(TablePartition(i, table[90 * i : 90 * (i + 1)]) for i in range(5))
-    check([model_of()], table, tmp_path / "out", source=replace(table_source(table, "X"), partitions=parts))
+    check(
+        [model_of()],
+        table,
+        tmp_path / "out",
+        source=replace(table_source(table, "X"), partitions=parts),
+    )
     assert len(list((tmp_path / "out").iterdir())) == 1
 
 
@@ -260,15 +309,21 @@ def test_rows_that_are_not_as_many_as_was_said_are_an_error_and_nothing_is_writt
     table = rows(100)
     source = table_source(table, "t")
     wrong = replace(source, partitions=(Misjudged(TablePartition(0, table), said),))
-    with pytest.raises(DataError, match=f"expected {said} rows as the footers say, got (at least )?100"):
+    with pytest.raises(
+        DataError, match=f"expected {said} rows as the footers say, got (at least )?100"
+    ):
         predict([model_of()], wrong, SerialEngine(), tmp_path / "answers")
     assert not list(tmp_path.iterdir())
 
 
 def test_more_rows_than_there_can_be_are_over_a_limit(tmp_path):
     table = rows(100)
-    wrong = replace(table_source(table, "t"), partitions=(Misjudged(TablePartition(0, table), 10**16),))
-    with pytest.raises(LimitError, match="expected memory for the answers to 10,000,000,000,000,000 rows"):
+    wrong = replace(
+        table_source(table, "t"), partitions=(Misjudged(TablePartition(0, table), 10**16),)
+    )
+    with pytest.raises(
+        LimitError, match="expected memory for the answers to 10,000,000,000,000,000 rows"
+    ):
         predict([model_of()], wrong, SerialEngine(), tmp_path / "answers")
     assert not list(tmp_path.iterdir())
 
@@ -284,7 +339,12 @@ def test_no_rows_give_a_file_without_rows(tmp_path):
 
 def test_missing_values_that_were_an_error_are_one_again_and_nothing_is_written(tmp_path):
     with pytest.raises(DataError, match="learned with missing = 'error', but column 's' has some"):
-        predict([model_of(missing="error")], table_source(rows(50), "X"), SerialEngine(), tmp_path / "out")
+        predict(
+            [model_of(missing="error")],
+            table_source(rows(50), "X"),
+            SerialEngine(),
+            tmp_path / "out",
+        )
     assert os.listdir(tmp_path) == []
 
 
@@ -297,14 +357,21 @@ WRONG_COLUMNS = {
 
 
 @pytest.mark.parametrize("name", WRONG_COLUMNS)
-def test_columns_of_another_type_and_absent_ones_are_refused_before_anything_is_read(tmp_path, name):
+def test_columns_of_another_type_and_absent_ones_are_refused_before_anything_is_read(
+    tmp_path, name
+):
     column, message = WRONG_COLUMNS[name]
     table = rows(1)
     wrong = table.set_column(table.column_names.index(name), name, column)
     with pytest.raises(DataError, match=message):
         predict([model_of()], table_source(wrong, "X"), SerialEngine(), tmp_path / "out")
     with pytest.raises(DataError, match=f"'{name}' is not there"):
-        predict([model_of()], table_source(table.drop_columns(name), "X"), SerialEngine(), tmp_path / "out")
+        predict(
+            [model_of()],
+            table_source(table.drop_columns(name), "X"),
+            SerialEngine(),
+            tmp_path / "out",
+        )
     assert os.listdir(tmp_path) == []
 
 
@@ -350,7 +417,10 @@ def test_force_replaces_nothing_but_an_earlier_prediction(tmp_path, name):
     else:
         pq.write_table(content or pq.read_table(folder / "part-00000.parquet"), folder / name)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    with pytest.raises(SpecError, match=r"out: expected nothing but an earlier prediction for --force to replace, but"):
+    with pytest.raises(
+        SpecError,
+        match=r"out: expected nothing but an earlier prediction for --force to replace, but",
+    ):
         predict([model_of()], source, SerialEngine(), folder, force=True)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert os.listdir(tmp_path) == ["out"]
@@ -383,7 +453,9 @@ def test_a_link_to_a_folder_is_replaced_and_not_what_it_points_to(tmp_path):
     for name in ("out", "broken"):
         with pytest.raises(SpecError, match="already there"):
             predict([model_of()], table_source(rows(9), "X"), SerialEngine(), tmp_path / name)
-        predict([model_of()], table_source(rows(9), "X"), SerialEngine(), tmp_path / name, force=True)
+        predict(
+            [model_of()], table_source(rows(9), "X"), SerialEngine(), tmp_path / name, force=True
+        )
         assert len(written(tmp_path / name)) == 9
     assert (tmp_path / "kept" / "dear").read_text() == "dear"
     assert sorted(os.listdir(tmp_path)) == ["broken", "kept", "out"]
@@ -399,7 +471,9 @@ def test_a_task_that_fails_leaves_nothing_and_what_was_there_stays(tmp_path):
     content[4 : len(content) - 2000] = bytes(len(content) - 2004)
     damaged.write_bytes(content)
     source = open_source(str(tmp_path / "data"))
-    with pytest.raises(DataError, match=r"1\.parquet: expected to read its columns, but that failed"):
+    with pytest.raises(
+        DataError, match=r"1\.parquet: expected to read its columns, but that failed"
+    ):
         predict([model_of()], source, SerialEngine(), tmp_path / "out", force=True)
     assert sorted(os.listdir(tmp_path)) == ["data", "out"]
     assert len(written(tmp_path / "out")) == 7
@@ -407,7 +481,9 @@ def test_a_task_that_fails_leaves_nothing_and_what_was_there_stays(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(SpecError, match=r"expected a folder that can be written, but (Not a directory|File exists)"):
+    with pytest.raises(
+        SpecError, match=r"expected a folder that can be written, but (Not a directory|File exists)"
+    ):
         predict([model_of()], table_source(rows(3), "X"), SerialEngine(), tmp_path / "file" / "out")
 
 
@@ -435,6 +511,8 @@ def test_a_folder_that_cannot_be_moved_away_stays_as_it_was(tmp_path, monkeypatc
 
     monkeypatch.setattr(dnfscale.apply.predict.os, "replace", failing)
     with pytest.raises(LimitError, match="busy"):
-        predict([model_of()], table_source(rows(3), "X"), SerialEngine(), tmp_path / "out", force=True)
+        predict(
+            [model_of()], table_source(rows(3), "X"), SerialEngine(), tmp_path / "out", force=True
+        )
     assert os.listdir(tmp_path) == ["out"]
     assert len(written(tmp_path / "out")) == 7

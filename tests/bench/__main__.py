@@ -1,4 +1,6 @@
-"""`python -m tests.bench`: runs the benchmark suite, or some of its cases, and prints what it measured."""
+"""`python -m tests.bench`: runs the benchmark suite, or some of its cases, and prints what it
+measured.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
             parser.error(f"CASE must be one of {', '.join(names)}, got {name!r}")
     if options.list:
         for case in CASES:
-            print(f"{case.name:<12}{case.about}\n{'':<12}{', '.join(c.name for c in case.contenders)}")
+            print(
+                f"{case.name:<12}{case.about}\n{'':<12}{', '.join(c.name for c in case.contenders)}"
+            )
         return 0
     setting = Setting(data=options.data.resolve(), rows=options.rows)
     cases = [find_case(name) for name in options.case] or list(CASES)
@@ -36,7 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
     print(report.heading(run), flush=True)
     failed = [case.name for case in cases if not run_case(case, setting, options.repeat, run)]
     if options.compare is not None:
-        print("\n## change\n\n" + report.changes(json.loads(options.compare.read_text(encoding="utf-8")), run))
+        print(
+            "\n## change\n\n"
+            + report.changes(json.loads(options.compare.read_text(encoding="utf-8")), run)
+        )
     if options.json is not None:
         _write_whole(options.json, json.dumps(run, indent=2) + "\n")
     if failed:
@@ -82,11 +89,17 @@ def _ready(contenders: Sequence[Contender]) -> list[Contender]:
 def _measure_all(
     case: Case, contenders: Sequence[Contender], setting: Setting, repeat: int
 ) -> dict[str, list[Measured]]:
-    """Measure every contender so often, in turn, so that a busy moment of the machine does not hit one of them only."""
+    """Measure every contender so often, in turn, so that a busy moment of the machine does not hit
+    one of them only.
+    """
     runs: dict[str, list[Measured]] = {contender.name: [] for contender in contenders}
     for number in range(repeat):
         for contender in contenders:
-            print(f"{case.name}: {contender.name}, run {number + 1} of {repeat} ...", file=sys.stderr, flush=True)
+            print(
+                f"{case.name}: {contender.name}, run {number + 1} of {repeat} ...",
+                file=sys.stderr,
+                flush=True,
+            )
             runs[contender.name].append(measure_apart(case, contender, setting))
     return runs
 
@@ -105,19 +118,42 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     names = [case.name for case in CASES]
-    parser.add_argument("case", nargs="*", metavar="CASE", help=f"cases to run (default: all): {', '.join(names)}")
     parser.add_argument(
-        "--data", type=Path, default=default.data, metavar="DIR", help="where the data is made (default: %(default)s)"
+        "case", nargs="*", metavar="CASE", help=f"cases to run (default: all): {', '.join(names)}"
     )
     parser.add_argument(
-        "--rows", type=_positive, default=default.rows, metavar="N", help="rows of the data (default: %(default)s)"
+        "--data",
+        type=Path,
+        default=default.data,
+        metavar="DIR",
+        help="where the data is made (default: %(default)s)",
     )
     parser.add_argument(
-        "--repeat", type=_positive, default=1, metavar="R", help="measure so often, and show the fastest (default: 1)"
+        "--rows",
+        type=_positive,
+        default=default.rows,
+        metavar="N",
+        help="rows of the data (default: %(default)s)",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything measured to this file")
-    parser.add_argument("--compare", type=Path, metavar="FILE", help="print the change since this earlier --json file")
-    parser.add_argument("--list", action="store_true", help="list the cases and their contenders, and stop")
+    parser.add_argument(
+        "--repeat",
+        type=_positive,
+        default=1,
+        metavar="R",
+        help="measure so often, and show the fastest (default: 1)",
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write everything measured to this file"
+    )
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help="print the change since this earlier --json file",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="list the cases and their contenders, and stop"
+    )
     return parser
 
 

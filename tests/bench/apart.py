@@ -1,4 +1,6 @@
-"""A measurement in a process of its own: nothing left behind by another contender, and its memory seen from outside."""
+"""A measurement in a process of its own: nothing left behind by another contender, and its memory
+seen from outside.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,21 @@ class MeasurementError(Exception):
 
 
 def measure_apart(case: Case, contender: Contender, setting: Setting) -> Measured:
-    """Measure a contender in a new process, and watch the memory of that process and its children."""
+    """Measure a contender in a new process, and watch the memory of that process and
+    its children.
+    """
     with tempfile.TemporaryDirectory(prefix="dnfscale-bench-") as folder:
         file = Path(folder) / "outcome.json"
         errors = Path(folder) / "stderr.txt"
-        command = [sys.executable, "-m", "tests.bench.measure", case.name, contender.name, setting.to_json(), str(file)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.bench.measure",
+            case.name,
+            contender.name,
+            setting.to_json(),
+            str(file),
+        ]
         with errors.open("wb") as stderr:
             process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=stderr)
             try:
@@ -34,7 +46,9 @@ def measure_apart(case: Case, contender: Contender, setting: Setting) -> Measure
                 raise
         if code != 0:
             told = errors.read_text(encoding="utf-8", errors="replace").strip()
-            raise MeasurementError(f"{case.name}, {contender.name}: exit code {code}\n{told[-4000:]}")
+            raise MeasurementError(
+                f"{case.name}, {contender.name}: exit code {code}\n{told[-4000:]}"
+            )
         return Measured(_outcome(json.loads(file.read_text(encoding="utf-8"))), watch.peaks)
 
 

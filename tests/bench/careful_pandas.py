@@ -1,9 +1,9 @@
 """The method written with care in pandas and scikit-learn, for one split of a table in memory.
 
-It is what one would write without dnfscale: columns Booleanized at once, discrete mutual information instead of
-scikit-learn's slow default, the ideal classifier of a selection by one grouped count. Every ell fits its `SelectKBest`
-anew, as the paper's script does; `ShareScores` computes the scores once a ranking and is the fastest that this way of
-working can be.
+It is what one would write without dnfscale: columns Booleanized at once, discrete mutual
+information instead of scikit-learn's slow default, the ideal classifier of a selection by one
+grouped count. Every ell fits its `SelectKBest` anew, as the paper's script does; `ShareScores`
+computes the scores once a ranking and is the fastest that this way of working can be.
 
 On the same rows it gives the very result of dnfscale: test_bench.py says so.
 """
@@ -76,7 +76,9 @@ class Found:
 
 @dataclass(slots=True)
 class ShareScores:
-    """A score that is computed on the first call and remembered: one ranking on one training part."""
+    """A score that is computed on the first call and remembered: one ranking on one
+    training part.
+    """
 
     score: Score
     known: Any = None
@@ -90,7 +92,11 @@ class ShareScores:
 def frame_of(source: Source) -> pd.DataFrame:
     """Return all rows of a source as a data frame."""
     partition = source.partitions[0]
-    return partition.table.to_pandas() if isinstance(partition, TablePartition) else pd.read_parquet(source.path)
+    return (
+        partition.table.to_pandas()
+        if isinstance(partition, TablePartition)
+        else pd.read_parquet(source.path)
+    )
 
 
 def table_of(frame: pd.DataFrame, spec: LearnSpec) -> Table:
@@ -100,7 +106,9 @@ def table_of(frame: pd.DataFrame, spec: LearnSpec) -> Table:
     features = frame.drop(columns=spec.target)
     flags = tuple(c for c in features if c in spec.boolean or features[c].dtype == bool)
     plain = [c for c in features if c not in flags]
-    categories = tuple(c for c in plain if c in spec.categorical or not pd.api.types.is_numeric_dtype(features[c]))
+    categories = tuple(
+        c for c in plain if c in spec.categorical or not pd.api.types.is_numeric_dtype(features[c])
+    )
     numbers = tuple(c for c in plain if c not in categories)
     return Table(features, frame[spec.target].isin(labels), numbers, categories, flags)
 
@@ -114,7 +122,11 @@ def random_split(n_rows: int, outer: int, validation: float, seed: int) -> Split
 
 
 def learn_split(
-    table: Table, split: Split, spec: LearnSpec, *, remember: Callable[[Score], Score] = lambda score: score
+    table: Table,
+    split: Split,
+    spec: LearnSpec,
+    *,
+    remember: Callable[[Score], Score] = lambda score: score,
 ) -> Found:
     """Choose ell on the validation part, learn on W_0, and test."""
     attributes = booleanize(table, split.train)
@@ -144,7 +156,9 @@ def learn_split(
 
 
 def booleanize(table: Table, reference: Indices) -> pd.DataFrame:
-    """Return the attributes of all rows, numbers cut at the medians of the reference rows, in the columns' order."""
+    """Return the attributes of all rows, numbers cut at the medians of the reference rows, in the
+    columns' order.
+    """
     columns: dict[str, pd.Series] = {}
     medians = table.features[list(table.numbers)].iloc[reference].median()
     for name in table.features:
@@ -162,7 +176,8 @@ def booleanize(table: Table, reference: Indices) -> pd.DataFrame:
 def select(score: Score, attributes: Any, target: Any, ell: int) -> Any:
     """Return which attributes are the best ell."""
     with warnings.catch_warnings():
-        # An attribute that is constant in the training part has no F score; it comes last, which is what we want.
+        # An attribute that is constant in the training part has no F score; it comes last, which is
+        # what we want.
         warnings.simplefilter("ignore")
         return SelectKBest(score, k=ell).fit(attributes, target).get_support()
 

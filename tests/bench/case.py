@@ -1,4 +1,6 @@
-"""What a benchmark is made of: a case, its contenders, what they did, and the figures that goals are set for."""
+"""What a benchmark is made of: a case, its contenders, what they did, and the figures that goals
+are set for.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class Outcome:
     rows: int
     """Rows that were gone through; 0 where the question is not about rows."""
     answer: Any = None
-    """As JSON; equal for all contenders that answer the same question, None where there is no answer."""
+    """As JSON; equal for all contenders that answer the same question, None where there is no
+    answer.
+    """
     parts_s: Mapping[str, float] = field(default_factory=dict)
     """How long the parts of the work took, by name."""
     workers: WorkerLog | None = None
@@ -61,7 +65,9 @@ class Measured:
 
     @property
     def worker_peak_bytes(self) -> int:
-        """The peak of the worker that had most; that of the main process where there are no workers."""
+        """The peak of the worker that had most; that of the main process where there are no
+        workers.
+        """
         workers = [peak.peak_bytes for peak in self.peaks if peak.role == "worker"]
         return max(workers or [peak.peak_bytes for peak in self.peaks], default=0)
 
@@ -91,7 +97,8 @@ class Figure:
     at_most: float | None = None
     at_least: float | None = None
     lower_bound: bool = False
-    """Whether the value is known only to be at least this: a peer was stopped before it was done."""
+    """Whether the value is known only to be at least this: a peer was stopped before it was done.
+    """
 
     @property
     def goal(self) -> str:
@@ -113,14 +120,18 @@ def no_preparation(setting: Setting) -> None:
 
 
 def same_answers(outcomes: Mapping[str, Outcome]) -> None:
-    """Raise DisagreementError unless all that answered gave one answer, after going through as many rows."""
+    """Raise DisagreementError unless all that answered gave one answer, after going through as many
+    rows.
+    """
     for key in ("rows", "answer"):
         given = {name: getattr(outcome, key) for name, outcome in outcomes.items()}
         answered = {name: value for name, value in given.items() if value is not None}
         for name, value in answered.items():
             first, expected = next(iter(answered.items()))
             if value != expected:
-                raise DisagreementError(f"{key} of {name} and of {first} differ: {_difference(value, expected)}")
+                raise DisagreementError(
+                    f"{key} of {name} and of {first} differ: {_difference(value, expected)}"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,34 +177,53 @@ def wall_ratio(
 
 
 def plan_figures(measured: Mapping[str, Measured]) -> list[Figure]:
-    """Compare what `plan` said with what happened: seconds within a factor of two, memory never above."""
+    """Compare what `plan` said with what happened: seconds within a factor of two, memory never
+    above.
+    """
     found = []
     for name, run in measured.items():
         if run.outcome.planned_s is not None:
             ratio = run.outcome.planned_s / run.outcome.wall_s
-            found.append(Figure(f"{name}, planned / measured seconds", ratio, at_least=0.5, at_most=2.0))
+            found.append(
+                Figure(f"{name}, planned / measured seconds", ratio, at_least=0.5, at_most=2.0)
+            )
         if run.outcome.planned_worker_bytes is not None:
             ratio = run.outcome.planned_worker_bytes / max(1, run.worker_peak_bytes)
-            found.append(Figure(f"{name}, planned / measured memory of a worker", ratio, at_least=1.0, at_most=2.0))
+            found.append(
+                Figure(
+                    f"{name}, planned / measured memory of a worker",
+                    ratio,
+                    at_least=1.0,
+                    at_most=2.0,
+                )
+            )
     return found
 
 
 def summarized(runs: Sequence[Measured]) -> Measured:
     """Return the fastest of some runs with the most memory, restarts and pauses of any.
 
-    What slows a run down is the machine's other work, never the contender's own; what memory it needs at times, it
-    needs.
+    What slows a run down is the machine's other work, never the contender's own; what memory it
+    needs at times, it needs.
     """
     fastest = min((run.outcome for run in runs), key=lambda outcome: outcome.wall_s)
     logs = [run.outcome.workers for run in runs if run.outcome.workers is not None]
-    worst = WorkerLog(max(log.restarted for log in logs), max(log.paused_s for log in logs)) if logs else None
-    return Measured(replace(fastest, workers=worst), max(runs, key=lambda run: run.worker_peak_bytes).peaks)
+    worst = (
+        WorkerLog(max(log.restarted for log in logs), max(log.paused_s for log in logs))
+        if logs
+        else None
+    )
+    return Measured(
+        replace(fastest, workers=worst), max(runs, key=lambda run: run.worker_peak_bytes).peaks
+    )
 
 
 def _difference(value: Any, expected: Any) -> str:
     """Say where two answers differ first."""
     if isinstance(value, list) and isinstance(expected, list) and len(value) == len(expected):
-        place = next(i for i, pair in enumerate(zip(value, expected, strict=True)) if pair[0] != pair[1])
+        place = next(
+            i for i, pair in enumerate(zip(value, expected, strict=True)) if pair[0] != pair[1]
+        )
         return f"entry {place} is {value[place]} and {expected[place]}"
     if isinstance(value, dict) and isinstance(expected, dict) and value.keys() == expected.keys():
         key = next(key for key in value if value[key] != expected[key])

@@ -1,7 +1,8 @@
-"""Case `covertype`: the paper's largest dataset, as a command, and per split against careful pandas.
+"""Case `covertype`: the paper's largest dataset, as a command, and per split against careful
+pandas.
 
-dnfscale learns ten splits and the model of all rows at once; a tenth of that time is what a split costs. The pandas
-version does one split, with plain random parts of the same sizes.
+dnfscale learns ten splits and the model of all rows at once; a tenth of that time is what a split
+costs. The pandas version does one split, with plain random parts of the same sizes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ import numpy as np
 from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.jobs.runner import open_data
 from dnfscale.spec.job import read_spec
-from tests.bench.case import Case, Contender, DisagreementError, Figure, Measured, NotReadyError, Outcome, timed
+from tests.bench.case import (
+    Case,
+    Contender,
+    DisagreementError,
+    Figure,
+    Measured,
+    NotReadyError,
+    Outcome,
+    timed,
+)
 from tests.bench.jobspecs import measure_command
 from tests.bench.setting import Setting
 
@@ -25,7 +35,9 @@ if TYPE_CHECKING:
 
 SPLITS = 10
 _CLOSE = 0.03
-"""How far the accuracy of another random split may lie from the mean, unless ours spread more than that."""
+"""How far the accuracy of another random split may lie from the mean, unless ours spread more than
+that.
+"""
 
 
 def measure_study_command(setting: Setting) -> Outcome:
@@ -61,11 +73,15 @@ def figures(measured: Mapping[str, Measured]) -> list[Figure]:
 
 
 def close_accuracies(outcomes: Mapping[str, Outcome]) -> None:
-    """Raise DisagreementError where an accuracy is further from the others than random splits make it."""
+    """Raise DisagreementError where an accuracy is further from the others than random splits make
+    it.
+    """
     accuracies = {name: np.mean(outcome.answer) for name, outcome in outcomes.items()}
     spread = max(_CLOSE, *(4 * np.std(outcome.answer) for outcome in outcomes.values()))
     if max(accuracies.values()) - min(accuracies.values()) > spread:
-        raise DisagreementError(f"accuracies should be within {spread:.3f} of each other, got {accuracies}")
+        raise DisagreementError(
+            f"accuracies should be within {spread:.3f} of each other, got {accuracies}"
+        )
 
 
 def check_data(setting: Setting) -> None:
@@ -73,7 +89,8 @@ def check_data(setting: Setting) -> None:
     spec = read_spec(setting.paper_spec)
     if spec.data_path.startswith("paper:") and not os.environ.get(FOLDER_VARIABLE):
         raise NotReadyError(
-            f"the environment variable {FOLDER_VARIABLE} does not name a folder with the paper's datasets"
+            f"the environment variable {FOLDER_VARIABLE} does not name a folder with the "
+            "paper's datasets"
         )
 
 
@@ -90,7 +107,10 @@ def _measure_pandas(setting: Setting, remember: Callable[[Score], Score]) -> Out
 
 CASE = Case(
     name="covertype",
-    about="the ten-fold study of the paper's Covertype as a command, and per split against pandas and scikit-learn",
+    about=(
+        "the ten-fold study of the paper's Covertype as a command, and per split against "
+        "pandas and scikit-learn"
+    ),
     contenders=(
         Contender("command", measure_study_command),
         Contender("pandas", measure_pandas, needs=("pandas",)),

@@ -1,4 +1,6 @@
-"""The synthetic data of the suite: made once by `data make`, used again by every later run of the same size."""
+"""The synthetic data of the suite: made once by `data make`, used again by every later run of the
+same size.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +48,7 @@ def _check_same(folder: Path, rows: int, seed: int) -> None:
     found = record["rows"], record["seed"], tuple(record["columns"])
     if found != (rows, seed, KINDS):
         raise ValueError(
-            f"{folder}: expected {rows:,} rows of {', '.join(KINDS)} with seed {seed}, got {found}; "
+            f"{folder}: expected {rows:,} rows of {', '.join(KINDS)} with seed {seed}, got "
+            f"{found}; "
             "remove it, or choose another --data"
         )

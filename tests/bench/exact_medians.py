@@ -1,7 +1,8 @@
-"""Case `medians`: the exact medians of 14 columns in all parts of ten folds, beside those of one part by others.
+"""Case `medians`: the exact medians of 14 columns in all parts of ten folds, beside those of one
+part by others.
 
-dnfscale finds 22 medians a column, of every fold's W_train and W_0, and leaves the rows read on the workers; the peers
-find one, of all rows. On that one all must agree.
+dnfscale finds 22 medians a column, of every fold's W_train and W_0, and leaves the rows read on the
+workers; the peers find one, of all rows. On that one all must agree.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def measure_duckdb(setting: Setting) -> Outcome:
 
         def find(path: Path) -> Medians:
             medians = ", ".join(f"median({name})" for name in NUMBERS)
-            row = connection.execute(f"SELECT {medians} FROM read_parquet('{path}/*.parquet')").fetchone()
+            row = connection.execute(
+                f"SELECT {medians} FROM read_parquet('{path}/*.parquet')"
+            ).fetchone()
             return [float(value) for value in row or ()]
 
         return _measured(find, setting)
@@ -83,7 +86,9 @@ def figures(measured: Mapping[str, Measured]) -> list[Figure]:
 
 
 def _measured(find: Callable[[Path], Medians], setting: Setting) -> Outcome:
-    answer, first_pass_s, wall_s, cpu_s = timed_again(lambda: find(synthetic_folder(setting, setting.rows)))
+    answer, first_pass_s, wall_s, cpu_s = timed_again(
+        lambda: find(synthetic_folder(setting, setting.rows))
+    )
     return Outcome(wall_s, cpu_s, setting.rows, answer, {FIRST_PASS: first_pass_s})
 
 

@@ -1,7 +1,8 @@
-"""Cases `rows`, `folds`, `ell` and `workers`: how the time of the study grows when one thing about it does.
+"""Cases `rows`, `folds`, `ell` and `workers`: how the time of the study grows when one thing about
+it does.
 
-All are the study of study.toml on the synthetic dataset, after the cluster is up. Workers have 1 GiB, so that
-`--rows 100000000` measures what is larger than their memory.
+All are the study of study.toml on the synthetic dataset, after the cluster is up. Workers have 1
+GiB, so that `--rows 100000000` measures what is larger than their memory.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ FOLDS = (2, 10, 50)
 ELLS = (5, 10, 15)
 
 
-def measure_study(setting: Setting, *, divisor: int = 1, overrides: Overrides | None = None) -> Outcome:
+def measure_study(
+    setting: Setting, *, divisor: int = 1, overrides: Overrides | None = None
+) -> Outcome:
     """Measure the study of a part of the rows, changed in one way."""
     folder = synthetic_folder(setting, setting.rows // divisor)
     everywhere: Overrides = {"data.path": str(folder), "cluster.memory_limit": "1GiB"}
@@ -37,27 +40,39 @@ def measure_with(setting: Setting, *, cluster: str | None, workers: int) -> Outc
 
 def measure_scan(setting: Setting) -> Outcome:
     """Measure the bare scan of all columns of all rows."""
-    return measure_bare_scan(synthetic_folder(setting, setting.rows), (*NUMBERS, *STRINGS, TARGET), setting)
+    return measure_bare_scan(
+        synthetic_folder(setting, setting.rows), (*NUMBERS, *STRINGS, TARGET), setting
+    )
 
 
 def rows_figures(measured: Mapping[str, Measured]) -> list[Figure]:
     """Compare ten times the rows with once, in time and memory."""
-    found = wall_ratio(measured, "rows", "rows / 10", at_most=10.5) + wall_ratio(measured, "rows", "bare scan")
+    found = wall_ratio(measured, "rows", "rows / 10", at_most=10.5) + wall_ratio(
+        measured, "rows", "bare scan"
+    )
     peaks = {name: run.worker_peak_bytes for name, run in measured.items()}
     if {"rows", "rows / 10"} <= set(peaks):
         growth = peaks["rows"] / peaks["rows / 10"]
         found.append(Figure("rows / (rows / 10), peak memory of a worker", growth, at_most=1.1))
     for name, run in measured.items():
         if run.outcome.workers is not None:
-            found.append(Figure(f"{name}, workers restarted", run.outcome.workers.restarted, at_most=0))
+            found.append(
+                Figure(f"{name}, workers restarted", run.outcome.workers.restarted, at_most=0)
+            )
     return found + plan_figures(measured)
 
 
 def ratios(*pairs: tuple[str, str, float]) -> Callable[[Mapping[str, Measured]], list[Figure]]:
-    """Return figures that compare the times of some contenders; each ratio is to be at most so much."""
+    """Return figures that compare the times of some contenders; each ratio is to be at most so
+    much.
+    """
 
     def figures(measured: Mapping[str, Measured]) -> list[Figure]:
-        found = [figure for slow, fast, goal in pairs for figure in wall_ratio(measured, slow, fast, at_most=goal)]
+        found = [
+            figure
+            for slow, fast, goal in pairs
+            for figure in wall_ratio(measured, slow, fast, at_most=goal)
+        ]
         return found + plan_figures(measured)
 
     return figures
@@ -79,7 +94,10 @@ def make_parts(setting: Setting, divisors: Sequence[int]) -> None:
 
 
 def _varied(key: str, values: Sequence[int], name: str) -> tuple[Contender, ...]:
-    return tuple(Contender(f"{name} {value}", partial(measure_study, overrides={key: value})) for value in values)
+    return tuple(
+        Contender(f"{name} {value}", partial(measure_study, overrides={key: value}))
+        for value in values
+    )
 
 
 CASES = (
@@ -87,7 +105,10 @@ CASES = (
         name="rows",
         about="the study of more and more rows, with workers of 1 GiB",
         contenders=(
-            *(Contender(name, partial(measure_study, divisor=divisor)) for name, divisor in DIVISORS.items()),
+            *(
+                Contender(name, partial(measure_study, divisor=divisor))
+                for name, divisor in DIVISORS.items()
+            ),
             Contender("bare scan", measure_scan),
         ),
         figures=rows_figures,

@@ -1,4 +1,6 @@
-"""Studies as the suite runs them: a job spec learned from in this process, or handed to the command line."""
+"""Studies as the suite runs them: a job spec learned from in this process, or handed to the command
+line.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ Overrides = Mapping[str, str | int | list[str]]
 
 
 def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Outcome:
-    """Measure learning from a spec's data once its cluster is up; reading the footers is part of it."""
+    """Measure learning from a spec's data once its cluster is up; reading the footers is part of
+    it.
+    """
     spec = read_spec(spec_file, {**overrides, **_everywhere(setting)})
     clock = PhaseClock()
     engine = launch(spec.cluster, clock, loaded=LOADED)
@@ -61,7 +65,9 @@ def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Ou
 
 
 def measure_command(spec_file: Path, setting: Setting, overrides: Overrides) -> Outcome:
-    """Measure the whole command `python -m dnfscale.jobs run`, from its start to its result.json."""
+    """Measure the whole command `python -m dnfscale.jobs run`, from its start to
+    its result.json.
+    """
     with tempfile.TemporaryDirectory(prefix="dnfscale-bench-") as folder:
         command = [sys.executable, "-m", "dnfscale.jobs", "run", str(spec_file), "--output", folder]
         for key, value in {**overrides, **_everywhere(setting)}.items():
@@ -69,11 +75,17 @@ def measure_command(spec_file: Path, setting: Setting, overrides: Overrides) -> 
         started = time.time()
         _, exit_s, cpu_s = timed(lambda: _run(command))
         [file] = Path(folder).glob("*/result.json")
-        # The file is written whole and renamed, so the time of its writing is when the result was there.
+        # The file is written whole and renamed, so the time of its writing is when the result was
+        # there.
         wall_s = file.stat().st_mtime - started
         result = json.loads(file.read_text(encoding="utf-8"))
     timing = result["timing"]
-    parts_s = {"launch": timing["launch_s"], "learn": timing["learn_s"], "until exit": exit_s, **timing["phases_s"]}
+    parts_s = {
+        "launch": timing["launch_s"],
+        "learn": timing["learn_s"],
+        "until exit": exit_s,
+        **timing["phases_s"],
+    }
     return Outcome(wall_s, cpu_s, result["data"]["rows"], result["methods"]["ideal"], parts_s)
 
 
@@ -89,7 +101,9 @@ class PhaseClock:
         if progress.done == 0:
             self._started = now
         elif progress.done == progress.total:
-            self.phases_s[progress.phase] = self.phases_s.get(progress.phase, 0.0) + now - self._started
+            self.phases_s[progress.phase] = (
+                self.phases_s.get(progress.phase, 0.0) + now - self._started
+            )
 
 
 def _learned(spec: JobSpec, engine: Engine) -> tuple[Source, LearnSpec, Learned]:
@@ -98,11 +112,21 @@ def _learned(spec: JobSpec, engine: Engine) -> tuple[Source, LearnSpec, Learned]
 
 
 def _run(command: list[str]) -> None:
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr[-4000:]}")
+        raise RuntimeError(
+            f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr[-4000:]}"
+        )
 
 
 def _everywhere(setting: Setting) -> dict[str, str | int | list[str]]:
-    """Return what every spec is run with: the setting's cluster, and the formula alone, without baselines."""
-    return {"methods": ["ideal"], "cluster.kind": setting.cluster, "cluster.workers": setting.workers}
+    """Return what every spec is run with: the setting's cluster, and the formula alone, without
+    baselines.
+    """
+    return {
+        "methods": ["ideal"],
+        "cluster.kind": setting.cluster,
+        "cluster.workers": setting.workers,
+    }

@@ -1,6 +1,8 @@
-"""`python -m tests.bench.measure CASE CONTENDER SETTING FILE`: one measurement, in a process of its own.
+"""`python -m tests.bench.measure CASE CONTENDER SETTING FILE`: one measurement, in a process of its
+own.
 
-Dask's workers import the main module of the process that starts them, so this one imports next to nothing by itself.
+Dask's workers import the main module of the process that starts them, so this one imports next to
+nothing by itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Case `memory`: the study with small workers on a quarter, a half and all of the rows.
 
-A worker's memory must be bounded by its partition, not by the dataset: the peak does not grow with the rows, no worker
-is killed, and none is paused for long.
+A worker's memory must be bounded by its partition, not by the dataset: the peak does not grow with
+the rows, no worker is killed, and none is paused for long.
 """
 
 from __future__ import annotations
@@ -39,9 +39,13 @@ def figures(measured: Mapping[str, Measured]) -> list[Figure]:
         growth = peaks["rows"] / peaks["rows / 4"]
         found.append(Figure("rows / (rows / 4), peak memory of a worker", growth, at_most=1.1))
     for name, run in measured.items():
-        found.append(Figure(f"{name}, peak memory of a worker in MiB", run.worker_peak_bytes / 2**20))
+        found.append(
+            Figure(f"{name}, peak memory of a worker in MiB", run.worker_peak_bytes / 2**20)
+        )
         if run.outcome.workers is not None:
-            found.append(Figure(f"{name}, workers restarted", run.outcome.workers.restarted, at_most=0))
+            found.append(
+                Figure(f"{name}, workers restarted", run.outcome.workers.restarted, at_most=0)
+            )
             found.append(Figure(f"{name}, seconds paused", run.outcome.workers.paused_s, at_most=1))
     return found
 
@@ -53,7 +57,9 @@ def any_answers(outcomes: Mapping[str, Outcome]) -> None:
 CASE = Case(
     name="memory",
     about="the study with workers of 700 MiB on a quarter, a half and all of the rows",
-    contenders=tuple(Contender(name, partial(measure_part, divisor=divisor)) for name, divisor in SHARES.items()),
+    contenders=tuple(
+        Contender(name, partial(measure_part, divisor=divisor)) for name, divisor in SHARES.items()
+    ),
     figures=figures,
     prepare=make_parts,
     check=any_answers,

@@ -1,7 +1,7 @@
 """Case `minimize`: the shortest formula of type tables, beside SymPy's simplify_logic.
 
-Every formula is held against its table, type by type. SymPy runs in a process of its own, so that it can be stopped
-when a table takes it too long; ratios to it are then at least what is shown.
+Every formula is held against its table, type by type. SymPy runs in a process of its own, so that
+it can be stopped when a table takes it too long; ratios to it are then at least what is shown.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def measure_sympy(setting: Setting) -> Outcome:
 
 
 class SimplifyingProcess:
-    """A process that runs SymPy on one table after the other, ended and started anew when one takes too long."""
+    """A process that runs SymPy on one table after the other, ended and started anew when one takes
+    too long.
+    """
 
     def __init__(self, cap_s: float) -> None:
         self._cap_s = cap_s
@@ -51,12 +53,17 @@ class SimplifyingProcess:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self._end()
 
     def simplify(self, table: TypeTable) -> tuple[int | None, float]:
-        """Return the literals of SymPy's formula and its time; None and the cap where it took longer than that."""
+        """Return the literals of SymPy's formula and its time; None and the cap where it took
+        longer than that.
+        """
         self._connection.send(table)
         if self._connection.poll(self._cap_s):
             n_literals, elapsed_s = self._connection.recv()
@@ -90,7 +97,13 @@ def figures(measured: Mapping[str, Measured]) -> list[Figure]:
     found = []
     for kind, names in _kinds(ours).items():
         goal = 1.0 if kind == "real" else None
-        found.append(Figure(f"slowest of {len(names)} {kind} tables in seconds", max(ours[n] for n in names), goal))
+        found.append(
+            Figure(
+                f"slowest of {len(names)} {kind} tables in seconds",
+                max(ours[n] for n in names),
+                goal,
+            )
+        )
     if "sympy" not in measured:
         return found
     theirs, literals = measured["sympy"].outcome.parts_s, measured["sympy"].outcome.answer
@@ -102,7 +115,11 @@ def figures(measured: Mapping[str, Measured]) -> list[Figure]:
         found.append(Figure(what, ratio, at_least=goal, lower_bound=stopped))
     least = min(theirs[name] / ours[name] for name in _kinds(ours)["real"])
     found.append(Figure("... of the real table where it is least", least))
-    saved = sum(literals[n] - measured["dnfscale"].outcome.answer[n] for n in literals if literals[n] is not None)
+    saved = sum(
+        literals[n] - measured["dnfscale"].outcome.answer[n]
+        for n in literals
+        if literals[n] is not None
+    )
     found.append(Figure("sympy - dnfscale, literals", saved, at_least=0))
     return found
 
@@ -115,12 +132,15 @@ def never_longer(outcomes: Mapping[str, Outcome]) -> None:
         ours = outcomes["dnfscale"].answer[name]
         if literals is not None and literals < ours:
             raise DisagreementError(
-                f"{name}: the shortest formula has {ours} literals, but SymPy found one of {literals}"
+                f"{name}: the shortest formula has {ours} literals, but SymPy found one of "
+                f"{literals}"
             )
 
 
 def _measured(setting: Setting, run: Callable[[TypeTable], tuple[int | None, float]]) -> Outcome:
-    """Run every table; the answer is its formula's number of literals, or None where it was stopped."""
+    """Run every table; the answer is its formula's number of literals, or None where it was
+    stopped.
+    """
     cpu_before = cpu_seconds()
     runs = {table.name: run(table) for table in type_tables(setting.ell)}
     seconds = {name: elapsed_s for name, (_, elapsed_s) in runs.items()}

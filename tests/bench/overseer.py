@@ -1,7 +1,8 @@
-"""What happens to the workers of a Dask cluster while it works: which ones died, and how long any was paused.
+"""What happens to the workers of a Dask cluster while it works: which ones died, and how long any
+was paused.
 
-The engine hides its cluster, and rightly so; but a task can ask its worker for the scheduler's address, and whoever
-has that can join as one more client and read the scheduler's own journal.
+The engine hides its cluster, and rightly so; but a task can ask its worker for the scheduler's
+address, and whoever has that can join as one more client and read the scheduler's own journal.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def overseen(engine: Engine) -> Iterator[Callable[[], WorkerLog | None]]:
     if engine.describe()["engine"] != "dask":
         yield lambda: None
         return
-    # Imported here because peers are measured with this module loaded, and should not carry Dask's memory.
+    # Imported here because peers are measured with this module loaded, and should not carry Dask's
+    # memory.
     from distributed import Client
 
     [(address, security)] = engine.map("find scheduler", [0], _scheduler_seen)
@@ -35,7 +37,9 @@ def overseen(engine: Engine) -> Iterator[Callable[[], WorkerLog | None]]:
 
         def told() -> WorkerLog:
             restarted = set(client.run(os.getpid).values()) - workers
-            return WorkerLog(len(restarted), paused_s(client.get_events(), began=began, now=time.time()))
+            return WorkerLog(
+                len(restarted), paused_s(client.get_events(), began=began, now=time.time())
+            )
 
         yield told
 
@@ -46,7 +50,10 @@ def paused_s(journal: Journal, *, began: float, now: float) -> float:
     for events in journal.values():
         since: float | None = None
         for moment, event in events:
-            if not isinstance(event, dict) or event.get("action") not in ("worker-status-change", "remove-worker"):
+            if not isinstance(event, dict) or event.get("action") not in (
+                "worker-status-change",
+                "remove-worker",
+            ):
                 continue
             if since is not None:
                 total_s += max(0.0, moment - since)
@@ -57,7 +64,9 @@ def paused_s(journal: Journal, *, began: float, now: float) -> float:
 
 
 def _scheduler_seen(_item: int) -> tuple[str, Any]:
-    """Return where a worker's scheduler listens, and what it shows of itself: certificates made for this run alone."""
+    """Return where a worker's scheduler listens, and what it shows of itself: certificates made for
+    this run alone.
+    """
     from distributed import get_worker
 
     worker = get_worker()

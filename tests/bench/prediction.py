@@ -1,4 +1,6 @@
-"""Case `predict`: a formula of ten attributes for every row, written as Parquet, beside the scan and the write."""
+"""Case `predict`: a formula of ten attributes for every row, written as Parquet, beside the scan
+and the write.
+"""
 
 from __future__ import annotations
 
@@ -31,20 +33,30 @@ MODEL = Model(
     target="y",
     positive=(True,),
     tau=TAU,
-    dnf=Dnf((Term(0b0000000111, 0b0000000101), Term(0b0001111000, 0b0001010000), Term(0b1110000000, 0b1000000000))),
+    dnf=Dnf(
+        (
+            Term(0b0000000111, 0b0000000101),
+            Term(0b0001111000, 0b0001010000),
+            Term(0b1110000000, 0b1000000000),
+        )
+    ),
     counts=TypeCounts(10, np.arange(1024), np.full(1024, 10), np.arange(1024) % 11),
 )
 
 
 def measure_in_turn(setting: Setting) -> Outcome:
-    """Measure the prediction on a cluster that is up, the write of the same answers, and the bare scan, in turn.
+    """Measure the prediction on a cluster that is up, the write of the same answers, and the bare
+    scan, in turn.
 
-    Their difference is small, and the machine's mood changes within seconds: all three have to meet the same.
+    Their difference is small, and the machine's mood changes within seconds: all three have to meet
+    the same.
     """
     folder = synthetic_folder(setting, setting.rows)
     source = open_source(str(folder))
     pa.set_cpu_count(setting.workers)
-    engine = launch(ClusterSpec(kind=setting.cluster, workers=setting.workers), loaded=[predict.__module__])
+    engine = launch(
+        ClusterSpec(kind=setting.cluster, workers=setting.workers), loaded=[predict.__module__]
+    )
     try:
         with tempfile.TemporaryDirectory(dir=setting.data) as scratch:
             answers = Path(scratch) / "answers"
@@ -83,7 +95,13 @@ def figures(measured: Mapping[str, Measured]) -> list[Figure]:
         return []
     outcome = measured["predict"].outcome
     write_s, scan_s = outcome.parts_s["write alone"], outcome.parts_s["bare scan"]
-    return [Figure("(predict - write) / bare scan, wall time", (outcome.wall_s - write_s) / scan_s, at_most=1.5)]
+    return [
+        Figure(
+            "(predict - write) / bare scan, wall time",
+            (outcome.wall_s - write_s) / scan_s,
+            at_most=1.5,
+        )
+    ]
 
 
 CASE = Case(

@@ -14,10 +14,12 @@ from typing import Self
 import psutil
 
 _LOOK_S = 0.05
-"""How often the watch looks. The kernel keeps each process's peak, so only what a process does in its last moments
-before it ends can be missed."""
+"""How often the watch looks. The kernel keeps each process's peak, so only what a process does in
+its last moments before it ends can be missed."""
 _FAMILY_LOOKS = 5
-"""Every so many looks new children are searched for, which costs a hundred times as much as looking at those known."""
+"""Every so many looks new children are searched for, which costs a hundred times as much as looking
+at those known.
+"""
 _GONE = (psutil.NoSuchProcess, psutil.AccessDenied)
 
 
@@ -65,7 +67,10 @@ class PeakWatch:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self._ended.set()
         self._thread.join()
@@ -81,8 +86,8 @@ class PeakWatch:
         while not self._ended.wait(_LOOK_S):
             for process in family:
                 self._look(process)
-            # Who is found now is looked at next time: until it runs its own program, a new process shows the memory
-            # and the command line of the one that started it.
+            # Who is found now is looked at next time: until it runs its own program, a new process
+            # shows the memory and the command line of the one that started it.
             if looks % _FAMILY_LOOKS == 0:
                 family = list(self._family())
             looks += 1
@@ -107,7 +112,9 @@ class PeakWatch:
             self._peaks[process] = ProcessPeak(role, peak)
 
     def _role(self, process: psutil.Process) -> str | None:
-        """Say what a process is; None for multiprocessing's own helpers, which hold nothing of their own."""
+        """Say what a process is; None for multiprocessing's own helpers, which hold nothing of
+        their own.
+        """
         if process == self._root:
             return "main"
         command = process.cmdline()
@@ -131,7 +138,9 @@ def _cpu_seconds(process: psutil.Process) -> float:
 
 
 def _peak_bytes(process: psutil.Process) -> int:
-    """Return the most memory a process has had so far; what it has now where the kernel does not tell."""
+    """Return the most memory a process has had so far; what it has now where the kernel does not
+    tell.
+    """
     try:
         status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -1,4 +1,6 @@
-"""What a run measured, as JSON: every figure, with the date, the machine's shape, the versions and the commit."""
+"""What a run measured, as JSON: every figure, with the date, the machine's shape, the versions and
+the commit.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,20 @@ from tests.bench.case import Case, Figure, Measured, summarized
 from tests.bench.setting import ROOT, Setting
 
 SCHEMA = "dnfscale.bench/1"
-_PACKAGES = (
-    "dnfscale dask distributed numpy pyarrow scipy scikit-learn sympy duckdb pandas polars psutil".split()  # noqa: SIM905
-)
+_PACKAGES = [
+    "dnfscale",
+    "dask",
+    "distributed",
+    "numpy",
+    "pyarrow",
+    "scipy",
+    "scikit-learn",
+    "sympy",
+    "duckdb",
+    "pandas",
+    "polars",
+    "psutil",
+]
 
 Runs = Mapping[str, Sequence[Measured]]
 """Every run of each contender of a case."""
@@ -52,15 +65,26 @@ def describe_machine() -> dict[str, Any]:
 
 
 def describe_case(case: Case, runs: Runs, figures: Sequence[Figure]) -> dict[str, Any]:
-    """Return everything that was measured of a case; of answers, which may be long, only a digest."""
+    """Return everything that was measured of a case; of answers, which may be long, only
+    a digest.
+    """
     return {
         "about": case.about,
         "contenders": {
-            name: {"summary": _described(summarized(measured)), "runs": [_described(run) for run in measured]}
+            name: {
+                "summary": _described(summarized(measured)),
+                "runs": [_described(run) for run in measured],
+            }
             for name, measured in runs.items()
         },
         "figures": [
-            {"what": f.what, "value": f.value, "goal": f.goal, "reached": f.reached, "lower_bound": f.lower_bound}
+            {
+                "what": f.what,
+                "value": f.value,
+                "goal": f.goal,
+                "reached": f.reached,
+                "lower_bound": f.lower_bound,
+            }
             for f in figures
         ],
     }
@@ -74,7 +98,9 @@ def _described(measured: Measured) -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """Return the commit that is checked out, marked where files differ from it; empty outside a repository."""
+    """Return the commit that is checked out, marked where files differ from it; empty outside a
+    repository.
+    """
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:
         told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -38,4 +38,6 @@ class Setting:
     def from_json(cls, text: str) -> Setting:
         """Return the setting that to_json wrote."""
         fields = json.loads(text)
-        return cls(**{**fields, "data": Path(fields["data"]), "paper_spec": Path(fields["paper_spec"])})
+        return cls(
+            **{**fields, "data": Path(fields["data"]), "paper_spec": Path(fields["paper_spec"])}
+        )

@@ -1,4 +1,5 @@
-"""Cases `wide`, `tiny`, `categories`, `files` and `groups`: datasets of unusual shapes, beside the bare scan of each.
+"""Cases `wide`, `tiny`, `categories`, `files` and `groups`: datasets of unusual shapes, beside the
+bare scan of each.
 
 wide        a hundredth of the rows in 2,000 columns
 tiny        62 rows of 5,997 Boolean columns, every row left out once
@@ -60,12 +61,16 @@ class Shape:
 
     def study(self, setting: Setting) -> Outcome:
         """Measure the study once the cluster is up."""
-        return measure_learn(SPEC, setting, {"data.path": str(self.folder(setting)), **self.overrides})
+        return measure_learn(
+            SPEC, setting, {"data.path": str(self.folder(setting)), **self.overrides}
+        )
 
     def scan(self, setting: Setting) -> Outcome:
         """Measure the bare scan of all columns."""
         folder = self.folder(setting)
-        return measure_bare_scan(folder, pads.dataset(folder, format="parquet").schema.names, setting)
+        return measure_bare_scan(
+            folder, pads.dataset(folder, format="parquet").schema.names, setting
+        )
 
     def case(self) -> Case:
         """Return the case of this shape."""
@@ -86,7 +91,12 @@ def make_wide(setting: Setting, folder: Path) -> None:
     for part, n in enumerate(_parts(rows, 4)):
         values = random.standard_normal((columns, n), dtype=np.float32)
         truth = (values[0] > 0) & ((values[1] > 0) | (values[2] > 0))
-        _write(folder, part, {f"x{i}": column for i, column in enumerate(values)}, truth ^ (random.random(n) < 0.1))
+        _write(
+            folder,
+            part,
+            {f"x{i}": column for i, column in enumerate(values)},
+            truth ^ (random.random(n) < 0.1),
+        )
 
 
 def make_tiny(setting: Setting, folder: Path) -> None:
@@ -94,7 +104,12 @@ def make_tiny(setting: Setting, folder: Path) -> None:
     columns = max(10, min(FLAGS, setting.rows // 100))
     random = np.random.default_rng(setting.seed)
     flags = random.random((columns, 62)) < 0.5
-    _write(folder, 0, {f"b{i}": column for i, column in enumerate(flags)}, flags[0] ^ (random.random(62) < 0.1))
+    _write(
+        folder,
+        0,
+        {f"b{i}": column for i, column in enumerate(flags)},
+        flags[0] ^ (random.random(62) < 0.1),
+    )
 
 
 def make_categories(setting: Setting, folder: Path) -> None:
@@ -140,10 +155,20 @@ def _figures(measured: Mapping[str, Measured]) -> list[Figure]:
 
 SHAPES = (
     Shape("wide", "a hundredth of the rows in 2,000 columns", make_wide, {}),
-    Shape("tiny", "62 rows of 5,997 flags, every row left out once", make_tiny, {"folds.outer": "leave-one-out"}),
+    Shape(
+        "tiny",
+        "62 rows of 5,997 flags, every row left out once",
+        make_tiny,
+        {"folds.outer": "leave-one-out"},
+    ),
     Shape("categories", "a tenth of the rows in ten columns of 1,000 names", make_categories, {}),
     Shape("files", "a tenth of the rows in 2,000 files", make_files, {}),
-    Shape("groups", "a quarter of the rows in one row group", make_groups, {"cluster.memory_limit": "1GiB"}),
+    Shape(
+        "groups",
+        "a quarter of the rows in one row group",
+        make_groups,
+        {"cluster.memory_limit": "1GiB"},
+    ),
 )
 
 CASES = tuple(shape.case() for shape in SHAPES)

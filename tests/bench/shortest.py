@@ -1,9 +1,10 @@
 """What could be left out of the formulas of the paper's datasets, as people read them.
 
-`python -m tests.bench.shortest` learns every fold of the twelve datasets in DNFSCALE_DATA with three seeds and both
-profiles, some 40 minutes on two cores, and asks the judge of tests/method/rows.py. It prints, for the formulas of all
-rows and for those of all folds, the literals, and how many conditions, terms and ends of intervals could be left out
-without another answer for any row that can exist. `--datasets`, `--seeds` and `--profiles` restrict it.
+`python -m tests.bench.shortest` learns every fold of the twelve datasets in DNFSCALE_DATA with
+three seeds and both profiles, some 40 minutes on two cores, and asks the judge of
+tests/method/rows.py. It prints, for the formulas of all rows and for those of all folds, the
+literals, and how many conditions, terms and ends of intervals could be left out without another
+answer for any row that can exist. `--datasets`, `--seeds` and `--profiles` restrict it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ KINDS = ("condition", "term", "an end of condition")
 
 def learned_from(dataset: str, profile: str, seed: int) -> Learned:
     """Learn the formulas of a dataset of the paper."""
-    source, to_learn = open_data(read_spec(SPECS / f"{dataset}.toml", {"profile": profile, "seed": seed}))
+    source, to_learn = open_data(
+        read_spec(SPECS / f"{dataset}.toml", {"profile": profile, "seed": seed})
+    )
     return learn(source, to_learn, SerialEngine())
 
 
@@ -41,8 +44,12 @@ def superfluous(folds: Iterable[LearnedFold]) -> Counter[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the datasets that are asked for, and print a line for each."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--datasets", nargs="+", default=sorted(file.stem for file in SPECS.glob("*.toml")))
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument(
+        "--datasets", nargs="+", default=sorted(file.stem for file in SPECS.glob("*.toml"))
+    )
     options.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     options.add_argument("--profiles", nargs="+", default=["paper", "best"])
     asked = options.parse_args(arguments)

@@ -1,7 +1,8 @@
-"""Case `study`: the ten-fold study of the synthetic dataset, beside one bare scan of all its columns.
+"""Case `study`: the ten-fold study of the synthetic dataset, beside one bare scan of all its
+columns.
 
-A study is done once, on workers that have only just started, so it has no pass to warm up; the scan has one. How long
-that first pass of the scan took stands beside it, as a fairer measure.
+A study is done once, on workers that have only just started, so it has no pass to warm up; the scan
+has one. How long that first pass of the scan took stands beside it, as a fairer measure.
 """
 
 from __future__ import annotations
@@ -29,15 +30,24 @@ def measure_study_command(setting: Setting) -> Outcome:
 
 def measure_scan(setting: Setting) -> Outcome:
     """Measure the bare scan of all columns."""
-    return measure_bare_scan(synthetic_folder(setting, setting.rows), (*NUMBERS, *STRINGS, TARGET), setting)
+    return measure_bare_scan(
+        synthetic_folder(setting, setting.rows), (*NUMBERS, *STRINGS, TARGET), setting
+    )
 
 
 def figures(measured: Mapping[str, Measured]) -> list[Figure]:
     """Count the study in bare scans."""
-    found = wall_ratio(measured, "learn", "bare scan", at_most=5.0) + wall_ratio(measured, "command", "bare scan")
+    found = wall_ratio(measured, "learn", "bare scan", at_most=5.0) + wall_ratio(
+        measured, "command", "bare scan"
+    )
     if {"learn", "bare scan"} <= set(measured):
         first_pass_s = measured["bare scan"].outcome.parts_s[FIRST_PASS]
-        found.append(Figure("learn / first bare scan, wall time", measured["learn"].outcome.wall_s / first_pass_s))
+        found.append(
+            Figure(
+                "learn / first bare scan, wall time",
+                measured["learn"].outcome.wall_s / first_pass_s,
+            )
+        )
     return found
 
 

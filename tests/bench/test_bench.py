@@ -58,7 +58,9 @@ max_ell = 4
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Setting:
-    """All cases small and in this process; the dataset of the paper is the one that comes with scikit-learn."""
+    """All cases small and in this process; the dataset of the paper is the one that comes with
+    scikit-learn.
+    """
     folder = tmp_path_factory.mktemp("bench")
     spec = folder / "small.toml"
     spec.write_text(SMALL_PAPER_SPEC, encoding="utf-8")
@@ -83,7 +85,10 @@ def measure_here(_case: Case, contender: Contender, setting: Setting) -> Measure
 
 def contenders() -> list[object]:
     pairs = [(case, contender) for case in CASES for contender in case.contenders]
-    return [pytest.param(case, contender, id=f"{case.name}-{contender.name}") for case, contender in pairs]
+    return [
+        pytest.param(case, contender, id=f"{case.name}-{contender.name}")
+        for case, contender in pairs
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +130,9 @@ def test_counts_that_differ_are_told(measured):
     right = measured(case, case.contender("dnfscale")).outcome
     wrong = [*right.answer]
     wrong[3] = [3, wrong[3][1], wrong[3][2] + 1]
-    with pytest.raises(DisagreementError, match="answer of peer and of dnfscale differ: entry 3 is"):
+    with pytest.raises(
+        DisagreementError, match="answer of peer and of dnfscale differ: entry 3 is"
+    ):
         case.check({"dnfscale": right, "peer": replace(right, answer=wrong)})
 
 
@@ -201,7 +208,9 @@ def test_a_case_without_its_data_is_skipped_with_a_reason(monkeypatch, capsys):
 
 
 def test_a_contender_without_its_library_is_not_ready():
-    with pytest.raises(NotReadyError, match=r"no_such_library is not installed: pip install 'dnfscale\[bench\]'"):
+    with pytest.raises(
+        NotReadyError, match=r"no_such_library is not installed: pip install 'dnfscale\[bench\]'"
+    ):
         Contender("peer", lambda _: Outcome(1, 1, 0), needs=("no_such_library",)).check_ready()
 
 
@@ -215,8 +224,14 @@ def test_data_of_another_size_is_not_used(tmp_path):
 
 
 def test_runs_are_summarized_by_the_least_time_and_the_most_memory():
-    quick = Measured(Outcome(1, 1, 5, workers=WorkerLog(0, 2.0)), (ProcessPeak("main", 10), ProcessPeak("worker", 20)))
-    slow = Measured(Outcome(2, 2, 5, workers=WorkerLog(1, 0.0)), (ProcessPeak("main", 10), ProcessPeak("worker", 30)))
+    quick = Measured(
+        Outcome(1, 1, 5, workers=WorkerLog(0, 2.0)),
+        (ProcessPeak("main", 10), ProcessPeak("worker", 20)),
+    )
+    slow = Measured(
+        Outcome(2, 2, 5, workers=WorkerLog(1, 0.0)),
+        (ProcessPeak("main", 10), ProcessPeak("worker", 30)),
+    )
     summary = summarized([quick, slow])
     assert summary.outcome == Outcome(1, 1, 5, workers=WorkerLog(1, 2.0))
     assert summary.worker_peak_bytes == 30
@@ -235,14 +250,18 @@ def test_the_setting_survives_the_command_line(tiny):
 @pytest.mark.parametrize("remember", [lambda score: score, ShareScores], ids=["anew", "sharing"])
 def test_careful_pandas_finds_what_dnfscale_finds(tiny, remember):
     make_synthetic(tiny, ROWS // 4)
-    synthetic = read_spec(study.SPEC, {"data.path": str(synthetic_folder(tiny, ROWS // 4)), "select.max_ell": 4})
+    synthetic = read_spec(
+        study.SPEC, {"data.path": str(synthetic_folder(tiny, ROWS // 4)), "select.max_ell": 4}
+    )
     for spec in (synthetic, read_spec(tiny.paper_spec)):
         source, to_learn = open_data(spec)
         to_learn = replace(to_learn, outer=5, seed=3)
         learned = learn(source, to_learn, SerialEngine())
         table = table_of(frame_of(source), to_learn)
         for fold in (0, 3):
-            found = learn_split(table, same_split(to_learn, learned.rows, fold), to_learn, remember=remember)
+            found = learn_split(
+                table, same_split(to_learn, learned.rows, fold), to_learn, remember=remember
+            )
             ours = learned.folds[fold]
             accepted = ours.dnf.accepts(ours.test.codes)
             assert set(found.attributes) == set(ours.tau.names)

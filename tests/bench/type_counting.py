@@ -1,10 +1,11 @@
 """Case `types`: the types of ten attributes over all rows, counted in one scan.
 
-Every contender evaluates «x > 0» for ten columns, packs the truth values into an integer, and counts rows and positive
-rows per integer; all must agree on every count.
+Every contender evaluates «x > 0» for ten columns, packs the truth values into an integer, and
+counts rows and positive rows per integer; all must agree on every count.
 
-DuckDB is asked in two ways, because it matters to it: with the Booleans cast, shifted and added, and with one CASE per
-attribute, which is the fastest of six spellings tried and takes half the time.
+DuckDB is asked in two ways, because it matters to it: with the Booleans cast, shifted and added,
+and with one CASE per attribute, which is the fastest of six spellings tried and takes half the
+time.
 """
 
 from __future__ import annotations
@@ -72,17 +73,25 @@ def measure_dnfscale(setting: Setting) -> Outcome:
     def count(path: Path) -> Counts:
         table = engine.reduce("count types", open_source(str(path)).partitions, scan, merge_tables)
         negative, positive = table.reshape(2, -1)
-        return _listed((t, n, c) for t, (n, c) in enumerate(zip(negative + positive, positive, strict=True)) if n)
+        return _listed(
+            (t, n, c)
+            for t, (n, c) in enumerate(zip(negative + positive, positive, strict=True))
+            if n
+        )
 
     try:
-        return replace(_measured(count, folder), partitions=len(open_source(str(folder)).partitions))
+        return replace(
+            _measured(count, folder), partitions=len(open_source(str(folder)).partitions)
+        )
     finally:
         engine.close()
 
 
 def measure_duckdb_shifts(setting: Setting) -> Outcome:
     """Measure DuckDB's GROUP BY of the sum of shifted truth values."""
-    return _measure_duckdb(" + ".join(f"(({name} > 0)::INT << {i})" for i, name in enumerate(COLUMNS)), setting)
+    return _measure_duckdb(
+        " + ".join(f"(({name} > 0)::INT << {i})" for i, name in enumerate(COLUMNS)), setting
+    )
 
 
 def measure_duckdb_cases(setting: Setting) -> Outcome:
@@ -101,7 +110,9 @@ def measure_polars(setting: Setting) -> Outcome:
 
     def count(path: Path) -> Counts:
         grouped = pl.scan_parquet(_pattern(path)).group_by(pl.sum_horizontal(truths).alias("t"))
-        counted = grouped.agg(pl.len().alias("n"), pl.col(TARGET).sum().alias("c")).collect(engine="streaming")
+        counted = grouped.agg(pl.len().alias("n"), pl.col(TARGET).sum().alias("c")).collect(
+            engine="streaming"
+        )
         return _listed(counted.iter_rows())
 
     return _measured(count, synthetic_folder(setting, setting.rows))
@@ -115,8 +126,18 @@ def measure_dask_dataframe(setting: Setting) -> Outcome:
 
     def count(path: Path) -> Counts:
         frame = dd.read_parquet(_pattern(path), columns=[*COLUMNS, TARGET])
-        code = sum(((frame[name] > 0).astype("int64") * (1 << i) for i, name in enumerate(COLUMNS)), start=0)
-        grouped = frame[[TARGET]].astype("int64").assign(t=code).groupby("t")[TARGET].agg(["count", "sum"]).compute()
+        code = sum(
+            ((frame[name] > 0).astype("int64") * (1 << i) for i, name in enumerate(COLUMNS)),
+            start=0,
+        )
+        grouped = (
+            frame[[TARGET]]
+            .astype("int64")
+            .assign(t=code)
+            .groupby("t")[TARGET]
+            .agg(["count", "sum"])
+            .compute()
+        )
         return _listed(grouped.reset_index().itertuples(index=False))
 
     with ExitStack() as running:
@@ -125,23 +146,35 @@ def measure_dask_dataframe(setting: Setting) -> Outcome:
         if setting.cluster == "serial":
             running.enter_context(dask.config.set(scheduler="synchronous"))
         else:
-            running.enter_context(Client(n_workers=setting.workers, threads_per_worker=1, dashboard_address=None))
+            running.enter_context(
+                Client(n_workers=setting.workers, threads_per_worker=1, dashboard_address=None)
+            )
         return _measured(count, synthetic_folder(setting, setting.rows))
 
 
 def measure_xgboost(setting: Setting) -> Outcome:
-    """Measure, for scale, how long XGBoost takes for the histograms of one tree of depth six over the same columns.
+    """Measure, for scale, how long XGBoost takes for the histograms of one tree of depth six over
+    the same columns.
 
-    The rows are in memory and binned before the clock starts; it answers another question, so it has no answer here.
+    The rows are in memory and binned before the clock starts; it answers another question, so it
+    has no answer here.
     """
     import xgboost
     from pyarrow.dataset import dataset
 
-    table = dataset(synthetic_folder(setting, setting.rows), format="parquet").to_table(columns=[*COLUMNS, TARGET])
-    binned = xgboost.QuantileDMatrix(
-        np.column_stack([table[name].to_numpy() for name in COLUMNS]), table[TARGET].to_numpy().astype(np.float32)
+    table = dataset(synthetic_folder(setting, setting.rows), format="parquet").to_table(
+        columns=[*COLUMNS, TARGET]
     )
-    settings = {"tree_method": "hist", "max_depth": 6, "nthread": setting.workers, "objective": "binary:logistic"}
+    binned = xgboost.QuantileDMatrix(
+        np.column_stack([table[name].to_numpy() for name in COLUMNS]),
+        table[TARGET].to_numpy().astype(np.float32),
+    )
+    settings = {
+        "tree_method": "hist",
+        "max_depth": 6,
+        "nthread": setting.workers,
+        "objective": "binary:logistic",
+    }
     _, first_pass_s, wall_s, cpu_s = timed_again(lambda: xgboost.train(settings, binned, 1))
     return Outcome(wall_s, cpu_s, table.num_rows, parts_s={FIRST_PASS: first_pass_s})
 

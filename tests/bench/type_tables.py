@@ -1,7 +1,9 @@
-"""Type tables to minimize: those of the paper's datasets, kept in type_tables.json, and random ones.
+"""Type tables to minimize: those of the paper's datasets, kept in type_tables.json, and random
+ones.
 
-`python -m tests.bench.type_tables` makes the file anew from the datasets in DNFSCALE_DATA: for each of them, and for
-the quickstart's, the ideal classifier of its ten best attributes by the F score, on all rows.
+`python -m tests.bench.type_tables` makes the file anew from the datasets in DNFSCALE_DATA: for each
+of them, and for the quickstart's, the ideal classifier of its ten best attributes by the F score,
+on all rows.
 """
 
 from __future__ import annotations
@@ -45,16 +47,28 @@ def write_real_tables() -> None:
     """Make the file of real tables from the paper's datasets that have ten attributes."""
     from dnfscale.jobs.runner import open_data
     from dnfscale.spec.job import read_spec
-    from tests.bench.careful_pandas import SCORES, booleanize, frame_of, ideal_types, select, table_of
+    from tests.bench.careful_pandas import (
+        SCORES,
+        booleanize,
+        frame_of,
+        ideal_types,
+        select,
+        table_of,
+    )
 
     tables: dict[str, str] = {}
-    for file in (ROOT / "jobs" / "quickstart.toml", *sorted((ROOT / "jobs" / "paper").glob("*.toml"))):
+    for file in (
+        ROOT / "jobs" / "quickstart.toml",
+        *sorted((ROOT / "jobs" / "paper").glob("*.toml")),
+    ):
         source, to_learn = open_data(read_spec(file))
         table = table_of(frame_of(source), to_learn)
         attributes = booleanize(table, np.arange(len(table.positive))).to_numpy()
         if attributes.shape[1] >= ELL:
             chosen = select(SCORES["f"], attributes, table.positive, ELL)
-            tables[file.stem] = _packed(ideal_types(attributes[:, chosen], table.positive.to_numpy()))
+            tables[file.stem] = _packed(
+                ideal_types(attributes[:, chosen], table.positive.to_numpy())
+            )
     FILE.write_text(json.dumps(tables, indent=2) + "\n", encoding="utf-8")
 
 
@@ -70,7 +84,9 @@ def _unpacked(text: str, ell: int) -> Truth:
 
 def _random_table(density: float, ell: int) -> TypeTable:
     accepted = np.random.default_rng([ell, round(100 * density)]).random(1 << ell) < density
-    return TypeTable(f"{RANDOM} {density:.0%}", Truth(ell, tuple(np.flatnonzero(accepted).tolist())))
+    return TypeTable(
+        f"{RANDOM} {density:.0%}", Truth(ell, tuple(np.flatnonzero(accepted).tolist()))
+    )
 
 
 if __name__ == "__main__":

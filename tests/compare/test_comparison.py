@@ -19,7 +19,9 @@ def test_the_interval_is_the_corrected_resampled_t_interval() -> None:
     found = compare("ideal", "xgboost", first, second, test_share=1 / 3)
     assert found is not None
     assert found.difference_mean == pytest.approx(differences.mean())
-    assert (found.low, found.high) == pytest.approx((differences.mean() - half, differences.mean() + half))
+    assert (found.low, found.high) == pytest.approx(
+        (differences.mean() - half, differences.mean() + half)
+    )
     assert (found.level, found.folds) == (0.95, 4)
 
 
@@ -32,7 +34,12 @@ def test_equal_accuracies_have_an_interval_of_nothing_around_zero() -> None:
 
 @pytest.mark.parametrize("folds", [0, 1])
 def test_fewer_than_two_folds_cannot_be_compared(folds: int) -> None:
-    assert compare("ideal", "xgboost", [Fraction(1, 2)] * folds, [Fraction(1, 2)] * folds, test_share=0.1) is None
+    assert (
+        compare(
+            "ideal", "xgboost", [Fraction(1, 2)] * folds, [Fraction(1, 2)] * folds, test_share=0.1
+        )
+        is None
+    )
 
 
 def test_the_interval_of_two_equal_methods_holds_zero_at_least_as_often_as_it_says() -> None:

@@ -1,4 +1,6 @@
-"""A study against a slow and obvious judge in pandas and scikit-learn: every fold, every ell, every ranking."""
+"""A study against a slow and obvious judge in pandas and scikit-learn: every fold, every ell, every
+ranking.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,18 @@ N_ROWS, OUTER, MAX_ELL, SEED = 331, 4, 6, 11
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)
 
 
 def mixed_table(seed: int) -> pd.DataFrame:
-    """Numbers with and without ties, strings, a Boolean; some columns say the same, so that rankings tie."""
+    """Numbers with and without ties, strings, a Boolean; some columns say the same, so that
+    rankings tie.
+    """
     random = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -59,7 +65,9 @@ def booleans(frame: pd.DataFrame, medians_of: pd.DataFrame) -> pd.DataFrame:
         elif pd.api.types.is_numeric_dtype(values):
             columns[f"{name}_above_median"] = values > np.median(medians_of[name].to_numpy())
         else:
-            columns |= {f"{name}_{value}": values == value for value in sorted(frame[name].unique())}
+            columns |= {
+                f"{name}_{value}": values == value for value in sorted(frame[name].unique())
+            }
     return pd.DataFrame(columns)
 
 
@@ -69,7 +77,11 @@ def ranking(rank: str, holds: pd.DataFrame, y: pd.Series) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for ell in range(1, MAX_ELL + 1):
-            chosen = SelectKBest(SCORES[rank], k=ell).fit(holds.to_numpy(dtype=float), y.to_numpy()).get_support()
+            chosen = (
+                SelectKBest(SCORES[rank], k=ell)
+                .fit(holds.to_numpy(dtype=float), y.to_numpy())
+                .get_support()
+            )
             order += [name for name in holds.columns[chosen] if name not in order]
     return order
 
@@ -79,7 +91,8 @@ def ideal(holds: pd.DataFrame, y: pd.Series) -> dict[tuple[bool, ...], bool]:
     types = y.groupby([holds[name] for name in holds.columns]).agg(["size", "sum"])
     keys = [key if isinstance(key, tuple) else (key,) for key in types.index]
     return {
-        tuple(map(bool, key)): bool(2 * c >= n) for key, n, c in zip(keys, types["size"], types["sum"], strict=True)
+        tuple(map(bool, key)): bool(2 * c >= n)
+        for key, n, c in zip(keys, types["size"], types["sum"], strict=True)
     }
 
 
@@ -107,9 +120,13 @@ def judged(frame: pd.DataFrame, part: np.ndarray, tolerance: Fraction) -> dict[s
             tau = order[:ell]
             by_rank[rank] = correct(ideal(fitted[tau], train["y"]), held_out[tau], validation["y"])
         best = max(by_rank, key=lambda rank: by_rank[rank])
-        steps.append({"ell": ell, "rank": best, "attributes": orders[best][:ell], "correct": by_rank[best]})
+        steps.append(
+            {"ell": ell, "rank": best, "attributes": orders[best][:ell], "correct": by_rank[best]}
+        )
     top = max(step["correct"] for step in steps)
-    chosen = next(step for step in steps if Fraction(top - step["correct"], len(validation)) <= tolerance)
+    chosen = next(
+        step for step in steps if Fraction(top - step["correct"], len(validation)) <= tolerance
+    )
     tau = chosen["attributes"]
     classifier = ideal(every[part != TEST][tau], whole["y"])
     return {
@@ -130,7 +147,9 @@ def judged(frame: pd.DataFrame, part: np.ndarray, tolerance: Fraction) -> dict[s
 @pytest.mark.parametrize(("seed", "tolerance"), [(1, "0.01"), (2, "0.0")])
 def test_a_study_gives_what_the_papers_steps_give_in_pandas(desk, seed, tolerance):
     frame = mixed_table(seed)
-    desk.table({name: frame[name].to_list() if name == "d" else frame[name].to_numpy() for name in frame})
+    desk.table(
+        {name: frame[name].to_list() if name == "d" else frame[name].to_numpy() for name in frame}
+    )
     ended = desk.run(
         kind="study",
         seed=SEED,

@@ -61,7 +61,9 @@ def test_the_parts_of_a_fold_are_all_rows_once(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, keep_missing=False)
     matrix = read_rows(plan)
     for fold in range(plan.splits.n_folds):
-        parts = [matrix.part(plan.splits, fold, (part,)).features for part in (TRAIN, VALIDATION, TEST)]
+        parts = [
+            matrix.part(plan.splits, fold, (part,)).features for part in (TRAIN, VALIDATION, TEST)
+        ]
         assert sorted(np.concatenate(parts)[:, 0].tolist()) == [1.5, 4.0, 5.0, 6.0]
 
 
@@ -74,7 +76,9 @@ def test_a_process_reads_the_rows_once(tmp_path: Path) -> None:
 def test_jobs_that_share_a_worker_get_their_own_columns_and_their_own_folds(tmp_path: Path) -> None:
     write(tmp_path)
     plans = [plan_of(tmp_path, keep_missing=False, seed=seed) for seed in range(4)]
-    fewer = replace(plans[0], reading=Reading(plans[0].reading.columns[:2], "y"), values=plans[0].values[:2])
+    fewer = replace(
+        plans[0], reading=Reading(plans[0].reading.columns[:2], "y"), values=plans[0].values[:2]
+    )
     matrices = [read_rows(plan) for plan in plans]
     for plan, matrix in zip(plans, matrices, strict=True):
         assert matrix.arcs.tolist() == plan.splits.arcs(0, 4).tolist()

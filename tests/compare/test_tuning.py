@@ -1,4 +1,6 @@
-"""Tuning chains: what they ask, what they remember, and that a resumed one ends as an undisturbed one."""
+"""Tuning chains: what they ask, what they remember, and that a resumed one ends as an undisturbed
+one.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,12 @@ def deep_is_good(fit: Fit) -> Scored:
 
 
 def drive(
-    notes: KeptNotes, answer: Answer, *, trials: int = 6, stop_after: int | None = None, pruner: str = "none"
+    notes: KeptNotes,
+    answer: Answer,
+    *,
+    trials: int = 6,
+    stop_after: int | None = None,
+    pruner: str = "none",
 ) -> tuple[Any, list[Fit]]:
     """Run a chain by hand, perhaps not to its end, and return how it ended and what it had done."""
     chain = tune("xgboost", 3, Budget(trials, pruner=pruner), seed=1, notes=notes)
@@ -94,7 +101,11 @@ def test_the_notes_of_a_chain_say_what_each_fit_was_and_how_it_ended() -> None:
 
 def test_a_failed_trial_is_counted_and_the_others_go_on() -> None:
     def every_second(fit: Fit) -> Scored | Failure:
-        return Failure("out of luck") if fit.params["max_depth"] % 2 and not fit.final else deep_is_good(fit)
+        return (
+            Failure("out of luck")
+            if fit.params["max_depth"] % 2 and not fit.final
+            else deep_is_good(fit)
+        )
 
     tuned, asked = drive(KeptNotes(), every_second)
     assert isinstance(tuned, Tuned)
@@ -119,7 +130,9 @@ class Recorder:
         self.asked[name] = ("one of", *choices)
         return choices[0]
 
-    def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
+    def suggest_int(
+        self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
+    ) -> int:
         self.asked[name] = ("int", low, high, step, log)
         return low
 
@@ -135,7 +148,21 @@ def test_the_space_of_forests_is_the_papers() -> None:
         "max_depth": ("one of", None, 2, 3, 4),
         "n_estimators": ("int", 10, 3000, 1, True),
         "criterion": ("one of", "gini", "entropy"),
-        "max_features": ("one of", "sqrt", "log2", None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        "max_features": (
+            "one of",
+            "sqrt",
+            "log2",
+            None,
+            0.1,
+            0.2,
+            0.3,
+            0.4,
+            0.5,
+            0.6,
+            0.7,
+            0.8,
+            0.9,
+        ),
         "min_samples_split": ("one of", 2, 3),
         "min_samples_leaf": ("int", 2, 50, 1, False),
         "bootstrap": ("one of", True, False),
@@ -161,7 +188,9 @@ def test_the_space_of_boosted_trees_is_the_papers() -> None:
 
 
 @pytest.mark.parametrize("pruner", ["median", "halving"])
-def test_a_pruner_gives_up_trials_after_their_first_trees_and_the_best_is_fitted_whole(pruner: str) -> None:
+def test_a_pruner_gives_up_trials_after_their_first_trees_and_the_best_is_fitted_whole(
+    pruner: str,
+) -> None:
     tuned, asked = drive(KeptNotes(), deep_is_good, trials=20, pruner=pruner)
     assert isinstance(tuned, Tuned)
     whole = [fit for fit in asked if fit.share == 1 and not fit.final]
@@ -181,7 +210,8 @@ def test_a_pruned_chain_that_is_resumed_repeats_nothing_and_ends_the_same() -> N
         _, first = drive(notes, deep_is_good, trials=12, pruner="median", stop_after=stop)
         again, second = drive(notes, deep_is_good, trials=12, pruner="median")
         assert again == undisturbed
-        # What was answered was noted, except the last: its answer came when the chain had been given up.
+        # What was answered was noted, except the last: its answer came when the chain had been
+        # given up.
         assert first[:stop] + second in (asked, asked[:stop] + asked[stop - 1 :])
 
 

@@ -18,7 +18,9 @@ from tests.strategies import groupings
 def random_table(
     n_rows: int, splits: Splits, seed: int, n_columns: int = 3, n_attributes: int = 6
 ) -> tuple[BinnedTable, list[Bins], Spans]:
-    """Return binned rows with random codes, and attributes that are random spans of them, some of them empty."""
+    """Return binned rows with random codes, and attributes that are random spans of them, some of
+    them empty.
+    """
     random = np.random.default_rng(seed)
     bins: list[Bins] = [
         NumberBins(np.arange(random.integers(0, 6), dtype=np.float64), bool(random.integers(2)))
@@ -26,7 +28,9 @@ def random_table(
         else CategoryBins(tuple(range(random.integers(1, 5))))
         for _ in range(n_columns)
     ]
-    columns = tuple(random.integers(0, b.n_codes, n_rows).astype(narrowest(b.n_codes - 1)) for b in bins)
+    columns = tuple(
+        random.integers(0, b.n_codes, n_rows).astype(narrowest(b.n_codes - 1)) for b in bins
+    )
     target = random.integers(0, 2, n_rows)
     arcs = splits.arcs(0, n_rows).astype(narrowest(2 * splits.n_arcs - 1))
     labels = (2 * arcs + target.astype(bool)).astype(arcs.dtype)
@@ -52,7 +56,11 @@ def recount(table: BinnedTable, spans: Spans, splits: Splits, parts: list[int]) 
             n[fold] += 1
             positive[fold] += label % 2
             for a in range(n_attributes):
-                if spans.first[fold, a] <= table.columns[spans.column[a]][row] <= spans.last[fold, a]:
+                if (
+                    spans.first[fold, a]
+                    <= table.columns[spans.column[a]][row]
+                    <= spans.last[fold, a]
+                ):
                     holds[fold, a] += 1
                     both[fold, a] += label % 2
     return Associations(n, positive, holds, both)
@@ -79,10 +87,14 @@ def test_rounds_of_folds_are_each_counted_with_the_spans_of_their_fold(case):
     splits, table, bins, spans = made(case)
     rounds = [splits.members([TRAIN]), splits.members([TEST]), splits.members([TRAIN, VALIDATION])]
     folds = [*range(splits.n_folds)] * len(rounds)
-    [together] = associate(table, bins=bins, spans=spans, members=np.concatenate(rounds), folds=folds)
+    [together] = associate(
+        table, bins=bins, spans=spans, members=np.concatenate(rounds), folds=folds
+    )
     alone = [associate(table, bins=bins, spans=spans, members=members)[0] for members in rounds]
     assert np.array_equal(together.holds, np.concatenate([part.holds for part in alone]))
-    assert np.array_equal(together.holds_positive, np.concatenate([part.holds_positive for part in alone]))
+    assert np.array_equal(
+        together.holds_positive, np.concatenate([part.holds_positive for part in alone])
+    )
 
 
 @given(cases, st.data())
@@ -91,7 +103,9 @@ def test_associations_do_not_depend_on_how_rows_are_split_or_merged(case, choice
     members = splits.members([TRAIN])
 
     def of(rows: np.ndarray) -> tuple[Associations, ...]:
-        part = BinnedTable({i: codes[rows] for i, codes in table.columns.items()}, table.labels[rows])
+        part = BinnedTable(
+            {i: codes[rows] for i, codes in table.columns.items()}, table.labels[rows]
+        )
         return associate(part, bins=bins, spans=spans, members=members)
 
     parts = [of(rows) for rows in choice.draw(groupings(table.n_rows))]
@@ -105,7 +119,8 @@ def test_a_row_of_some_weight_is_that_many_rows(case, seed):
     weights = np.random.default_rng(seed).integers(0, 4, table.n_rows)
     weighty = BinnedTable(table.columns, table.labels, weights)
     repeated = BinnedTable(
-        {i: codes.repeat(weights) for i, codes in table.columns.items()}, table.labels.repeat(weights)
+        {i: codes.repeat(weights) for i, codes in table.columns.items()},
+        table.labels.repeat(weights),
     )
     members = splits.members([TRAIN])
     assert associate(weighty, bins=bins, spans=spans, members=members) == associate(
@@ -130,7 +145,9 @@ def test_each_of_several_targets_is_counted_as_if_it_were_the_only_one(case, n_c
     )
     assert len(found) == n_classes
     for number, of_class in enumerate(found):
-        alone = BinnedTable(table.columns, (2 * arcs.astype(np.int64) + (classes == number)).astype(np.uint16))
+        alone = BinnedTable(
+            table.columns, (2 * arcs.astype(np.int64) + (classes == number)).astype(np.uint16)
+        )
         assert (of_class,) == associate(alone, bins=bins, spans=spans, members=members)
 
 
@@ -148,7 +165,10 @@ def test_many_rows_codes_and_arcs_are_counted_as_a_plain_sum_counts_them(n_codes
     full = np.full((splits.n_folds, 1), 1)
     spans = Spans(np.array([0]), first * full, last * full)
     [found] = associate(
-        BinnedTable({0: codes}, 2 * arcs + target), bins=bins, spans=spans, members=splits.members([TRAIN])
+        BinnedTable({0: codes}, 2 * arcs + target),
+        bins=bins,
+        spans=spans,
+        members=splits.members([TRAIN]),
     )
     inside = (codes >= first) & (codes <= last)
     for fold in (0, outer // 2, outer):
@@ -164,7 +184,9 @@ def test_no_rows_have_tables_of_zeros():
     table, bins, spans = random_table(5, splits, 0)
     nothing = BinnedTable({i: codes[:0] for i, codes in table.columns.items()}, table.labels[:0])
     [found] = associate(nothing, bins=bins, spans=spans, members=splits.members([TRAIN]))
-    assert not any(array.any() for array in (found.n, found.positive, found.holds, found.holds_positive))
+    assert not any(
+        array.any() for array in (found.n, found.positive, found.holds, found.holds_positive)
+    )
 
 
 @given(hnp.arrays(np.int64, (2, 3), elements=st.integers(0, 9)), st.integers(0, 5))

@@ -18,14 +18,18 @@ from tests.strategies import numbers
 @given(data=st.data())
 def test_a_span_above_an_edge_is_the_plain_comparison_in_every_fold(dtype, data):
     values, edges = data.draw(numbers(dtype)), np.unique(data.draw(numbers(dtype, max_size=8)))
-    present = np.array(data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values))))
+    present = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values)))
+    )
     has_missing = data.draw(st.booleans())
     bins = NumberBins(edges, has_missing)
     codes = np.array(number_codes(bins, Numbers(values, present if has_missing else None)))
     for place, edge in enumerate(edges):
         span = Span(0, place + 1, len(edges))
         plain = values > edge
-        assert np.array_equal(span.holds(codes, bins.n_codes), plain & present if has_missing else plain)
+        assert np.array_equal(
+            span.holds(codes, bins.n_codes), plain & present if has_missing else plain
+        )
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=20))
@@ -48,7 +52,9 @@ def test_a_span_of_a_category_is_the_plain_comparison_however_a_block_numbers_it
     bins = CategoryBins(known)
     coded = bins.encode(Categories(codes, local))
     for place, value in enumerate(known):
-        assert Span(0, place, place).holds(coded, bins.n_codes).tolist() == [row == value for row in rows]
+        assert Span(0, place, place).holds(coded, bins.n_codes).tolist() == [
+            row == value for row in rows
+        ]
     missing = Span(0, bins.missing_code, bins.missing_code)
     assert missing.holds(coded, bins.n_codes).tolist() == [row is None for row in rows]
 
@@ -75,7 +81,10 @@ def test_spans_of_some_attributes_are_those_of_the_fold_asked_for():
 def test_a_value_that_the_first_scan_did_not_see_is_an_error():
     bins = CategoryBins(("a", "b"))
     codes = bins.encode(Categories(np.array([0, 1, 2]), ("a", "b", "new")))
-    with pytest.raises(DataError, match="expected the same rows in every scan, got a value that was not there before"):
+    with pytest.raises(
+        DataError,
+        match="expected the same rows in every scan, got a value that was not there before",
+    ):
         check_known(BinnedTable({0: codes}, np.zeros(3, np.uint8)), [bins])
 
 
@@ -83,4 +92,6 @@ def test_known_missing_and_no_values_pass_the_check():
     bins = [CategoryBins(("a",)), NumberBins(np.array([1.0]), has_missing=True)]
     some = (np.array([0, 1], np.uint8), np.array([0, 2], np.uint8))
     check_known(BinnedTable(dict(enumerate(some)), np.zeros(2, np.uint8)), bins)
-    check_known(BinnedTable({i: codes[:0] for i, codes in enumerate(some)}, np.zeros(0, np.uint8)), bins)
+    check_known(
+        BinnedTable({i: codes[:0] for i, codes in enumerate(some)}, np.zeros(0, np.uint8)), bins
+    )

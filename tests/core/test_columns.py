@@ -26,7 +26,9 @@ from dnfscale.core.columns import (
 from dnfscale.errors import LimitError
 from tests.strategies import groupings
 
-READING = Reading((Column("x", Role.NUMBER), Column("colour", Role.CATEGORY)), "y", keep_missing=True)
+READING = Reading(
+    (Column("x", Role.NUMBER), Column("colour", Role.CATEGORY)), "y", keep_missing=True
+)
 COLOURS = ("red", "green", "blue")
 
 
@@ -57,7 +59,9 @@ class Row:
 
 def block_of(rows: list[Row], values: tuple[str, ...] = COLOURS) -> Block:
     x = np.array([np.nan if row.x is None else row.x for row in rows])
-    codes = np.array([-1 if row.colour is None else values.index(row.colour) for row in rows], dtype=np.int64)
+    codes = np.array(
+        [-1 if row.colour is None else values.index(row.colour) for row in rows], dtype=np.int64
+    )
     labels = ("no", "yes")
     return Block(
         n_read=len(rows),
@@ -68,7 +72,9 @@ def block_of(rows: list[Row], values: tuple[str, ...] = COLOURS) -> Block:
     )
 
 
-def summary_of(partition: GivenRows, sampled_share: float = 1.0, max_values: int = 100) -> TableSummary:
+def summary_of(
+    partition: GivenRows, sampled_share: float = 1.0, max_values: int = 100
+) -> TableSummary:
     return summarize(partition, READING, sampled_share=sampled_share, max_values=max_values)
 
 
@@ -121,7 +127,9 @@ def test_a_summary_says_what_a_plain_count_of_the_rows_says(rows, choice):
 @given(st.lists(rows_strategy, min_size=1, max_size=8), st.data())
 def test_summaries_merge_in_any_grouping(partitions, choice):
     parts = [summary_of(GivenRows(i, (block_of(rows),))) for i, rows in enumerate(partitions)]
-    groups = [[parts[i] for i in group] for group in choice.draw(groupings(len(parts))) if len(group)]
+    groups = [
+        [parts[i] for i in group] for group in choice.draw(groupings(len(parts))) if len(group)
+    ]
     assert told(merged([merged(group) for group in groups])) == told(merged(parts))
 
 
@@ -169,7 +177,9 @@ def test_a_sample_holds_about_its_share_of_the_rows_and_only_values_that_occur()
 def test_a_sample_is_the_same_each_time_and_differs_between_partitions():
     rows = [Row(float(i), "red", "no") for i in range(500)]
     first, again, other = (
-        summary_of(GivenRows(ordinal, (block_of(rows),)), sampled_share=0.1).columns[0].sample.tolist()
+        summary_of(GivenRows(ordinal, (block_of(rows),)), sampled_share=0.1)
+        .columns[0]
+        .sample.tolist()
         for ordinal in (3, 3, 4)
     )
     assert first == again != other
@@ -216,7 +226,9 @@ def test_more_categories_than_allowed_over_several_blocks_or_partitions_are_over
 
 def test_a_target_of_too_many_values_is_over_the_limit_by_its_own_name():
     with pytest.raises(LimitError, match="column 'y': at most 1 different values"):
-        summary_of(GivenRows(0, (block_of([Row(1.0, "red", "no"), Row(1.0, "red", "yes")]),)), max_values=1)
+        summary_of(
+            GivenRows(0, (block_of([Row(1.0, "red", "no"), Row(1.0, "red", "yes")]),)), max_values=1
+        )
 
 
 @pytest.mark.parametrize(

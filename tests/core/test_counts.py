@@ -63,8 +63,12 @@ def test_no_rows_have_no_types():
 
 
 def test_counts_over_different_numbers_of_attributes_differ():
-    assert tally(np.zeros((1, 2), bool), np.zeros(1, bool)) != tally(np.zeros((1, 3), bool), np.zeros(1, bool))
-    assert tally(np.zeros((1, 2), bool), np.zeros(1, bool)) != tally(np.zeros((1, 2), bool), np.ones(1, bool))
+    assert tally(np.zeros((1, 2), bool), np.zeros(1, bool)) != tally(
+        np.zeros((1, 3), bool), np.zeros(1, bool)
+    )
+    assert tally(np.zeros((1, 2), bool), np.zeros(1, bool)) != tally(
+        np.zeros((1, 2), bool), np.ones(1, bool)
+    )
 
 
 def test_counts_cannot_be_written_to():
@@ -77,8 +81,12 @@ def test_counts_cannot_be_written_to():
 # Tallies: all folds in one pass over binned rows.
 
 
-def binned_rows(n_rows: int, splits: Splits, random: np.random.Generator) -> tuple[BinnedTable, list, Bools]:
-    """Return binned rows of a number column, one with missing values and a category, and the target."""
+def binned_rows(
+    n_rows: int, splits: Splits, random: np.random.Generator
+) -> tuple[BinnedTable, list, Bools]:
+    """Return binned rows of a number column, one with missing values and a category, and the
+    target.
+    """
     bins = [
         NumberBins(np.arange(5.0), has_missing=False),
         NumberBins(np.arange(3.0), has_missing=True),
@@ -87,7 +95,11 @@ def binned_rows(n_rows: int, splits: Splits, random: np.random.Generator) -> tup
     columns = tuple(random.integers(0, b.n_codes, n_rows).astype(np.uint8) for b in bins)
     target = random.integers(0, 2, n_rows).astype(bool)
     arcs = splits.arcs(0, n_rows).astype(narrowest(2 * splits.n_arcs - 1))
-    return BinnedTable(dict(enumerate(columns)), (2 * arcs + target).astype(arcs.dtype)), bins, target
+    return (
+        BinnedTable(dict(enumerate(columns)), (2 * arcs + target).astype(arcs.dtype)),
+        bins,
+        target,
+    )
 
 
 def random_spans(ell: int, bins: list, random: np.random.Generator) -> tuple[Span, ...]:
@@ -96,7 +108,9 @@ def random_spans(ell: int, bins: list, random: np.random.Generator) -> tuple[Spa
         column = int(random.integers(len(bins)))
         first, last = sorted(random.integers(0, bins[column].n_codes, 2).tolist())
         # One span in eight is empty, as that of a number column without any median.
-        spans.append(Span(column, last + 1, last) if random.integers(8) == 0 else Span(column, first, last))
+        spans.append(
+            Span(column, last + 1, last) if random.integers(8) == 0 else Span(column, first, last)
+        )
     return tuple(spans)
 
 
@@ -107,7 +121,9 @@ def request(fold: int, spans: tuple[Span, ...], target: int = 0) -> TypeRequest:
 
 
 def holds_of(table: BinnedTable, spans: tuple[Span, ...]) -> Bools:
-    return np.array([(table.columns[s.column] >= s.first) & (table.columns[s.column] <= s.last) for s in spans]).T
+    return np.array(
+        [(table.columns[s.column] >= s.first) & (table.columns[s.column] <= s.last) for s in spans]
+    ).T
 
 
 @pytest.mark.parametrize("ell", range(1, 16))
@@ -153,10 +169,14 @@ def test_tallies_do_not_depend_on_how_rows_are_split_or_merged(n_rows, seed, cho
     random = np.random.default_rng(seed)
     splits = Splits(max(n_rows, 2), 2, 0.3, seed)
     table, bins, _ = binned_rows(n_rows, splits, random)
-    requests = [request(fold, random_spans(ell, bins, random)) for fold in range(3) for ell in (1, 3)]
+    requests = [
+        request(fold, random_spans(ell, bins, random)) for fold in range(3) for ell in (1, 3)
+    ]
 
     def of(rows: np.ndarray) -> tuple:
-        part = BinnedTable({i: codes[rows] for i, codes in table.columns.items()}, table.labels[rows])
+        part = BinnedTable(
+            {i: codes[rows] for i, codes in table.columns.items()}, table.labels[rows]
+        )
         return tally_requests(part, requests, bins=bins, groups=splits.parts)
 
     parts = [of(rows) for rows in choice.draw(groupings(n_rows))]
@@ -189,7 +209,8 @@ def test_a_row_of_some_weight_is_counted_that_many_times(ell):
     weights = random.integers(0, 5, 200)
     weighty = BinnedTable(table.columns, table.labels, weights)
     repeated = BinnedTable(
-        {i: codes.repeat(weights) for i, codes in table.columns.items()}, table.labels.repeat(weights)
+        {i: codes.repeat(weights) for i, codes in table.columns.items()},
+        table.labels.repeat(weights),
     )
     found = tally_requests(weighty, requests, bins=bins, groups=splits.parts)
     expected = tally_requests(repeated, requests, bins=bins, groups=splits.parts)
@@ -205,15 +226,22 @@ def test_each_of_several_targets_is_counted_as_if_it_were_the_only_one():
     of_classes = BinnedTable(table.columns, 4 * arcs + classes)
     spans = random_spans(5, bins, random)
     requests = [request(fold, spans, target) for fold in range(4) for target in range(4)]
-    found = tally_requests(of_classes, requests, bins=bins, groups=splits.parts, targets=np.eye(4, dtype=np.bool_))
+    found = tally_requests(
+        of_classes, requests, bins=bins, groups=splits.parts, targets=np.eye(4, dtype=np.bool_)
+    )
     for asked, tallied in zip(requests, found, strict=True):
         alone = BinnedTable(table.columns, 2 * arcs + (classes == asked.target))
-        [expected] = tally_requests(alone, [request(asked.fold, spans)], bins=bins, groups=splits.parts)
+        [expected] = tally_requests(
+            alone, [request(asked.fold, spans)], bins=bins, groups=splits.parts
+        )
         assert np.array_equal(tallied, expected)
 
 
-def moving_spans(ell: int, bins: list, random: np.random.Generator, *, between: bool) -> list[tuple[Span, ...]]:
-    """Return spans of the same attributes for several folds: categories stay, the cuts of numbers move a little.
+def moving_spans(
+    ell: int, bins: list, random: np.random.Generator, *, between: bool
+) -> list[tuple[Span, ...]]:
+    """Return spans of the same attributes for several folds: categories stay, the cuts of numbers
+    move a little.
 
     Of numbers between two cuts both ends move, and in some folds there may be none.
     """

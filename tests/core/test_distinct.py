@@ -11,7 +11,10 @@ from dnfscale.core import distinct
 from dnfscale.core.bins import BinnedTable, Bins, CategoryBins, NumberBins, Span
 from dnfscale.core.distinct import DROPPED, DistinctRequest, distinct_rows, group, merge_distinct
 
-BINS: tuple[Bins, ...] = (NumberBins(np.array([1.0, 2.0]), has_missing=False), CategoryBins(("a", "b", "c")))
+BINS: tuple[Bins, ...] = (
+    NumberBins(np.array([1.0, 2.0]), has_missing=False),
+    CategoryBins(("a", "b", "c")),
+)
 CELLS = np.array([0, 1, 2, 3, DROPPED, DROPPED], dtype=np.uint8)
 """Labels of three arcs and two classes: the last arc is not counted."""
 REQUESTS = (
@@ -33,22 +36,32 @@ def recount(table: BinnedTable, request: DistinctRequest) -> dict[tuple[bool, ..
     for row in range(table.n_rows):
         cell = request.cells[table.labels[row]]
         if cell != DROPPED:
-            holds = tuple(bool(s.first <= table.columns[s.column][row] <= s.last) for s in request.spans)
+            holds = tuple(
+                bool(s.first <= table.columns[s.column][row] <= s.last) for s in request.spans
+            )
             counts = found.setdefault(holds, [0] * DROPPED)
             counts[cell] += 1 if table.weights is None else int(table.weights[row])
     return found
 
 
-ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 5), st.integers(1, 3)), max_size=30)
+ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 5), st.integers(1, 3)),
+    max_size=30,
+)
 
 
 @given(ROWS, st.booleans())
 def test_distinct_rows_are_those_of_a_plain_recount(rows, weighted):
     table = binned(rows, weighted=weighted)
-    for request, found in zip(REQUESTS, distinct_rows(table, REQUESTS, bins=BINS, most=100), strict=True):
+    for request, found in zip(
+        REQUESTS, distinct_rows(table, REQUESTS, bins=BINS, most=100), strict=True
+    ):
         assert found is not None
         holds = np.unpackbits(found.bits, axis=1, count=found.n_attributes).view(np.bool_)
-        listed = {tuple(map(bool, row)): counts.tolist() for row, counts in zip(holds, found.counts, strict=True)}
+        listed = {
+            tuple(map(bool, row)): counts.tolist()
+            for row, counts in zip(holds, found.counts, strict=True)
+        }
         assert listed == recount(table, request)
         assert list(listed) == sorted(listed)
 
@@ -81,5 +94,13 @@ def test_a_group_has_the_rows_that_occur_in_it() -> None:
     [found, *_] = distinct_rows(table, REQUESTS, bins=BINS, most=100)
     assert found is not None
     first, second = group(found, 0), group(found, 1)
-    assert (first.holds().tolist(), first.n.tolist(), first.c.tolist()) == ([[False, True, False]], [2], [1])
-    assert (second.holds().tolist(), second.n.tolist(), second.c.tolist()) == ([[True, False, True]], [1], [1])
+    assert (first.holds().tolist(), first.n.tolist(), first.c.tolist()) == (
+        [[False, True, False]],
+        [2],
+        [1],
+    )
+    assert (second.holds().tolist(), second.n.tolist(), second.c.tolist()) == (
+        [[True, False, True]],
+        [1],
+        [1],
+    )

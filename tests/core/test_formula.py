@@ -124,7 +124,10 @@ def read(text: str, names: list[str]) -> set[frozenset[tuple[int, bool]]]:
     return {frozenset(term) for term in found}
 
 
-@given(formulas.filter(lambda dnf: dnf.terms), st.lists(awkward_names, min_size=ELL, max_size=ELL, unique=True))
+@given(
+    formulas.filter(lambda dnf: dnf.terms),
+    st.lists(awkward_names, min_size=ELL, max_size=ELL, unique=True),
+)
 def test_a_formula_with_names_of_any_letters_can_be_read_back(dnf, names):
     assert read(dnf.render(names), names) == {frozenset(term.literals) for term in dnf.terms}
 

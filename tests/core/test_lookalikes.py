@@ -1,4 +1,6 @@
-"""Names that differ in case only are found, and no others; so are those that a numbered one may stand for."""
+"""Names that differ in case only are found, and no others; so are those that a numbered one may
+stand for.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from dnfscale.export.dialects import DIALECTS
 
 
 def found(columns, names):
-    return lookalikes(Vocabulary(tuple(Above(column, column, 0) for column in columns)), alike_names(names))
+    return lookalikes(
+        Vocabulary(tuple(Above(column, column, 0) for column in columns)), alike_names(names)
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +46,11 @@ def test_a_column_is_noted_with_those_it_may_be_taken_for(columns, names, expect
 
 def test_a_column_is_noted_once_and_by_its_stored_name():
     tau = Vocabulary(
-        (Equals("a", Part("When", Unit.WEEKDAY), "Monday"), Above("b", Part("When", Unit.HOUR), 3), IsMissing("c", "z"))
+        (
+            Equals("a", Part("When", Unit.WEEKDAY), "Monday"),
+            Above("b", Part("When", Unit.HOUR), 3),
+            IsMissing("c", "z"),
+        )
     )
     assert lookalikes(tau, alike_names(["When", "z", "when"])) == {"When": ("when",)}
 
@@ -52,5 +60,9 @@ def test_all_is_noted_that_a_database_takes_for_the_same(names):
     noted = found(names, names)
     for dialect in DIALECTS.values():
         for name in names:
-            same = [other for other in names if other != name and dialect.same_name(other) == dialect.same_name(name)]
+            same = [
+                other
+                for other in names
+                if other != name and dialect.same_name(other) == dialect.same_name(name)
+            ]
             assert set(same) <= set(noted.get(name, ()))

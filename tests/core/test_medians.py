@@ -1,4 +1,6 @@
-"""Medians are exact: numpy.median on the same rows, and exact fractions where floats cannot hold it."""
+"""Medians are exact: numpy.median on the same rows, and exact fractions where floats cannot hold
+it.
+"""
 
 from __future__ import annotations
 
@@ -86,10 +88,17 @@ def median_cut(values: Values, within: Bracket | None = None) -> Cut | None:
 
 
 def assert_separates_exactly(cut: Cut, median: Fraction, values: Values) -> None:
-    """Every whole number is above the cut exactly when it is above the exact median, as code and as written down."""
+    """Every whole number is above the cut exactly when it is above the exact median, as code and as
+    written down.
+    """
     info = np.iinfo(values.dtype)
     near = {int(median) + step for step in (-2, -1, 0, 1, 2)}
-    wanted = {*map(int, values), *(x for x in near if info.min <= x <= info.max), int(info.min), int(info.max)}
+    wanted = {
+        *map(int, values),
+        *(x for x in near if info.min <= x <= info.max),
+        int(info.min),
+        int(info.max),
+    }
     tried = np.array(sorted(wanted), dtype=values.dtype)
     expected = [int(x) > median for x in tried]
     assert (tried > cut.edge).tolist() == expected
@@ -179,7 +188,9 @@ def test_medians_of_whole_numbers_beyond_the_precision_of_floats_are_exact(value
     assert_separates_exactly(median_cut(array), exact_median(array), array)
 
 
-@pytest.mark.parametrize("values", [[2**64 - 2, 2**64 - 1], [2**63, 2**63 + 1], [0, 2**64 - 1], [2**63 + 5] * 4])
+@pytest.mark.parametrize(
+    "values", [[2**64 - 2, 2**64 - 1], [2**63, 2**63 + 1], [0, 2**64 - 1], [2**63 + 5] * 4]
+)
 def test_medians_of_unsigned_numbers_beyond_the_signed_range_are_exact(values):
     array = np.array(values, dtype=np.uint64)
     assert_separates_exactly(median_cut(array), exact_median(array), array)
@@ -188,19 +199,25 @@ def test_medians_of_unsigned_numbers_beyond_the_signed_range_are_exact(values):
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=2))
 def test_a_midpoint_of_large_numbers_separates_exactly(pair):
     low, high = np.array(sorted(pair), dtype=np.int64)
-    assert_separates_exactly(midpoint(low, high), Fraction(sum(pair), 2), np.array(pair, dtype=np.int64))
+    assert_separates_exactly(
+        midpoint(low, high), Fraction(sum(pair), 2), np.array(pair, dtype=np.int64)
+    )
 
 
 def test_nearly_as_many_ones_as_zeros_have_the_median_zero():
     values = np.repeat(np.array([0, 1], dtype=np.int64), [100_001, 99_999])
     parts = np.array_split(np.random.default_rng(0).permutation(values), 16)
     within = bracket(values[::50], n_rows=len(values), widening=0)
-    located = merge([locate(Numbers(p, None), np.zeros(len(p), np.uint8), within, 1) for p in parts])
+    located = merge(
+        [locate(Numbers(p, None), np.zeros(len(p), np.uint8), within, 1) for p in parts]
+    )
     [cut] = cuts(located, np.array([[True]]))
     assert cut.value == 0
 
 
-@pytest.mark.parametrize(("zeros", "ones", "median"), [(50_000, 50_000, 0.5), (50_000, 50_001, 1), (50_001, 50_000, 0)])
+@pytest.mark.parametrize(
+    ("zeros", "ones", "median"), [(50_000, 50_000, 0.5), (50_000, 50_001, 1), (50_001, 50_000, 0)]
+)
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "float64"])
 def test_one_row_decides_between_two_values_that_occur_very_often(zeros, ones, median, dtype):
     values = np.repeat(np.array([1, 0], dtype=dtype), [ones, zeros])
@@ -211,13 +228,17 @@ def test_values_that_repeat_are_collected_once_per_arc_however_many_rows_there_a
     for dtype in ("int8", "int64", "float32", "float64"):
         values = np.zeros(100_000, dtype=dtype)
         arcs = np.arange(100_000) % 7
-        half = [locate(Numbers(values, None), arcs.astype(np.uint8), everything(values.dtype), 7)] * 2
+        half = [
+            locate(Numbers(values, None), arcs.astype(np.uint8), everything(values.dtype), 7)
+        ] * 2
         assert len(merge(half).values) == 7
 
 
 def test_missing_values_have_no_part_in_a_median():
     values = np.array([1.0, np.nan, 5.0, np.nan, 9.0, np.nan])
-    located = locate(Numbers(values, ~np.isnan(values)), np.zeros(6, np.uint8), everything(values.dtype), 1)
+    located = locate(
+        Numbers(values, ~np.isnan(values)), np.zeros(6, np.uint8), everything(values.dtype), 1
+    )
     assert located.present.tolist() == [3]
     [cut] = cuts(located, np.array([[True]]))
     assert cut.value == np.nanmedian(values) == 5.0
@@ -225,14 +246,23 @@ def test_missing_values_have_no_part_in_a_median():
 
 def test_no_values_at_all_have_no_cut():
     values = np.array([1.0, 2.0])
-    located = locate(Numbers(values, np.array([False, False])), np.zeros(2, np.uint8), everything(values.dtype), 1)
+    located = locate(
+        Numbers(values, np.array([False, False])),
+        np.zeros(2, np.uint8),
+        everything(values.dtype),
+        1,
+    )
     assert cuts(located, np.array([[True]])) == [Cut(None, None)]
 
 
 def test_an_empty_subset_of_arcs_has_no_cut():
     values = np.array([1, 2, 3], dtype=np.int32)
-    located = locate(Numbers(values, None), np.array([0, 0, 2], np.uint8), everything(values.dtype), 3)
-    found = cuts(located, np.array([[False, True, False], [False, False, False], [True, True, False]]))
+    located = locate(
+        Numbers(values, None), np.array([0, 0, 2], np.uint8), everything(values.dtype), 3
+    )
+    found = cuts(
+        located, np.array([[False, True, False], [False, False, False], [True, True, False]])
+    )
     assert [cut.value for cut in found] == [None, None, 1.5]
 
 
@@ -241,7 +271,10 @@ def located_columns(draw: st.DrawFn) -> tuple[Values, np.ndarray, int, np.ndarra
     """Values, the arc of each, the number of arcs, and some subsets of arcs."""
     values = draw(numbers(draw(st.sampled_from(["int8", "int64", "uint64", "float32", "float64"]))))
     n_arcs = draw(st.integers(1, 5))
-    arcs = np.array(draw(st.lists(st.integers(0, n_arcs - 1), min_size=len(values), max_size=len(values))), np.uint8)
+    arcs = np.array(
+        draw(st.lists(st.integers(0, n_arcs - 1), min_size=len(values), max_size=len(values))),
+        np.uint8,
+    )
     subset = st.lists(st.booleans(), min_size=n_arcs, max_size=n_arcs)
     return values, arcs, n_arcs, np.array(draw(st.lists(subset, min_size=1, max_size=4)))
 
@@ -263,7 +296,9 @@ def test_every_union_of_arcs_has_its_own_median(column):
 @given(located_columns(), st.data())
 def test_a_bracket_that_misses_is_noticed_and_never_gives_a_wrong_cut(column, choice):
     values, arcs, n_arcs, members = column
-    low, high = sorted(choice.draw(st.lists(st.sampled_from(values.tolist()), min_size=2, max_size=2)))
+    low, high = sorted(
+        choice.draw(st.lists(st.sampled_from(values.tolist()), min_size=2, max_size=2))
+    )
     within = Bracket(values.dtype.type(low), values.dtype.type(high))
     located = locate(Numbers(values, None), arcs, within, n_arcs)
     for member, cut in zip(members, cuts(located, members), strict=True):
@@ -287,14 +322,21 @@ def test_a_bracket_beside_the_median_gives_no_cut(low, high):
 def test_merging_in_any_grouping_gives_the_same_cuts(column, choice):
     values, arcs, n_arcs, members = column
     low, high = np.sort(values)[[0, -1]]
-    within = choice.draw(st.sampled_from([everything(values.dtype), Bracket(low, high), Bracket(low, low)]))
+    within = choice.draw(
+        st.sampled_from([everything(values.dtype), Bracket(low, high), Bracket(low, low)])
+    )
 
     def located(rows: np.ndarray) -> Located:
         return locate(Numbers(values[rows], None), arcs[rows], within, n_arcs)
 
     groups = choice.draw(groupings(len(values)))
     flat = merge([located(rows) for rows in groups])
-    tree = merge([merge([located(rows) for rows in groups[:2]]), *(merge([located(rows)]) for rows in groups[2:])])
+    tree = merge(
+        [
+            merge([located(rows) for rows in groups[:2]]),
+            *(merge([located(rows)]) for rows in groups[2:]),
+        ]
+    )
     whole = located(np.arange(len(values)))
     assert cuts(flat, members) == cuts(tree, members) == cuts(whole, members)
     assert np.array_equal(flat.below, whole.below)
@@ -304,10 +346,14 @@ def test_merging_in_any_grouping_gives_the_same_cuts(column, choice):
 @given(st.sampled_from(["int16", "int64", "uint64", "float32", "float64"]), st.data())
 def test_a_bracket_is_an_interval_in_the_columns_own_dtype_that_widening_only_widens(dtype, choice):
     sample = choice.draw(numbers(dtype, max_size=200))
-    narrow, wide, widest = (bracket(sample, n_rows=10**6, widening=widening) for widening in (0, 2, 20))
+    narrow, wide, widest = (
+        bracket(sample, n_rows=10**6, widening=widening) for widening in (0, 2, 20)
+    )
     assert widest.low <= wide.low <= narrow.low <= narrow.high <= wide.high <= widest.high
     assert {np.dtype(type(end)) for end in (narrow.low, narrow.high)} == {np.dtype(dtype)}
-    lowest, highest = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype[0] in "iu" else (-np.inf, np.inf)
+    lowest, highest = (
+        (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype[0] in "iu" else (-np.inf, np.inf)
+    )
     assert (widest.low, widest.high) == (lowest, highest)
 
 
@@ -331,13 +377,17 @@ def test_quantiles_lie_halfway_between_the_values_on_either_side_of_their_share(
     values = choice.draw(numbers(dtype, max_size=60))
     shares = [Fraction(j, k + 1) for j in range(1, k + 1)]
     ends = sorted(choice.draw(st.lists(st.sampled_from(list(values)), min_size=2, max_size=6)))
-    brackets = joined([everything(values.dtype)] if choice.draw(st.booleans()) else [Bracket(ends[0], ends[-1])])
+    brackets = joined(
+        [everything(values.dtype)] if choice.draw(st.booleans()) else [Bracket(ends[0], ends[-1])]
+    )
     data = Numbers(values, None)
     located = locate(data, np.zeros(len(values), np.uint8), brackets.parts[0], 1)
     found = quantile_cuts(located, np.ones((1, 1), dtype=np.bool_), shares)
     for share, [cut] in zip(shares, found, strict=True):
         n = len(values)
-        low, high = np.sort(values)[[-(-n * share.numerator // share.denominator) - 1, int(n * share)]]
+        low, high = np.sort(values)[
+            [-(-n * share.numerator // share.denominator) - 1, int(n * share)]
+        ]
         inside = brackets.parts[0].low <= low and high <= brackets.parts[0].high
         assert (cut is None) == (not inside)
         if cut is not None:
@@ -354,7 +404,8 @@ def test_quantiles_of_floats_are_the_averaged_inverted_cdf_of_numpy():
 
 
 @given(
-    st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 5)), min_size=1, max_size=6), st.lists(st.integers(-12, 18))
+    st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 5)), min_size=1, max_size=6),
+    st.lists(st.integers(-12, 18)),
 )
 def test_zones_say_in_which_of_some_brackets_a_value_lies(wanted, values):
     asked = [Bracket(np.int64(low), np.int64(low + width)) for low, width in wanted]

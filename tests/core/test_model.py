@@ -27,7 +27,10 @@ def counted(draw: st.DrawFn, ell: int = 3) -> TypeCounts:
     """Counts of some types, among them ties and types of one class only."""
     codes = sorted(draw(st.sets(st.integers(0, (1 << ell) - 1), min_size=1)))
     n = [draw(st.one_of(st.integers(1, 9), st.just(2**40))) for _ in codes]
-    c = [draw(st.one_of(st.integers(0, most), st.just(0), st.just(most), st.just(most // 2))) for most in n]
+    c = [
+        draw(st.one_of(st.integers(0, most), st.just(0), st.just(most), st.just(most // 2)))
+        for most in n
+    ]
     return TypeCounts(ell, *(np.array(column, dtype=np.int64) for column in (codes, n, c)))
 
 
@@ -47,8 +50,12 @@ def terms(ell: int) -> st.SearchStrategy[Term]:
     st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=1000),
     st.sampled_from([1, 7, 2**20, 2**60]),
 )
-def test_a_type_is_accepted_exactly_when_its_probability_is_at_least_the_threshold(counts, chosen, threshold, unit):
-    """Also where the formula says something else than the counts: of types that no row had, and under dont_care."""
+def test_a_type_is_accepted_exactly_when_its_probability_is_at_least_the_threshold(
+    counts, chosen, threshold, unit
+):
+    """Also where the formula says something else than the counts: of types that no row had, and
+    under dont_care.
+    """
     model = model_of(counts, Dnf(tuple(chosen)), threshold=threshold, unit=unit)
     given = model.probabilities()
     assert ((given > 0) & (given < 1)).all()
@@ -56,15 +63,30 @@ def test_a_type_is_accepted_exactly_when_its_probability_is_at_least_the_thresho
     assert (given > float(threshold)).tolist() == model.accepted().tolist()
 
 
-@given(counted(), st.sampled_from([Fraction(1, 2), Fraction(3, 10), Fraction(9, 10)]), st.sampled_from([1, 16]))
-def test_a_probability_is_the_smoothed_share_unless_that_lies_beyond_the_threshold(counts, threshold, unit):
+@given(
+    counted(),
+    st.sampled_from([Fraction(1, 2), Fraction(3, 10), Fraction(9, 10)]),
+    st.sampled_from([1, 16]),
+)
+def test_a_probability_is_the_smoothed_share_unless_that_lies_beyond_the_threshold(
+    counts, threshold, unit
+):
     accepted = [
         code
-        for code, n, c in zip(counts.codes.tolist(), counts.n.tolist(), counts.c.tolist(), strict=True)
+        for code, n, c in zip(
+            counts.codes.tolist(), counts.n.tolist(), counts.c.tolist(), strict=True
+        )
         if Fraction(c, n) >= threshold
     ]
-    given = model_of(counts, of_types(np.array(accepted, dtype=np.int64), 3), threshold=threshold, unit=unit)
-    seen = {code: (n, c) for code, n, c in zip(*(a.tolist() for a in (counts.codes, counts.n, counts.c)), strict=True)}
+    given = model_of(
+        counts, of_types(np.array(accepted, dtype=np.int64), 3), threshold=threshold, unit=unit
+    )
+    seen = {
+        code: (n, c)
+        for code, n, c in zip(
+            *(a.tolist() for a in (counts.codes, counts.n, counts.c)), strict=True
+        )
+    }
     for code, found in enumerate(given.probabilities().tolist()):
         n, c = seen.get(code, (0, 0))
         exact = Fraction(c + unit, n + 2 * unit)
@@ -74,7 +96,9 @@ def test_a_probability_is_the_smoothed_share_unless_that_lies_beyond_the_thresho
 
 def test_a_type_that_no_row_had_has_even_odds_on_the_side_of_its_answer():
     counts = TypeCounts(1, np.array([0]), np.array([5]), np.array([1]))
-    rejected, accepted = (model_of(counts, dnf).probabilities()[1] for dnf in (Dnf(()), Dnf((Term(1, 1),))))
+    rejected, accepted = (
+        model_of(counts, dnf).probabilities()[1] for dnf in (Dnf(()), Dnf((Term(1, 1),)))
+    )
     assert rejected < 0.5 < accepted
     assert rejected == pytest.approx(0.5)
     assert accepted == pytest.approx(0.5)
@@ -88,9 +112,15 @@ def test_counts_and_units_at_the_limit_of_a_model_file_do_not_overflow():
 
 @given(st.lists(terms(4), max_size=6))
 def test_the_first_term_is_the_first_that_holds(chosen):
-    found = model_of(TypeCounts(4, *(np.array([0]) for _ in range(3))), Dnf(tuple(chosen))).first_terms()
+    found = model_of(
+        TypeCounts(4, *(np.array([0]) for _ in range(3))), Dnf(tuple(chosen))
+    ).first_terms()
     for code in range(16):
-        holding = [i for i, term in enumerate(chosen) if all((code >> a & 1) == value for a, value in term.literals)]
+        holding = [
+            i
+            for i, term in enumerate(chosen)
+            if all((code >> a & 1) == value for a, value in term.literals)
+        ]
         assert found[code] == (holding[0] if holding else NO_TERM)
 
 

@@ -27,40 +27,60 @@ def zoned(values: np.ndarray, arcs: np.ndarray, n_arcs: int, brackets: Brackets)
 @given(st.sampled_from(DTYPES), st.integers(1, 4), st.integers(1, 5), st.data())
 def test_cuts_from_narrow_brackets_are_those_from_wide_ones(dtype, n_arcs, n_cuts, choice):
     values = choice.draw(numbers(dtype, max_size=60))
-    arcs = np.array(choice.draw(st.lists(st.integers(0, n_arcs - 1), min_size=len(values), max_size=len(values))), "u1")
+    arcs = np.array(
+        choice.draw(
+            st.lists(st.integers(0, n_arcs - 1), min_size=len(values), max_size=len(values))
+        ),
+        "u1",
+    )
     subset = st.lists(st.booleans(), min_size=n_arcs, max_size=n_arcs)
     members = np.array(choice.draw(st.lists(subset, min_size=1, max_size=4)))
     shares = [Fraction(j, n_cuts + 1) for j in range(1, n_cuts + 1)]
-    ends = [sorted(choice.draw(st.lists(st.sampled_from(list(values)), min_size=2, max_size=2))) for _ in shares]
+    ends = [
+        sorted(choice.draw(st.lists(st.sampled_from(list(values)), min_size=2, max_size=2)))
+        for _ in shares
+    ]
     # Brackets of growing shares do not fall behind each other.
     lows, highs = np.sort([low for low, _ in ends]), np.sort([high for _, high in ends])
     wide = joined([Bracket(low, high) for low, high in zip(lows, highs, strict=True)])
     divided = [
         np.unique(
-            [value for value in choice.draw(st.lists(st.sampled_from(list(values)))) if part.low < value <= part.high]
+            [
+                value
+                for value in choice.draw(st.lists(st.sampled_from(list(values))))
+                if part.low < value <= part.high
+            ]
         ).astype(values.dtype)
         for part in wide.parts
     ]
     groups = choice.draw(groupings(len(values)))
     found = [zoned(values[rows], arcs[rows], n_arcs, wide) for rows in groups]
-    counted = [merge(of_bracket) for of_bracket in zip(*(climb(part, divided) for part in found), strict=True)]
+    counted = [
+        merge(of_bracket)
+        for of_bracket in zip(*(climb(part, divided) for part in found), strict=True)
+    ]
     for number, (bracket, own) in enumerate(zip(wide.parts, divided, strict=True)):
         for place, step in enumerate(own, start=1):
             expected_below = np.bincount(arcs[values < step], minlength=n_arcs)
             assert counted[number].below[place].tolist() == expected_below.tolist()
         assert (
-            counted[number].below[-1].tolist() == np.bincount(arcs[values <= bracket.high], minlength=n_arcs).tolist()
+            counted[number].below[-1].tolist()
+            == np.bincount(arcs[values <= bracket.high], minlength=n_arcs).tolist()
         )
     whole = medians.located(zoned(values, arcs, n_arcs, wide), wide.parts, range(len(wide.parts)))
     expected = [
-        quantile_cuts(whole[number], members, [share])[0] for share, number in zip(shares, wide.of_cut, strict=True)
+        quantile_cuts(whole[number], members, [share])[0]
+        for share, number in zip(shares, wide.of_cut, strict=True)
     ]
     narrow = narrowed(wide, divided, counted, members, shares)
     if narrow is None:
         assert any(cut is None for of_share in expected for cut in of_share)
         return
     part_of = dict(zip(narrow.of_cut, wide.of_cut, strict=True))
-    parts = [medians.located(part, narrow.parts, [part_of[i] for i in range(len(narrow.parts))]) for part in found]
+    parts = [
+        medians.located(part, narrow.parts, [part_of[i] for i in range(len(narrow.parts))])
+        for part in found
+    ]
     collected = [medians.merge(of_bracket) for of_bracket in zip(*parts, strict=True)]
     assert [
         quantile_cuts(collected[number], members, [share])[0]
@@ -83,7 +103,9 @@ def test_of_many_rows_few_are_collected_and_more_of_more_rows_hardly_more():
         assert narrow is not None
         [inside] = medians.located(part, narrow.parts, [0])
         [found] = quantile_cuts(inside, members, [medians.MEDIAN])
-        assert [cut.edge for cut in found] == [np.median(values[member[arcs]]) for member in members]
+        assert [cut.edge for cut in found] == [
+            np.median(values[member[arcs]]) for member in members
+        ]
         collected[n_rows] = len(inside.values)
         assert len(part.values) > 0.03 * n_rows
     assert collected[1_600_000] < 3 * collected[200_000] < 0.1 * 200_000

@@ -9,12 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.quantities import STEPS, Kind, Measure, Quantity, edge_among, parse_measure, parse_quantity, year_of
+from dnfscale.core.quantities import (
+    STEPS,
+    Kind,
+    Measure,
+    Quantity,
+    edge_among,
+    parse_measure,
+    parse_quantity,
+    year_of,
+)
 
 MEASURES = [
     Measure(Kind.DATE, 1),
     *(Measure(Kind.DECIMAL, 10**digits) for digits in (1, 2, 18, 38)),
-    *(Measure(kind, steps) for kind in Kind if kind not in (Kind.DATE, Kind.DECIMAL) for steps in STEPS.values()),
+    *(
+        Measure(kind, steps)
+        for kind in Kind
+        if kind not in (Kind.DATE, Kind.DECIMAL)
+        for steps in STEPS.values()
+    ),
 ]
 TICKS = st.integers(-(1 << 63), (1 << 63) - 1)
 
@@ -87,7 +101,9 @@ def test_what_is_no_quantity_of_the_measure_is_not_read(measure, text):
     assert parse_quantity(text, found) is None
 
 
-@pytest.mark.parametrize("text", ["", "date[s]", "time", "time[m]", "decimal[0]", "decimal[77]", "decimal[1", "inf"])
+@pytest.mark.parametrize(
+    "text", ["", "date[s]", "time", "time[m]", "decimal[0]", "decimal[77]", "decimal[1", "inf"]
+)
 def test_what_is_no_measure_is_not_read(text):
     assert parse_measure(text) is None
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from dnfscale.core.ranks import NOWHERE, Ranked
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 7, 1023, 1024, 1025, 5000]), st.integers(1, 6))
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 7, 1023, 1024, 1025, 5000]), st.integers(1, 6)
+)
 def test_a_rank_is_found_where_sorting_finds_it(seed, n_values, n_arcs):
     random = np.random.default_rng(seed)
     values = random.integers(0, max(1, n_values // 2), n_values).astype(np.float32)

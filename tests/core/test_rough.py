@@ -25,7 +25,9 @@ BLOCKS = st.lists(st.lists(ROWS, max_size=6), max_size=4)
 @given(BLOCKS, st.integers(-9, 9), st.integers(0, 9), st.data())
 def test_rough_rows_are_binned_as_the_values_themselves(blocks, low, width, choice):
     second = choice.draw(st.integers(low, low + width + 3))
-    brackets = joined([Bracket(np.float64(first), np.float64(first + width)) for first in (low, second)])
+    brackets = joined(
+        [Bracket(np.float64(first), np.float64(first + width)) for first in (low, second)]
+    )
     inside = [edge for part in brackets.parts for edge in range(int(part.low), int(part.high) + 1)]
     edges = choice.draw(st.lists(st.sampled_from(inside), unique=True, max_size=4).map(sorted))
     number_bins = NumberBins(np.array(edges, dtype=np.float64), has_missing=True)
@@ -37,7 +39,9 @@ def test_rough_rows_are_binned_as_the_values_themselves(blocks, low, width, choi
         values = np.array([value for value, _, _ in block], dtype=np.float64)
         data = Numbers(values, np.array([present for _, present, _ in block], dtype=np.bool_))
         local = tuple(dict.fromkeys(letter for _, _, letter in block))
-        codes = np.array([local.index(letter) if present else -1 for _, present, letter in block], dtype=np.int64)
+        codes = np.array(
+            [local.index(letter) if present else -1 for _, present, letter in block], dtype=np.int64
+        )
         gathering.add_numbers(0, values, medians.zones(data, brackets), brackets)
         gathering.add_categories(1, Categories(codes, local))
         target = Categories(np.arange(len(block)) % 2, ("no", "yes"))
@@ -46,12 +50,19 @@ def test_rough_rows_are_binned_as_the_values_themselves(blocks, low, width, choi
         categories.append(Categories(codes, local))
     rough = gathering.table()
     table = rough.binned([number_bins, category_bins], (("no",), ("yes",)), n_arcs=3)
-    assert table.columns[0].tolist() == [code for data in numbers for code in number_codes(number_bins, data)]
-    assert table.columns[1].tolist() == [code for data in categories for code in category_bins.encode(data).tolist()]
+    assert table.columns[0].tolist() == [
+        code for data in numbers for code in number_codes(number_bins, data)
+    ]
+    assert table.columns[1].tolist() == [
+        code for data in categories for code in category_bins.encode(data).tolist()
+    ]
     assert table.labels.tolist() == [
         2 * (i % 3) + row % 2 for i, block in enumerate(blocks) for row in range(len(block))
     ]
-    some = np.array(sorted(choice.draw(st.sets(st.integers(0, rough.n_rows - 1)))) if rough.n_rows else [], np.int64)
+    some = np.array(
+        sorted(choice.draw(st.sets(st.integers(0, rough.n_rows - 1)))) if rough.n_rows else [],
+        np.int64,
+    )
     taken = rough.take(some).binned([number_bins, category_bins], (("no",), ("yes",)), n_arcs=3)
     assert taken.labels.tolist() == table.labels[some].tolist()
     for i in (0, 1):
@@ -61,7 +72,9 @@ def test_rough_rows_are_binned_as_the_values_themselves(blocks, low, width, choi
 def one_row(letter: str, label: str) -> Gathering:
     gathering = Gathering(1)
     gathering.add_categories(0, Categories(np.zeros(1, dtype=np.int64), (letter,)))
-    gathering.add_rows(Categories(np.zeros(1, dtype=np.int64), (label,)), np.zeros(1, dtype=np.uint8), None)
+    gathering.add_rows(
+        Categories(np.zeros(1, dtype=np.int64), (label,)), np.zeros(1, dtype=np.uint8), None
+    )
     return gathering
 
 
@@ -83,7 +96,9 @@ def coded(values: Values, bins: NumberBins, around: Values) -> Codes:
     brackets = joined([Bracket(around.min(), around.max())])
     gathering = Gathering(1)
     gathering.add_numbers(0, values, medians.zones(Numbers(values, None), brackets), brackets)
-    gathering.add_rows(Categories(np.zeros(len(values), np.int64), ("no",)), np.zeros(len(values), np.uint8), None)
+    gathering.add_rows(
+        Categories(np.zeros(len(values), np.int64), ("no",)), np.zeros(len(values), np.uint8), None
+    )
     return gathering.table().binned([bins], (("no",),), n_arcs=1).columns[0]
 
 
@@ -116,7 +131,9 @@ def test_whole_numbers_beyond_the_precision_of_floats_are_told_apart():
     assert coded(values, NumberBins(edges, has_missing=False), edges).tolist() == [0, 1, 1, 2]
 
 
-@pytest.mark.parametrize(("n_edges", "dtype"), [(1, np.uint8), (254, np.uint8), (255, np.uint16), (400, np.uint16)])
+@pytest.mark.parametrize(
+    ("n_edges", "dtype"), [(1, np.uint8), (254, np.uint8), (255, np.uint16), (400, np.uint16)]
+)
 def test_codes_are_as_narrow_as_the_number_of_edges_allows(n_edges, dtype):
     edges = np.arange(n_edges, dtype=np.int64)
     values = np.arange(-1, n_edges + 2, dtype=np.int64)

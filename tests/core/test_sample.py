@@ -16,12 +16,21 @@ from dnfscale.core.sample import is_drawn, merge, numbered
 def test_a_sample_does_not_depend_on_how_rows_are_split(n_rows, drawn, seed, choice):
     cuts = sorted({0, n_rows, *choice.draw(st.lists(st.integers(0, n_rows), max_size=4))})
     random = np.random.default_rng(seed)
-    codes, labels = random.integers(0, 9, n_rows).astype(np.uint8), random.integers(0, 4, n_rows).astype(np.uint8)
+    codes, labels = (
+        random.integers(0, 9, n_rows).astype(np.uint8),
+        random.integers(0, 4, n_rows).astype(np.uint8),
+    )
     weights = random.integers(0, 5, n_rows) if choice.draw(st.booleans()) else None
 
     def part(start: int, stop: int):
-        rows = start + np.flatnonzero(is_drawn(start, stop - start, of=n_rows, drawn=drawn, seed=seed))
-        table = BinnedTable({0: codes[rows], 3: codes[rows]}, labels[rows], None if weights is None else weights[rows])
+        rows = start + np.flatnonzero(
+            is_drawn(start, stop - start, of=n_rows, drawn=drawn, seed=seed)
+        )
+        table = BinnedTable(
+            {0: codes[rows], 3: codes[rows]},
+            labels[rows],
+            None if weights is None else weights[rows],
+        )
         return numbered(table, rows)
 
     whole = part(0, n_rows)

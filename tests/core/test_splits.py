@@ -16,7 +16,9 @@ from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Permutation, Splits
 
 
 def positions(size: int, seed: int, first: int = 0, stop: int | None = None) -> np.ndarray:
-    return Permutation(size, seed)(np.arange(first, size if stop is None else stop, dtype=np.uint64))
+    return Permutation(size, seed)(
+        np.arange(first, size if stop is None else stop, dtype=np.uint64)
+    )
 
 
 def row_parts(splits: Splits) -> np.ndarray:
@@ -29,7 +31,9 @@ def plain_parts(n_rows: int, outer: int, validation: float, seed: int) -> np.nda
     place = positions(n_rows, seed).tolist()
     parts = np.full((outer + 1, n_rows), TRAIN)
     for fold in range(outer + 1):
-        start, stop = (0, 0) if fold == outer else (fold * n_rows // outer, (fold + 1) * n_rows // outer)
+        start, stop = (
+            (0, 0) if fold == outer else (fold * n_rows // outer, (fold + 1) * n_rows // outer)
+        )
         n_validation = int(Fraction(str(validation)) * (n_rows - (stop - start)))
         held_out = {(stop + i) % n_rows for i in range(n_validation)}
         for row in range(n_rows):
@@ -85,7 +89,9 @@ def test_row_numbers_beyond_32_bits_land_on_distinct_positions_in_range(size):
 
 def test_a_permutation_does_not_depend_on_which_rows_are_asked_together():
     whole = positions(1000, 3)
-    assert np.array_equal(np.concatenate([positions(1000, 3, i, i + 1) for i in range(1000)]), whole)
+    assert np.array_equal(
+        np.concatenate([positions(1000, 3, i, i + 1) for i in range(1000)]), whole
+    )
 
 
 @given(splits_of())
@@ -107,7 +113,9 @@ def test_the_validation_part_has_exactly_its_share_of_the_rows_that_are_not_test
     parts = row_parts(splits)
     for fold in range(splits.n_folds):
         whole = (parts[fold] != TEST).sum()
-        assert (parts[fold] == VALIDATION).sum() == int(Fraction(str(splits.validation)) * int(whole))
+        assert (parts[fold] == VALIDATION).sum() == int(
+            Fraction(str(splits.validation)) * int(whole)
+        )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +134,9 @@ def test_the_share_of_the_paper_is_what_floats_say(n_rows):
 def test_three_tenths_of_a_fold_are_validation_rows(n_rows, seed):
     splits = Splits(n_rows, 2, 0.3, seed)
     for fold in range(3):
-        assert splits.rows_of(fold, [VALIDATION]) == int(0.3 * splits.rows_of(fold, [TRAIN, VALIDATION]))
+        assert splits.rows_of(fold, [VALIDATION]) == int(
+            0.3 * splits.rows_of(fold, [TRAIN, VALIDATION])
+        )
 
 
 @given(splits_of())
@@ -173,7 +183,9 @@ def test_arcs_of_many_rows_are_where_the_positions_fall(n_rows, outer):
     splits = Splits(n_rows, outer, 0.3, 11)
     judged = np.searchsorted(splits.ends, positions(n_rows, 11), side="right")
     assert np.array_equal(splits.arcs(0, n_rows), judged)
-    assert np.array_equal(np.concatenate([splits.arcs(0, 33_333), splits.arcs(33_333, n_rows - 33_333)]), judged)
+    assert np.array_equal(
+        np.concatenate([splits.arcs(0, 33_333), splits.arcs(33_333, n_rows - 33_333)]), judged
+    )
 
 
 def test_no_rows_have_no_arcs():

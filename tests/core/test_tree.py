@@ -38,7 +38,9 @@ NAMES = ["a", "b b", "not", 'c"']
 def formulas() -> st.SearchStrategy[Formula]:
     return st.recursive(
         st.builds(Symbol, st.integers(0, 3)),
-        lambda parts: st.one_of(st.builds(Not, parts), st.builds(And, parts, parts), st.builds(Or, parts, parts)),
+        lambda parts: st.one_of(
+            st.builds(Not, parts), st.builds(And, parts, parts), st.builds(Or, parts, parts)
+        ),
         max_leaves=12,
     )
 
@@ -57,13 +59,26 @@ def python(formula: Formula) -> str:
 
 
 def implicants(truth: list[bool], ell: int) -> set[Term]:
-    """The judge: every term over ell attributes that holds only where the formula is true, and none that is longer."""
-    terms = [Term(care, value) for care in range(1 << ell) for value in range(1 << ell) if not value & ~care]
-    sound = [term for term in terms if all(truth[code] for code in range(1 << ell) if code & term.care == term.value)]
+    """The judge: every term over ell attributes that holds only where the formula is true, and none
+    that is longer.
+    """
+    terms = [
+        Term(care, value)
+        for care in range(1 << ell)
+        for value in range(1 << ell)
+        if not value & ~care
+    ]
+    sound = [
+        term
+        for term in terms
+        if all(truth[code] for code in range(1 << ell) if code & term.care == term.value)
+    ]
     return {
         term
         for term in sound
-        if not any(o != term and not o.care & ~term.care and term.value & o.care == o.value for o in sound)
+        if not any(
+            o != term and not o.care & ~term.care and term.value & o.care == o.value for o in sound
+        )
     }
 
 
@@ -79,7 +94,9 @@ def test_a_formula_is_true_where_python_says_so(formula):
 @given(formulas())
 def test_a_formula_is_evaluated_alike_on_bits(formula):
     packed = np.packbits(ASSIGNMENTS.T, axis=1)
-    assert np.array_equal(np.unpackbits(evaluate(formula, packed)).astype(bool), evaluate(formula, ASSIGNMENTS.T))
+    assert np.array_equal(
+        np.unpackbits(evaluate(formula, packed)).astype(bool), evaluate(formula, ASSIGNMENTS.T)
+    )
 
 
 @given(formulas())
@@ -92,7 +109,9 @@ def test_a_rendered_formula_reads_as_python_with_the_same_meaning(formula):
 @given(formulas())
 def test_the_size_counts_symbols_and_connectives(formula):
     text = python(formula)
-    assert size(formula) == text.count("v[") + text.count("not ") + text.count(" and ") + text.count(" or ")
+    assert size(formula) == text.count("v[") + text.count("not ") + text.count(
+        " and "
+    ) + text.count(" or ")
     assert len(list(symbols(formula))) == text.count("v[")
 
 
@@ -107,7 +126,9 @@ def test_moving_negations_down_changes_nothing_and_leaves_them_at_symbols(formul
     assert (evaluate(moved, ASSIGNMENTS.T) == (evaluate(formula, ASSIGNMENTS.T) == holds)).all()
     assert "not (" not in render(moved, ["a", "b", "c", "d"])
     written = re.findall(r"(not )?\b([abcd])\b", render(moved, ["a", "b", "c", "d"]))
-    assert list(literals(formula, holds)) == [("abcd".index(name), not negated) for negated, name in written]
+    assert list(literals(formula, holds)) == [
+        ("abcd".index(name), not negated) for negated, name in written
+    ]
 
 
 @given(formulas())
@@ -143,19 +164,28 @@ def test_the_longest_formulas_are_multiplied_out():
 def test_symbols_get_other_numbers(formula, places):
     turned = renumbered(formula, dict(enumerate(places)))
     assert list(symbols(turned)) == [places[attribute] for attribute in symbols(formula)]
-    assert (evaluate(turned, ASSIGNMENTS.T[np.argsort(places)]) == evaluate(formula, ASSIGNMENTS.T)).all()
+    assert (
+        evaluate(turned, ASSIGNMENTS.T[np.argsort(places)]) == evaluate(formula, ASSIGNMENTS.T)
+    ).all()
 
 
 def test_formulas_are_written_with_as_few_brackets_as_reading_needs():
     a, b, c, d = (Symbol(i) for i in range(4))
     names = ["a", "b b", "not", 'c"']
     assert render(And(And(a, b), c), names) == 'a and "b b" and "not"'
-    assert render(Or(And(a, Not(b)), Not(Or(c, d))), names) == '(a and not "b b") or not ("not" or "c\\"")'
+    assert (
+        render(Or(And(a, Not(b)), Not(Or(c, d))), names)
+        == '(a and not "b b") or not ("not" or "c\\"")'
+    )
     assert render(Not(Not(a)), names) == "not not a"
     assert render(Or(a, Or(b, a)), names) == 'a or "b b" or a'
 
 
-@pytest.mark.parametrize("value", [-1, True, "a", ["xor", 0, 1], ["not", 0, 1], ["and", 0], [], None])
+@pytest.mark.parametrize(
+    "value", [-1, True, "a", ["xor", 0, 1], ["not", 0, 1], ["and", 0], [], None]
+)
 def test_what_is_no_formula_is_refused(value):
-    with pytest.raises(ValueError, match="a formula is a symbol's number or a list that begins with not, and, or"):
+    with pytest.raises(
+        ValueError, match="a formula is a symbol's number or a list that begins with not, and, or"
+    ):
         from_json(value)

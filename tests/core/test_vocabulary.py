@@ -7,13 +7,26 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of, distinct_names
+from dnfscale.core.vocabulary import (
+    Above,
+    Between,
+    Equals,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+    cuts_of,
+    distinct_names,
+)
 
-names_and_forms = st.lists(st.tuples(st.sampled_from(["a", "a#2", "b", "a = 1"]), st.sampled_from(["a = 1", "b", "c"])))
+names_and_forms = st.lists(
+    st.tuples(st.sampled_from(["a", "a#2", "b", "a = 1"]), st.sampled_from(["a = 1", "b", "c"]))
+)
 
 
 def test_tau_has_the_names_of_its_attributes_in_rank_order():
-    tau = Vocabulary((Above("x_above_median", "x", 3), Equals("c_red", "c", "red"), IsTrue("f", "f", True)))
+    tau = Vocabulary(
+        (Above("x_above_median", "x", 3), Equals("c_red", "c", "red"), IsTrue("f", "f", True))
+    )
     assert len(tau) == 3
     assert tau.names == ("x_above_median", "c_red", "f")
     assert len(Vocabulary(())) == 0
@@ -38,7 +51,11 @@ def test_names_that_differ_stay_as_they_are():
 
 
 def test_names_that_occur_twice_are_spelled_out():
-    assert distinct_names(["a_b_c", "a_b_c", "d"], ["a = b_c", "a_b = c", "d = 1"]) == ["a = b_c", "a_b = c", "d"]
+    assert distinct_names(["a_b_c", "a_b_c", "d"], ["a = b_c", "a_b = c", "d = 1"]) == [
+        "a = b_c",
+        "a_b = c",
+        "d",
+    ]
 
 
 def test_names_that_still_agree_are_numbered():

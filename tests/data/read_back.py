@@ -25,7 +25,10 @@ def decoded(data: Numbers | Categories) -> list[Any]:
     if isinstance(data, Categories):
         return [None if code < 0 else data.values[code] for code in data.codes.tolist()]
     present = np.ones(len(data.values), bool) if data.present is None else data.present
-    return [value if there else None for value, there in zip(data.values.tolist(), present.tolist(), strict=True)]
+    return [
+        value if there else None
+        for value, there in zip(data.values.tolist(), present.tolist(), strict=True)
+    ]
 
 
 def read_back(
@@ -36,7 +39,9 @@ def read_back(
     keep_missing: bool = False,
 ) -> dict[str, list[Any]]:
     """Read the columns and the target of a source as lists of values."""
-    reading = Reading(tuple(Column(name, role) for name, role in roles.items()), target, keep_missing=keep_missing)
+    reading = Reading(
+        tuple(Column(name, role) for name, role in roles.items()), target, keep_missing=keep_missing
+    )
     rows: dict[str, list[Any]] = {name: [] for name in [*roles, target]}
     for partition in source.partitions:
         for block in partition.blocks(reading):

@@ -16,13 +16,26 @@ from dnfscale.data.clocks import part_column, parts_in
 from dnfscale.data.read import TablePartition, wanted
 from dnfscale.errors import DataError
 
-ZONES = (None, "UTC", "+05:30", "-03:30", "Europe/Helsinki", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata")
+ZONES = (
+    None,
+    "UTC",
+    "+05:30",
+    "-03:30",
+    "Europe/Helsinki",
+    "America/New_York",
+    "Australia/Lord_Howe",
+    "Asia/Kolkata",
+)
 EDGES = (
     *(0, -1, 1, -86_400, -86_401, 86_399),
     # The leap day of 2000, and the day after the one that 1900 and 2100 do not have.
     *(951_782_400, -2_203_891_200, 4_107_542_400),
     # An hour before, at and after the clocks go forward and back in Helsinki in 2024.
-    *(change + step for change in (1_711_846_800, 1_729_990_800) for step in (-3600, -1, 0, 1, 3599, 3600)),
+    *(
+        change + step
+        for change in (1_711_846_800, 1_729_990_800)
+        for step in (-3600, -1, 0, 1, 3599, 3600)
+    ),
 )
 
 
@@ -33,7 +46,9 @@ def moments(unit: str, zone: str | None) -> pa.Array:
     """Moments from 1880 to 2200, every unit with its own last digits, and some that are missing."""
     random = np.random.default_rng(len(unit))
     first = np.array([f"{year}-01-01" for year in YEARS], dtype="M8[s]").astype(np.int64)
-    seconds = np.concatenate([EDGES, random.choice(first, 3000) + random.integers(0, 31_536_000, 3000)])
+    seconds = np.concatenate(
+        [EDGES, random.choice(first, 3000) + random.integers(0, 31_536_000, 3000)]
+    )
     ticks = seconds * STEPS[unit] + random.integers(0, STEPS[unit], len(seconds))
     return pa.array(ticks, mask=random.random(len(ticks)) < 0.05).cast(pa.timestamp(unit, zone))
 
@@ -49,8 +64,13 @@ def parts_read(column: pa.Array, zone: str | None = None) -> dict[str, list[obje
 def values(data: Numbers | Categories) -> list[object]:
     present = ~data.missing()
     if isinstance(data, Numbers):
-        return [int(value) if there else None for value, there in zip(data.values, present, strict=True)]
-    return [data.values[code] if there else None for code, there in zip(data.codes, present, strict=True)]
+        return [
+            int(value) if there else None for value, there in zip(data.values, present, strict=True)
+        ]
+    return [
+        data.values[code] if there else None
+        for code, there in zip(data.codes, present, strict=True)
+    ]
 
 
 def judged(column: pa.Array) -> dict[str, list[object]]:
@@ -82,18 +102,24 @@ def test_parts_do_not_depend_on_the_zone_that_a_file_tells_instants_in():
 
 @pytest.mark.parametrize("kind", [pa.date32(), pa.date64()])
 def test_dates_have_a_weekday_and_a_month(kind):
-    days = pa.array([moment and moment.date() for moment in moments("s", None).to_pylist()], pa.date32())
+    days = pa.array(
+        [moment and moment.date() for moment in moments("s", None).to_pylist()], pa.date32()
+    )
     expected = judged(days.cast(pa.timestamp("s")))
     assert parts_read(days.cast(kind)) == {unit: expected[unit] for unit in ("weekday", "month")}
 
 
-@pytest.mark.parametrize("kind", [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")])
+@pytest.mark.parametrize(
+    "kind", [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")]
+)
 def test_times_have_an_hour(kind):
     times = [datetime.time(0), datetime.time(23, 59, 59), None, datetime.time(7, 30)]
     assert parts_read(pa.array(times, kind)) == {"hour": [0, 23, None, 7]}
 
 
-@pytest.mark.parametrize("kind", [pa.duration("s"), pa.int64(), pa.string(), pa.bool_(), pa.decimal128(9, 2)])
+@pytest.mark.parametrize(
+    "kind", [pa.duration("s"), pa.int64(), pa.string(), pa.bool_(), pa.decimal128(9, 2)]
+)
 def test_nothing_else_has_parts(kind):
     assert parts_in("x", kind) == ()
 
@@ -120,5 +146,7 @@ def test_the_column_is_read_once_for_all_its_parts():
 
 @pytest.mark.parametrize("zone", ["Nowhere/Town", "Europe/Helsinki'; DROP TABLE t; --", "+25:00"])
 def test_a_zone_that_is_not_known_is_told(zone):
-    with pytest.raises(DataError, match="expected column 'when' to have a zone of the time zone database"):
+    with pytest.raises(
+        DataError, match="expected column 'when' to have a zone of the time zone database"
+    ):
         parts_in("when", pa.timestamp("us", zone))

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.data import columnwise
-from dnfscale.data.columnwise import LateBatch, read_batches, read_beginning, read_first, read_late, side_by_side
+from dnfscale.data.columnwise import (
+    LateBatch,
+    read_batches,
+    read_beginning,
+    read_first,
+    read_late,
+    side_by_side,
+)
 from dnfscale.data.source import open_source
 from dnfscale.errors import DataError
 
@@ -24,7 +31,9 @@ COLUMNS = ["small", "text", "flag", "gaps", "when"]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file of six row groups, with nulls, and with dictionaries that differ from group to group."""
+    """A file of six row groups, with nulls, and with dictionaries that differ from group
+    to group.
+    """
     table = pa.table(
         {
             "small": pa.array(range(N_ROWS), pa.int16()),
@@ -85,16 +94,22 @@ def test_a_late_column_is_damaged_when_it_is_asked_for(damaged: Path) -> None:
     columns = (Column("a", Role.NUMBER), Column("b", Role.NUMBER))
     block = next(blocks := partition.blocks(Reading(columns, None, keep_missing=True)))
     assert block.columns[1].values.tolist() == list(range(5000))  # type: ignore[union-attr]
-    with pytest.raises(DataError, match=r"t\.parquet: expected to read its columns, but that failed"):
+    with pytest.raises(
+        DataError, match=r"t\.parquet: expected to read its columns, but that failed"
+    ):
         block.columns[0]
     blocks.close()  # type: ignore[attr-defined]
 
 
-def test_wide_rows_are_read_no_more_at_a_time_than_before(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_rows_are_read_no_more_at_a_time_than_before(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(columnwise, "_MOST_BYTES", 64)
     with pq.ParquetFile(path) as parquet:
         batches = list(read_batches(parquet, COLUMNS, [0, 1], batch_rows=16))
-        assert rows_of(pa.Table.from_batches(batches)) == rows_of(parquet.read_row_groups([0, 1], COLUMNS))
+        assert rows_of(pa.Table.from_batches(batches)) == rows_of(
+            parquet.read_row_groups([0, 1], COLUMNS)
+        )
 
 
 @given(st.data())
@@ -108,7 +123,9 @@ def test_pieces_of_any_length_come_side_by_side(data: st.DataObject) -> None:
         columns.append([whole.slice(a, b - a) for a, b in pairwise(edges)])
     names = [f"c{i}" for i in range(len(columns))]
     batches = list(side_by_side([iter(pieces) for pieces in columns], names))
-    assert [row for batch in batches for row in batch.to_pylist()] == [dict.fromkeys(names, i) for i in range(n_rows)]
+    assert [row for batch in batches for row in batch.to_pylist()] == [
+        dict.fromkeys(names, i) for i in range(n_rows)
+    ]
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
@@ -130,17 +147,22 @@ def test_nothing_is_read_beyond_a_first_block_that_is_all_that_is_wanted(
 
 @pytest.mark.parametrize("batch_rows", [1, 16, 49, 50, 51, 1000])
 @pytest.mark.parametrize("groups", [[0], [3], [1, 2]])
-def test_the_beginning_is_the_first_batch_that_arrow_reads(path: Path, batch_rows: int, groups: list[int]) -> None:
+def test_the_beginning_is_the_first_batch_that_arrow_reads(
+    path: Path, batch_rows: int, groups: list[int]
+) -> None:
     with pq.ParquetFile(path, read_dictionary=["text"]) as parquet:
         first, begun = (
-            next(iter(read(parquet, COLUMNS, groups, batch_rows=batch_rows))) for read in (read_first, read_beginning)
+            next(iter(read(parquet, COLUMNS, groups, batch_rows=batch_rows)))
+            for read in (read_first, read_beginning)
         )
     assert plain(begun).equals(plain(first))
 
 
 def test_a_page_that_is_damaged_is_told_of_with_the_file(damaged: Path) -> None:
     [partition] = open_source(str(damaged)).partitions
-    with pytest.raises(DataError, match=r"t\.parquet: expected to read its columns, but that failed"):
+    with pytest.raises(
+        DataError, match=r"t\.parquet: expected to read its columns, but that failed"
+    ):
         list(partition.batches(["a", "b"], []))  # type: ignore[attr-defined]
 
 

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.core.columns import Column, Reading, Role
-from dnfscale.data.frames import dask_source, in_own_order, is_dask, is_frame, own_order, repeated, to_table
+from dnfscale.data.frames import (
+    dask_source,
+    in_own_order,
+    is_dask,
+    is_frame,
+    own_order,
+    repeated,
+    to_table,
+)
 from dnfscale.errors import DataError
 
 ROWS = {
@@ -37,13 +45,18 @@ def frames() -> dict[str, object]:
         "another index": pandas.set_index(np.arange(5)[::-1]),
         "polars": polars,
         "polars categories": polars.with_columns(pl.col("s").cast(pl.Categorical)),
-        "polars enum": polars.with_columns(pl.col("s").cast(pl.Enum(sorted(set(ROWS["s"]), reverse=True)))),
+        "polars enum": polars.with_columns(
+            pl.col("s").cast(pl.Enum(sorted(set(ROWS["s"]), reverse=True)))
+        ),
         "polars chunks": pl.concat([polars[:2], polars[2:]], rechunk=False),
         "arrow": arrow(),
         "arrow chunks": pa.concat_tables([arrow()[:2], arrow()[2:2], arrow()[2:]]),
         "arrow views": arrow(s=pa.array(ROWS["s"], pa.string_view())),
         "dictionaries that differ": pa.concat_tables(
-            [arrow()[i : i + 2].set_column(2, "s", arrow()["s"][i : i + 2].dictionary_encode()) for i in (0, 2, 4)]
+            [
+                arrow()[i : i + 2].set_column(2, "s", arrow()["s"][i : i + 2].dictionary_encode())
+                for i in (0, 2, 4)
+            ]
         ),
         "floats": arrow(n=pa.array([float(n) for n in ROWS["n"]])),
     }
@@ -89,7 +102,9 @@ MISSING = {
     "int null": pa.array([1, None, 3]),
     "narrow null": pa.array([1, None, 3], pa.uint8()),
     "dictionary": pa.array([1, None, 3]).dictionary_encode(),
-    "dictionary that holds a null": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array([1, None, 3])),
+    "dictionary that holds a null": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2]), pa.array([1, None, 3])
+    ),
 }
 
 
@@ -101,7 +116,10 @@ def test_missing_values_are_alike_in_every_type(kind):
 
 
 def test_a_missing_text_is_not_the_text_of_its_name():
-    alike = pa.table({"s": ["None", None, "nan"]}), pa.table({"s": pa.array(["None", None, "nan"]).dictionary_encode()})
+    alike = (
+        pa.table({"s": ["None", None, "nan"]}),
+        pa.table({"s": pa.array(["None", None, "nan"]).dictionary_encode()}),
+    )
     assert [own_order(table).tolist() for table in alike] == [own_order(alike[0]).tolist()] * 2
     rows = in_own_order(pa.table({"s": ["None", None] * 50}))["s"].to_pylist()
     assert rows in (["None"] * 50 + [None] * 50, [None] * 50 + ["None"] * 50)
@@ -164,4 +182,6 @@ def test_a_dask_frame_is_read_a_partition_at_a_time(npartitions):
     reading = Reading((Column("n", Role.NUMBER), Column("s", Role.CATEGORY)), None)
     blocks = [block for partition in source.partitions for block in partition.blocks(reading)]
     assert [n for block in blocks for n in block.columns[0].values.tolist()] == ROWS["n"]
-    assert [block.columns[1].values[code] for block in blocks for code in block.columns[1].codes] == ROWS["s"]
+    assert [
+        block.columns[1].values[code] for block in blocks for code in block.columns[1].codes
+    ] == ROWS["s"]

@@ -23,11 +23,29 @@ from tests.data.read_back import write
 NAMES = st.text("ab0-1!]^.\\&", min_size=1, max_size=3).filter(lambda name: name.strip("."))
 FILES = st.lists(st.lists(NAMES, min_size=1, max_size=3).map("/".join), min_size=1, max_size=8)
 PIECES = st.sampled_from(
-    ["a", "b", "0", "-", ".", "*", "?", "[!0]", "[a-b]", "[!a-b]", "[]a]", "[!]]", "[^a]", "[", "\\"]
+    [
+        "a",
+        "b",
+        "0",
+        "-",
+        ".",
+        "*",
+        "?",
+        "[!0]",
+        "[a-b]",
+        "[!a-b]",
+        "[]a]",
+        "[!]]",
+        "[^a]",
+        "[",
+        "\\",
+    ]
 )
 PARTS = st.one_of(st.just("**"), st.lists(PIECES, min_size=1, max_size=3).map("".join))
 # The folders . and .. are refused in an URL.
-PATTERNS = st.lists(PARTS.filter(lambda part: part not in (".", "..")), min_size=1, max_size=3).map("/".join)
+PATTERNS = st.lists(PARTS.filter(lambda part: part not in (".", "..")), min_size=1, max_size=3).map(
+    "/".join
+)
 
 
 def lay(files: list[str], folder: str) -> list[str]:
@@ -44,14 +62,20 @@ def lay(files: list[str], folder: str) -> list[str]:
 
 
 def judged(there: list[str], pattern: str, folder: str) -> list[str]:
-    """Return the files that a pattern matches, and those in the folders that it matches, in order."""
+    """Return the files that a pattern matches, and those in the folders that it matches,
+    in order.
+    """
     matched = glob.glob(pattern, root_dir=folder, recursive=True)
 
     def is_in(name: str, above: Path) -> bool:
         hidden = any(part[0] == "." for part in Path(name).relative_to(above).parts)
         return not hidden and bool({str(above), f"{above}/"} & set(matched))
 
-    return sorted(name for name in there if name in matched or any(is_in(name, above) for above in Path(name).parents))
+    return sorted(
+        name
+        for name in there
+        if name in matched or any(is_in(name, above) for above in Path(name).parents)
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -79,14 +103,23 @@ def test_a_glob_means_the_same_files_in_a_store_as_on_this_machine(files, patter
         ("b/part-[!0]*", ["b/part-1.parquet", "b/part-2.parquet"]),
         ("b/part-[01].parquet", ["b/part-0.parquet", "b/part-1.parquet"]),
         ("b/[!/]*/c", []),
-        ("**/*.parquet", ["b/part-0.parquet", "b/part-1.parquet", "b/part-2.parquet", "b/year=2/c.parquet"]),
+        (
+            "**/*.parquet",
+            ["b/part-0.parquet", "b/part-1.parquet", "b/part-2.parquet", "b/year=2/c.parquet"],
+        ),
         ("b/part-(0|1).parquet", []),
         ("b/year=*", ["b/year=2/c.parquet"]),
         ("b/_*", ["b/_aside.parquet"]),
     ],
 )
 def test_what_patterns_mean(pattern, meant):
-    files = ["b/part-0.parquet", "b/part-1.parquet", "b/part-2.parquet", "b/year=2/c.parquet", "b/.hidden.parquet"]
+    files = [
+        "b/part-0.parquet",
+        "b/part-1.parquet",
+        "b/part-2.parquet",
+        "b/year=2/c.parquet",
+        "b/.hidden.parquet",
+    ]
     files.append("b/_aside.parquet")
     assert [name for name in files if Glob(pattern).means(name)] == meant
 
@@ -99,15 +132,34 @@ def rows(number: int) -> dict[str, object]:
 
 
 def test_a_file_of_parquet_is_read_whatever_its_name(tmp_path):
-    names = ["000000_0", "a.parquet", "b.PARQUET", "c.parq", "d", "e.data", "f=1.pq", "sub/g.parquet", "sub/sub/h"]
+    names = [
+        "000000_0",
+        "a.parquet",
+        "b.PARQUET",
+        "c.parq",
+        "d",
+        "e.data",
+        "f=1.pq",
+        "sub/g.parquet",
+        "sub/sub/h",
+    ]
     for number, name in enumerate(names):
         write(tmp_path / name, rows(number))
-    files = [str(Path(file.path).relative_to(tmp_path)) for file in open_source(str(tmp_path / "*")).files]
-    assert files == [os.path.relpath(name, tmp_path) for name in list_files(str(tmp_path), DEFAULT_ACCESS)] == names
+    files = [
+        str(Path(file.path).relative_to(tmp_path))
+        for file in open_source(str(tmp_path / "*")).files
+    ]
+    assert (
+        files
+        == [os.path.relpath(name, tmp_path) for name in list_files(str(tmp_path), DEFAULT_ACCESS)]
+        == names
+    )
 
 
 @pytest.mark.parametrize("path", ["", "*", "**", "**/*"])
-@pytest.mark.parametrize("name", ["README.md", "z.csv", "b.parquet.tmp", "deep/part-1.inprogress", "c.parquet"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "z.csv", "b.parquet.tmp", "deep/part-1.inprogress", "c.parquet"]
+)
 @pytest.mark.parametrize("content", [b"", b"x,y\n1,n\n"])
 def test_a_file_in_the_folder_that_is_not_parquet_is_refused_by_name(tmp_path, path, name, content):
     write(tmp_path / "a.parquet", rows(0))
@@ -121,7 +173,14 @@ def test_a_file_in_the_folder_that_is_not_parquet_is_refused_by_name(tmp_path, p
 
 def test_side_files_are_passed_over_as_spark_does(tmp_path):
     write(tmp_path / "_k=v" / "a.parquet", rows(0))
-    for name in ("_SUCCESS", "_metadata", ".a.parquet.crc", "._k=v.crc", "_temporary/0/b.parquet", ".tmp/c.parquet"):
+    for name in (
+        "_SUCCESS",
+        "_metadata",
+        ".a.parquet.crc",
+        "._k=v.crc",
+        "_temporary/0/b.parquet",
+        ".tmp/c.parquet",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("not Parquet")
     for path in (tmp_path, tmp_path / "*", tmp_path / "**"):
@@ -132,12 +191,16 @@ def test_side_files_are_passed_over_as_spark_does(tmp_path):
 def test_a_broken_link_among_the_files_is_refused_by_name(tmp_path, path):
     write(tmp_path / "a.parquet", rows(0))
     (tmp_path / "b.parquet").symlink_to("/nowhere/b.parquet")
-    with pytest.raises(DataError, match=r"is a link to /nowhere/b\.parquet, where there is nothing; mount") as caught:
+    with pytest.raises(
+        DataError, match=r"is a link to /nowhere/b\.parquet, where there is nothing; mount"
+    ) as caught:
         list_files(str(tmp_path / path), DEFAULT_ACCESS)
     assert caught.value.message.startswith(f"{tmp_path / 'b.parquet'}: ")
 
 
-@pytest.mark.parametrize("path", ["", "*", "year=*", "year=*/*.parquet", "*/a.parquet", "**/*.parquet"])
+@pytest.mark.parametrize(
+    "path", ["", "*", "year=*", "year=*/*.parquet", "*/a.parquet", "**/*.parquet"]
+)
 def test_a_link_to_a_disk_that_is_not_mounted_is_refused_by_name(tmp_path, path):
     write(tmp_path / "year=2023" / "a.parquet", rows(0))
     disk = tmp_path.parent / f"{tmp_path.name}-disk"
@@ -187,5 +250,7 @@ def test_a_folder_that_may_not_be_listed_is_refused_by_name(tmp_path, monkeypatc
         return scandir(folder)
 
     monkeypatch.setattr(os, "scandir", refusing)
-    with pytest.raises(DataError, match="/closed: expected to list its files, but Permission denied"):
+    with pytest.raises(
+        DataError, match="/closed: expected to list its files, but Permission denied"
+    ):
         list_files(str(tmp_path / path), DEFAULT_ACCESS)

@@ -19,7 +19,13 @@ def test_the_role_of_a_column_follows_from_its_type():
         Role.FLAG: [pa.bool_()],
         Role.NUMBER: [
             *(pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()),
-            *(pa.timestamp("s"), pa.timestamp("ns", "UTC"), pa.date32(), pa.time64("ns"), pa.duration("us")),
+            *(
+                pa.timestamp("s"),
+                pa.timestamp("ns", "UTC"),
+                pa.date32(),
+                pa.time64("ns"),
+                pa.duration("us"),
+            ),
             *(pa.decimal128(5), pa.decimal128(38, 10)),
         ],
         Role.CATEGORY: [
@@ -46,11 +52,20 @@ def test_the_role_of_a_column_follows_from_its_type():
 
 
 def features(source: Source, **choice: tuple[str, ...]) -> tuple[Column, ...]:
-    return feature_columns(source, **{"target": "y", "drop": (), "categorical": (), "boolean": (), **choice})
+    return feature_columns(
+        source, **{"target": "y", "drop": (), "categorical": (), "boolean": (), **choice}
+    )
 
 
 def test_feature_columns_have_the_roles_of_their_types_unless_the_spec_says_otherwise(tmp_path):
-    table = {"a": [1, 2], "b": ["u", "v"], "c": [True, False], "d": [0, 1], "e": [1, 2], "y": [0, 1]}
+    table = {
+        "a": [1, 2],
+        "b": ["u", "v"],
+        "c": [True, False],
+        "d": [0, 1],
+        "e": [1, 2],
+        "y": [0, 1],
+    }
     source = open_source(str(write(tmp_path / "rows.parquet", table)))
     chosen = features(source, drop=("e",), categorical=("a",), boolean=("d", "b"))
     assert chosen == (
@@ -62,7 +77,9 @@ def test_feature_columns_have_the_roles_of_their_types_unless_the_spec_says_othe
 
 
 def test_the_index_that_pandas_leaves_in_a_file_is_no_feature(tmp_path):
-    source = open_source(str(write(tmp_path / "rows.parquet", {"a": [1], "y": [0], "__index_level_0__": [7]})))
+    source = open_source(
+        str(write(tmp_path / "rows.parquet", {"a": [1], "y": [0], "__index_level_0__": [7]}))
+    )
     assert features(source) == (Column("a", Role.NUMBER),)
 
 
@@ -75,9 +92,12 @@ def test_the_index_that_pandas_leaves_in_a_file_is_no_feature(tmp_path):
     ],
 )
 def test_a_column_of_a_type_that_has_no_role_is_named(tmp_path: Path, values, kind):
-    source = open_source(str(write(tmp_path / "rows.parquet", {"a": [1, 2], "odd one": values, "y": [0, 1]})))
+    source = open_source(
+        str(write(tmp_path / "rows.parquet", {"a": [1, 2], "odd one": values, "y": [0, 1]}))
+    )
     message = (
-        rf"columns must hold numbers, dates, .* or strings, but 'odd one' has the type {kind}; write .*, or add it"
+        r"columns must hold numbers, dates, .* or strings, but 'odd one' has the type "
+        rf"{kind}; write .*, or add it"
     )
     with pytest.raises(DataError, match=message):
         features(source)

@@ -16,7 +16,14 @@ import xgboost
 
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.data.frames import table_source
-from dnfscale.data.scored import AGREED, ANSWERED_YES, TRULY_YES, ScoredPartition, open_xgboost, scored_source
+from dnfscale.data.scored import (
+    AGREED,
+    ANSWERED_YES,
+    TRULY_YES,
+    ScoredPartition,
+    open_xgboost,
+    scored_source,
+)
 from dnfscale.data.source import open_source
 from dnfscale.errors import DataError, SpecError
 
@@ -24,10 +31,16 @@ from dnfscale.errors import DataError, SpecError
 def rows(n_rows: int = 300, seed: int = 0) -> pd.DataFrame:
     random = np.random.default_rng(seed)
     frame = pd.DataFrame(
-        {"a": random.normal(size=n_rows), "b": random.integers(0, 9, n_rows), "f": random.random(n_rows) < 0.5}
+        {
+            "a": random.normal(size=n_rows),
+            "b": random.integers(0, 9, n_rows),
+            "f": random.random(n_rows) < 0.5,
+        }
     )
     noise = random.normal(size=n_rows)
-    return frame.assign(s=random.choice(["u", "v"], n_rows), y=(frame["a"] + 0.3 * frame["b"] + noise > 1.2))
+    return frame.assign(
+        s=random.choice(["u", "v"], n_rows), y=(frame["a"] + 0.3 * frame["b"] + noise > 1.2)
+    )
 
 
 def trained(frame: pd.DataFrame, file: Path, **how: Any) -> xgboost.XGBClassifier:
@@ -58,12 +71,16 @@ def test_a_row_is_answered_yes_above_the_threshold(tmp_path, threshold):
     frame = rows()
     model = trained(frame, tmp_path / "m.json")
     found = open_xgboost(str(tmp_path / "m.json"), threshold).answers(batch(frame))
-    assert found.tolist() == (model.predict_proba(frame[["a", "b", "f"]])[:, 1] > threshold).tolist()
+    assert (
+        found.tolist() == (model.predict_proba(frame[["a", "b", "f"]])[:, 1] > threshold).tolist()
+    )
 
 
 def test_even_odds_are_answered_as_the_classifier_does(tmp_path):
     """Leaves without evidence give exactly one half, which XGBoost's classifier takes for no."""
-    frame = pd.DataFrame({"a": [0.0, 0.0, 1.0, 1.0], "b": 0, "f": False, "y": [True, False, True, False]})
+    frame = pd.DataFrame(
+        {"a": [0.0, 0.0, 1.0, 1.0], "b": 0, "f": False, "y": [True, False, True, False]}
+    )
     model = trained(frame, tmp_path / "m.json")
     assert set(model.predict_proba(frame[["a", "b", "f"]])[:, 1].tolist()) == {0.5}
     found = open_xgboost(str(tmp_path / "m.json")).answers(batch(frame))
@@ -82,15 +99,22 @@ def test_missing_values_are_missing_to_the_classifier(tmp_path):
 
 def test_a_classifier_that_was_stopped_early_answers_with_its_best_rounds(tmp_path):
     frame, held_out = rows(), rows(200, seed=1)
-    model = xgboost.XGBClassifier(n_estimators=200, early_stopping_rounds=8, n_jobs=1, learning_rate=1.0)
+    model = xgboost.XGBClassifier(
+        n_estimators=200, early_stopping_rounds=8, n_jobs=1, learning_rate=1.0
+    )
     features = ["a", "b", "f"]
-    model.fit(frame[features], frame["y"], eval_set=[(held_out[features], held_out["y"])], verbose=False)
+    model.fit(
+        frame[features], frame["y"], eval_set=[(held_out[features], held_out["y"])], verbose=False
+    )
     model.save_model(tmp_path / "m.json")
     matrix = xgboost.DMatrix(held_out[features].astype(float))
     every_round = xgboost.Booster(model_file=tmp_path / "m.json").predict(matrix) > 0.5
     expected = model.predict(held_out[features]).astype(bool)
     assert every_round.tolist() != expected.tolist()
-    assert open_xgboost(str(tmp_path / "m.json")).answers(batch(held_out)).tolist() == expected.tolist()
+    assert (
+        open_xgboost(str(tmp_path / "m.json")).answers(batch(held_out)).tolist()
+        == expected.tolist()
+    )
 
 
 def test_a_plain_booster_answers_with_all_rounds(tmp_path):
@@ -100,11 +124,15 @@ def test_a_plain_booster_answers_with_all_rounds(tmp_path):
     booster = xgboost.train({"objective": "binary:logistic", "nthread": 1}, matrix, 12)
     booster.save_model(tmp_path / "m.json")
     expected = booster.predict(matrix) > 0.5
-    assert open_xgboost(str(tmp_path / "m.json")).answers(batch(frame)).tolist() == expected.tolist()
+    assert (
+        open_xgboost(str(tmp_path / "m.json")).answers(batch(frame)).tolist() == expected.tolist()
+    )
 
 
 def test_a_file_that_is_written_anew_is_another_classifier(tmp_path):
-    """Also for a process that has loaded the one before, as workers of a cluster that lives on do."""
+    """Also for a process that has loaded the one before, as workers of a cluster that lives
+    on do.
+    """
     frame, file = rows(), tmp_path / "m.json"
     trained(frame, file)
     before = open_xgboost(str(file))
@@ -112,9 +140,14 @@ def test_a_file_that_is_written_anew_is_another_classifier(tmp_path):
     other = trained(frame.assign(y=~frame["y"]), file)
     after = open_xgboost(str(file))
     assert after != before
-    assert after.answers(batch(frame)).tolist() == other.predict(frame[["a", "b", "f"]]).astype(bool).tolist()
+    assert (
+        after.answers(batch(frame)).tolist()
+        == other.predict(frame[["a", "b", "f"]]).astype(bool).tolist()
+    )
     file.unlink()
-    with pytest.raises(DataError, match="the classifier that the job began with, but the file is not there"):
+    with pytest.raises(
+        DataError, match="the classifier that the job began with, but the file is not there"
+    ):
         replace(after, stamp=(1, 2)).answers(batch(frame))
 
 
@@ -167,7 +200,10 @@ def test_models_of_other_kinds_are_refused(tmp_path):
     frame = rows()
     file = tmp_path / "m.json"
     xgboost.XGBClassifier(n_estimators=2).fit(frame[["a"]], frame["b"] % 3).save_model(file)
-    with pytest.raises(DataError, match="classifier of two classes, objective binary:logistic, got 'multi:softprob'"):
+    with pytest.raises(
+        DataError,
+        match="classifier of two classes, objective binary:logistic, got 'multi:softprob'",
+    ):
         open_xgboost(str(file))
     xgboost.XGBRegressor(n_estimators=2).fit(frame[["a"]], frame["b"]).save_model(file)
     with pytest.raises(DataError, match="got 'reg:squarederror'"):
@@ -207,11 +243,20 @@ def test_a_target_joins_the_answer_and_the_truth(tmp_path, truth):
     pq.write_table(pa.Table.from_pandas(frame), tmp_path / "t.parquet", row_group_size=41)
     scorer = open_xgboost(str(tmp_path / "m.json"))
     said = model.predict(frame[["a", "b", "f"]]).tolist()
-    expected = [2 * answer + (int(true) if truth else 0) for answer, true in zip(said, frame["y"], strict=True)]
-    for inner in (open_source(str(tmp_path / "t.parquet")), table_source(pa.Table.from_pandas(frame), "X")):
+    expected = [
+        2 * answer + (int(true) if truth else 0)
+        for answer, true in zip(said, frame["y"], strict=True)
+    ]
+    for inner in (
+        open_source(str(tmp_path / "t.parquet")),
+        table_source(pa.Table.from_pandas(frame), "X"),
+    ):
         source = scored_source(inner, scorer, target="answer", truth=truth, positive=(True,))
         assert codes(source, "answer") == expected
-        assert codes(source, "answer", (Column("a", Role.NUMBER), Column("f", Role.CATEGORY))) == expected
+        assert (
+            codes(source, "answer", (Column("a", Role.NUMBER), Column("f", Role.CATEGORY)))
+            == expected
+        )
         assert all(isinstance(partition, ScoredPartition) for partition in source.partitions)
     for code, answer, true in zip(expected, said, frame["y"], strict=True):
         assert (code in ANSWERED_YES) == bool(answer)
@@ -226,7 +271,9 @@ def test_a_row_whose_truth_is_missing_has_no_target(tmp_path):
     gaps = frame.astype({"y": "boolean"})
     gaps.loc[:9, "y"] = None
     inner = table_source(pa.Table.from_pandas(gaps), "X")
-    source = scored_source(inner, open_xgboost(str(tmp_path / "m.json")), target="t", truth="y", positive=(True,))
+    source = scored_source(
+        inner, open_xgboost(str(tmp_path / "m.json")), target="t", truth="y", positive=(True,)
+    )
     assert len(codes(source, "t")) == 30
 
 
@@ -235,9 +282,13 @@ def test_a_classifier_may_have_seen_the_target(tmp_path):
     model = xgboost.XGBClassifier(n_estimators=3, n_jobs=1).fit(frame[["a", "y"]], frame["f"])
     model.save_model(tmp_path / "m.json")
     inner = table_source(pa.Table.from_pandas(frame), "X")
-    source = scored_source(inner, open_xgboost(str(tmp_path / "m.json")), target="t", truth="y", positive=(True,))
+    source = scored_source(
+        inner, open_xgboost(str(tmp_path / "m.json")), target="t", truth="y", positive=(True,)
+    )
     said = model.predict(frame[["a", "y"]])
-    assert codes(source, "t") == [2 * int(a) + int(true) for a, true in zip(said, frame["y"], strict=True)]
+    assert codes(source, "t") == [
+        2 * int(a) + int(true) for a, true in zip(said, frame["y"], strict=True)
+    ]
 
 
 def test_columns_that_the_classifier_needs_must_be_there_and_hold_numbers(tmp_path):
@@ -245,9 +296,14 @@ def test_columns_that_the_classifier_needs_must_be_there_and_hold_numbers(tmp_pa
     trained(frame, tmp_path / "m.json")
     scorer = open_xgboost(str(tmp_path / "m.json"))
     inner = table_source(pa.Table.from_pandas(frame.drop(columns="b")), "X")
-    with pytest.raises(DataError, match="columns that the classifier was trained on, but 'b' is not there"):
+    with pytest.raises(
+        DataError, match="columns that the classifier was trained on, but 'b' is not there"
+    ):
         scored_source(inner, scorer, target="t", truth=None, positive=())
     wrong = table_source(pa.Table.from_pandas(frame.astype({"b": str})), "X")
     source = scored_source(wrong, scorer, target="t", truth=None, positive=())
-    with pytest.raises(DataError, match="column 'b': expected numbers, because the classifier was trained on numbers"):
+    with pytest.raises(
+        DataError,
+        match="column 'b': expected numbers, because the classifier was trained on numbers",
+    ):
         codes(source, "t")

@@ -102,7 +102,10 @@ def test_side_files_of_other_tools_are_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("nowhere", "expected a Parquet file or a directory of them, but there is nothing at this path"),
+        (
+            "nowhere",
+            "expected a Parquet file or a directory of them, but there is nothing at this path",
+        ),
         ("nowhere/*.parquet", "expected at least one Parquet file, but the pattern matches none"),
         ("empty", "expected at least one Parquet file, but the directory has none"),
         ("text.parquet", "expected a Parquet file, but it cannot be read"),
@@ -141,8 +144,15 @@ def test_hive_folders_are_columns_of_whole_numbers_where_all_values_read_as_such
         for month in ("jan", "feb"):
             write(tmp_path / f"year={year}" / f"month={month}" / "part.parquet", xy(year, year + 2))
     source = open_source(str(tmp_path))
-    assert source.types == {"x": pa.int64(), "y": pa.string(), "year": pa.int64(), "month": pa.string()}
-    rows = read_back(source, {"x": Role.NUMBER, "year": Role.NUMBER, "month": Role.CATEGORY}, target="y")
+    assert source.types == {
+        "x": pa.int64(),
+        "y": pa.string(),
+        "year": pa.int64(),
+        "month": pa.string(),
+    }
+    rows = read_back(
+        source, {"x": Role.NUMBER, "year": Role.NUMBER, "month": Role.CATEGORY}, target="y"
+    )
     assert rows["year"] == [2020] * 4 + [2021] * 4
     assert rows["month"] == ["feb", "feb", "jan", "jan"] * 2
     assert rows["x"] == [2020, 2021] * 2 + [2021, 2022] * 2
@@ -161,7 +171,9 @@ def test_hive_folders_are_columns_of_whole_numbers_where_all_values_read_as_such
 def test_hive_values_may_be_null_negative_escaped_or_mixed(tmp_path, values, role, expected):
     for number, value in enumerate(values):
         write(tmp_path / f"key={value}" / "part.parquet", xy(number, number + 1))
-    rows = read_back(open_source(str(tmp_path)), {"x": Role.NUMBER, "key": role}, target="y", keep_missing=True)
+    rows = read_back(
+        open_source(str(tmp_path)), {"x": Role.NUMBER, "key": role}, target="y", keep_missing=True
+    )
     assert dict(zip(rows["x"], rows["key"], strict=True)) == dict(enumerate(expected))
 
 
@@ -205,8 +217,14 @@ def test_a_whole_number_too_large_for_64_bits_is_a_text(tmp_path):
 @pytest.mark.parametrize("first", ["a", "b"])
 def test_a_hive_key_that_is_also_a_column_of_a_file_is_an_error_that_names_both(tmp_path, first):
     write(tmp_path / f"key={first}" / "part.parquet", {**xy(0, 3), "key": ["other"] * 3})
-    write(tmp_path / f"key={'b' if first == 'a' else 'a'}" / "part.parquet", {**xy(3, 5), "key": ["other"] * 2})
-    said = r"part\.parquet: expected 'key' to be a column of the files or a folder key=\.\.\., but it is both"
+    write(
+        tmp_path / f"key={'b' if first == 'a' else 'a'}" / "part.parquet",
+        {**xy(3, 5), "key": ["other"] * 2},
+    )
+    said = (
+        r"part\.parquet: expected 'key' to be a column of the files or a folder key=\.\.\., "
+        r"but it is both"
+    )
     with pytest.raises(DataError, match=said):
         open_source(str(tmp_path))
     assert list(open_source(str(tmp_path / "key=a")).types) == ["x", "y", "key"]
@@ -220,10 +238,14 @@ def test_a_pattern_over_hive_folders_sees_their_keys(tmp_path):
 
 
 @pytest.mark.parametrize("outsider", ["a.parquet", "z.parquet"])
-def test_a_file_outside_the_hive_folders_of_the_others_is_an_error_wherever_it_sorts(tmp_path, outsider):
+def test_a_file_outside_the_hive_folders_of_the_others_is_an_error_wherever_it_sorts(
+    tmp_path, outsider
+):
     write(tmp_path / "year=2020" / "part.parquet", xy(0, 1))
     write(tmp_path / outsider, xy(1, 2))
-    with pytest.raises(DataError, match=r"expected a folder named year=\.\.\. as the other files have"):
+    with pytest.raises(
+        DataError, match=r"expected a folder named year=\.\.\. as the other files have"
+    ):
         open_source(str(tmp_path))
 
 
@@ -255,7 +277,9 @@ def test_a_file_outside_the_hive_folders_of_the_others_is_an_error_wherever_it_s
         ),
     ],
 )
-def test_files_that_disagree_are_an_error_that_names_the_file_and_the_column(tmp_path, first, second, message):
+def test_files_that_disagree_are_an_error_that_names_the_file_and_the_column(
+    tmp_path, first, second, message
+):
     write(tmp_path / "a.parquet", first)
     write(tmp_path / "b.parquet", second)
     with pytest.raises(DataError, match=message):
@@ -293,21 +317,31 @@ TYPED = {
 
 @pytest.mark.parametrize("kind", TYPED)
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_column_of_the_type_null_in_one_file_is_missing_there_and_has_the_type_of_the_others(tmp_path, kind, place):
+def test_a_column_of_the_type_null_in_one_file_is_missing_there_and_has_the_type_of_the_others(
+    tmp_path, kind, place
+):
     values, role = TYPED[kind]
     columns = [values, values]
     columns.insert(place, pa.nulls(2))
     for number, column in enumerate(columns):
         write(tmp_path / f"null{number}.parquet", {"c": column, "x": [number] * 2, "y": ["n", "p"]})
         typed = pa.nulls(2, values.type) if number == place else column
-        write(tmp_path / "typed" / f"{number}.parquet", {"c": typed, "x": [number] * 2, "y": ["n", "p"]})
-    source, typed_source = open_source(str(tmp_path / "null*")), open_source(str(tmp_path / "typed"))
+        write(
+            tmp_path / "typed" / f"{number}.parquet",
+            {"c": typed, "x": [number] * 2, "y": ["n", "p"]},
+        )
+    source, typed_source = (
+        open_source(str(tmp_path / "null*")),
+        open_source(str(tmp_path / "typed")),
+    )
     assert source.types == typed_source.types
     for keep_missing in (True, False):
         roles = {"c": role, "x": Role.NUMBER}
         expected = read_back(typed_source, roles, target="y", keep_missing=keep_missing)
         assert read_back(source, roles, target="y", keep_missing=keep_missing) == expected
-    assert read_back(source, {"c": role}, target="y", keep_missing=True)["c"][2 * place : 2 * place + 2] == [None, None]
+    assert read_back(source, {"c": role}, target="y", keep_missing=True)["c"][
+        2 * place : 2 * place + 2
+    ] == [None, None]
     assert read_back(source, {}, target="c", keep_missing=True) == read_back(
         typed_source, {}, target="c", keep_missing=True
     )
@@ -325,7 +359,8 @@ def test_files_that_disagree_beside_one_of_the_type_null_are_an_error(tmp_path):
     for name, column in (("a", pa.nulls(1)), ("b", pa.array([1])), ("c", pa.array(["z"]))):
         write(tmp_path / f"{name}.parquet", {"x": column, "y": [1]})
     with pytest.raises(
-        DataError, match=r"c\.parquet: .* column 'x' to have the type int64 as in .*b\.parquet, got string"
+        DataError,
+        match=r"c\.parquet: .* column 'x' to have the type int64 as in .*b\.parquet, got string",
     ):
         open_source(str(tmp_path))
 
@@ -334,7 +369,9 @@ def test_files_that_disagree_beside_one_of_the_type_null_are_an_error(tmp_path):
 def test_a_column_name_that_occurs_twice_is_an_error_in_whichever_file(tmp_path, name):
     write(tmp_path / "a.parquet", {"x": [1], "y": [1]})
     write(tmp_path / "b.parquet", {"x": [1], "y": [1]})
-    pq.write_table(pa.Table.from_arrays([pa.array([1])] * 3, names=["x", "x", "y"]), tmp_path / name)
+    pq.write_table(
+        pa.Table.from_arrays([pa.array([1])] * 3, names=["x", "x", "y"]), tmp_path / name
+    )
     with pytest.raises(DataError, match=f"{name}: column names must differ, but 'x' occurs twice"):
         open_source(str(tmp_path))
 
@@ -354,12 +391,20 @@ def pieces_of(source: Source) -> list[tuple[str, int]]:
 
 def test_partitions_are_runs_of_row_groups_in_order_each_taken_once(tmp_path):
     for name, n_rows in (("a", 150_000), ("b", 10_000), ("c", 300_000)):
-        table = pa.table({"x": np.arange(n_rows, dtype=np.int32), "y": np.zeros(n_rows, dtype=np.int8)})
+        table = pa.table(
+            {"x": np.arange(n_rows, dtype=np.int32), "y": np.zeros(n_rows, dtype=np.int8)}
+        )
         pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=20_000)
     source = open_source(str(tmp_path))
-    expected = [("a.parquet", g) for g in range(8)] + [("b.parquet", 0)] + [("c.parquet", g) for g in range(15)]
+    expected = (
+        [("a.parquet", g) for g in range(8)]
+        + [("b.parquet", 0)]
+        + [("c.parquet", g) for g in range(15)]
+    )
     assert pieces_of(source) == expected
-    assert [partition.ordinal for partition in source.partitions] == list(range(len(source.partitions)))
+    assert [partition.ordinal for partition in source.partitions] == list(
+        range(len(source.partitions))
+    )
     sizes = [partition.n_rows for partition in source.partitions]
     assert sum(sizes) == source.n_rows == 460_000
     # 2**16 rows close a partition: neither file nor row group decides alone.
@@ -379,7 +424,9 @@ def test_many_tiny_files_make_few_partitions(tmp_path):
 def test_rows_that_take_many_bytes_make_partitions_of_fewer_rows(tmp_path):
     random = np.random.default_rng(0)
     columns = {f"x{i}": random.random(40_000) for i in range(120)}
-    pq.write_table(pa.table(columns), tmp_path / "wide.parquet", row_group_size=10_000, compression="none")
+    pq.write_table(
+        pa.table(columns), tmp_path / "wide.parquet", row_group_size=10_000, compression="none"
+    )
     source = open_source(str(tmp_path))
     assert len(source.partitions) == 2
     assert sum(partition.n_rows for partition in source.partitions) == 40_000
@@ -440,11 +487,17 @@ def test_a_target_of_an_odd_name_is_read_by_its_name(tmp_path):
         assert rows[name] == ["n", "p"]
 
 
-def test_column_chunks_are_looked_at_when_their_sizes_are_asked_for_and_only_once(tmp_path, monkeypatch):
+def test_column_chunks_are_looked_at_when_their_sizes_are_asked_for_and_only_once(
+    tmp_path, monkeypatch
+):
     for number in range(3):
-        pq.write_table(pa.table({"a": [1, None, 3], "b": [1, 2, 3]}), tmp_path / f"{number}.parquet")
+        pq.write_table(
+            pa.table({"a": [1, None, 3], "b": [1, 2, 3]}), tmp_path / f"{number}.parquet"
+        )
     asked = []
-    monkeypatch.setattr("dnfscale.data.source.chunks_of", lambda footer: asked.append(1) or chunks_of(footer))
+    monkeypatch.setattr(
+        "dnfscale.data.source.chunks_of", lambda footer: asked.append(1) or chunks_of(footer)
+    )
     source = open_source(str(tmp_path))
     assert source.n_rows == 9
     assert not asked
@@ -461,11 +514,15 @@ def test_column_chunks_that_cannot_be_told_apart_are_an_error_when_asked_for(tmp
 
     monkeypatch.setattr("dnfscale.data.source.chunks_of", refuse)
     source = open_source(str(tmp_path))
-    with pytest.raises(DataError, match=r"t\.parquet: expected a Parquet file, .* \(its footer is damaged\)"):
+    with pytest.raises(
+        DataError, match=r"t\.parquet: expected a Parquet file, .* \(its footer is damaged\)"
+    ):
         source.null_counts.get("a")
 
 
 def test_a_csv_is_an_error_that_says_how_to_convert_it(tmp_path):
     (tmp_path / "visits.csv").write_text("age,y\n1,0\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"expected a Parquet file.*; convert it with: dnfscale data convert"):
+    with pytest.raises(
+        DataError, match=r"expected a Parquet file.*; convert it with: dnfscale data convert"
+    ):
         open_source(str(tmp_path / "visits.csv"))

@@ -8,7 +8,15 @@ import pytest
 from dnfscale.data.storage import is_within, located, spelled, split, told
 from dnfscale.spec.storage import Access, CredentialError, check_endpoint, check_path, joined
 
-GOOD = ["runs", "/abs/t.parquet", "a:b.parquet", "s3://b", "s3://b/a b/ü=1/*.parquet", "gs://b/x", "abfs://c@account/x"]
+GOOD = [
+    "runs",
+    "/abs/t.parquet",
+    "a:b.parquet",
+    "s3://b",
+    "s3://b/a b/ü=1/*.parquet",
+    "gs://b/x",
+    "abfs://c@account/x",
+]
 
 
 @pytest.mark.parametrize("path", GOOD)
@@ -49,12 +57,16 @@ def test_credentials_in_an_url_are_refused_and_not_repeated(path):
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9000", "https://minio.example", "https://[::1]:9000/"])
+@pytest.mark.parametrize(
+    "endpoint", ["http://127.0.0.1:9000", "https://minio.example", "https://[::1]:9000/"]
+)
 def test_the_url_of_a_server_is_taken(endpoint):
     assert check_endpoint(endpoint) == endpoint
 
 
-@pytest.mark.parametrize("endpoint", ["", "127.0.0.1:9000", "ftp://h", "http://", "http://h:port", "http://h/bucket"])
+@pytest.mark.parametrize(
+    "endpoint", ["", "127.0.0.1:9000", "ftp://h", "http://", "http://h:port", "http://h/bucket"]
+)
 def test_anything_else_is_not_a_server(endpoint):
     with pytest.raises(ValueError, match="the URL of a server, such as https://"):
         check_endpoint(endpoint)
@@ -92,7 +104,9 @@ def test_paths_are_taken_apart_and_put_together():
 def test_each_url_has_its_store(url, kind, inner, anonymous, monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AZURE_STORAGE_KEY", "aGVsbG8=")
-    filesystem, path = located(url, Access(region="eu-north-1" if kind[0] == "S" else None, anonymous=anonymous))
+    filesystem, path = located(
+        url, Access(region="eu-north-1" if kind[0] == "S" else None, anonymous=anonymous)
+    )
     assert isinstance(filesystem, getattr(pafs, kind))
     assert path == inner
     if path.count("/"):
@@ -101,7 +115,9 @@ def test_each_url_has_its_store(url, kind, inner, anonymous, monkeypatch):
 
 def test_an_azure_url_without_an_account_says_what_is_missing(monkeypatch):
     monkeypatch.delenv("AZURE_STORAGE_ACCOUNT", raising=False)
-    with pytest.raises(OSError, match="the URL names no account, as abfs://container@account/folder does"):
+    with pytest.raises(
+        OSError, match="the URL names no account, as abfs://container@account/folder does"
+    ):
         located("abfs://container/x", Access())
 
 
@@ -117,8 +133,16 @@ def test_another_account_in_the_environment_is_another_store(monkeypatch):
 def test_a_message_of_a_store_is_told_without_its_secrets(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     assert told(OSError(f"odd: {SECRET} is odd"), "s3://b") == "odd: *** is odd"
-    assert "access is denied" in told(OSError("AWS Error ACCESS_DENIED during HeadObject operation"), "s3://b")
-    assert told(OSError("AWS Error NO_SUCH_BUCKET during X: none"), "s3://b") == "there is no such bucket"
-    away = "When getting information for key 'oauth' in bucket 'no_such_bucket': AWS Error NETWORK_CONNECTION in X"
+    assert "access is denied" in told(
+        OSError("AWS Error ACCESS_DENIED during HeadObject operation"), "s3://b"
+    )
+    assert (
+        told(OSError("AWS Error NO_SUCH_BUCKET during X: none"), "s3://b")
+        == "there is no such bucket"
+    )
+    away = (
+        "When getting information for key 'oauth' in bucket 'no_such_bucket': AWS Error "
+        "NETWORK_CONNECTION in X"
+    )
     assert told(OSError(away), "s3://b").startswith("the store does not answer")
     assert told(OSError(28, "No space left on device"), "/runs") == "No space left on device"

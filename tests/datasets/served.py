@@ -1,4 +1,6 @@
-"""A web server on this machine that behaves as badly as it is told to, and files as their publishers write them."""
+"""A web server on this machine that behaves as badly as it is told to, and files as their
+publishers write them.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ class Web:
     closing: threading.Event = field(default_factory=threading.Event)
 
     def put(self, path: str, *answers: Answer) -> str:
-        """Lay out the answers to requests for a path, the last one for ever, and return its address."""
+        """Lay out the answers to requests for a path, the last one for ever, and return its
+        address.
+        """
         self.answers[path] = list(answers)
         return self.url + path
 
@@ -94,7 +98,9 @@ def tag(content: bytes) -> str:
     return f'"{hashlib.sha256(content).hexdigest()[:12]}"'
 
 
-def whole(content: bytes, *, stop_at: int | None = None, etag: str | None = None, **headers: object) -> Answer:
+def whole(
+    content: bytes, *, stop_at: int | None = None, etag: str | None = None, **headers: object
+) -> Answer:
     """Answer as a good server does, ranges and all; or hang up at a byte."""
     etag = tag(content) if etag is None else etag
 
@@ -107,7 +113,9 @@ def whole(content: bytes, *, stop_at: int | None = None, etag: str | None = None
             if start >= len(content):
                 return handler.head(416, Content_Range=f"bytes */{len(content)}", Content_Length=0)
             where = f"bytes {start}-{len(content) - 1}/{len(content)}"
-            handler.head(206, Content_Range=where, Content_Length=len(content) - start, ETag=etag, **headers)
+            handler.head(
+                206, Content_Range=where, Content_Length=len(content) - start, ETag=etag, **headers
+            )
         else:
             handler.head(200, Content_Length=len(content), ETag=etag, **headers)
         handler.wfile.write(content[start:stop_at])

@@ -1,4 +1,6 @@
-"""ARFF files are read as Weka and OpenML write them, and what cannot be read is told with its line."""
+"""ARFF files are read as Weka and OpenML write them, and what cannot be read is told with its
+line.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,14 @@ def test_numbers_nominals_strings_quotes_comments_and_missing_values_are_read():
         "seen": ["2020-01-01", "2020-01-02", None, "x"],
         "count": [7.0, 8.0, -9.0, 0.0],
     }
-    assert table.schema.types == [pa.float64(), pa.string(), pa.string(), pa.float64(), pa.string(), pa.float64()]
+    assert table.schema.types == [
+        pa.float64(),
+        pa.string(),
+        pa.string(),
+        pa.float64(),
+        pa.string(),
+        pa.float64(),
+    ]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -66,12 +75,18 @@ def test_rows_are_the_same_in_one_chunk_or_many(monkeypatch):
     assert read(lines)["a"].to_pylist() == list(range(10))
 
 
-@given(st.lists(st.one_of(st.none(), st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"])))))
+@given(
+    st.lists(
+        st.one_of(st.none(), st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"])))
+    )
+)
 def test_any_text_comes_back_from_its_quotes(values):
     def quoted(value):
         return "?" if value is None else "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
-    text = "@attribute n numeric\n@attribute s string\n@data\n" + "".join(f"1,{quoted(value)}\n" for value in values)
+    text = "@attribute n numeric\n@attribute s string\n@data\n" + "".join(
+        f"1,{quoted(value)}\n" for value in values
+    )
     assert read(text)["s"].to_pylist() == values
 
 
@@ -93,8 +108,14 @@ HEAD = "@attribute a numeric\n@attribute b {x, y}\n@data\n"
         ("", "expected a line @data, but there is none"),
         ("a,b\n1,2\n", "line 1: expected @relation, @attribute or @data, got 'a,b'"),
         ("@attribute a\n@data\n", "line 1: expected `@attribute name type`, got '@attribute a'"),
-        ("@attribute a complex\n@data\n", "line 1: expected numeric, string or {values} as the type of 'a'"),
-        ("@attribute a numeric\n@attribute 'a' string\n@data\n", "line 2: attribute names must differ, but 'a'"),
+        (
+            "@attribute a complex\n@data\n",
+            "line 1: expected numeric, string or {values} as the type of 'a'",
+        ),
+        (
+            "@attribute a numeric\n@attribute 'a' string\n@data\n",
+            "line 2: attribute names must differ, but 'a'",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_line(text, message):

@@ -1,4 +1,6 @@
-"""The catalogue agrees with the index of the local copies, and files as published become those copies."""
+"""The catalogue agrees with the index of the local copies, and files as published become those
+copies.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,13 @@ def web():
 def kind_of(kind):
     if pa.types.is_integer(kind):
         return "whole"
-    return "fractional" if pa.types.is_floating(kind) else "text" if pa.types.is_string(kind) else str(kind)
+    return (
+        "fractional"
+        if pa.types.is_floating(kind)
+        else "text"
+        if pa.types.is_string(kind)
+        else str(kind)
+    )
 
 
 # What the catalogue says
@@ -65,7 +73,9 @@ def test_counts_add_up(name):
     assert sum(count for _, count in known.classes) == known.rows
     assert {*known.positive} < {label for label, _ in known.classes}
     assert 0 < known.rows_without_missing <= known.rows
-    assert (known.rows_without_missing == known.rows) == (not set(dict(known.missing)) - set(known.drop))
+    assert (known.rows_without_missing == known.rows) == (
+        not set(dict(known.missing)) - set(known.drop)
+    )
     assert known.attributes >= len(known.numeric) + len(known.boolean) + 2 * len(known.categorical)
 
 
@@ -128,12 +138,15 @@ def test_the_catalogue_agrees_with_the_index(name, paper_data):
     } == {
         key: entry[key]
         for key in (
-            "title", "rows", "rows_without_missing", "columns", "features", "boolean_features", "target", "positive",
-            "target_values", "class_counts", "drop", "categorical", "boolean", "numeric", "missing",
+            "title", "rows", "rows_without_missing", "columns", "features", "boolean_features",
+            "target", "positive", "target_values", "class_counts", "drop", "categorical",
+            "boolean", "numeric", "missing",
         )
     }  # fmt: skip
     if not known.missing:
-        assert entry["positive_rows"] == sum(count for label, count in counts.items() if label in positive)
+        assert entry["positive_rows"] == sum(
+            count for label, count in counts.items() if label in positive
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -144,7 +157,11 @@ def test_the_local_copy_is_the_dataset_that_the_catalogue_describes(name, paper_
     assert tuple(table.column_names) == known.columns
     kinds = {column.name: kind_of(column.type) for column in table.schema}
     named = dict.fromkeys(known.columns, "whole")
-    assert kinds == {**named, **dict.fromkeys(known.text, "text"), **dict.fromkeys(known.fractional, "fractional")}
+    assert kinds == {
+        **named,
+        **dict.fromkeys(known.text, "text"),
+        **dict.fromkeys(known.fractional, "fractional"),
+    }
 
 
 # Files as their publishers write them, made of the local copies
@@ -154,11 +171,14 @@ def csv_bytes(table, layout):
     """Write a table as a publisher would, with the marker for missing values."""
     marker = layout.missing[0] if layout.missing else None
     columns = [
-        pc.fill_null(table[name].cast(pa.string()), marker) if marker else table[name] for name in table.column_names
+        pc.fill_null(table[name].cast(pa.string()), marker) if marker else table[name]
+        for name in table.column_names
     ]
     sink = io.BytesIO()
     style = "needed" if layout.header else "none"
-    options = pacsv.WriteOptions(include_header=layout.header, delimiter=layout.separator, quoting_style=style)
+    options = pacsv.WriteOptions(
+        include_header=layout.header, delimiter=layout.separator, quoting_style=style
+    )
     pacsv.write_csv(pa.table(columns, names=table.column_names), sink, options)
     return sink.getvalue()
 
@@ -175,7 +195,9 @@ def arff_bytes(table, nominal):
 def parquet_bytes(table, nominal):
     """Write nominal columns as dictionaries of text, and numbers as float64, as OpenML does."""
     columns = [
-        table[name].cast(pa.string()).dictionary_encode() if name in nominal else table[name].cast(pa.float64())
+        table[name].cast(pa.string()).dictionary_encode()
+        if name in nominal
+        else table[name].cast(pa.float64())
         for name in table.column_names
     ]
     sink = io.BytesIO()
@@ -186,12 +208,20 @@ def parquet_bytes(table, nominal):
 def mat_bytes(table, target):
     labels = np.where(np.asarray(table[target]) == 1, 1, -1)[:, None]
     sink = io.BytesIO()
-    savemat(sink, {"X": np.array([table[name] for name in table.column_names[1:]]).T.astype(np.int16), "Y": labels})
+    savemat(
+        sink,
+        {
+            "X": np.array([table[name] for name in table.column_names[1:]]).T.astype(np.int16),
+            "Y": labels,
+        },
+    )
     return sink.getvalue()
 
 
 def cleveland(table):
-    """Undo what was done to UCI's rows to get Kaggle's: a row that Kaggle lacks is made up at its place."""
+    """Undo what was done to UCI's rows to get Kaggle's: a row that Kaggle lacks is made up at its
+    place.
+    """
     for column, codes in (
         ("cp", ((3, 1), (1, 2), (2, 3), (0, 4))),
         ("restecg", ((1, 0), (2, 1), (0, 2))),
@@ -203,11 +233,19 @@ def cleveland(table):
     for column, code in (("caa", 4), ("thall", 0)):
         gaps = pc.equal(table[column], code)
         table = table.set_column(
-            table.column_names.index(column), column, pc.if_else(gaps, pa.scalar(None, pa.int64()), table[column])
+            table.column_names.index(column),
+            column,
+            pc.if_else(gaps, pa.scalar(None, pa.int64()), table[column]),
         )
     healthy, sick = table.slice(0, 164), table.slice(165)
     # UCI mixes the healthy with the sick; its last row is a healthy one.
-    mixed = [healthy.slice(0, 100), sick.slice(0, 84), sick.slice(0, 1), sick.slice(84), healthy.slice(100)]
+    mixed = [
+        healthy.slice(0, 100),
+        sick.slice(0, 84),
+        sick.slice(0, 1),
+        sick.slice(84),
+        healthy.slice(100),
+    ]
     return pa.concat_tables(mixed)
 
 
@@ -230,7 +268,9 @@ def published(known, origin, table):
 
 
 def origins_to_try():
-    """All kinds of origins, but not the large sets as ARFF, nor UCI's Covertype, whose other rows are not here."""
+    """All kinds of origins, but not the large sets as ARFF, nor UCI's Covertype, whose other rows
+    are not here.
+    """
     for name, known in PAPER.items():
         tried = set()
         for at, origin in enumerate(known.origins):
@@ -238,7 +278,9 @@ def origins_to_try():
             large = isinstance(origin.reader, Arff) and known.rows > 100_000
             if kind not in tried and not large and benchmark_covertype not in origin.steps:
                 tried.add(kind)
-                yield pytest.param(name, at, id=f"{name}-{at}-{type(origin.reader).__name__.lower()}")
+                yield pytest.param(
+                    name, at, id=f"{name}-{at}-{type(origin.reader).__name__.lower()}"
+                )
 
 
 @pytest.mark.parametrize(("name", "at"), list(origins_to_try()))
@@ -250,7 +292,9 @@ def test_a_published_file_becomes_the_local_copy(name, at, paper_data, web, tmp_
     url = web.put(f"/{name}/{at}/{origin.address.filename}", whole(content))
     address = WebFile(url)
     if isinstance(origin.address, OpenmlArff):
-        description = {"data_set_description": {"url": url, "md5_checksum": hashlib.md5(content).hexdigest()}}
+        description = {
+            "data_set_description": {"url": url, "md5_checksum": hashlib.md5(content).hexdigest()}
+        }
         web.put(f"/{name}/api/1", plain(json.dumps(description).encode()))
         address = OpenmlArff(1, origin.address.filename, f"{web.url}/{name}/api")
     kept = tmp_path / f"{name}.parquet"
@@ -273,7 +317,9 @@ def test_the_heart_rows_are_kaggles():
     table = pa.table({"row": rows, "output": [int(not ill) for ill in sick]})
     got = kaggle_heart(table)["row"].to_pylist()
     healthy = [row for row, ill in zip(rows, sick, strict=True) if not ill]
-    assert got == healthy + [702] + [row for row, ill in zip(rows, sick, strict=True) if ill and row != 584]
+    assert got == healthy + [702] + [
+        row for row, ill in zip(rows, sick, strict=True) if ill and row != 584
+    ]
 
 
 def test_covertype_is_reduced_by_the_benchmarks_rule():

@@ -40,7 +40,10 @@ def rows_of(folder):
 
 
 def test_types_are_inferred_and_missing_values_become_null(csv, out):
-    text = "n,x,b,s,day,none\n1,1.5,true,a,2020-01-01,\n,NA,false,,2020-01-02,\n-3,nan,,c d,2020-01-03,NA\n"
+    text = (
+        "n,x,b,s,day,none\n1,1.5,true,a,2020-01-01,\n,NA,false,,2020-01-02,\n-3,nan,,c "
+        "d,2020-01-03,NA\n"
+    )
     converted = convert_csv(csv(text), out)
     assert rows_of(out) == {
         "n": [1, None, -3],
@@ -53,7 +56,8 @@ def test_types_are_inferred_and_missing_values_become_null(csv, out):
     assert (converted.rows, converted.files) == (3, 1)
     assert converted.missing == {"n": 1, "x": 2, "b": 1, "s": 1, "none": 3}
     assert {name: str(kind) for name, kind in converted.types.items()} == {
-        "n": "int64", "x": "double", "b": "bool", "s": "string", "day": "date32[day]", "none": "null",
+        "n": "int64", "x": "double", "b": "bool", "s": "string", "day": "date32[day]",
+        "none": "null",
     }  # fmt: skip
     assert list(open_source(str(out)).types) == ["n", "x", "b", "s", "day", "none"]
 
@@ -61,7 +65,11 @@ def test_types_are_inferred_and_missing_values_become_null(csv, out):
 MOMENTS = [
     (["2024-03-01", "1850-12-31"], "date32[day]", date(2024, 3, 1)),
     (["2024-03-01 12:30:00", "9999-03-02T00:00"], "timestamp[ms]", datetime(2024, 3, 1, 12, 30)),
-    (["2024-03-01 12:30:00.25", "2024-03-02"], "timestamp[ns]", datetime(2024, 3, 1, 12, 30, 0, 250_000)),
+    (
+        ["2024-03-01 12:30:00.25", "2024-03-02"],
+        "timestamp[ns]",
+        datetime(2024, 3, 1, 12, 30, 0, 250_000),
+    ),
     (
         ["2024-03-01T12:30:00+02:00", "2024-03-02T00:00:00Z"],
         "timestamp[ms, tz=UTC]",
@@ -82,10 +90,14 @@ MOMENTS = [
 @pytest.mark.parametrize("empty", [0, 40])
 @pytest.mark.parametrize("block", [1 << 20, 64])
 @pytest.mark.parametrize(("moments", "kind", "first"), MOMENTS)
-def test_dates_and_times_stay_what_they_are_and_anything_else_is_text(csv, out, moments, kind, first, block, empty):
+def test_dates_and_times_stay_what_they_are_and_anything_else_is_text(
+    csv, out, moments, kind, first, block, empty
+):
     """Wherever a block ends, and also if the column begins empty."""
     cells = [""] * empty + [moments[0]] * 40 + [moments[1]]
-    converted = convert_csv(csv("i,a\n" + "".join(f"{i},{a}\n" for i, a in enumerate(cells))), out, block_bytes=block)
+    converted = convert_csv(
+        csv("i,a\n" + "".join(f"{i},{a}\n" for i, a in enumerate(cells))), out, block_bytes=block
+    )
     assert str(converted.types["a"]) == kind
     assert open_source(str(out)).types["a"] == converted.types["a"]
     assert rows_of(out)["a"][empty] == first
@@ -119,7 +131,9 @@ def test_a_line_end_in_quotes_does_not_end_a_block(csv, tmp_path):
     text = "a,b\n" + "".join(f'{i},"{"x" * (i % 7)}\n{i}"\n' for i in range(60))
     for block in range(40, 80):
         convert_csv(csv(text), tmp_path / f"out{block}", block_bytes=block)
-        assert rows_of(tmp_path / f"out{block}")["b"] == [f"{'x' * (i % 7)}\n{i}" for i in range(60)]
+        assert rows_of(tmp_path / f"out{block}")["b"] == [
+            f"{'x' * (i % 7)}\n{i}" for i in range(60)
+        ]
 
 
 def test_a_compressed_csv_is_unpacked_on_the_way(tmp_path, out):
@@ -127,20 +141,31 @@ def test_a_compressed_csv_is_unpacked_on_the_way(tmp_path, out):
     assert convert_csv(tmp_path / "t.csv.gz", out).rows == 1
 
 
-@given(rows=st.integers(0, 40), part_rows=st.integers(1, 50), group_rows=st.integers(1, 20), block=st.integers(20, 200))
-def test_rows_keep_their_order_however_they_are_cut(tmp_path_factory, rows, part_rows, group_rows, block):
+@given(
+    rows=st.integers(0, 40),
+    part_rows=st.integers(1, 50),
+    group_rows=st.integers(1, 20),
+    block=st.integers(20, 200),
+)
+def test_rows_keep_their_order_however_they_are_cut(
+    tmp_path_factory, rows, part_rows, group_rows, block
+):
     folder = tmp_path_factory.mktemp("cut")
     (folder / "t.csv").write_text("a,b\n" + "".join(f"{i},{i % 3}\n" for i in range(rows)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(convert, "GROUP_ROWS", group_rows)
-        converted = convert_csv(folder / "t.csv", folder / "out", part_rows=part_rows, block_bytes=block)
+        converted = convert_csv(
+            folder / "t.csv", folder / "out", part_rows=part_rows, block_bytes=block
+        )
     files = sorted((folder / "out").iterdir())
     sizes = [pq.read_metadata(file).num_rows for file in files]
     assert [file.name for file in files] == [f"part-{i:05d}.parquet" for i in range(len(files))]
     assert converted.files == len(files) == max(1, -(-rows // part_rows))
     assert all(size == part_rows for size in sizes[:-1])
     assert converted.rows == rows == sum(sizes)
-    assert [value for file in files for value in pq.read_table(file)["a"].to_pylist()] == list(range(rows))
+    assert [value for file in files for value in pq.read_table(file)["a"].to_pylist()] == list(
+        range(rows)
+    )
 
 
 LATE = "".join(f"{i},1,\n" for i in range(50))
@@ -150,7 +175,9 @@ LATE = "".join(f"{i},1,\n" for i in range(50))
     ("last", "kind", "value"),
     [("50,1.5,", "double", 1.5), ("50,2,", "int64", 2)],
 )
-def test_whole_numbers_become_numbers_when_a_later_row_has_a_fraction(csv, out, monkeypatch, last, kind, value):
+def test_whole_numbers_become_numbers_when_a_later_row_has_a_fraction(
+    csv, out, monkeypatch, last, kind, value
+):
     monkeypatch.setattr(convert, "GROUP_ROWS", 5)
     converted = convert_csv(csv(f"i,x,y\n{LATE}{last}\n"), out, block_bytes=64, part_rows=7)
     assert str(converted.types["x"]) == kind
@@ -160,7 +187,8 @@ def test_whole_numbers_become_numbers_when_a_later_row_has_a_fraction(csv, out, 
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "read"), [("7", "int64", 7), ("7.5", "double", 7.5), ("late", "string", "late")]
+    ("value", "kind", "read"),
+    [("7", "int64", 7), ("7.5", "double", 7.5), ("late", "string", "late")],
 )
 def test_a_column_that_begins_empty_finds_its_type(csv, out, value, kind, read):
     converted = convert_csv(csv(f"i,x,y\n{LATE}50,1,{value}\n"), out, block_bytes=64)
@@ -184,10 +212,18 @@ def test_a_column_that_begins_empty_finds_its_type(csv, out, value, kind, read):
         ),
         ("a,b\n1,2\n3\n", {}, "Row #3: Expected 2 columns, got 1"),
         ("", {}, "got Empty CSV file; convert a file that has at least a header"),
-        ("a;b\n1;2\n", {}, "expected at least two columns separated by ',', got one, 'a;b'; check --separator"),
+        (
+            "a;b\n1;2\n",
+            {},
+            "expected at least two columns separated by ',', got one, 'a;b'; check --separator",
+        ),
         ("a,b,a\n1,2,3\n", {}, "column names must differ, but 'a' occurs twice"),
         ("a,b\n1,2\n", {"text": ("c",)}, "expected a column 'c', got a, b"),
-        ("a,b\n1,2\n", {"encoding": "no-such"}, "unknown encoding: no-such; check --separator and --encoding"),
+        (
+            "a,b\n1,2\n",
+            {"encoding": "no-such"},
+            "unknown encoding: no-such; check --separator and --encoding",
+        ),
         (f'i,x\n1,"{"never closed " * 20}\n', {}, "a quote is never closed"),
     ],
 )
@@ -221,7 +257,9 @@ def test_a_folder_with_something_in_it_is_never_written_to(csv, out):
 
 
 def test_wrong_arguments_are_told_before_anything_is_made(csv, out, tmp_path):
-    with pytest.raises(DataError, match=r"none\.csv: expected a CSV file, but there is none at this path"):
+    with pytest.raises(
+        DataError, match=r"none\.csv: expected a CSV file, but there is none at this path"
+    ):
         convert_csv(tmp_path / "none.csv", out)
     with pytest.raises(SpecError, match=r"the separator must be one character, got '\|\|'"):
         convert_csv(csv("a,b\n1,2\n"), out, separator="||")

@@ -1,4 +1,6 @@
-"""Downloads end with the whole file under its name, or with an error and nothing: whatever the server does."""
+"""Downloads end with the whole file under its name, or with an error and nothing: whatever the
+server does.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,14 @@ def web():
 
 @pytest.fixture(autouse=True)
 def without_a_proxy(monkeypatch):
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+    for name in (
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -94,7 +103,9 @@ def test_progress_does_not_begin_again_when_a_transfer_is_resumed(web, folder):
 
 
 def test_a_server_that_ignores_ranges_sends_the_file_again(web, folder):
-    url = web.put("/a", plain(CONTENT, stop_at=1000, ETag=tag(CONTENT)), plain(CONTENT, ETag=tag(CONTENT)))
+    url = web.put(
+        "/a", plain(CONTENT, stop_at=1000, ETag=tag(CONTENT)), plain(CONTENT, ETag=tag(CONTENT))
+    )
     assert get(url, folder) == CONTENT
     assert web.asked("Range") == [None, "bytes=1000-"]
 
@@ -151,10 +162,19 @@ def test_a_chunked_transfer_that_breaks_begins_again(web, folder):
 
 @pytest.mark.parametrize(
     ("code", "hint"),
-    [(404, "not there any more"), (410, "not there any more"), (403, "check the address"), (204, "answered 204")],
+    [
+        (404, "not there any more"),
+        (410, "not there any more"),
+        (403, "check the address"),
+        (204, "answered 204"),
+    ],
 )
 def test_a_file_that_is_not_there_is_told_at_once(web, folder, code, hint):
-    refuse(web.put("/a", status(code)), folder, rf"/a: expected the file, but the server answered {code}.*")
+    refuse(
+        web.put("/a", status(code)),
+        folder,
+        rf"/a: expected the file, but the server answered {code}.*",
+    )
     with pytest.raises(DataError, match=hint):
         get(web.url + "/a", folder)
     assert len(web.requests) == 2
@@ -163,7 +183,14 @@ def test_a_file_that_is_not_there_is_told_at_once(web, folder, code, hint):
 @pytest.mark.parametrize("code", [500, 503])
 def test_a_server_that_keeps_failing_is_told_after_the_retries(web, folder, code):
     url = web.put("/a", status(code))
-    refuse(url, folder, rf"expected the whole file, but the server answered {code} .* after 3 tries; try again later")
+    refuse(
+        url,
+        folder,
+        (
+            rf"expected the whole file, but the server answered {code} .* after 3 tries; try "
+            r"again later"
+        ),
+    )
     assert len(web.requests) == 3
 
 
@@ -178,7 +205,13 @@ def test_without_retries_there_is_one_try(web, folder):
 def test_pauses_double_and_a_server_may_ask_for_longer_ones(web, folder, monkeypatch):
     pauses = []
     monkeypatch.setattr(download.time, "sleep", pauses.append)
-    answers = [status(500), status(500), status(503, Retry_After=20), status(429, Retry_After=99_999), whole(CONTENT)]
+    answers = [
+        status(500),
+        status(500),
+        status(503, Retry_After=20),
+        status(429, Retry_After=99_999),
+        whole(CONTENT),
+    ]
     assert get(web.put("/a", *answers), folder, retries=4, backoff_s=1.0) == CONTENT
     assert pauses == [1.0, 2.0, 20.0, 30.0]
 
@@ -201,7 +234,12 @@ def test_a_checksum_is_compared(web, folder, name):
     assert get(url, folder, checksum=f"{name}:{right.upper()}") == CONTENT
     (folder / "data.bin").unlink()
     wrong = hashlib.new(name, OTHER).hexdigest()
-    refuse(url, folder, f"expected the {name} checksum {wrong}, got {right}", checksum=f"{name}:{wrong}")
+    refuse(
+        url,
+        folder,
+        f"expected the {name} checksum {wrong}, got {right}",
+        checksum=f"{name}:{wrong}",
+    )
 
 
 def test_the_file_of_before_stays_when_a_download_fails(web, folder):
@@ -235,21 +273,39 @@ def test_an_interrupt_leaves_nothing(web, folder):
 
 
 def test_a_refused_connection_is_told_at_once(folder, monkeypatch):
-    monkeypatch.setattr(download.time, "sleep", lambda _: pytest.fail("there is nothing to wait for"))
+    monkeypatch.setattr(
+        download.time, "sleep", lambda _: pytest.fail("there is nothing to wait for")
+    )
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        refuse(f"http://127.0.0.1:{taken.getsockname()[1]}/a", folder, "refused the connection; check the network")
+        refuse(
+            f"http://127.0.0.1:{taken.getsockname()[1]}/a",
+            folder,
+            "refused the connection; check the network",
+        )
 
 
 def test_a_host_without_an_address_is_told_at_once(folder, monkeypatch):
-    monkeypatch.setattr(download.time, "sleep", lambda _: pytest.fail("there is nothing to wait for"))
-    refuse("http://nowhere.invalid/a", folder, "the name nowhere.invalid cannot be resolved; check the network")
+    monkeypatch.setattr(
+        download.time, "sleep", lambda _: pytest.fail("there is nothing to wait for")
+    )
+    refuse(
+        "http://nowhere.invalid/a",
+        folder,
+        "the name nowhere.invalid cannot be resolved; check the network",
+    )
 
 
 @pytest.mark.parametrize("after", [0, 1000])
 def test_a_silent_server_is_given_up(web, folder, after):
     url = web.put("/a", silent(CONTENT, after=after))
-    refuse(url, folder, rf"the server stayed silent for 0\.2 s at {after:,} bytes", timeout_s=0.2, retries=0)
+    refuse(
+        url,
+        folder,
+        rf"the server stayed silent for 0\.2 s at {after:,} bytes",
+        timeout_s=0.2,
+        retries=0,
+    )
 
 
 def test_a_server_that_falls_silent_is_asked_for_the_rest(web, folder):
@@ -263,7 +319,11 @@ def test_a_server_that_hangs_up_before_it_answers_is_asked_again(web, folder):
         handler.connection.close()
 
     assert get(web.put("/a", hang_up, whole(CONTENT)), folder) == CONTENT
-    refuse(web.put("/b", hang_up), folder.parent / "other", "the connection to 127.0.0.1:.* failed .* after 3 tries")
+    refuse(
+        web.put("/b", hang_up),
+        folder.parent / "other",
+        "the connection to 127.0.0.1:.* failed .* after 3 tries",
+    )
 
 
 def test_a_redirection_is_followed_and_resumed_through(web, folder):
@@ -277,12 +337,18 @@ def test_a_redirection_out_of_the_web_is_refused(web, folder, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("not for the web")
     refuse(web.put("/a", status(302, Location=secret.as_uri())), folder, "the server answered 302")
-    refuse(web.put("/b", status(302, Location="ftp://127.0.0.1/x")), folder, "unknown url type: ftp")
+    refuse(
+        web.put("/b", status(302, Location="ftp://127.0.0.1/x")), folder, "unknown url type: ftp"
+    )
 
 
-@pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://127.0.0.1/x", "data:,hello", "colon.mat", ""])
+@pytest.mark.parametrize(
+    "url", ["file:///etc/hostname", "ftp://127.0.0.1/x", "data:,hello", "colon.mat", ""]
+)
 def test_other_schemes_than_http_are_refused(folder, url):
-    with pytest.raises(DataError, match=r"expected an address that begins with http:// or https://$"):
+    with pytest.raises(
+        DataError, match=r"expected an address that begins with http:// or https://$"
+    ):
         get(url, folder)
     assert not folder.exists()
 

@@ -1,4 +1,6 @@
-"""A dataset of the paper is found in the folder, in the cache, or on the web, in this order, and kept."""
+"""A dataset of the paper is found in the folder, in the cache, or on the web, in this order, and
+kept.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from dnfscale.datasets import named
-from dnfscale.datasets.named import FOLDER_VARIABLE, Record, cache_folder, describe_named, download, get, open_named
+from dnfscale.datasets.named import (
+    FOLDER_VARIABLE,
+    Record,
+    cache_folder,
+    describe_named,
+    download,
+    get,
+    open_named,
+)
 from dnfscale.errors import DataError
 from tests.datasets.served import left_in, serving, status, whole, zipped
 from tests.datasets.tiny import ARCHIVE, CSV, TABLE, TINY, tiny
@@ -107,13 +117,17 @@ def test_when_no_origin_will_do_each_is_told_and_nothing_is_left(web, cache, kno
         web.put("/short.zip", whole(zipped(**{"tiny.data": CSV[: CSV.index(b"400")]}))),
         web.put("/bad.pq", whole(b"PAR1")),
     )
-    with pytest.raises(DataError, match=r"^tiny: expected to download it, but none of its origins would do ") as caught:
+    with pytest.raises(
+        DataError, match=r"^tiny: expected to download it, but none of its origins would do "
+    ) as caught:
         get("tiny")
     told = str(caught.value)
     assert f"({web.url}/gone.zip: expected the file, but the server answered 404" in told
     assert f"; {web.url}/short.zip: tiny: expected 4 rows, got 3" in told
     assert f"; {web.url}/bad.pq: bad.pq: expected a Parquet file" in told
-    assert told.endswith("put tiny.parquet, gone.zip or short.zip or bad.pq into a folder and pass it with --from")
+    assert told.endswith(
+        "put tiny.parquet, gone.zip or short.zip or bad.pq into a folder and pass it with --from"
+    )
     assert left_in(cache) == []
 
 
@@ -140,7 +154,9 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(web, known):
 def test_a_cache_that_cannot_be_written_is_told(tmp_path, known):
     known("http://127.0.0.1:9/never-asked.zip")
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(DataError, match=r"cannot be written: .*; let XDG_CACHE_HOME name another folder"):
+    with pytest.raises(
+        DataError, match=r"cannot be written: .*; let XDG_CACHE_HOME name another folder"
+    ):
         get("tiny", cache=tmp_path / "file" / "cache")
 
 
@@ -161,7 +177,9 @@ def test_a_wrong_file_in_the_folder_is_told_and_not_passed_over(web, folder, kno
     with pytest.raises(DataError, match=r"folder/tiny\.parquet: tiny: expected 4 rows, got 3"):
         get("tiny")
     (folder / "tiny.parquet").write_bytes(b"none")
-    with pytest.raises(DataError, match=r"folder/tiny\.parquet: expected a Parquet file, but it cannot be read"):
+    with pytest.raises(
+        DataError, match=r"folder/tiny\.parquet: expected a Parquet file, but it cannot be read"
+    ):
         get("tiny")
     assert web.requests == []
 
@@ -184,7 +202,9 @@ def test_a_source_folder_fills_the_cache(web, cache, known, tmp_path, named):
     assert web.requests == []
 
 
-def test_a_source_folder_comes_before_the_folder_and_replaces_what_the_cache_has(folder, cache, known, tmp_path):
+def test_a_source_folder_comes_before_the_folder_and_replaces_what_the_cache_has(
+    folder, cache, known, tmp_path
+):
     known()
     cache.mkdir(parents=True)
     (cache / "tiny.parquet").write_bytes(b"old")
@@ -199,10 +219,14 @@ def test_a_source_folder_comes_before_the_folder_and_replaces_what_the_cache_has
 def test_a_source_folder_without_the_dataset_is_told(web, cache, known, tmp_path):
     known(web.put("/tiny.zip", whole(ARCHIVE)))
     with pytest.raises(
-        DataError, match=r"expected tiny\.parquet, tiny\.zip in this folder, but there is none; .*--from"
+        DataError,
+        match=r"expected tiny\.parquet, tiny\.zip in this folder, but there is none; .*--from",
     ):
         get("tiny", source_folder=tmp_path)
-    with pytest.raises(DataError, match=r"nowhere: expected a folder with tiny\.parquet, but there is no such folder"):
+    with pytest.raises(
+        DataError,
+        match=r"nowhere: expected a folder with tiny\.parquet, but there is no such folder",
+    ):
         get("tiny", source_folder=tmp_path / "nowhere")
     assert web.requests == []
     assert not cache.exists()
@@ -217,13 +241,16 @@ def test_a_checksum_in_the_index_is_compared(cache, known, tmp_path):
         if checksum == right:
             assert get("tiny", source_folder=tmp_path) == cache / "tiny.parquet"
             continue
-        with pytest.raises(DataError, match=rf"here\.parquet: expected the sha256 checksum 0+, got {right}"):
+        with pytest.raises(
+            DataError, match=rf"here\.parquet: expected the sha256 checksum 0+, got {right}"
+        ):
             get("tiny", source_folder=tmp_path)
 
 
 def test_a_wrong_name_gets_a_suggestion():
     with pytest.raises(
-        DataError, match=r"^colom: expected the name of a dataset, got 'colom'; did you mean 'colon'\?$"
+        DataError,
+        match=r"^colom: expected the name of a dataset, got 'colom'; did you mean 'colon'\?$",
     ):
         get("colom")
 
@@ -231,7 +258,8 @@ def test_a_wrong_name_gets_a_suggestion():
 def test_opening_downloads_nothing_and_says_what_to_run(web, cache, known):
     known(web.put("/tiny.zip", whole(ARCHIVE)))
     with pytest.raises(
-        DataError, match=r"^paper:tiny: .* \(not set\) or in the cache .*; run: dnfscale data get tiny$"
+        DataError,
+        match=r"^paper:tiny: .* \(not set\) or in the cache .*; run: dnfscale data get tiny$",
     ):
         open_named("paper:tiny")
     assert web.requests == []
@@ -263,14 +291,16 @@ def test_the_folder_is_opened_first_with_the_roles_of_its_index_if_it_has_one(fo
 
 
 @pytest.mark.parametrize(
-    "text", ["[datasets.tiny]\nfile = 'tiny.parquet'", "[datasets.tiny]\ntarget = 'kind'\npositive = 1"]
+    "text",
+    ["[datasets.tiny]\nfile = 'tiny.parquet'", "[datasets.tiny]\ntarget = 'kind'\npositive = 1"],
 )
 def test_an_index_without_target_or_labels_is_told(folder, known, text):
     known()
     pq.write_table(TABLE, folder / "tiny.parquet")
     (folder / "index.toml").write_text(text)
     with pytest.raises(
-        DataError, match=r"index\.toml: datasets\.tiny must name its target and a list of positive labels"
+        DataError,
+        match=r"index\.toml: datasets\.tiny must name its target and a list of positive labels",
     ):
         open_named("paper:tiny")
 
@@ -279,7 +309,8 @@ def test_a_folder_that_does_not_exist_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "nowhere"))
     for look in (lambda: open_named("paper:colon"), describe_named, lambda: get("colon")):
         with pytest.raises(
-            DataError, match=r"nowhere: expected the environment variable DNFSCALE_DATA to name a folder"
+            DataError,
+            match=r"nowhere: expected the environment variable DNFSCALE_DATA to name a folder",
         ):
             look()
 
@@ -318,7 +349,11 @@ def test_the_index_of_the_folder_has_the_last_word_in_the_list(folder):
     )
     listed = {row.path: row for row in describe_named()}
     assert len(listed) == 14
-    assert (listed["paper:colon"].rows, listed["paper:colon"].positive, listed["paper:colon"].target) == (
+    assert (
+        listed["paper:colon"].rows,
+        listed["paper:colon"].positive,
+        listed["paper:colon"].target,
+    ) == (
         5,
         (3,),
         "class",

@@ -1,4 +1,6 @@
-"""Synthetic datasets: the same whoever writes them, labelled by the formula that they say was planted."""
+"""Synthetic datasets: the same whoever writes them, labelled by the formula that they say was
+planted.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from tests.jobs.running import Desk, keeping_signals, tidy
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)
@@ -55,7 +59,9 @@ def said(planted: str, frame: pd.DataFrame) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("columns", ["20", "3 float64, 2 int64, 2 bool, 2 category:12", "4 bool", "3 category:2"])
+@pytest.mark.parametrize(
+    "columns", ["20", "3 float64, 2 int64, 2 bool, 2 category:12", "4 bool", "3 category:2"]
+)
 def test_labels_without_noise_follow_the_formula_that_is_printed(seed, columns):
     synthetic = plan_synthetic(3000, parse_columns(columns), seed=seed, noise=0.0)
     frame = make_chunk(synthetic, 0, 3000).to_pandas()
@@ -63,7 +69,9 @@ def test_labels_without_noise_follow_the_formula_that_is_printed(seed, columns):
 
 
 def test_the_asked_share_of_labels_is_flipped():
-    clean, noisy = (plan_synthetic(50_000, parse_columns("4"), seed=3, noise=noise) for noise in (0.0, 0.2))
+    clean, noisy = (
+        plan_synthetic(50_000, parse_columns("4"), seed=3, noise=noise) for noise in (0.0, 0.2)
+    )
     assert clean.planted == noisy.planted
     before, after = (make_chunk(s, 0, 50_000).to_pandas() for s in (clean, noisy))
     assert before.drop(columns="y").equals(after.drop(columns="y"))
@@ -95,7 +103,19 @@ def test_columns_are_read_as_a_number_or_as_kinds(text, kinds):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "0", "0 bool", "float32", "3 string", "-1 bool", "3 float32:4", "3 category:", "1 bool;", "²", "2 category:0"],
+    [
+        "",
+        "0",
+        "0 bool",
+        "float32",
+        "3 string",
+        "-1 bool",
+        "3 float32:4",
+        "3 category:",
+        "1 bool;",
+        "²",
+        "2 category:0",
+    ],
 )
 def test_columns_that_cannot_be_made_are_refused(text):
     with pytest.raises(SpecError, match="--columns"):
@@ -105,7 +125,9 @@ def test_columns_that_cannot_be_made_are_refused(text):
 def test_columns_have_the_kinds_that_were_asked_for():
     text = "2 float32, 1 float64, 2 int64, 1 bool, 2 category:9, 1 category:2"
     table = make_chunk(plan_synthetic(500, parse_columns(text), seed=0, noise=0.1), 0, 500)
-    assert {name: str(kind) for name, kind in zip(table.column_names, table.schema.types, strict=True)} == {
+    assert {
+        name: str(kind) for name, kind in zip(table.column_names, table.schema.types, strict=True)
+    } == {
         "x0": "float",
         "x1": "float",
         "x2": "double",
@@ -128,12 +150,18 @@ def test_chunks_differ_from_each_other_and_seeds_from_each_other():
 
 
 def test_make_writes_the_rows_and_says_what_it_planted(desk):
-    ended = desk.here("data", "make", "made", "--rows", "5000", "--columns", "6", "--seed", "4", "--noise", "0")
+    ended = desk.here(
+        "data", "make", "made", "--rows", "5000", "--columns", "6", "--seed", "4", "--noise", "0"
+    )
     assert ended.code == 0
     record = json.loads((desk.path / "made" / "_planted.json").read_text())
     assert record["planted"] in ended.out
     assert "5,000 rows" in ended.out
-    assert {key: record[key] for key in ("rows", "seed", "noise")} == {"rows": 5000, "seed": 4, "noise": 0.0}
+    assert {key: record[key] for key in ("rows", "seed", "noise")} == {
+        "rows": 5000,
+        "seed": 4,
+        "noise": 0.0,
+    }
     frame = pq.read_table(desk.path / "made" / "part-00000.parquet").to_pandas()
     assert len(frame) == 5000
     assert (said(record["planted"], frame) == frame["y"].to_numpy()).all()
@@ -162,13 +190,27 @@ def test_make_writes_the_same_bytes_whoever_writes_them(desk):
         )
         assert ended.code == 0, ended.err
     assert digests(desk.path / "w1") == digests(desk.path / "w2")
-    sizes = [pq.read_metadata(file).num_rows for file in sorted((desk.path / "w1").glob("*.parquet"))]
+    sizes = [
+        pq.read_metadata(file).num_rows for file in sorted((desk.path / "w1").glob("*.parquet"))
+    ]
     assert sizes == [CHUNK_ROWS, 1234]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_study_of_a_planted_dataset_finds_it_again(desk, seed):
-    desk.here("data", "make", "made", "--rows", "20000", "--columns", "6", "--seed", str(seed), "--noise", "0")
+    desk.here(
+        "data",
+        "make",
+        "made",
+        "--rows",
+        "20000",
+        "--columns",
+        "6",
+        "--seed",
+        str(seed),
+        "--noise",
+        "0",
+    )
     assert desk.run(kind="study", data={"path": "made"}).code == 0
     assert desk.result()["methods"]["ideal"]["accuracy_mean"] > 0.98
 

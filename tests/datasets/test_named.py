@@ -39,7 +39,12 @@ positive = [1, 2]
 def folder(tmp_path, monkeypatch):
     """A folder of datasets of our own, with an index."""
     (tmp_path / "index.toml").write_text(INDEX)
-    columns = {"id": [1, 2, 3], "kind": ["a", "b", "a"], "round": [0, 1, 1], "ripe": ["yes", "no", "yes"]}
+    columns = {
+        "id": [1, 2, 3],
+        "kind": ["a", "b", "a"],
+        "round": [0, 1, 1],
+        "ripe": ["yes", "no", "yes"],
+    }
     write(tmp_path / "fruit.parquet", columns)
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     return tmp_path
@@ -69,7 +74,10 @@ def test_the_builtin_dataset_is_scikit_learns():
     source, record = open_named("builtin:breast_cancer")
     bunch = load_breast_cancer()
     assert record == Record(target="diagnosis", positive=("malignant",))
-    assert list(source.types) == [*(name.replace(" ", "_") for name in bunch.feature_names.tolist()), "diagnosis"]
+    assert list(source.types) == [
+        *(name.replace(" ", "_") for name in bunch.feature_names.tolist()),
+        "diagnosis",
+    ]
     names = [name for name in source.types if name != "diagnosis"]
     rows = read_back(source, dict.fromkeys(names, Role.NUMBER), target="diagnosis")
     assert np.array_equal(np.array([rows[name] for name in names]).T, bunch.data)
@@ -80,7 +88,9 @@ def test_the_builtin_dataset_is_scikit_learns():
 @pytest.mark.usefixtures("folder")
 def test_a_dataset_of_the_folder_brings_its_own_record():
     source, record = open_named("paper:fruit")
-    assert record == Record(target="ripe", positive=("yes",), drop=("id",), categorical=("kind",), boolean=("round",))
+    assert record == Record(
+        target="ripe", positive=("yes",), drop=("id",), categorical=("kind",), boolean=("round",)
+    )
     assert read_back(source, {"round": Role.NUMBER}, target="ripe") == {
         "round": [0, 1, 1],
         "ripe": ["yes", "no", "yes"],
@@ -109,12 +119,16 @@ def test_without_the_folders_variable_the_error_names_it(monkeypatch, value):
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     if value is not None:
         monkeypatch.setenv(FOLDER_VARIABLE, value)
-    with pytest.raises(DataError, match=r"^paper:colon: expected it in the folder DNFSCALE_DATA \(not set\)"):
+    with pytest.raises(
+        DataError, match=r"^paper:colon: expected it in the folder DNFSCALE_DATA \(not set\)"
+    ):
         open_named("paper:colon")
 
 
 @pytest.mark.usefixtures("empty_cache", "folder")
-def test_a_dataset_of_the_paper_that_is_not_in_the_folder_is_an_error_that_names_the_folder(tmp_path):
+def test_a_dataset_of_the_paper_that_is_not_in_the_folder_is_an_error_that_names_the_folder(
+    tmp_path,
+):
     message = f"paper:colon: expected it in the folder DNFSCALE_DATA ({tmp_path})"
     with pytest.raises(DataError, match=f"^{re.escape(message)}"):
         open_named("paper:colon")
@@ -123,13 +137,17 @@ def test_a_dataset_of_the_paper_that_is_not_in_the_folder_is_an_error_that_names
 @pytest.mark.parametrize("text", ["not toml [", "title = 'no datasets here'"])
 def test_an_index_that_is_none_is_an_error(folder, text):
     (folder / "index.toml").write_text(text)
-    with pytest.raises(DataError, match=r"index\.toml: expected a TOML file with a table datasets, but it is not"):
+    with pytest.raises(
+        DataError, match=r"index\.toml: expected a TOML file with a table datasets, but it is not"
+    ):
         open_named("paper:fruit")
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_dataset_whose_file_is_gone_is_an_error_that_names_the_file():
-    with pytest.raises(DataError, match=r"bread\.parquet: expected a Parquet file .* there is nothing at this path"):
+    with pytest.raises(
+        DataError, match=r"bread\.parquet: expected a Parquet file .* there is nothing at this path"
+    ):
         open_named("paper:bread")
 
 

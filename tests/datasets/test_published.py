@@ -32,7 +32,10 @@ def test_the_right_table_passes_whatever_the_order_of_its_rows_and_columns():
     ("table", "message"),
     [
         (TABLE.drop_columns(["round"]), "expected 5 columns, got 4 with other names"),
-        (TABLE.rename_columns(["id", "Size", "kind", "round", "label"]), "expected 5 columns, got 5 with other names"),
+        (
+            TABLE.rename_columns(["id", "Size", "kind", "round", "label"]),
+            "expected 5 columns, got 5 with other names",
+        ),
         (TABLE.slice(1), "expected 4 rows, got 3"),
         (
             TABLE.set_column(4, "label", pa.array(["yes", "no", "no", "no"])),
@@ -57,7 +60,9 @@ def test_the_right_table_passes_whatever_the_order_of_its_rows_and_columns():
     ],
 )
 def test_another_table_is_refused_with_the_difference(table, message):
-    with pytest.raises(DataError, match=f"^tiny: {message}; the file is damaged, or another version$"):
+    with pytest.raises(
+        DataError, match=f"^tiny: {message}; the file is damaged, or another version$"
+    ):
         check_table(TINY, table)
 
 
@@ -94,7 +99,11 @@ def test_a_file_is_called_as_its_address_ends():
 
 
 def described(web, content=ARFF, **changes):
-    description = {"id": "7", "url": f"{web.url}/7/x.arff", "md5_checksum": hashlib.md5(content).hexdigest()} | changes
+    description = {
+        "id": "7",
+        "url": f"{web.url}/7/x.arff",
+        "md5_checksum": hashlib.md5(content).hexdigest(),
+    } | changes
     web.put("/api/7", plain(json.dumps({"data_set_description": description}).encode()))
     web.put("/7/x.arff", whole(content))
     return OpenmlArff(7, "x.arff", f"{web.url}/api")
@@ -115,10 +124,14 @@ def test_an_arff_file_with_another_checksum_than_described_is_refused(web, tmp_p
     assert left_in(tmp_path) == []
 
 
-@pytest.mark.parametrize("content", [b"<html>", b"[]", b"{}", b'{"data_set_description": {}}', b"\xff"])
+@pytest.mark.parametrize(
+    "content", [b"<html>", b"[]", b"{}", b'{"data_set_description": {}}', b"\xff"]
+)
 def test_a_description_that_is_none_is_told(web, tmp_path, content):
     web.put("/api/7", plain(content))
-    with pytest.raises(DataError, match=r"/api/7: expected a description with the url of the data, but that is not"):
+    with pytest.raises(
+        DataError, match=r"/api/7: expected a description with the url of the data, but that is not"
+    ):
         OpenmlArff(7, "x.arff", f"{web.url}/api").fetch(tmp_path / "x.arff", None)
     assert left_in(tmp_path) == []
 

@@ -37,7 +37,10 @@ def test_a_csv_without_a_header_gets_the_names_that_are_given():
 
 
 def test_without_a_marker_a_question_mark_is_text():
-    assert Csv(("s", "t"), text=("s", "t")).read(b"?,y\n,n\n", "f").to_pydict() == {"s": ["?", ""], "t": ["y", "n"]}
+    assert Csv(("s", "t"), text=("s", "t")).read(b"?,y\n,n\n", "f").to_pydict() == {
+        "s": ["?", ""],
+        "t": ["y", "n"],
+    }
 
 
 def test_a_header_is_passed_over_and_quotes_are_taken_off():
@@ -55,7 +58,10 @@ def test_a_header_is_passed_over_and_quotes_are_taken_off():
     ],
 )
 def test_a_csv_that_does_not_fit_is_told(content, said):
-    with pytest.raises(DataError, match=rf"^f: expected 2 columns separated by ',', .*{said}.*is this the right file"):
+    with pytest.raises(
+        DataError,
+        match=rf"^f: expected 2 columns separated by ',', .*{said}.*is this the right file",
+    ):
         Csv(("a", "b")).read(content, "f")
 
 
@@ -68,12 +74,17 @@ def test_parquet_is_read_with_its_dictionaries_decoded_and_without_the_index_of_
 
 
 def test_a_broken_parquet_file_is_told():
-    with pytest.raises(DataError, match=r"^f: expected a Parquet file, but it cannot be read \(.*\); fetch it again$"):
+    with pytest.raises(
+        DataError,
+        match=r"^f: expected a Parquet file, but it cannot be read \(.*\); fetch it again$",
+    ):
         Parquet().read(parquet_bytes(pa.table({"x": [1]}))[:-20], "f")
 
 
 def test_a_matlab_file_gives_its_labels_and_its_features():
-    content = mat_bytes(X=np.array([[-2, 0], [2, 2], [0, 0]], dtype=np.int16), Y=np.array([[-1], [1], [1]]))
+    content = mat_bytes(
+        X=np.array([[-2, 0], [2, 2], [0, 0]], dtype=np.int16), Y=np.array([[-1], [1], [1]])
+    )
     assert Mat(("v1", "v2"), "class").read(content, "f").to_pydict() == {
         "class": [-1, 1, 1],
         "v1": [-2, 2, 0],
@@ -85,11 +96,17 @@ def test_a_matlab_file_gives_its_labels_and_its_features():
     ("content", "said"),
     [
         (mat_bytes(X=np.zeros((2, 2))), "expected the variables X and Y, but there is no Y;"),
-        (mat_bytes(X=np.zeros((2, 3)), Y=np.zeros(2)), r"a row of 2 numbers for each of the 2 labels .* \(2, 3\)"),
+        (
+            mat_bytes(X=np.zeros((2, 3)), Y=np.zeros(2)),
+            r"a row of 2 numbers for each of the 2 labels .* \(2, 3\)",
+        ),
         (mat_bytes(X=np.zeros((3, 2)), Y=np.zeros(2)), r"for each of the 2 labels .* \(3, 2\)"),
         (b"", "expected a MATLAB file up to version 7.2"),
         (b"<html>not found</html>" * 20, "expected a MATLAB file up to version 7.2"),
-        (mat_bytes(X=np.arange(400.0).reshape(200, 2), Y=np.zeros(200))[:900], "expected a MATLAB file"),
+        (
+            mat_bytes(X=np.arange(400.0).reshape(200, 2), Y=np.zeros(200))[:900],
+            "expected a MATLAB file",
+        ),
     ],
 )
 def test_a_matlab_file_of_another_kind_is_told(content, said):
@@ -99,7 +116,9 @@ def test_a_matlab_file_of_another_kind_is_told(content, said):
 
 def test_members_are_unpacked_through_archives_in_archives(tmp_path):
     file = tmp_path / "outer.zip"
-    file.write_bytes(zipped(**{"inner.zip": zipped(**{"folder/a.csv": b"1,2\n"}), "b.data.gz": b"3\n"}))
+    file.write_bytes(
+        zipped(**{"inner.zip": zipped(**{"folder/a.csv": b"1,2\n"}), "b.data.gz": b"3\n"})
+    )
     assert unpack(file, ("inner.zip", "folder/a.csv")) == b"1,2\n"
     assert unpack(file, ("b.data.gz",)) == b"3\n"
     (tmp_path / "plain").write_bytes(b"4\n")
@@ -109,7 +128,9 @@ def test_members_are_unpacked_through_archives_in_archives(tmp_path):
 def test_a_member_that_is_not_there_is_told_with_those_that_are(tmp_path):
     file = tmp_path / "a.zip"
     file.write_bytes(zipped(**{"one.csv": b"", "two.csv": b""}))
-    with pytest.raises(DataError, match=r"^a\.zip: expected the member three\.csv, got one\.csv, two\.csv"):
+    with pytest.raises(
+        DataError, match=r"^a\.zip: expected the member three\.csv, got one\.csv, two\.csv"
+    ):
         unpack(file, ("three.csv",))
 
 
@@ -124,7 +145,8 @@ def test_an_archive_that_is_none_is_told(tmp_path):
     ):
         file.write_bytes(content)
         with pytest.raises(
-            DataError, match=r"^a\.zip.*: expected a whole archive, but it is not one \(.*fetch it again"
+            DataError,
+            match=r"^a\.zip.*: expected a whole archive, but it is not one \(.*fetch it again",
         ):
             unpack(file, members)
     with zipfile.ZipFile(file, "w") as archive:
@@ -154,7 +176,9 @@ def test_values_are_recoded_and_missing_ones_get_a_code():
     ],
 )
 def test_whole_numbers_get_the_narrowest_type_that_holds_them(values, kind):
-    table = typed(pa.table({"x": pa.array(values, pa.float64())}), columns=("x",), text=(), fractional=())
+    table = typed(
+        pa.table({"x": pa.array(values, pa.float64())}), columns=("x",), text=(), fractional=()
+    )
     assert table["x"].to_pylist() == values
     assert table.schema.field("x").type == kind
 
@@ -169,7 +193,12 @@ def test_columns_are_put_in_order_and_typed_whatever_the_file_had():
             "gap": pa.array([1.0, float("nan"), None]),
         }
     )
-    got = typed(table, columns=("code", "flag", "gap", "share", "text"), text=("text",), fractional=("share",))
+    got = typed(
+        table,
+        columns=("code", "flag", "gap", "share", "text"),
+        text=("text",),
+        fractional=("share",),
+    )
     assert got.to_pydict() == {
         "code": [7, 8, None],
         "flag": [1, 0, None],
@@ -182,7 +211,9 @@ def test_columns_are_put_in_order_and_typed_whatever_the_file_had():
 
 @pytest.mark.parametrize("value", [0.5, float("inf"), 2.0**54])
 def test_a_number_that_is_not_whole_is_told(value):
-    with pytest.raises(DataError, match=re.escape(f"expected whole numbers in column 'x', got {value!r};")):
+    with pytest.raises(
+        DataError, match=re.escape(f"expected whole numbers in column 'x', got {value!r};")
+    ):
         typed(pa.table({"x": [1.0, value]}), columns=("x",), text=(), fractional=())
 
 
@@ -193,7 +224,8 @@ def test_text_among_numbers_is_told():
 
 def test_columns_that_are_missing_or_unknown_are_named():
     with pytest.raises(
-        DataError, match=r"expected 2 columns, but 1 of them are missing \(b\), and there are 1 unknown"
+        DataError,
+        match=r"expected 2 columns, but 1 of them are missing \(b\), and there are 1 unknown",
     ):
         typed(pa.table({"a": [1], "c": [1]}), columns=("a", "b"), text=(), fractional=())
 
@@ -202,7 +234,10 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path):
     table = pa.table({"x": [1, 2]})
     write_table(table, tmp_path / "new" / "t.parquet")
     assert pq.read_table(tmp_path / "new" / "t.parquet") == table
-    assert pq.read_metadata(tmp_path / "new" / "t.parquet").row_group(0).column(0).compression == "ZSTD"
+    assert (
+        pq.read_metadata(tmp_path / "new" / "t.parquet").row_group(0).column(0).compression
+        == "ZSTD"
+    )
     (tmp_path / "file").write_text("in the way")
     (tmp_path / "new" / "u.parquet").mkdir()
     for path in (tmp_path / "file" / "t.parquet", tmp_path / "new" / "u.parquet"):

@@ -1,4 +1,6 @@
-"""A dataset of four rows with all that a dataset can have, as its publisher offers it and as it becomes ours."""
+"""A dataset of four rows with all that a dataset can have, as its publisher offers it and as it
+becomes ours.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,13 @@ TINY = Dataset(
 
 
 def tiny(*urls: str) -> Dataset:
-    """Return the dataset with origins at these addresses: an archive, or Parquet where the address ends in .pq."""
+    """Return the dataset with origins at these addresses: an archive, or Parquet where the address
+    ends in .pq.
+    """
     origins = [
-        Origin(WebFile(url), Parquet()) if url.endswith(".pq") else Origin(WebFile(url), READER, ("tiny.data",))
+        Origin(WebFile(url), Parquet())
+        if url.endswith(".pq")
+        else Origin(WebFile(url), READER, ("tiny.data",))
         for url in urls
     ]
     return replace(TINY, origins=tuple(origins))

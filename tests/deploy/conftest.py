@@ -1,4 +1,6 @@
-"""Certificates, and what the quickstart gives when it runs in one process: what every other setting must give too."""
+"""Certificates, and what the quickstart gives when it runs in one process: what every other setting
+must give too.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from tests.jobs.running import ROOT, command, essence, read_json, surroundings
 QUICKSTART = ROOT / "jobs" / "quickstart.toml"
 
 Quickstart = Callable[..., tuple[str, dict[str, object]]]
-"""Runs the quickstart with more options, and returns its result without timing and environment, and the latter."""
+"""Runs the quickstart with more options, and returns its result without timing and environment, and
+the latter.
+"""
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +39,9 @@ def quickstart(tmp_path: Path) -> Iterator[Quickstart]:
         def run(
             *options: str | Path, before: tuple[str, ...] = (), **environment: str
         ) -> tuple[str, dict[str, object]]:
-            job = processes.start("job", [*before, *command("run", QUICKSTART, *options)], **environment)
+            job = processes.start(
+                "job", [*before, *command("run", QUICKSTART, *options)], **environment
+            )
             processes.wait_for(lambda: job.poll() is not None, "the end of the job")
             said = (tmp_path / "job.log").read_text(encoding="utf-8")
             assert job.returncode == 0, said
@@ -55,8 +61,12 @@ def serially(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="session")
-def encrypted_cluster(tmp_path_factory: pytest.TempPathFactory, certificates: Path) -> Iterator[str]:
-    """The address of a scheduler with two workers over TLS, started by hand, as the Compose file starts them."""
+def encrypted_cluster(
+    tmp_path_factory: pytest.TempPathFactory, certificates: Path
+) -> Iterator[str]:
+    """The address of a scheduler with two workers over TLS, started by hand, as the Compose file
+    starts them.
+    """
     with Processes(tmp_path_factory.mktemp("plain")) as processes:
         file, health = processes.folder / "scheduler.json", free_port()
         options = {
@@ -96,4 +106,8 @@ def is_well(processes: Processes, port: int) -> None:
 def tls_settings(certificates: Path) -> list[str]:
     """How a command line is told of certificates."""
     names = ("ca", "cert", "key")
-    return [part for name in names for part in ("--set", f"cluster.tls.{name}_file={certificates / name}.pem")]
+    return [
+        part
+        for name in names
+        for part in ("--set", f"cluster.tls.{name}_file={certificates / name}.pem")
+    ]

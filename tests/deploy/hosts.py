@@ -1,4 +1,5 @@
-"""Several hosts on one machine: network namespaces with addresses of their own, joined by a switch in one more.
+"""Several hosts on one machine: network namespaces with addresses of their own, joined by a switch
+in one more.
 
 Nothing outside of them is touched: the switch is not in the machine's own network.
 """
@@ -38,7 +39,10 @@ def why_no_hosts() -> str | None:
         _ip("-n", probe, "link", "add", "name", "bridge", "type", "bridge")
         _ip("-n", probe, "link", "add", "name", "eth0", "type", "veth", "peer", "name", "port")
     except subprocess.CalledProcessError as error:
-        return f"network namespaces cannot be made here: {error.stderr.decode(errors='replace').strip()}"
+        return (
+            "network namespaces cannot be made here: "
+            f"{error.stderr.decode(errors='replace').strip()}"
+        )
     finally:
         subprocess.run(["ip", "netns", "delete", probe], check=False, capture_output=True)
     return None

@@ -23,11 +23,15 @@ def compose() -> dict[str, Any]:
     return found
 
 
-def compose_service(name: str, certificates: Path, here: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def compose_service(
+    name: str, certificates: Path, here: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
     """The command of a service and its environment, with the files and the names that hold here."""
     service = compose()["services"][name]
     environment = {
-        key: str(certificates / _SECRETS[Path(value).name]) if value.startswith("/run/secrets/") else value
+        key: str(certificates / _SECRETS[Path(value).name])
+        if value.startswith("/run/secrets/")
+        else value
         for key, value in service["environment"].items()
     }
     command = service["command"]
@@ -40,16 +44,27 @@ def compose_service(name: str, certificates: Path, here: Mapping[str, str]) -> t
 def kubernetes_resources() -> dict[str, dict[str, Any]]:
     """Every resource of the manifests by its kind."""
     files = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
-    documents = [document for file in files for document in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
+    documents = [
+        document
+        for file in files
+        for document in yaml.safe_load_all(file.read_text(encoding="utf-8"))
+    ]
     return {document["kind"]: document for document in documents if "kind" in document}
 
 
 @cache
 def operator_schema(plural: str) -> dict[str, Any]:
-    """The schema of a resource of the operator, as dask-kubernetes carries it, but strict: no key that it lacks."""
+    """The schema of a resource of the operator, as dask-kubernetes carries it, but strict: no key
+    that it lacks.
+    """
     import dask_kubernetes.operator
 
-    chart = Path(dask_kubernetes.operator.__file__).parent / "deployment" / "helm" / "dask-kubernetes-operator"
+    chart = (
+        Path(dask_kubernetes.operator.__file__).parent
+        / "deployment"
+        / "helm"
+        / "dask-kubernetes-operator"
+    )
     text = (chart / "crds" / f"{plural}.yaml").read_text(encoding="utf-8")
     # Thousands of lines: the parser in C takes a tenth of the time.
     resource = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -59,7 +74,9 @@ def operator_schema(plural: str) -> dict[str, Any]:
 
 
 def complaints(value: Any, kind: str, path: str = "") -> Iterator[str]:
-    """Say where a resource of Kubernetes itself has a key or a kind of value that its model lacks."""
+    """Say where a resource of Kubernetes itself has a key or a kind of value that its
+    model lacks.
+    """
     import kubernetes.client
 
     if match := re.fullmatch(r"[Ll]ist\[(.+)\]", kind):
@@ -91,6 +108,10 @@ def _strict(schema: Any) -> Any:
         return schema
     strict = {key: _strict(part) for key, part in schema.items()}
     named = isinstance(schema.get("properties"), Mapping) and "type" in schema
-    if named and not schema.get("x-kubernetes-preserve-unknown-fields") and "additionalProperties" not in schema:
+    if (
+        named
+        and not schema.get("x-kubernetes-preserve-unknown-fields")
+        and "additionalProperties" not in schema
+    ):
         strict["additionalProperties"] = False
     return strict

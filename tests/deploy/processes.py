@@ -21,7 +21,9 @@ PATIENCE_S = 120
 
 
 class Processes:
-    """Processes that end with the block, the last one first; what they wrote is kept for the message of a failure."""
+    """Processes that end with the block, the last one first; what they wrote is kept for the
+    message of a failure.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -31,11 +33,16 @@ class Processes:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.end_all()
 
-    def start(self, name: str, command: Sequence[str | Path], **environment: str) -> subprocess.Popen[bytes]:
+    def start(
+        self, name: str, command: Sequence[str | Path], **environment: str
+    ) -> subprocess.Popen[bytes]:
         """Start a process whose output goes to a file of its name."""
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
@@ -80,7 +87,8 @@ class Processes:
                 return found
             time.sleep(0.1)
         logs = "\n".join(
-            f"{file.name}: {file.read_text(errors='replace')[-800:]}" for file in self.folder.glob("*.log")
+            f"{file.name}: {file.read_text(errors='replace')[-800:]}"
+            for file in self.folder.glob("*.log")
         )
         raise AssertionError(f"{what} did not happen within {PATIENCE_S} s\n{logs}")
 
@@ -116,7 +124,9 @@ def start_scheduler(
     file = processes.folder / "scheduler.json"
     options = ["--protocol", "tls", *tls_options(certificates)] if certificates else []
     quiet = ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
-    dask = python("distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--scheduler-file", file)
+    dask = python(
+        "distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--scheduler-file", file
+    )
     processes.start("scheduler", [*before, *dask, *quiet, *options], **environment)
     return str(processes.wait_for(lambda: written_address(file), "the scheduler's start"))
 
@@ -132,7 +142,16 @@ def start_worker(
 ) -> None:
     """Start `dask worker`."""
     options = tls_options(certificates) if certificates else []
-    limits = ["--nthreads", "1", "--memory-limit", "1GiB", "--name", name, "--dashboard-address", "127.0.0.1:0"]
+    limits = [
+        "--nthreads",
+        "1",
+        "--memory-limit",
+        "1GiB",
+        "--name",
+        name,
+        "--dashboard-address",
+        "127.0.0.1:0",
+    ]
     worker = python("distributed.cli.dask_worker", address)
     processes.start(name, [*before, *worker, *limits, *options], **environment)
 

@@ -1,4 +1,6 @@
-"""A real Slurm of one node, with a munge of its own: started by hand in a folder, ended by process id."""
+"""A real Slurm of one node, with a munge of its own: started by hand in a folder, ended by process
+id.
+"""
 
 from __future__ import annotations
 
@@ -58,8 +60,11 @@ def slurm() -> Iterator[dict[str, str]]:
     if os.geteuid() != 0:
         raise NoSlurmError("munge and Slurm are started as root")
     if missing:
-        raise NoSlurmError(f"not installed: {', '.join(missing)} (Debian: munge, slurmctld, slurmd, slurm-client)")
-    # Munge wants a socket that everybody could reach, and pytest's own folders are closed to others.
+        raise NoSlurmError(
+            f"not installed: {', '.join(missing)} (Debian: munge, slurmctld, slurmd, slurm-client)"
+        )
+    # Munge wants a socket that everybody could reach, and pytest's own folders are closed to
+    # others.
     folder = Path(tempfile.mkdtemp(prefix="dnfscale-slurm-"))
     try:
         folder.chmod(0o755)
@@ -69,16 +74,24 @@ def slurm() -> Iterator[dict[str, str]]:
         key.write_bytes(secrets.token_bytes(1024))
         key.chmod(0o400)
         conf = folder / "slurm.conf"
-        conf.write_text(_CONFIGURATION.format(folder=folder, ports=[free_port(), free_port()]), encoding="ascii")
+        conf.write_text(
+            _CONFIGURATION.format(folder=folder, ports=[free_port(), free_port()]), encoding="ascii"
+        )
         environment = {"SLURM_CONF": str(conf)}
         with Processes(folder) as processes:
             socket_file = folder / "munge.socket"
-            munge = [f"--{name}-file={folder}/munge.{name}" for name in ("key", "log", "pid", "seed")]
+            munge = [
+                f"--{name}-file={folder}/munge.{name}" for name in ("key", "log", "pid", "seed")
+            ]
             processes.start("munged", ["munged", "--foreground", f"--socket={socket_file}", *munge])
             _wait(socket_file.exists, "munged", folder)
             processes.start("slurmctld", ["slurmctld", "-D"], **environment)
             processes.start("slurmd", ["slurmd", "-D", "-N", "node"], **environment)
-            _wait(lambda: "idle" in told(environment, "sinfo", "--noheader", "--format=%T"), "slurmd", folder)
+            _wait(
+                lambda: "idle" in told(environment, "sinfo", "--noheader", "--format=%T"),
+                "slurmd",
+                folder,
+            )
             yield environment
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -87,7 +100,9 @@ def slurm() -> Iterator[dict[str, str]]:
 def told(environment: dict[str, str], *command: str) -> str:
     """Return what a command of Slurm says."""
     surroundings = {**os.environ, **environment}
-    return subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False, timeout=30).stdout
+    return subprocess.run(
+        command, env=surroundings, capture_output=True, text=True, check=False, timeout=30
+    ).stdout
 
 
 def _wait(happened, what: str, folder: Path) -> None:
@@ -95,6 +110,8 @@ def _wait(happened, what: str, folder: Path) -> None:
     while not happened():
         if time.monotonic() > deadline:
             log = folder / f"{what}.log"
-            words = log.read_text(errors="replace").strip().splitlines()[-3:] if log.exists() else []
+            words = (
+                log.read_text(errors="replace").strip().splitlines()[-3:] if log.exists() else []
+            )
             raise NoSlurmError(f"{what} does not start here: {' / '.join(words)}")
         time.sleep(0.2)

@@ -1,7 +1,9 @@
-"""The part of Kubernetes that a job meets, on loopback: it takes a DaskCluster, and plays operator and kubelet to it.
+"""The part of Kubernetes that a job meets, on loopback: it takes a DaskCluster, and plays operator
+and kubelet to it.
 
-What it is sent is held against the operator's own schema; what it starts are real processes, with the arguments and the
-environment of the containers; the port of the scheduler is forwarded by Kubernetes' own protocol.
+What it is sent is held against the operator's own schema; what it starts are real processes, with
+the arguments and the environment of the containers; the port of the scheduler is forwarded by
+Kubernetes' own protocol.
 """
 
 from __future__ import annotations
@@ -40,12 +42,18 @@ class SmallKubernetes:
         self._processes = processes
         self._secret = processes.folder / "secret"
         self._secret.mkdir()
-        for there, here in {"ca.crt": "ca.pem", "tls.crt": "cert.pem", "tls.key": "key.pem"}.items():
+        for there, here in {
+            "ca.crt": "ca.pem",
+            "tls.crt": "cert.pem",
+            "tls.key": "key.pem",
+        }.items():
             shutil.copy(certificates / here, self._secret / there)
         self._configuration = processes.folder / "configuration"
         self._configuration.mkdir()
         dask = (DEPLOY / "kubernetes" / "dask.yaml").read_text(encoding="utf-8")
-        (self._configuration / "dask.yaml").write_text(dask.replace(_TLS_FOLDER, str(self._secret)), encoding="utf-8")
+        (self._configuration / "dask.yaml").write_text(
+            dask.replace(_TLS_FOLDER, str(self._secret)), encoding="utf-8"
+        )
 
     def create(self, resource: dict[str, Any]) -> None:
         jsonschema.validate(resource, operator_schema("daskcluster"))
@@ -53,12 +61,22 @@ class SmallKubernetes:
         file = self._processes.folder / f"{name}.json"
         scheduler = resource["spec"]["scheduler"]["spec"]["containers"][0]
         here = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
-        self._start("scheduler", scheduler, [*scheduler["args"], *here, "--dashboard-address", "127.0.0.1:0"])
-        address = self._processes.wait_for(lambda: written_address(file), "the start of the scheduler")
+        self._start(
+            "scheduler",
+            scheduler,
+            [*scheduler["args"], *here, "--dashboard-address", "127.0.0.1:0"],
+        )
+        address = self._processes.wait_for(
+            lambda: written_address(file), "the start of the scheduler"
+        )
         worker = resource["spec"]["worker"]["spec"]["containers"][0]
         for number in range(resource["spec"]["worker"]["replicas"]):
-            arguments = [part.replace("$(DASK_WORKER_NAME)", f"w{number}") for part in worker["args"]]
-            arguments = [address if part == f"tls://{name}-scheduler:8786" else part for part in arguments]
+            arguments = [
+                part.replace("$(DASK_WORKER_NAME)", f"w{number}") for part in worker["args"]
+            ]
+            arguments = [
+                address if part == f"tls://{name}-scheduler:8786" else part for part in arguments
+            ]
             arguments[arguments.index("--dashboard-address") + 1] = "127.0.0.1:0"
             self._start(f"worker{number}", worker, arguments, DASK_SCHEDULER_ADDRESS=address)
         self.clusters[name] = {"resource": resource, "address": address}
@@ -77,8 +95,12 @@ class SmallKubernetes:
         self.deleted.append(name)
         self._processes.end_all()
 
-    def _start(self, name: str, container: dict[str, Any], arguments: list[str], **more: str) -> None:
-        self._processes.start(name, [sys.executable, "-m", *arguments], **{**self.environment(container), **more})
+    def _start(
+        self, name: str, container: dict[str, Any], arguments: list[str], **more: str
+    ) -> None:
+        self._processes.start(
+            name, [sys.executable, "-m", *arguments], **{**self.environment(container), **more}
+        )
 
 
 class _Resources(RequestHandler):
@@ -101,10 +123,20 @@ class _Resources(RequestHandler):
         self.write({"kind": "Status", "status": "Success"})
 
     def get(self, plural: str, name: str | None = None) -> None:
-        made = [part for cluster in self._kubernetes.clusters for part in (_service(cluster), _pod(cluster))]
+        made = [
+            part
+            for cluster in self._kubernetes.clusters
+            for part in (_service(cluster), _pod(cluster))
+        ]
         kind = {"services": "Service", "pods": "Pod"}[plural]
-        found = [part for part in made if part["kind"] == kind and name in (None, part["metadata"]["name"])]
-        self.write(found[0] if name else {"kind": f"{kind}List", "apiVersion": "v1", "items": found})
+        found = [
+            part
+            for part in made
+            if part["kind"] == kind and name in (None, part["metadata"]["name"])
+        ]
+        self.write(
+            found[0] if name else {"kind": f"{kind}List", "apiVersion": "v1", "items": found}
+        )
 
 
 class _Version(RequestHandler):
@@ -113,7 +145,9 @@ class _Version(RequestHandler):
 
 
 class _Forward(WebSocketHandler):
-    """A frame begins with its channel, 0 for data and 1 for errors; the first of each names the port."""
+    """A frame begins with its channel, 0 for data and 1 for errors; the first of each names the
+    port.
+    """
 
     def initialize(self, kubernetes: SmallKubernetes) -> None:
         self._kubernetes = kubernetes
@@ -129,7 +163,9 @@ class _Forward(WebSocketHandler):
     async def _back(self) -> None:
         try:
             while True:
-                await self.write_message(b"\x00" + await self._stream.read_bytes(1 << 20, partial=True), binary=True)
+                await self.write_message(
+                    b"\x00" + await self._stream.read_bytes(1 << 20, partial=True), binary=True
+                )
         except Exception:
             self.close()
 
@@ -143,13 +179,24 @@ class _Forward(WebSocketHandler):
 def _service(cluster: str) -> dict[str, Any]:
     labels = {"dask.org/cluster-name": cluster, "dask.org/component": "scheduler"}
     metadata = {"name": f"{cluster}-scheduler", "namespace": "space"}
-    return {"kind": "Service", "apiVersion": "v1", "metadata": metadata, "spec": {"selector": labels}}
+    return {
+        "kind": "Service",
+        "apiVersion": "v1",
+        "metadata": metadata,
+        "spec": {"selector": labels},
+    }
 
 
 def _pod(cluster: str) -> dict[str, Any]:
     conditions = [{"type": kind, "status": "True"} for kind in ("Ready", "ContainersReady")]
     metadata = {"name": f"{cluster}-scheduler", "namespace": "space"}
-    return {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": {}, "status": {"conditions": conditions}}
+    return {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": metadata,
+        "spec": {},
+        "status": {"conditions": conditions},
+    }
 
 
 @contextmanager
@@ -160,7 +207,11 @@ def small_kubernetes(folder: Path, certificates: Path) -> Iterator[tuple[SmallKu
         held = {"kubernetes": kubernetes}
         routes = [
             (r"/version/?", _Version),
-            (r"/apis/kubernetes.dask.org/v1/namespaces/space/(daskclusters)(?:/([\w-]+))?", _Resources, held),
+            (
+                r"/apis/kubernetes.dask.org/v1/namespaces/space/(daskclusters)(?:/([\w-]+))?",
+                _Resources,
+                held,
+            ),
             (r"/api/v1/namespaces/space/pods/([\w-]+)/portforward", _Forward, held),
             (r"/api/v1/namespaces/space/(services|pods)(?:/([\w-]+))?", _Resources, held),
         ]
@@ -198,7 +249,12 @@ def _kubeconfig(port: int) -> str:
             "kind": "Config",
             "clusters": [{"name": "small", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
             "users": [{"name": "me", "user": {}}],
-            "contexts": [{"name": "here", "context": {"cluster": "small", "user": "me", "namespace": "space"}}],
+            "contexts": [
+                {
+                    "name": "here",
+                    "context": {"cluster": "small", "user": "me", "namespace": "space"},
+                }
+            ],
             "current-context": "here",
         }
     )

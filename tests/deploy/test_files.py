@@ -18,7 +18,13 @@ from dnfscale.engine.clusters.kubernetes import Pods
 from dnfscale.engine.dask.settings import ELSEWHERE
 from dnfscale.spec.cluster import Adaptive, ClusterSpec, TlsFiles
 from dnfscale.spec.job import read_spec
-from tests.deploy.manifests import DEPLOY, complaints, compose, kubernetes_resources, operator_schema
+from tests.deploy.manifests import (
+    DEPLOY,
+    complaints,
+    compose,
+    kubernetes_resources,
+    operator_schema,
+)
 from tests.deploy.processes import make_certificates
 from tests.jobs.running import ROOT
 
@@ -34,7 +40,9 @@ def tool(name: str, advice: str) -> str:
 
 
 def checked(*command: str | Path, **options: object) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **options)
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, **options
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -59,7 +67,9 @@ def test_the_image_tells_schedulers_and_workers_what_a_job_tells_its_own():
     text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
     [block] = re.findall(r"^ENV ((?:.*\\\n)*.*)$", text, flags=re.MULTILINE)
     told = dict(entry.split("=", 1) for entry in block.replace("\\\n", " ").split())
-    assert {name: told[name] for name in told if name not in ("PATH", "PYTHONUNBUFFERED")} == ELSEWHERE.as_environment()
+    assert {
+        name: told[name] for name in told if name not in ("PATH", "PYTHONUNBUFFERED")
+    } == ELSEWHERE.as_environment()
 
 
 def test_the_readme_names_settings_with_the_values_that_they_have():
@@ -83,7 +93,13 @@ def test_the_image_has_every_dependency_to_the_version():
 
 def test_the_compose_file_is_one():
     docker = shutil.which("docker")
-    plugin = docker and subprocess.run([docker, "compose", "version"], capture_output=True, check=False).returncode == 0
+    plugin = (
+        docker
+        and subprocess.run(
+            [docker, "compose", "version"], capture_output=True, check=False
+        ).returncode
+        == 0
+    )
     command = [docker, "compose"] if plugin else [tool("docker-compose", "Debian: docker-compose")]
     checked(*command, "--file", DEPLOY / "compose.yaml", "--profile", "job", "config", "--quiet")
 
@@ -120,11 +136,15 @@ def test_the_cluster_that_a_job_asks_of_kubernetes_is_what_the_operator_expects(
     worker = resource["spec"]["worker"]
     assert worker["replicas"] == 5
     assert worker["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "1", "memory": "834Mi"}
-    environment = {entry["name"]: entry["value"] for entry in worker["spec"]["containers"][0]["env"]}
+    environment = {
+        entry["name"]: entry["value"] for entry in worker["spec"]["containers"][0]["env"]
+    }
     scheme = "tls" if tls else "tcp"
     assert environment["DASK_SCHEDULER_ADDRESS"] == f"{scheme}://name-scheduler.space.svc:8786"
     for pod in (worker["spec"], resource["spec"]["scheduler"]["spec"]):
-        assert pod["securityContext"]["fsGroup"] == 10001, "otherwise only root could read the secret"
+        assert pod["securityContext"]["fsGroup"] == 10001, (
+            "otherwise only root could read the secret"
+        )
         told = {entry["name"]: entry["value"] for entry in pod["containers"][0]["env"]}
         assert ELSEWHERE.as_environment().items() <= told.items(), "the image may be any"
     moving = ClusterSpec(kind="kubernetes", adaptive=Adaptive(1, 9), options=pods)
@@ -134,20 +154,29 @@ def test_the_cluster_that_a_job_asks_of_kubernetes_is_what_the_operator_expects(
 def _pods_of_the_manifests() -> list[dict[str, Any]]:
     found = kubernetes_resources()
     cluster = found["DaskCluster"]["spec"]
-    return [cluster["scheduler"]["spec"], cluster["worker"]["spec"], found["Job"]["spec"]["template"]["spec"]]
+    return [
+        cluster["scheduler"]["spec"],
+        cluster["worker"]["spec"],
+        found["Job"]["spec"]["template"]["spec"],
+    ]
 
 
 def test_every_pod_of_the_manifests_is_limited_and_may_do_nothing_but_its_work():
     """What the namespace's own rule, restricted, asks of pods, and a little more."""
     for pod in _pods_of_the_manifests():
         assert pod["securityContext"]["runAsNonRoot"]
-        assert pod["securityContext"]["fsGroup"] == 10001, "otherwise only root could read the secret"
+        assert pod["securityContext"]["fsGroup"] == 10001, (
+            "otherwise only root could read the secret"
+        )
         assert pod["automountServiceAccountToken"] is False
         [container] = pod["containers"]
         assert set(container["resources"]["limits"]) == {"cpu", "memory"}
         rights = container["securityContext"]
         assert rights["readOnlyRootFilesystem"]
-        assert (rights["allowPrivilegeEscalation"], rights["capabilities"]) == (False, {"drop": ["ALL"]})
+        assert (rights["allowPrivilegeEscalation"], rights["capabilities"]) == (
+            False,
+            {"drop": ["ALL"]},
+        )
 
 
 def test_the_other_resources_of_kubernetes_have_no_key_that_it_does_not_know():
@@ -166,21 +195,35 @@ def test_the_other_resources_of_kubernetes_have_no_key_that_it_does_not_know():
 
 def test_kustomize_puts_the_manifests_and_the_certificates_together(tmp_path, certificates):
     kubectl = tool("kubectl", "Debian: kubernetes-client")
-    shutil.copytree(DEPLOY / "kubernetes", tmp_path / "kubernetes", ignore=shutil.ignore_patterns("tls"))
+    shutil.copytree(
+        DEPLOY / "kubernetes", tmp_path / "kubernetes", ignore=shutil.ignore_patterns("tls")
+    )
     shutil.copytree(certificates, tmp_path / "kubernetes" / "tls")
     made = checked(kubectl, "kustomize", tmp_path / "kubernetes")
     kinds = re.findall(r"^kind: (\w+)$", made, flags=re.MULTILINE)
     assert sorted(kinds) == sorted(
-        ["Namespace", "ConfigMap", "Secret", "PersistentVolumeClaim", "Job", "DaskCluster", "NetworkPolicy"]
+        [
+            "Namespace",
+            "ConfigMap",
+            "Secret",
+            "PersistentVolumeClaim",
+            "Job",
+            "DaskCluster",
+            "NetworkPolicy",
+        ]
     )
     assert "ca-key" not in made
 
 
-def test_certificates_are_readable_by_their_owner_only_and_never_overwritten(tmp_path, certificates):
+def test_certificates_are_readable_by_their_owner_only_and_never_overwritten(
+    tmp_path, certificates
+):
     assert stat.S_IMODE((certificates / "key.pem").stat().st_mode) == 0o600
     assert stat.S_IMODE((certificates / "ca-key.pem").stat().st_mode) == 0o600
     before = (certificates / "key.pem").read_bytes()
-    again = subprocess.run([DEPLOY / "certificates.sh", certificates], capture_output=True, text=True, check=False)
+    again = subprocess.run(
+        [DEPLOY / "certificates.sh", certificates], capture_output=True, text=True, check=False
+    )
     assert again.returncode == 1
     assert "already there" in again.stderr
     assert (certificates / "key.pem").read_bytes() == before
@@ -199,6 +242,9 @@ def test_every_table_of_the_readme_is_a_valid_spec(tmp_path):
     kinds = set()
     for number, example in enumerate(examples):
         file = tmp_path / f"example{number}.toml"
-        file.write_text(f'schema_version = 1\n[data]\npath = "builtin:breast_cancer"\n{example}', encoding="utf-8")
+        file.write_text(
+            f'schema_version = 1\n[data]\npath = "builtin:breast_cancer"\n{example}',
+            encoding="utf-8",
+        )
         kinds.add(read_spec(file).cluster.kind)
     assert kinds == {"address", "ssh", "slurm", "kubernetes"}

@@ -1,4 +1,6 @@
-"""The kind kubernetes, against the part of Kubernetes that it meets: a real cluster of it cannot be had here."""
+"""The kind kubernetes, against the part of Kubernetes that it meets: a real cluster of it cannot be
+had here.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,16 @@ import pytest
 from tests.deploy.conftest import QUICKSTART, tls_settings
 from tests.deploy.manifests import kubernetes_resources
 
-pytest.importorskip("dask_kubernetes", reason="dask-kubernetes is not installed: pip install 'dnfscale[kubernetes]'")
+pytest.importorskip(
+    "dask_kubernetes", reason="dask-kubernetes is not installed: pip install 'dnfscale[kubernetes]'"
+)
 pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
-_CLUSTER = {"kind": "kubernetes", "kubernetes.image": "dnfscale:0.1.0", "kubernetes.tls_secret": "dnfscale-tls"}
+_CLUSTER = {
+    "kind": "kubernetes",
+    "kubernetes.image": "dnfscale:0.1.0",
+    "kubernetes.tls_secret": "dnfscale-tls",
+}
 IN_PODS = [part for key, value in _CLUSTER.items() for part in ("--set", f"cluster.{key}={value}")]
 
 
@@ -24,8 +32,13 @@ def test_the_quickstart_gives_the_same_result_and_its_cluster_is_deleted(
 ):
     from tests.deploy.small_kubernetes import small_kubernetes
 
-    with small_kubernetes(tmp_path_factory.mktemp("kubernetes"), certificates) as (kubernetes, config):
-        result, environment = quickstart(*IN_PODS, *tls_settings(certificates), KUBECONFIG=str(config))
+    with small_kubernetes(tmp_path_factory.mktemp("kubernetes"), certificates) as (
+        kubernetes,
+        config,
+    ):
+        result, environment = quickstart(
+            *IN_PODS, *tls_settings(certificates), KUBECONFIG=str(config)
+        )
         assert kubernetes.clusters == {}
         assert len(kubernetes.deleted) == 1
     assert result == serially
@@ -44,7 +57,9 @@ def test_pods_that_cannot_be_deleted_are_told_of_and_lose_no_result(
         (name,) = kubernetes.clusters
     said = (tmp_path / "job.log").read_text(encoding="utf-8")
     assert f"kubectl delete daskcluster {name} --namespace space" in said
-    assert "diagnosis is malignant if" in said.rpartition("kubectl")[2], "the summary comes after it"
+    assert "diagnosis is malignant if" in said.rpartition("kubectl")[2], (
+        "the summary comes after it"
+    )
 
 
 def test_a_forwarded_port_is_closed_in_the_loop_that_it_belongs_to():
@@ -84,6 +99,11 @@ def test_the_manifests_start_a_cluster_and_a_job_that_gives_the_same_result(
         job = resources["Job"]["spec"]["template"]["spec"]["containers"][0]
         verb, spec, *options = job["args"][1:]
         assert (verb, spec) == ("run", f"/opt/dnfscale/jobs/{QUICKSTART.name}")
-        here = {"tls://dnfscale-scheduler:8786": kubernetes.clusters["dnfscale"]["address"], "/runs": "runs"}
-        result, _ = quickstart(*(here.get(option, option) for option in options), **kubernetes.environment(job))
+        here = {
+            "tls://dnfscale-scheduler:8786": kubernetes.clusters["dnfscale"]["address"],
+            "/runs": "runs",
+        }
+        result, _ = quickstart(
+            *(here.get(option, option) for option in options), **kubernetes.environment(job)
+        )
     assert result == serially

@@ -1,4 +1,6 @@
-"""The kind pbs, with qsub, qstat and qdel that run the script at once: PBS itself is not in Debian."""
+"""The kind pbs, with qsub, qstat and qdel that run the script at once: PBS itself is not in
+Debian.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +49,19 @@ def commands(tmp_path: Path) -> Path:
 
 
 @pytest.mark.portable
-def test_the_quickstart_gives_the_same_result_and_every_job_is_deleted(commands, quickstart, serially):
-    settings = {"kind": "pbs", "workers": 1, "pbs.queue": "main", "pbs.walltime": "00:10:00", "pbs.account": "me"}
-    options = [part for key, value in settings.items() for part in ("--set", f"cluster.{key}={value}")]
+def test_the_quickstart_gives_the_same_result_and_every_job_is_deleted(
+    commands, quickstart, serially
+):
+    settings = {
+        "kind": "pbs",
+        "workers": 1,
+        "pbs.queue": "main",
+        "pbs.walltime": "00:10:00",
+        "pbs.account": "me",
+    }
+    options = [
+        part for key, value in settings.items() for part in ("--set", f"cluster.{key}={value}")
+    ]
     result, environment = quickstart(*options, PATH=f"{commands}:{os.environ['PATH']}")
     assert result == serially
     assert environment["workers"] == 1

@@ -1,4 +1,6 @@
-"""The quickstart's spec, unchanged, gives the same result on every kind of cluster that can be had here."""
+"""The quickstart's spec, unchanged, gives the same result on every kind of cluster that can be had
+here.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def test_on_local_processes_over_tls_that_come_as_there_is_work(quickstart, seri
     assert environment["workers"] in (1, 2)
 
 
-def test_on_a_scheduler_and_two_workers_over_tls(quickstart, serially, certificates, encrypted_cluster):
+def test_on_a_scheduler_and_two_workers_over_tls(
+    quickstart, serially, certificates, encrypted_cluster
+):
     result, environment = quickstart("--scheduler", encrypted_cluster, *tls_settings(certificates))
     assert result == serially
     assert environment["workers"] == 2
@@ -38,6 +42,8 @@ def test_on_three_hosts_over_tls(quickstart, serially, certificates, tmp_path):
         assert address.startswith(f"tls://{first.address}:")
         for host in others:
             start_worker(processes, address, certificates, name=host.name, before=host.inside)
-        result, environment = quickstart("--scheduler", address, *tls_settings(certificates), before=first.inside)
+        result, environment = quickstart(
+            "--scheduler", address, *tls_settings(certificates), before=first.inside
+        )
     assert result == serially
     assert environment["hosts"] == environment["workers"] == 2

@@ -1,4 +1,6 @@
-"""Who gets in: nobody without a certificate of the cluster's authority, and nobody by chance without TLS."""
+"""Who gets in: nobody without a certificate of the cluster's authority, and nobody by chance
+without TLS.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def strangers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_who_has_no_certificate_is_told_to_bring_one(encrypted_cluster):
-    with pytest.raises(SpecError, match=r"asks for certificates, but there are none; give \[cluster\.tls\]"):
+    with pytest.raises(
+        SpecError, match=r"asks for certificates, but there are none; give \[cluster\.tls\]"
+    ):
         launch(ClusterSpec(kind="address", options=Address(encrypted_cluster)))
 
 
@@ -37,8 +41,12 @@ def test_who_comes_without_tls_is_not_answered(encrypted_cluster, monkeypatch):
 
 
 def test_who_trusts_another_authority_does_not_trust_the_scheduler(encrypted_cluster, strangers):
-    with pytest.raises(ClusterError, match=r"its certificate is not of the authority in cluster\.tls\.ca_file"):
-        launch(ClusterSpec(kind="address", options=Address(encrypted_cluster), tls=files(strangers)))
+    with pytest.raises(
+        ClusterError, match=r"its certificate is not of the authority in cluster\.tls\.ca_file"
+    ):
+        launch(
+            ClusterSpec(kind="address", options=Address(encrypted_cluster), tls=files(strangers))
+        )
 
 
 def test_who_shows_a_certificate_of_another_authority_cannot_connect(
@@ -47,7 +55,9 @@ def test_who_shows_a_certificate_of_another_authority_cannot_connect(
     for name in ("cert.pem", "key.pem"):
         shutil.copy(strangers / name, tmp_path / name)
     shutil.copy(certificates / "ca.pem", tmp_path / "ca.pem")
-    with pytest.raises(ClusterError, match=r"does not take our certificate \(.*unknown ca\); use a cert_file"):
+    with pytest.raises(
+        ClusterError, match=r"does not take our certificate \(.*unknown ca\); use a cert_file"
+    ):
         launch(ClusterSpec(kind="address", options=Address(encrypted_cluster), tls=files(tmp_path)))
 
 
@@ -57,12 +67,16 @@ def test_dask_itself_does_not_let_them_in_either(encrypted_cluster, certificates
 
     from dnfscale.engine.dask.credentials import security_of
 
-    stranger = TlsFiles(files(certificates).ca_file, files(strangers).cert_file, files(strangers).key_file)
+    stranger = TlsFiles(
+        files(certificates).ca_file, files(strangers).cert_file, files(strangers).key_file
+    )
     with pytest.raises(OSError, match=r"Timed out trying to connect|unknown ca|TLS"):
         Client(encrypted_cluster, security=security_of(stranger), timeout=2, set_as_default=False)
 
 
 def test_a_key_that_is_not_of_the_certificate_is_said(encrypted_cluster, certificates, strangers):
-    mixed = TlsFiles(files(certificates).ca_file, files(certificates).cert_file, files(strangers).key_file)
+    mixed = TlsFiles(
+        files(certificates).ca_file, files(certificates).cert_file, files(strangers).key_file
+    )
     with pytest.raises(SpecError, match="must fit together, but they do not"):
         launch(ClusterSpec(kind="address", options=Address(encrypted_cluster), tls=mixed))

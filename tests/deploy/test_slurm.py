@@ -40,12 +40,19 @@ def hidden(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.name.startswith(".dnfscale")]
 
 
-def test_the_quickstart_gives_the_same_result_and_no_job_or_certificate_is_left(queue, quickstart, serially, tmp_path):
+def test_the_quickstart_gives_the_same_result_and_no_job_or_certificate_is_left(
+    queue, quickstart, serially, tmp_path
+):
     two_in_a_job = ("--set", "cluster.slurm.workers_per_job=2")
-    result, environment = quickstart(*BY_SLURM, *two_in_a_job, "--set", "cluster.slurm.queue=main", **queue)
+    result, environment = quickstart(
+        *BY_SLURM, *two_in_a_job, "--set", "cluster.slurm.queue=main", **queue
+    )
     assert result == serially
     assert environment["workers"] == 2
-    events = [json.loads(line) for line in (tmp_path / "runs/quickstart/events.jsonl").read_text().splitlines()]
+    events = [
+        json.loads(line)
+        for line in (tmp_path / "runs/quickstart/events.jsonl").read_text().splitlines()
+    ]
     assert events[0]["event"] in ("waiting", "started")
     with Processes(tmp_path) as processes:
         processes.wait_for(lambda: is_empty(queue), "the end of all jobs")
@@ -80,9 +87,15 @@ def test_a_signal_while_jobs_wait_in_the_queue_takes_them_out_of_it(queue, tmp_p
         holding = ["sbatch", "--wrap=sleep 100", "--mem=5000", "--output=/dev/null"]
         told(queue, *holding)
         job = processes.start("job", command("run", QUICKSTART, *BY_SLURM, *never), **queue)
-        processes.wait_for(lambda: "dnfscale" in told(queue, "squeue", "--noheader", "--format=%j"), "the first job")
+        processes.wait_for(
+            lambda: "dnfscale" in told(queue, "squeue", "--noheader", "--format=%j"),
+            "the first job",
+        )
         log = tmp_path / "job.log"
-        processes.wait_for(lambda: "waiting for a worker at the queue of slurm" in log.read_text(), "a line on waiting")
+        processes.wait_for(
+            lambda: "waiting for a worker at the queue of slurm" in log.read_text(),
+            "a line on waiting",
+        )
         os.kill(job.pid, signal.SIGTERM)
         processes.wait_for(lambda: job.poll() is not None, "the end of the run")
         assert job.returncode == 143

@@ -31,13 +31,17 @@ def by_ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         pytest.skip("sshd logs in only as its own user unless it is root")
     folder = tmp_path_factory.mktemp("ssh")
     for name in ("host", "user"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True
+        )
     shutil.copy(folder / "user.pub", folder / "authorized")
     port = free_port()
     (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
     (folder / "config").write_text(
-        f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
-        f"PidFile {folder}/pid\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
+        f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nAuthorizedKeysFile "
+        f"{folder}/authorized\n"
+        f"PidFile {folder}/pid\nStrictModes no\nUsePAM no\nPasswordAuthentication "
+        "no\nPermitRootLogin yes\n"
         f"SetEnv PYTHONPATH={ROOT}\n"
     )
     Path("/run/sshd").mkdir(exist_ok=True)  # Where it locks itself in before anybody has logged in.
@@ -52,7 +56,9 @@ def by_ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
             "ssh.key_file": folder / "user",
             "ssh.known_hosts": folder / "known",
         }
-        yield [part for key, value in settings.items() for part in ("--set", f"cluster.{key}={value}")]
+        yield [
+            part for key, value in settings.items() for part in ("--set", f"cluster.{key}={value}")
+        ]
 
 
 @pytest.mark.portable
@@ -64,7 +70,10 @@ def test_the_quickstart_gives_the_same_result_and_no_process_is_left(
     assert environment["workers"] == 2
     ours = ["pgrep", "-f", f"dask_spec.*{certificates}"]
     with Processes(tmp_path) as processes:
-        processes.wait_for(lambda: subprocess.run(ours, check=False, capture_output=True).returncode, "the end of all")
+        processes.wait_for(
+            lambda: subprocess.run(ours, check=False, capture_output=True).returncode,
+            "the end of all",
+        )
 
 
 def test_a_host_that_shows_another_key_is_not_logged_in_to(by_ssh, certificates, tmp_path):

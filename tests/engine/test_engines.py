@@ -139,7 +139,9 @@ def watched(engine: Engine) -> tuple[Engine, Heard]:
 @pytest.mark.portable
 @pytest.mark.parametrize("n_items", [*range(1, 21), 27, 28, 50])
 def test_reducing_is_summing_over_all_items(engine, n_items):
-    assert engine.reduce("add squares", range(n_items), square, add) == sum(i * i for i in range(n_items))
+    assert engine.reduce("add squares", range(n_items), square, add) == sum(
+        i * i for i in range(n_items)
+    )
 
 
 @pytest.mark.parametrize("n_items", [1, 2, 3, 9, 10, 33])
@@ -202,14 +204,18 @@ Call = Callable[[Engine], object]
 SPOILT: dict[str, Call] = {
     "reduce": lambda engine: engine.reduce("spoil", range(12), spoil, add),
     "map": lambda engine: engine.map("spoil", range(12), spoil),
-    "keep, then reduce": lambda engine: engine.reduce("add", engine.keep("spoil", range(12), spoil), square, add),
+    "keep, then reduce": lambda engine: engine.reduce(
+        "add", engine.keep("spoil", range(12), spoil), square, add
+    ),
 }
 
 
 @pytest.mark.portable
 @pytest.mark.parametrize("call", SPOILT)
 def test_our_own_errors_arrive_as_they_were_raised(engine, call):
-    with pytest.raises(DataError, match=r"^part 7: expected rows, got none; write it again$") as caught:
+    with pytest.raises(
+        DataError, match=r"^part 7: expected rows, got none; write it again$"
+    ) as caught:
         SPOILT[call](engine)
     assert caught.value.key == "data.path"
     assert caught.value.exit_code == 3
@@ -268,7 +274,9 @@ def test_an_engine_describes_itself(engine):
     assert described["workers"] >= 1
 
 
-def test_an_engine_with_another_watcher_works_on_the_same_workers_and_closing_it_closes_nothing(engine):
+def test_an_engine_with_another_watcher_works_on_the_same_workers_and_closing_it_closes_nothing(
+    engine,
+):
     heard: Heard = []
     guest = engine.watched_by(heard.append)
     kept = engine.keep("square", range(4), square)
@@ -314,7 +322,9 @@ def test_a_task_of_a_chain_that_fails_is_told_to_its_chain_which_goes_on(engine)
 
 
 def test_our_own_error_in_a_chain_arrives_as_it_was_raised(engine):
-    with pytest.raises(DataError, match=r"^part 7: expected rows, got none; write it again$") as caught:
+    with pytest.raises(
+        DataError, match=r"^part 7: expected rows, got none; write it again$"
+    ) as caught:
         engine.chain("spoil", [counting_down(2), counting_down(8)], spoil, expected=10)
     assert caught.value.key == "data.path"
 
@@ -361,7 +371,11 @@ def test_tasks_are_dealt_out_evenly_in_every_phase(cluster, n_items):
 def test_a_local_cluster_listens_to_its_own_machine_alone(cluster):
     """Schedulers, workers and dashboards: whoever reaches one of the former can run code on it."""
     workers = {pid for pid, _ in cluster.map("pids", range(8), with_pid)}
-    sockets = [each for pid in (os.getpid(), *workers) for each in psutil.Process(pid).net_connections("tcp")]
+    sockets = [
+        each
+        for pid in (os.getpid(), *workers)
+        for each in psutil.Process(pid).net_connections("tcp")
+    ]
     listening = {each.laddr.ip for each in sockets if each.status == psutil.CONN_LISTEN}
     assert listening
     assert listening <= {"127.0.0.1", "::1"}
@@ -377,8 +391,13 @@ def test_a_worker_of_this_machine_begins_with_the_modules_that_it_is_told_to_loa
 @contextmanager
 def mortal_cluster(**settings: object) -> Iterator[ClusterEngine]:
     """A cluster of its own, with these settings of Dask, for a test that kills its workers."""
-    chosen = dask.config.set({f"distributed.{name.replace('__', '.')}": value for name, value in settings.items()})
-    with chosen, closing(start_local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3))) as engine:
+    chosen = dask.config.set(
+        {f"distributed.{name.replace('__', '.')}": value for name, value in settings.items()}
+    )
+    with (
+        chosen,
+        closing(start_local(ClusterSpec(workers=2, memory_limit="1GiB", fan_in=3))) as engine,
+    ):
         yield engine
 
 
@@ -399,8 +418,9 @@ def test_workers_that_die_between_keeping_and_reducing_change_nothing():
 
 
 def test_workers_that_take_long_to_come_back_are_waited_for_and_not_given_up(in_time):
-    # After deploy.lost-worker-timeout, 15 s unless set, Dask ends the nanny of a worker that has not come back: a
-    # slow start, or a second death just then, and the cluster has no workers for good while the job waits for them.
+    # After deploy.lost-worker-timeout, 15 s unless set, Dask ends the nanny of a worker that has
+    # not come back: a slow start, or a second death just then, and the cluster has no workers for
+    # good while the job waits for them.
     with mortal_cluster(deploy__lost_worker_timeout="1ms") as engine, in_time(30):
         for pid in {pid for pid, _ in engine.map("who is there", range(20), with_pid)}:
             os.kill(pid, signal.SIGKILL)
@@ -427,15 +447,23 @@ def never_end(_item: int) -> None:
     time.sleep(3600)
 
 
-def test_a_task_of_a_chain_that_kills_its_workers_or_never_ends_has_failed_and_the_next_is_done(in_time, tmp_path):
+def test_a_task_of_a_chain_that_kills_its_workers_or_never_ends_has_failed_and_the_next_is_done(
+    in_time, tmp_path
+):
     """One test for all, because starting the processes takes longer than it."""
     with mortal_cluster() as engine, in_time(240):
         engine.client.run_on_scheduler(allow_failures, 1)
-        assert engine.chain("die", [once(0)], die, expected=1) == [Failure("2 workers in a row died on it")]
+        assert engine.chain("die", [once(0)], die, expected=1) == [
+            Failure("2 workers in a row died on it")
+        ]
         kept = engine.keep("keep", range(6), with_pid)
         late = Failure("TaskTimeoutError: the task was still at work after 0.5 s")
-        assert engine.chain("hang", [once(0)], never_end, expected=1, limit=lambda _item: 0.5) == [late]
-        assert engine.chain("fail", [once(str(tmp_path / "tried"))], fail_once, expected=1) == ["done"]
+        assert engine.chain("hang", [once(0)], never_end, expected=1, limit=lambda _item: 0.5) == [
+            late
+        ]
+        assert engine.chain("fail", [once(str(tmp_path / "tried"))], fail_once, expected=1) == [
+            "done"
+        ]
         assert engine.chain("square", [once(4)], square, expected=1, limit=lambda _item: 60) == [16]
         assert engine.map("values", kept, value_of) == list(range(6))
 
@@ -447,7 +475,9 @@ def test_a_task_that_kills_its_workers_takes_no_other_task_with_it(in_time):
         assert answers == [Failure("1 workers in a row died on it"), *range(1, 8)]
 
 
-def test_a_connection_that_is_lost_ends_the_job_even_if_the_scheduler_could_be_reached_again(in_time):
+def test_a_connection_that_is_lost_ends_the_job_even_if_the_scheduler_could_be_reached_again(
+    in_time,
+):
     with mortal_cluster() as engine, in_time(120):
         kept = engine.keep("keep", range(4), square)
         connection = engine.client.scheduler_comm.comm
@@ -463,7 +493,9 @@ def test_a_connection_that_is_lost_ends_the_job_even_if_the_scheduler_could_be_r
 def test_a_task_that_a_worker_dies_of_is_a_lost_cluster_and_the_next_task_is_done():
     with mortal_cluster() as engine:
         engine.client.run_on_scheduler(allow_failures, 0)
-        with pytest.raises(ClusterError, match=r"1 of them died on it, most likely for want of memory; raise"):
+        with pytest.raises(
+            ClusterError, match=r"1 of them died on it, most likely for want of memory; raise"
+        ):
             engine.map("die", [0], die)
         assert engine.map("square", [4], square) == [16]
 
@@ -510,8 +542,12 @@ def test_functions_that_are_large_are_in_the_graph_once(cluster, monkeypatch):
     monkeypatch.setattr(cluster, "_foreseen", 2)
     large = bytes(1 << 16)
     merge = partial(_add_beside, large)
-    assert cluster.reduce("add", range(8), partial(_square_beside, large), merge) == sum(i * i for i in range(8))
-    assert cluster.map("square", range(8), partial(_square_beside, large)) == [i * i for i in range(8)]
+    assert cluster.reduce("add", range(8), partial(_square_beside, large), merge) == sum(
+        i * i for i in range(8)
+    )
+    assert cluster.map("square", range(8), partial(_square_beside, large)) == [
+        i * i for i in range(8)
+    ]
     # Beside the tasks: the function, the merger, and the merge of all; the function.
     assert sizes == [8 + 3, 8 + 1]
 
@@ -527,7 +563,9 @@ def _add_beside(large: bytes, parts: Sequence[int]) -> int:
 @pytest.mark.parametrize("n_items", [1, 7, 8, 9, 40, 63, 64, 65])
 def test_every_item_is_in_one_run_and_they_keep_their_order(cluster, monkeypatch, n_items):
     monkeypatch.setattr(cluster, "fan_in", 8)
-    assert cluster.reduce("join", [[i] for i in range(n_items)], list, joined) == list(range(n_items))
+    assert cluster.reduce("join", [[i] for i in range(n_items)], list, joined) == list(
+        range(n_items)
+    )
 
 
 def joined(parts: Sequence[list[int]]) -> list[int]:
@@ -566,7 +604,10 @@ MIB = 2**20
 
 
 def test_a_merge_that_does_not_fit_in_a_worker_is_over_the_limit_before_it_starts():
-    message = r"^merging type counts may need 900 MiB, but a worker may use 512 MiB for it; lower select\.max_ell$"
+    message = (
+        r"^merging type counts may need 900 MiB, but a worker may use 512 MiB for it; "
+        r"lower select\.max_ell$"
+    )
     with pytest.raises(LimitError, match=message) as caught:
         check_merge(
             "type counts",
@@ -579,7 +620,9 @@ def test_a_merge_that_does_not_fit_in_a_worker_is_over_the_limit_before_it_start
     assert caught.value.key == "select.max_ell"
 
 
-@pytest.mark.parametrize(("summary_bytes", "worker_bytes"), [(100 * MIB, 1800 * MIB), (2**50, None), (0, 1)])
+@pytest.mark.parametrize(
+    ("summary_bytes", "worker_bytes"), [(100 * MIB, 1800 * MIB), (2**50, None), (0, 1)]
+)
 def test_a_merge_that_fits_is_let_pass(summary_bytes, worker_bytes):
     check_merge("counts", summary_bytes, fan_in=8, worker_bytes=worker_bytes, advice="", key="")
 

@@ -1,4 +1,6 @@
-"""Clusters that somebody else started, as separate processes: lost, found again, and left as they were."""
+"""Clusters that somebody else started, as separate processes: lost, found again, and left as they
+were.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def remembered(dask_scheduler: Any) -> dict[str, Any]:
     """What a scheduler knows that is not about its workers or the one who asks."""
     return {
         "tasks": len(dask_scheduler.tasks),
-        "topics": sorted(name for name in dask_scheduler._broker._topics if "square" in name or "kept" in name),
+        "topics": sorted(
+            name for name in dask_scheduler._broker._topics if "square" in name or "kept" in name
+        ),
         "plugins": sorted(dask_scheduler.plugins),
         "listeners": len(dask_scheduler._broker._topics["all"].subscribers),
     }
@@ -83,13 +87,22 @@ def test_a_cluster_without_workers_is_given_up_after_a_while(address, processes,
     spec = ClusterSpec(kind="address", options=Address(address), lost_timeout_s=1)
     told: list[Notice] = []
     report = processes.folder / "report.html"
-    with closing(launch(spec, tell=told.append, performance_report=str(report))) as engine, in_time(60):
+    with (
+        closing(launch(spec, tell=told.append, performance_report=str(report))) as engine,
+        in_time(60),
+    ):
         threading.Timer(0.5, lambda: processes.end("first", signal.SIGKILL)).start()
-        message = r"^expected workers, but the cluster has had none for 1 s; .*cluster\.lost_timeout_s is how long"
+        message = (
+            r"^expected workers, but the cluster has had none for 1 s; "
+            r".*cluster\.lost_timeout_s is how long"
+        )
         with pytest.raises(ClusterError, match=message):
             engine.map("square", range(500), slowly)
     # On a busy machine the worker is waited for at first.
-    assert [notice.event for notice in told if notice.event != "waiting"] == ["worker_lost", "warning"]
+    assert [notice.event for notice in told if notice.event != "waiting"] == [
+        "worker_lost",
+        "warning",
+    ]
     assert "the performance report is not written" in told[-1].message
     assert not report.exists()
 
@@ -102,9 +115,14 @@ def chain_of(length: int):
 
 
 def test_a_lost_scheduler_ends_chains_in_words(address, processes, in_time, capfd):
-    with closing(launch(ClusterSpec(kind="address", options=Address(address)))) as engine, in_time(60):
+    with (
+        closing(launch(ClusterSpec(kind="address", options=Address(address)))) as engine,
+        in_time(60),
+    ):
         threading.Timer(1, lambda: processes.end("scheduler", signal.SIGKILL)).start()
-        with pytest.raises(ClusterError, match=r"connection to it was lost; .*go on with --resume$"):
+        with pytest.raises(
+            ClusterError, match=r"connection to it was lost; .*go on with --resume$"
+        ):
             engine.chain("square", [chain_of(500)], slowly, expected=500)
     assert "Traceback" not in capfd.readouterr().err
 
@@ -113,19 +131,25 @@ def test_no_worker_in_time_is_said_while_waiting_and_at_the_end(processes):
     address = start_scheduler(processes, None)
     told: list[Notice] = []
     spec = ClusterSpec(kind="address", options=Address(address), start_timeout_s=6)
-    with pytest.raises(ClusterError, match=r"at least one worker at the scheduler .* within 6 s, but none came"):
+    with pytest.raises(
+        ClusterError, match=r"at least one worker at the scheduler .* within 6 s, but none came"
+    ):
         launch(spec, tell=told.append)
     assert [notice.event for notice in told] == ["waiting"]
     assert told[0].message.startswith(f"waiting for a worker at the scheduler {address}: 5 of 6 s")
 
 
 def test_an_address_where_nobody_listens_is_said_with_the_address():
-    with pytest.raises(ClusterError, match=r"at tcp://127\.0\.0\.1:9, but none answers: the connection is refused"):
+    with pytest.raises(
+        ClusterError, match=r"at tcp://127\.0\.0\.1:9, but none answers: the connection is refused"
+    ):
         launch(ClusterSpec(kind="address", options=Address("tcp://127.0.0.1:9")))
 
 
 def test_a_host_that_is_not_known_is_said():
-    spec = ClusterSpec(kind="address", options=Address("tcp://no-such-host.invalid:8786"), insecure=True)
+    spec = ClusterSpec(
+        kind="address", options=Address("tcp://no-such-host.invalid:8786"), insecure=True
+    )
     with pytest.raises(ClusterError, match="none answers: the host is not known"):
         launch(spec)
 
@@ -147,7 +171,8 @@ def test_what_listens_but_is_no_scheduler_is_said(answer, monkeypatch):
         thread.start()
         place = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(
-            ClusterError, match=rf"{place}, but none answers: what listens there (says nothing|hung up)"
+            ClusterError,
+            match=rf"{place}, but none answers: what listens there (says nothing|hung up)",
         ):
             launch(ClusterSpec(kind="address", options=Address(place)))
         thread.join()
@@ -181,5 +206,8 @@ def test_a_cluster_without_dnfscale_is_told_apart_before_anything_is_sent(tmp_pa
         (shadow / "engine" / "versions.py").write_text('def _own_version():\n    return "0.0.0"\n')
         address = start_scheduler(processes, None, PYTHONPATH=str(shadow.parent))
         start_worker(processes, address, None, name="other", PYTHONPATH=str(shadow.parent))
-        with pytest.raises(ClusterError, match=r"same software .* has dnfscale 0\.0\.0, here is .*; install the same"):
+        with pytest.raises(
+            ClusterError,
+            match=r"same software .* has dnfscale 0\.0\.0, here is .*; install the same",
+        ):
             launch(ClusterSpec(kind="address", options=Address(address)))

@@ -25,8 +25,17 @@ def caused(error: Exception, cause: Exception) -> Exception:
     ("error", "said"),
     [
         (OSError(errno.EMFILE, "Too many open files"), "ulimit -n"),
-        (caused(DataError("cannot be read"), OSError(errno.EMFILE, "Too many open files")), "ulimit -n"),
-        (caused(ClusterError("no cluster"), caused(RuntimeError("no nanny"), OSError(errno.ENFILE, ""))), "ulimit -n"),
+        (
+            caused(DataError("cannot be read"), OSError(errno.EMFILE, "Too many open files")),
+            "ulimit -n",
+        ),
+        (
+            caused(
+                ClusterError("no cluster"),
+                caused(RuntimeError("no nanny"), OSError(errno.ENFILE, "")),
+            ),
+            "ulimit -n",
+        ),
         (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "ulimit -u"),
         (RuntimeError("can't start new thread"), "ulimit -u"),
         (MemoryError(), "expected to fit in memory"),
@@ -64,13 +73,20 @@ def test_looking_for_room_takes_nothing_for_good():
 
 def test_more_workers_need_more_room():
     small, large = room_for(2), room_for(8)
-    assert (large.files, large.threads, large.address_bytes) > (small.files, small.threads, small.address_bytes)
+    assert (large.files, large.threads, large.address_bytes) > (
+        small.files,
+        small.threads,
+        small.address_bytes,
+    )
     assert small.files > room_for(0).files
 
 
 @pytest.mark.parametrize(
     ("name", "limit", "said"),
-    [("RLIMIT_NOFILE", 20, "20 may be open at once"), ("RLIMIT_AS", 1 << 30, "limited to 1,024 MiB")],
+    [
+        ("RLIMIT_NOFILE", 20, "20 may be open at once"),
+        ("RLIMIT_AS", 1 << 30, "limited to 1,024 MiB"),
+    ],
 )
 def test_what_there_is_no_room_for_is_refused(name, limit, said):
     code = (

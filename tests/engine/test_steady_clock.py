@@ -35,7 +35,8 @@ def seen():
     return found
 
 def changed(before):
-    # Modules that are loaded become attributes of their packages; what a class has worked out it may keep.
+    # Modules that are loaded become attributes of their packages; what a class has worked out it
+    # may keep.
     after = seen()
     return sorted(place for place, value in before.items() if after.get(place) is not value)
 
@@ -45,7 +46,8 @@ before = seen()
 IMPORT_ALL = """
 import dnfscale.engine, dnfscale.engine.dask.engine
 for part in pkgutil.walk_packages(dnfscale.engine.__path__, "dnfscale.engine."):
-    if part.name != "dnfscale.engine.dask.quiet_worker":  # a worker's own, which changes what Ctrl-C does
+    # That one is a worker's own, and changes what Ctrl-C does.
+    if part.name != "dnfscale.engine.dask.quiet_worker":
         importlib.import_module(part.name)
 print(len(before) > 5000, changed(before))
 """
@@ -106,7 +108,9 @@ def test_local_workers_are_steady_before_their_first_task(cluster):
     assert cluster.client.run(is_steady) == dict.fromkeys(cluster.client.run(is_steady), True)
 
 
-def test_a_cluster_of_others_is_steady_from_its_first_task_on_and_its_scheduler_until_the_end(tmp_path: Path):
+def test_a_cluster_of_others_is_steady_from_its_first_task_on_and_its_scheduler_until_the_end(
+    tmp_path: Path,
+):
     with Processes(tmp_path) as processes:
         address = start_scheduler(processes, None)
         start_worker(processes, address, None, name="first")

@@ -31,10 +31,15 @@ def test_streams_that_can_be_written_are_what_they_were():
 
 
 def test_a_file_opened_later_never_takes_the_place_of_a_closed_stream(tmp_path):
-    code = f"file = open({str(tmp_path / 'data')!r}, 'w'); print(0); os.system('echo 0 >&2'); file.write('kept')"
+    code = (
+        f"file = open({str(tmp_path / 'data')!r}, 'w'); print(0); os.system('echo 0 >&2'); "
+        "file.write('kept')"
+    )
     command = [sys.executable, "-c", _START + code]
     closed = ["bash", "-c", '"$@" <&- >&- 2>&-', "bash", *command]
-    assert subprocess.run(closed, env=surroundings(), timeout=PATIENCE_S, check=False).returncode == 0
+    assert (
+        subprocess.run(closed, env=surroundings(), timeout=PATIENCE_S, check=False).returncode == 0
+    )
     assert (tmp_path / "data").read_text(encoding="utf-8") == "kept"
 
 
@@ -43,7 +48,8 @@ def test_lines_are_written_again_as_soon_as_there_is_room(tmp_path, unbuffered):
     """As on a disk that was full for a while; here the place of the descriptor is changed."""
     code = (
         "print('lost', file=sys.stderr); "
-        f"os.dup2(os.open({str(tmp_path / 'log')!r}, os.O_WRONLY | os.O_CREAT), 2); print('told', file=sys.stderr)"
+        f"os.dup2(os.open({str(tmp_path / 'log')!r}, os.O_WRONLY | os.O_CREAT), 2); "
+        "print('told', file=sys.stderr)"
     )
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -94,6 +100,11 @@ def test_a_worker_outlives_its_readers_too(tmp_path):
     )
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, script], env=surroundings(), stdout=full, stderr=full, timeout=PATIENCE_S, check=False
+            [sys.executable, script],
+            env=surroundings(),
+            stdout=full,
+            stderr=full,
+            timeout=PATIENCE_S,
+            check=False,
         )
     assert done.returncode == 0

@@ -1,4 +1,6 @@
-"""scikit-learn's own idea of what a classifier has to do, asked of ours with several parameters: all of it."""
+"""scikit-learn's own idea of what a classifier has to do, asked of ours with several parameters:
+all of it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize("parameters", VARIANTS, ids=lambda given: "-".join(map(str, given.values())) or "plain")
+@pytest.mark.parametrize(
+    "parameters", VARIANTS, ids=lambda given: "-".join(map(str, given.values())) or "plain"
+)
 def test_scikit_learn_finds_no_fault(parameters):
     assert_no_fault(IdealClassifier(**parameters))
 
@@ -32,7 +36,8 @@ def test_no_check_is_left_out():
         "from sklearn.utils.estimator_checks import check_estimator\n"
         "from dnfscale import IdealClassifier\n"
         "results = check_estimator(IdealClassifier(), on_skip=None, on_fail='raise')\n"
-        f"print({{found['status'] for found in results}}, {ARRAY_API!r} in {{r['check_name'] for r in results}})\n"
+        f"print({{found['status'] for found in results}}, {ARRAY_API!r} in "
+        f"{{r['check_name'] for r in results}})\n"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],

@@ -1,4 +1,6 @@
-"""Explaining black boxes: fidelity and accuracy against a judge that asks the formula of every fold, row by row."""
+"""Explaining black boxes: fidelity and accuracy against a judge that asks the formula of every
+fold, row by row.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +40,24 @@ def truth(frame: pd.DataFrame) -> np.ndarray[Any, Any]:
     return ((frame["a"] > 0) | (frame["b"] > 0.5)).to_numpy() ^ (random.random(N_ROWS) < 0.1)
 
 
-def judged(frame: pd.DataFrame, answers: Any, truth: Any, folds: int, **how: Any) -> tuple[float, float, float]:
-    """Fidelity and the accuracy of the formula and of the classifier, fold by fold, from the values of the rows.
+def judged(
+    frame: pd.DataFrame, answers: Any, truth: Any, folds: int, **how: Any
+) -> tuple[float, float, float]:
+    """Fidelity and the accuracy of the formula and of the classifier, fold by fold, from the values
+    of the rows.
 
-    The rows are in the order of the joined codes of answer and truth, which is what the folds are dealt by.
+    The rows are in the order of the joined codes of answer and truth, which is what the folds are
+    dealt by.
     """
     codes = 2 * np.asarray(answers, dtype=int) + np.asarray(truth, dtype=int)
     table = in_own_order(
-        pa.Table.from_pandas(frame, preserve_index=False).append_column("answer", pa.array(codes, pa.int8()))
+        pa.Table.from_pandas(frame, preserve_index=False).append_column(
+            "answer", pa.array(codes, pa.int8())
+        )
     )
-    spec = IdealClassifier(**how).learn_spec("answer", positive=(2, 3), outer=folds, others=((1, 3),))
+    spec = IdealClassifier(**how).learn_spec(
+        "answer", positive=(2, 3), outer=folds, others=((1, 3),)
+    )
     learned = learn(table_source(table, "X"), spec, SerialEngine())
     rows = table.to_pandas()
     splits = Splits(len(rows), folds, spec.validation, spec.seed)
@@ -58,7 +68,9 @@ def judged(frame: pd.DataFrame, answers: Any, truth: Any, folds: int, **how: Any
         for _, row in test.iterrows():
             assert all(isinstance(attribute, Above) for attribute in fold.tau.attributes)
             holds = [row[attribute.column] > attribute.value for attribute in fold.tau.attributes]
-            said = any(all(holds[i] == value for i, value in term.literals) for term in fold.dnf.terms)
+            said = any(
+                all(holds[i] == value for i, value in term.literals) for term in fold.dnf.terms
+            )
             answer, true = divmod(int(row["answer"]), 2)
             faithful += said == bool(answer)
             correct += said == bool(true)
@@ -84,7 +96,11 @@ def test_fidelity_and_accuracies_are_those_of_the_test_folds(frame, truth, kind)
     assert found.accuracy == pytest.approx(accuracy, abs=1e-12)
     assert found.black_box_accuracy == pytest.approx(box_accuracy, abs=1e-12)
     assert found.black_box_accuracy == pytest.approx((answers == truth).mean())
-    assert found.formula == IdealClassifier(max_ell=3).fit(frame, answers).formula_ == found.classifier.formula_
+    assert (
+        found.formula
+        == IdealClassifier(max_ell=3).fit(frame, answers).formula_
+        == found.classifier.formula_
+    )
 
 
 def test_without_the_truth_there_is_fidelity_alone(frame, truth):
@@ -110,7 +126,11 @@ def test_labels_may_be_texts_and_the_order_of_rows_changes_nothing(frame, truth)
     found = distill(box, frame, words, folds=4)
     order = np.random.default_rng(0).permutation(N_ROWS)
     again = distill(box, frame.iloc[order], words[order], folds=4)
-    assert (again.fidelity, again.accuracy, again.formula) == (found.fidelity, found.accuracy, found.formula)
+    assert (again.fidelity, again.accuracy, again.formula) == (
+        found.fidelity,
+        found.accuracy,
+        found.formula,
+    )
     assert found.classifier.classes_.tolist() == ["no", "yes"]
 
 
@@ -139,7 +159,12 @@ def in_turn(rows: pd.DataFrame) -> Any:
 
 WRONG: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "one answer": (lambda rows: np.ones(len(rows)), None, {}, "answers with two labels, got 1"),
-    "three answers": (lambda rows: np.arange(len(rows)) % 3, None, {}, "answers with two labels, got 3"),
+    "three answers": (
+        lambda rows: np.arange(len(rows)) % 3,
+        None,
+        {},
+        "answers with two labels, got 3",
+    ),
     "too few answers": (lambda _: np.array([0, 1]), None, {}, "as many labels as rows"),
     "too few labels": (in_turn, [0, 1], {}, "as many labels as rows"),
     "other labels": (in_turn, ["no", "yes"] * 110, {}, "expected y to hold the labels"),
@@ -147,7 +172,12 @@ WRONG: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "a label missing": (in_turn, [np.nan, 1.0] * 110, {}, "expected y to hold the labels"),
     "weights": (in_turn, None, {"class_weight": "balanced"}, "class_weight must be None"),
     "too many folds": (in_turn, None, {"folds": 500}, "folds.outer must be at most"),
-    "one fold": (in_turn, None, {"folds": 1}, 'folds must be a whole number of at least 2, or "leave-one-out", got 1'),
+    "one fold": (
+        in_turn,
+        None,
+        {"folds": 1},
+        'folds must be a whole number of at least 2, or "leave-one-out", got 1',
+    ),
     "no folds": (in_turn, None, {"folds": 0}, "folds must be .* got 0"),
     "a truth value as folds": (in_turn, None, {"folds": True}, "folds must be .* got True"),
 }

@@ -40,7 +40,9 @@ Alter = Callable[[pd.DataFrame], Any]
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)
@@ -89,7 +91,11 @@ def truths(model: IdealClassifier, frame: pd.DataFrame) -> list[list[bool]]:
         if isinstance(attribute, IsMissing):
             columns.append(values.isna())
         else:
-            true = values > attribute.value if isinstance(attribute, Above) else values == attribute.value
+            true = (
+                values > attribute.value
+                if isinstance(attribute, Above)
+                else values == attribute.value
+            )
             columns.append(true.fillna(False))
     return np.column_stack(columns).astype(bool).tolist()
 
@@ -97,13 +103,17 @@ def truths(model: IdealClassifier, frame: pd.DataFrame) -> list[list[bool]]:
 def by_hand(model: IdealClassifier, frame: pd.DataFrame) -> list[bool]:
     """What the terms of the formula say of each row."""
     terms = [term.literals for term in model.models_[0].dnf.terms]
-    return [any(all(row[i] == value for i, value in term) for term in terms) for row in truths(model, frame)]
+    return [
+        any(all(row[i] == value for i, value in term) for term in terms)
+        for row in truths(model, frame)
+    ]
 
 
 def same(one: IdealClassifier, other: IdealClassifier) -> bool:
     """Whether two classifiers have learned the same, to the last count."""
     return len(one.models_) == len(other.models_) and all(
-        (a.tau, a.dnf, a.counts, a.threshold, a.positive) == (b.tau, b.dnf, b.counts, b.threshold, b.positive)
+        (a.tau, a.dnf, a.counts, a.threshold, a.positive)
+        == (b.tau, b.dnf, b.counts, b.threshold, b.positive)
         for a, b in zip(one.models_, other.models_, strict=True)
     )
 
@@ -163,16 +173,22 @@ def test_a_decision_is_the_type_of_a_row_with_its_counts(fitted, frame, labels):
 
 
 @pytest.mark.parametrize(
-    ("negative", "positive"), [(0, 1), (-1, 1), ("no", "yes"), (False, True), (1.5, 2.5), ("10", "2")]
+    ("negative", "positive"),
+    [(0, 1), (-1, 1), ("no", "yes"), (False, True), (1.5, 2.5), ("10", "2")],
 )
-def test_the_larger_label_is_positive_and_predictions_are_labels(fitted, frame, labels, negative, positive):
+def test_the_larger_label_is_positive_and_predictions_are_labels(
+    fitted, frame, labels, negative, positive
+):
     y = np.where(labels, positive, negative)
     model = IdealClassifier().fit(frame, y)
     assert model.classes_.tolist() == [negative, positive]
     assert same(clone(model).set_params().fit(frame, y), model)
     assert model.models_[0].counts == fitted.models_[0].counts
     assert model.predict(frame).dtype == y.dtype
-    assert model.predict(frame).tolist() == np.where(fitted.predict(frame), positive, negative).tolist()
+    assert (
+        model.predict(frame).tolist()
+        == np.where(fitted.predict(frame), positive, negative).tolist()
+    )
 
 
 LABELS: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
@@ -204,17 +220,23 @@ def test_labels_that_are_a_column_of_their_own_are_taken_with_a_warning(fitted, 
 TABLES: dict[str, Alter] = {
     "nullable": lambda f: f.astype({"a": "Float64", "b": "Int64", "c": "string", "d": "boolean"}),
     "categories": lambda f: f.astype({"c": "category"}),
-    "categories in another order": lambda f: f.assign(c=pd.Categorical(f["c"], ["w", "z", "u", "v"], ordered=True)),
+    "categories in another order": lambda f: f.assign(
+        c=pd.Categorical(f["c"], ["w", "z", "u", "v"], ordered=True)
+    ),
     "object": lambda f: f.astype(object),
     "floats": lambda f: f.astype({"b": "float64"}),
     "narrow": lambda f: f.astype({"b": "uint8"}),
     "another index": lambda f: f.set_index(np.arange(len(f))[::-1]),
     "pyarrow dtypes": lambda f: f.convert_dtypes(dtype_backend="pyarrow"),
     "arrow": lambda f: pa.Table.from_pandas(f, preserve_index=False),
-    "arrow chunks": lambda f: pa.concat_tables([pa.table(f[:9]), pa.table(f[9:300]), pa.table(f[300:])]),
+    "arrow chunks": lambda f: pa.concat_tables(
+        [pa.table(f[:9]), pa.table(f[9:300]), pa.table(f[300:])]
+    ),
     "polars": pl.from_pandas,
     "polars categories": lambda f: pl.from_pandas(f).with_columns(pl.col("c").cast(pl.Categorical)),
-    "polars enum": lambda f: pl.from_pandas(f).with_columns(pl.col("c").cast(pl.Enum(["w", "v", "u"]))),
+    "polars enum": lambda f: pl.from_pandas(f).with_columns(
+        pl.col("c").cast(pl.Enum(["w", "v", "u"]))
+    ),
 }
 
 
@@ -226,7 +248,15 @@ def test_tables_that_mean_the_same_rows_give_the_same_formula(fitted, frame, lab
     assert fitted.predict_proba(given).tolist() == fitted.predict_proba(frame).tolist()
 
 
-KEPT = ["nullable", "categories", "object", "arrow", "polars", "polars categories", "pyarrow dtypes"]
+KEPT = [
+    "nullable",
+    "categories",
+    "object",
+    "arrow",
+    "polars",
+    "polars categories",
+    "pyarrow dtypes",
+]
 
 
 @pytest.mark.portable
@@ -242,7 +272,11 @@ def test_tables_with_the_same_gaps_give_the_same_formula(gaps, labels, kind, mis
 def test_arrays_are_tables_whose_columns_are_numbered(frame, labels):
     numbers = frame[["a", "b"]].rename(columns={"a": "x0", "b": "x1"}).astype(float)
     plain = IdealClassifier().fit(numbers, labels)
-    for rows in (numbers.to_numpy(), numbers.to_numpy().tolist(), np.asfortranarray(numbers.to_numpy())):
+    for rows in (
+        numbers.to_numpy(),
+        numbers.to_numpy().tolist(),
+        np.asfortranarray(numbers.to_numpy()),
+    ):
         model = IdealClassifier().fit(rows, labels)
         assert same(model, plain)
         assert model.n_features_in_ == 2
@@ -265,7 +299,11 @@ def test_the_order_of_rows_changes_nothing(frame, labels, data):
     order = np.array(data.draw(st.permutations(range(60))))
     few, known = frame[:60], labels[:60]
     missing = few.mask(few["b"] == 3)
-    for rows, how in ((few, {}), (missing, {"missing": "indicator"}), (few, {"class_weight": "balanced"})):
+    for rows, how in (
+        (few, {}),
+        (missing, {"missing": "indicator"}),
+        (few, {"class_weight": "balanced"}),
+    ):
         plain = IdealClassifier(max_ell=4, **how).fit(rows, known)
         assert same(IdealClassifier(max_ell=4, **how).fit(rows.iloc[order], known[order]), plain)
 
@@ -278,14 +316,18 @@ def parquet(desk: Desk, frame: pd.DataFrame, name: str = "t.parquet", **options:
 @pytest.mark.parametrize("missing", ["drop", "indicator"])
 def test_a_path_is_learned_from_as_a_job_does_it(desk, gaps, labels, seed, missing):
     file = parquet(desk, gaps.assign(y=labels), row_group_size=99)
-    assert desk.run(kind="fit", seed=seed, select={"max_ell": 6}, data={"missing": missing}).code == 0
+    assert (
+        desk.run(kind="fit", seed=seed, select={"max_ell": 6}, data={"missing": missing}).code == 0
+    )
     for path in (file, str(file), str(file.parent / "*.parquet")):
         model = IdealClassifier(max_ell=6, random_state=seed, missing=missing).fit(path, "y")
         assert model.formula_ == desk.model()["formula"]
         assert model.models_[0].target == "y"
         assert model.attributes_ == [attribute["name"] for attribute in desk.model()["attributes"]]
         values = [attribute["value"] for attribute in desk.model()["attributes"]]
-        assert [getattr(attribute, "value", None) for attribute in model.models_[0].tau.attributes] == values
+        assert [
+            getattr(attribute, "value", None) for attribute in model.models_[0].tau.attributes
+        ] == values
         counts = model.models_[0].counts
         assert list(zip(counts.n.tolist(), counts.c.tolist(), strict=True)) == [
             (cell["n"], cell["c"]) for cell in desk.model()["counts"]
@@ -314,22 +356,52 @@ def test_a_dask_frame_is_learned_from_as_a_path_is(desk, gaps, labels, npartitio
     whole = gaps.assign(y=labels)
     expected = IdealClassifier(missing="indicator").fit(parquet(desk, whole), "y")
     lazy = dd.from_pandas(whole, npartitions=npartitions, sort=False)
-    for rows, y in ((lazy, "y"), (lazy.drop(columns="y"), lazy["y"]), (lazy.drop(columns="y"), whole["y"])):
+    for rows, y in (
+        (lazy, "y"),
+        (lazy.drop(columns="y"), lazy["y"]),
+        (lazy.drop(columns="y"), whole["y"]),
+    ):
         model = IdealClassifier(missing="indicator").fit(rows, y)
         assert same(model, expected)
         assert model.models_[0].target == "y"
-    assert model.predict(lazy).tolist() == model.predict(whole[gaps.columns]).tolist() == by_hand(model, whole)
+    assert (
+        model.predict(lazy).tolist()
+        == model.predict(whole[gaps.columns]).tolist()
+        == by_hand(model, whole)
+    )
 
 
-WRONG_PLACES: dict[str, tuple[Callable[[Desk, pd.DataFrame], tuple[Any, Any]], dict[str, Any], str]] = {
-    "labels beside a path": (lambda desk, f: (parquet(desk, f), f["d"]), {}, "name of the target column beside a path"),
+WRONG_PLACES: dict[
+    str, tuple[Callable[[Desk, pd.DataFrame], tuple[Any, Any]], dict[str, Any], str]
+] = {
+    "labels beside a path": (
+        lambda desk, f: (parquet(desk, f), f["d"]),
+        {},
+        "name of the target column beside a path",
+    ),
     "no labels": (lambda _, f: (f, None), {}, "requires y to be passed"),
     "a path to nothing": (lambda _desk, _f: ("none.parquet", "d"), {}, "nothing at this path"),
     "a target that is not there": (lambda desk, f: (parquet(desk, f), "z"), {}, "got 'z'"),
-    "an array beside Dask": (lambda _, f: (dd.from_pandas(f), f["d"].to_numpy()), {}, "or a series, beside a Dask"),
-    "weights beside Dask": (lambda _, f: (dd.from_pandas(f), "d"), {"class_weight": "balanced"}, "table in memory"),
-    "weights beside a path": (lambda desk, f: (parquet(desk, f), "d"), {"class_weight": {}}, "table in memory"),
-    "an empty Dask frame": (lambda _, f: (dd.from_pandas(f[:0], npartitions=1), "d"), {}, "has none"),
+    "an array beside Dask": (
+        lambda _, f: (dd.from_pandas(f), f["d"].to_numpy()),
+        {},
+        "or a series, beside a Dask",
+    ),
+    "weights beside Dask": (
+        lambda _, f: (dd.from_pandas(f), "d"),
+        {"class_weight": "balanced"},
+        "table in memory",
+    ),
+    "weights beside a path": (
+        lambda desk, f: (parquet(desk, f), "d"),
+        {"class_weight": {}},
+        "table in memory",
+    ),
+    "an empty Dask frame": (
+        lambda _, f: (dd.from_pandas(f[:0], npartitions=1), "d"),
+        {},
+        "has none",
+    ),
 }
 
 
@@ -347,7 +419,9 @@ def test_a_dropped_column_changes_nothing(desk, frame, labels):
     assert same(IdealClassifier(drop=("id",), max_categories=20).fit(numbered, labels), plain)
     path = parquet(desk, numbered.assign(y=labels))
     assert "id" not in IdealClassifier(drop=("id",)).fit(path, "y").feature_names_in_
-    with pytest.raises(LimitError, match=r"at most 20 different values .* add the column to data.drop or raise"):
+    with pytest.raises(
+        LimitError, match=r"at most 20 different values .* add the column to data.drop or raise"
+    ):
         IdealClassifier(max_categories=20).fit(path, "y")
     with pytest.raises(SpecError, match=r"data.drop must name columns of X, got 'no'"):
         IdealClassifier(drop=("no",)).fit(frame, labels)
@@ -355,7 +429,9 @@ def test_a_dropped_column_changes_nothing(desk, frame, labels):
 
 def test_a_limit_that_is_at_its_maximum_is_not_to_be_raised():
     rows = pa.table({"c": list(map(str, range(60_001)))})
-    with pytest.raises(LimitError, match=r"at most 60,000 different .* got at least 60,001; add .* to data\.drop$"):
+    with pytest.raises(
+        LimitError, match=r"at most 60,000 different .* got at least 60,001; add .* to data\.drop$"
+    ):
         IdealClassifier(max_categories=60_000).fit(rows, np.arange(60_001) % 2)
 
 
@@ -374,7 +450,8 @@ def test_parameters_out_of_bounds_are_refused(frame, labels, parameters, message
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.array])
 @pytest.mark.parametrize(
-    "parameters", [{"cuts": 3}, {"rare": 2}, {"validation_splits": 2}, {"max_categories": 50}, {"max_ell": 3}]
+    "parameters",
+    [{"cuts": 3}, {"rare": 2}, {"validation_splits": 2}, {"max_categories": 50}, {"max_ell": 3}],
 )
 def test_whole_numbers_of_numpy_are_whole_numbers(frame, labels, parameters, kind):
     theirs = {name: kind(value) for name, value in parameters.items()}
@@ -390,7 +467,9 @@ REAL = ("validation", "tolerance", "beta", "threshold", "shrink_rows", "freedom"
 @pytest.mark.parametrize("value", [True, False, np.True_])
 @pytest.mark.parametrize("name", [*WHOLE, *REAL])
 def test_a_truth_value_is_no_number(frame, labels, name, value):
-    with pytest.raises((SpecError, ValueError), match=rf"{name} must be |{value!r} cannot be used to seed"):
+    with pytest.raises(
+        (SpecError, ValueError), match=rf"{name} must be |{value!r} cannot be used to seed"
+    ):
         IdealClassifier(**{name: value}).fit(frame, labels)
 
 
@@ -404,7 +483,8 @@ def test_every_parameter_that_takes_numbers_is_known_to_refuse_truth_values():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("rare", 1.5), ("tolerance", "0.1"), ("at", {"a": [True]}), ("class_weight", {True: True})]
+    ("name", "value"),
+    [("rare", 1.5), ("tolerance", "0.1"), ("at", {"a": [True]}), ("class_weight", {True: True})],
 )
 def test_what_is_no_number_is_refused_as_such(frame, labels, name, value):
     with pytest.raises(SpecError, match=f"{name} must "):
@@ -413,7 +493,9 @@ def test_what_is_no_number_is_refused_as_such(frame, labels, name, value):
 
 def test_a_search_goes_over_ranges_of_numpy(frame, labels):
     grid = {"cuts": np.arange(1, 3), "rare": np.arange(2), "validation_splits": np.arange(1, 3)}
-    search = GridSearchCV(IdealClassifier(max_ell=2), grid, cv=2, error_score="raise").fit(frame, labels)
+    search = GridSearchCV(IdealClassifier(max_ell=2), grid, cv=2, error_score="raise").fit(
+        frame, labels
+    )
     assert set(search.best_params_) == set(grid)
 
 
@@ -423,7 +505,9 @@ def test_rows_that_are_elsewhere_are_scored_by_the_name_of_their_target(desk, fr
     model = IdealClassifier().fit(path, "y")
     expected = float(np.mean(model.predict(path) == labels))
     lazy = dd.from_pandas(whole, npartitions=3, sort=False)
-    assert model.score(path, "y") == model.score(lazy, "y") == model.score(frame, labels) == expected
+    assert (
+        model.score(path, "y") == model.score(lazy, "y") == model.score(frame, labels) == expected
+    )
     with pytest.raises(DataError, match="name of the target column, got 'z'"):
         model.score(path, "z")
     parquet(desk, whole.assign(y=pd.array([None] * 3 + labels[3:].tolist(), dtype="boolean")))
@@ -437,7 +521,9 @@ def test_a_series_is_no_table():
 
 
 def test_cuts_that_are_not_listed_are_refused(frame, labels):
-    with pytest.raises(SpecError, match=r"at must be a table of columns and up to 31 cuts each.*got \{'a': 50\}"):
+    with pytest.raises(
+        SpecError, match=r"at must be a table of columns and up to 31 cuts each.*got \{'a': 50\}"
+    ):
         IdealClassifier(at={"a": 50}).fit(frame, labels)
 
 
@@ -472,7 +558,11 @@ def test_a_category_that_was_never_seen_makes_its_attributes_false(fitted, frame
 def test_columns_that_the_formula_does_not_need_may_be_left_out_if_that_is_wanted(frame, labels):
     model = IdealClassifier(max_ell=1, any_columns=True).fit(frame, labels)
     needed = [attribute.column for attribute in model.models_[0].tau.attributes]
-    for rows in (frame[needed], frame[[*needed, "d"]].assign(z="more"), pl.from_pandas(frame[needed])):
+    for rows in (
+        frame[needed],
+        frame[[*needed, "d"]].assign(z="more"),
+        pl.from_pandas(frame[needed]),
+    ):
         assert model.predict(rows).tolist() == model.predict(frame).tolist()
     with pytest.raises(ValueError, match="feature names should match"):
         IdealClassifier(max_ell=1).fit(frame, labels).predict(frame[needed])
@@ -486,7 +576,9 @@ def test_no_rows_give_no_predictions(fitted, frame):
 
 
 def test_columns_may_be_given_roles(frame, labels):
-    model = IdealClassifier(categorical=("b",), max_ell=24, tolerance=0.0, validation=0.5).fit(frame, labels)
+    model = IdealClassifier(categorical=("b",), max_ell=24, tolerance=0.0, validation=0.5).fit(
+        frame, labels
+    )
     assert model.sweep_[-1]["ell"] == 9 + 1 + 3 + 1
     two = frame.assign(b=frame["b"] > 4).astype({"b": int})
     assert "b" in IdealClassifier(boolean=("b",), max_ell=2).fit(two, labels).attributes_
@@ -495,12 +587,16 @@ def test_columns_may_be_given_roles(frame, labels):
 def test_the_sweep_tells_of_every_number_of_attributes(fitted):
     assert [step["ell"] for step in fitted.sweep_] == list(range(1, len(fitted.sweep_) + 1))
     best = max(step["validation_accuracy"] for step in fitted.sweep_)
-    within = [step["ell"] for step in fitted.sweep_ if step["validation_accuracy"] >= best - 0.01 - 1e-12]
+    within = [
+        step["ell"] for step in fitted.sweep_ if step["validation_accuracy"] >= best - 0.01 - 1e-12
+    ]
     assert len(fitted.models_[0].tau) == within[0]
     assert {step["rank"] for step in fitted.sweep_} <= {"f", "mutual_info", "chi2"}
 
 
-def test_the_certificate_is_that_of_the_model_file_and_there_is_none_for_weights(desk, frame, labels):
+def test_the_certificate_is_that_of_the_model_file_and_there_is_none_for_weights(
+    desk, frame, labels
+):
     file = parquet(desk, frame.assign(y=labels))
     assert desk.run(kind="fit").code == 0
     model = IdealClassifier().fit(file, "y")
@@ -510,7 +606,9 @@ def test_the_certificate_is_that_of_the_model_file_and_there_is_none_for_weights
 
 
 def test_an_estimator_can_be_cloned_and_keeps_its_parameters():
-    given = IdealClassifier(max_ell=3, rank=("chi2",), tolerance=0.5, unseen="dont_care", boolean=("b",))
+    given = IdealClassifier(
+        max_ell=3, rank=("chi2",), tolerance=0.5, unseen="dont_care", boolean=("b",)
+    )
     copied = clone(given)
     assert copied.get_params() == given.get_params()
     assert copied is not given
@@ -526,15 +624,23 @@ def test_a_pickled_model_predicts_the_same(fitted, frame):
 
 @pytest.mark.portable
 def test_an_estimator_works_in_pipelines_and_in_cross_validation(frame, labels):
-    assert cross_val_score(make_pipeline(IdealClassifier(max_ell=4)), frame, labels, cv=3).min() > 0.8
+    assert (
+        cross_val_score(make_pipeline(IdealClassifier(max_ell=4)), frame, labels, cv=3).min() > 0.8
+    )
     scaled = ColumnTransformer([("numbers", StandardScaler(), ["a", "b"])], remainder="drop")
-    pipeline = make_pipeline(scaled.set_output(transform="pandas"), IdealClassifier(max_ell=2)).fit(frame, labels)
+    pipeline = make_pipeline(scaled.set_output(transform="pandas"), IdealClassifier(max_ell=2)).fit(
+        frame, labels
+    )
     assert set(pipeline[-1].attributes_) <= {"numbers__a_above_median", "numbers__b_above_median"}
     assert pipeline.score(frame, labels) > 0.75
 
 
 def test_parameters_can_be_searched_with_numbers_of_numpy(frame, labels):
-    grid = {"max_ell": np.arange(1, 4), "threshold": np.array([0.3, 0.5]), "tolerance": np.array([0.0])}
+    grid = {
+        "max_ell": np.arange(1, 4),
+        "threshold": np.array([0.3, 0.5]),
+        "tolerance": np.array([0.0]),
+    }
     search = GridSearchCV(IdealClassifier(), grid, cv=3).fit(frame, labels)
     assert len(search.cv_results_["params"]) == 6
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -586,7 +692,14 @@ def test_the_seed_decides_which_rows_validate(frame, labels):
     assert IdealClassifier(random_state=None).fit(frame, labels).score(frame, labels) > 0.8
 
 
-HOSTILE = ['<img src=x onerror="alert(1)">', "a' OR 1=1 --", 'b" or "c', "naïve ☃ 𝄞", "\\input{x}", "a or b"]
+HOSTILE = [
+    '<img src=x onerror="alert(1)">',
+    "a' OR 1=1 --",
+    'b" or "c',
+    "naïve ☃ 𝄞",
+    "\\input{x}",
+    "a or b",
+]
 
 
 @pytest.mark.portable
@@ -596,7 +709,9 @@ def test_a_notebook_shows_the_formula_and_runs_nothing_of_it(frame, labels):
         model = IdealClassifier().fit(frame.rename(columns={"b": name}), y)
         assert f"{name}_above_median" in model.attributes_
         shown = model._repr_html_()
-        assert not {"<script", "<i>", "<img"} & {shown[i : i + n] for i in range(len(shown)) for n in (3, 4, 7)}
+        assert not {"<script", "<i>", "<img"} & {
+            shown[i : i + n] for i in range(len(shown)) for n in (3, 4, 7)
+        }
         assert "&lt;script&gt;yes&lt;/script&gt;" in shown
         assert shown == model._repr_mimebundle_()["text/html"]
         assert shown.count("<br>") == len(model.models_[0].dnf.terms)
@@ -612,7 +727,9 @@ def test_a_row_is_explained_by_what_holds_and_what_clashes(fitted, frame):
     assert len(rows) == len(texts) == N_ROWS
     given = fitted.predict_proba(frame)[:, 1].tolist()
     decided = fitted.decision(frame)
-    for row, text, answer, probability, cell in zip(rows, texts, by_hand(fitted, frame), given, decided, strict=True):
+    for row, text, answer, probability, cell in zip(
+        rows, texts, by_hand(fitted, frame), given, decided, strict=True
+    ):
         assert row["accepted"] is answer
         assert row["probability"] == probability
         assert (row["n"], row["c"]) == (cell["n"], cell["c"])
@@ -625,7 +742,9 @@ def test_exported_sql_and_python_say_what_predict_says(gaps, labels):
     for missing in ("drop", "indicator"):
         model = IdealClassifier(missing=missing, max_ell=5, tolerance=0).fit(gaps, labels)
         expected = model.predict(gaps).tolist()
-        rows = pa.Table.from_pandas(gaps, preserve_index=False).append_column("i", pa.array(range(N_ROWS)))
+        rows = pa.Table.from_pandas(gaps, preserve_index=False).append_column(
+            "i", pa.array(range(N_ROWS))
+        )
         with duckdb.connect() as connection:
             connection.register("rows", rows)
             asked = f"SELECT coalesce({model.to_sql()}, false) FROM rows ORDER BY i"
@@ -638,15 +757,32 @@ def test_exported_sql_and_python_say_what_predict_says(gaps, labels):
 
 
 @pytest.mark.parametrize(
-    "how", [{}, {"threshold": 1 / 3}, {"class_weight": {True: 2.5}}, {"missing": "indicator", "unseen": "dont_care"}]
+    "how",
+    [
+        {},
+        {"threshold": 1 / 3},
+        {"class_weight": {True: 2.5}},
+        {"missing": "indicator", "unseen": "dont_care"},
+    ],
 )
-def test_a_saved_model_is_read_again_and_predicts_the_same_on_the_command_line(desk, gaps, labels, how):
+def test_a_saved_model_is_read_again_and_predicts_the_same_on_the_command_line(
+    desk, gaps, labels, how
+):
     model = IdealClassifier(max_ell=5, **how).fit(gaps, labels)
     model.save(desk.path / "model.json")
     [again] = read_models(desk.path / "model.json")
     [kept] = model.models_
-    assert (again.tau, again.dnf, again.counts, again.positive) == (kept.tau, kept.dnf, kept.counts, kept.positive)
-    assert (again.threshold, again.unit, again.weighted) == (kept.threshold, kept.unit, kept.weighted)
+    assert (again.tau, again.dnf, again.counts, again.positive) == (
+        kept.tau,
+        kept.dnf,
+        kept.counts,
+        kept.positive,
+    )
+    assert (again.threshold, again.unit, again.weighted) == (
+        kept.threshold,
+        kept.unit,
+        kept.weighted,
+    )
     assert again.certificate == ({} if kept.weighted else model.certificate_)
     parquet(desk, gaps)
     ended = desk.here("predict", "model.json", "t.parquet", "--output", "out")
@@ -656,7 +792,9 @@ def test_a_saved_model_is_read_again_and_predicts_the_same_on_the_command_line(d
     assert found["probability"].tolist() == model.predict_proba(gaps)[:, 1].tolist()
 
 
-@pytest.mark.parametrize("estimator", [IdealClassifier(max_ell=1), FormulaSizeClassifier(max_size=1)])
+@pytest.mark.parametrize(
+    "estimator", [IdealClassifier(max_ell=1), FormulaSizeClassifier(max_size=1)]
+)
 @pytest.mark.parametrize(
     ("column", "given", "other"),
     [
@@ -669,14 +807,21 @@ def test_a_saved_model_is_read_again_and_predicts_the_same_on_the_command_line(d
         ("Y", lambda frame: (dd.from_pandas(frame, npartitions=2), "y"), "y"),
         (
             "Y",
-            lambda frame: (dd.from_pandas(frame.drop(columns="y"), npartitions=2), dd.from_pandas(frame["y"], 2)),
+            lambda frame: (
+                dd.from_pandas(frame.drop(columns="y"), npartitions=2),
+                dd.from_pandas(frame["y"], 2),
+            ),
             "y",
         ),
         # Neither what has no name nor what only we call so.
         ("Y", lambda frame: (frame[["Y"]], frame["y"].to_numpy()), None),
         ("Target", lambda frame: (frame[["Target"]], frame["y"].to_numpy()), None),
         ("Target", lambda frame: (frame[["Target"]], frame["y"]), None),
-        ("Weight", lambda frame: (frame[["Weight"]], frame["y"], (frame["n"] / 3).to_numpy()), None),
+        (
+            "Weight",
+            lambda frame: (frame[["Weight"]], frame["y"], (frame["n"] / 3).to_numpy()),
+            None,
+        ),
         ("target_1", lambda frame: (frame[["target_1"]], frame["y"].rename("Target")), None),
     ],
 )
@@ -698,7 +843,10 @@ def test_sql_that_would_read_what_is_alike_but_for_case_is_refused(estimator, co
 
 
 def test_a_saved_model_knows_what_is_alike_but_for_case(desk, labels):
-    path = parquet(desk, pd.DataFrame({"y": labels, "Y": labels + np.random.default_rng(1).normal(size=N_ROWS)}))
+    path = parquet(
+        desk,
+        pd.DataFrame({"y": labels, "Y": labels + np.random.default_rng(1).normal(size=N_ROWS)}),
+    )
     IdealClassifier().fit(path, "y").save("model.json")
     [model] = read_models(Path("model.json"))
     assert model.lookalikes == {"Y": ("y",)}
@@ -714,7 +862,9 @@ def test_a_label_that_has_no_formula_is_refused_with_those_that_have(fitted):
 def test_importing_the_package_does_not_import_scikit_learn():
     seen = "print('sklearn' in sys.modules)"
     code = f"import sys, dnfscale; {seen}; dnfscale.IdealClassifier; {seen}"
-    done = subprocess.run([sys.executable, "-c", code], env=surroundings(), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=surroundings(), capture_output=True, text=True, check=True
+    )
     assert done.stdout == "False\nTrue\n"
 
 
@@ -730,7 +880,13 @@ def test_a_table_needs_neither_pandas_nor_polars():
         "model = dnfscale.IdealClassifier().fit(table, [0, 1, 0, 1] * 9)\n"
         "print(model.predict(table)[:4].tolist(), 'pandas' in sys.modules)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], env=surroundings(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=surroundings(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.stdout, done.stderr) == ("[0, 1, 0, 1] False\n", "")
 
 
@@ -743,11 +899,17 @@ WRONG_ROWS: dict[str, tuple[Alter, str]] = {
     "three dimensions": (lambda _: np.zeros((N_ROWS, 2, 2)), "Found array with dim 3"),
     "no columns": (lambda frame: frame[[]], "0 feature"),
     "lists": (lambda frame: frame.assign(t=[[1]] * N_ROWS), "'t' has the type list"),
-    "structs": (lambda frame: pl.from_pandas(frame).with_columns(t=pl.struct("a", "b")), "'t' has the type struct"),
+    "structs": (
+        lambda frame: pl.from_pandas(frame).with_columns(t=pl.struct("a", "b")),
+        "'t' has the type struct",
+    ),
     "bytes": (lambda frame: frame.assign(t=b"x"), "'t' has the type binary"),
     "nothing but nulls": (lambda frame: frame.assign(a=np.nan), "no value at all"),
     "numbers and strings mixed": (lambda frame: frame.assign(m=mixed(len(frame))), "m"),
-    "complex numbers": (lambda frame: frame[["a"]].to_numpy().astype(complex), "Complex data not supported"),
+    "complex numbers": (
+        lambda frame: frame[["a"]].to_numpy().astype(complex),
+        "Complex data not supported",
+    ),
     "two columns of one name": (lambda frame: frame.set_axis(["a", "b", "c", "a"], axis=1), "a"),
     "too few rows": (lambda frame: frame[:-1], "expected as many labels as rows, got 400 and 399"),
 }
@@ -761,17 +923,35 @@ def test_rows_that_cannot_be_learned_from_are_an_error_that_says_why(frame, labe
 
 
 WRONG_LABELS: dict[str, tuple[Callable[[np.ndarray[Any, Any]], Any], str]] = {
-    "one class": (lambda labels: np.ones(len(labels)), "expected at least two classes to tell apart, got 1"),
+    "one class": (
+        lambda labels: np.ones(len(labels)),
+        "expected at least two classes to tell apart, got 1",
+    ),
     "numbers without end": (lambda labels: np.linspace(0, 1, len(labels)), "Unknown label type"),
     "nan beside one class": (lambda labels: np.where(labels, 1.0, np.nan), "label"),
-    "nan beside two classes": (lambda labels: np.where(np.arange(len(labels)) == 0, np.nan, labels), "1 are missing"),
+    "nan beside two classes": (
+        lambda labels: np.where(np.arange(len(labels)) == 0, np.nan, labels),
+        "1 are missing",
+    ),
     "infinity": (lambda labels: np.where(labels, 1.0, np.inf), "contains infinity"),
     "none": (lambda labels: np.array([None, *map(str, labels[1:])], dtype=object), "1 are missing"),
-    "a missing text": (lambda labels: pd.Series([pd.NA, *map(str, labels[1:])], dtype="string"), "1 are missing"),
-    "a missing number": (lambda labels: pd.Series([pd.NA, *labels[1:].astype(int)], dtype="Int64"), "1 are missing"),
+    "a missing text": (
+        lambda labels: pd.Series([pd.NA, *map(str, labels[1:])], dtype="string"),
+        "1 are missing",
+    ),
+    "a missing number": (
+        lambda labels: pd.Series([pd.NA, *labels[1:].astype(int)], dtype="Int64"),
+        "1 are missing",
+    ),
     "a table": (lambda labels: np.column_stack([labels, ~labels]), "label"),
-    "strings and numbers": (lambda labels: np.array([1 if x else "no" for x in labels], dtype=object), "of one type"),
-    "dates": (lambda labels: np.where(labels, np.datetime64("2024-01-01"), np.datetime64("2025-01-01")), "datetime64"),
+    "strings and numbers": (
+        lambda labels: np.array([1 if x else "no" for x in labels], dtype=object),
+        "of one type",
+    ),
+    "dates": (
+        lambda labels: np.where(labels, np.datetime64("2024-01-01"), np.datetime64("2025-01-01")),
+        "datetime64",
+    ),
     "bytes": (lambda labels: np.where(labels, b"yes", b"no"), "numbers, booleans or strings"),
     "tuples": (lambda labels: pd.Series([(int(x),) for x in labels]), "got tuple"),
 }
@@ -817,17 +997,24 @@ def test_an_array_goes_by_the_position_of_its_columns_after_a_table(desk, fitted
     rows = frame.to_numpy()
     from_path = IdealClassifier().fit(parquet(desk, frame.assign(y=labels)), "y")
     for model in (fitted, from_path, IdealClassifier(any_columns=True).fit(frame, labels)):
-        with pytest.warns(UserWarning, match="X does not have valid feature names, but IdealClassifier was fitted"):
+        with pytest.warns(
+            UserWarning, match="X does not have valid feature names, but IdealClassifier was fitted"
+        ):
             assert model.predict(rows).tolist() == model.predict(frame).tolist()
         with pytest.warns(UserWarning, match="valid feature names"):
             assert model.explain(rows[:9]) == model.explain(frame[:9])
-        with pytest.warns(UserWarning, match="valid feature"), pytest.raises(ValueError, match="X has 3 features, but"):
+        with (
+            pytest.warns(UserWarning, match="valid feature"),
+            pytest.raises(ValueError, match="X has 3 features, but"),
+        ):
             model.predict(rows[:, :3])
 
 
 def test_a_table_goes_by_the_position_of_its_columns_after_an_array(frame, labels):
     model = IdealClassifier().fit(frame.to_numpy(), labels)
-    with pytest.warns(UserWarning, match="X has feature names, but IdealClassifier was fitted without"):
+    with pytest.warns(
+        UserWarning, match="X has feature names, but IdealClassifier was fitted without"
+    ):
         assert model.predict(frame).tolist() == model.predict(frame.to_numpy()).tolist()
 
 
@@ -886,9 +1073,14 @@ def test_a_role_for_a_column_that_is_not_there_names_the_columns_that_are(frame,
 
 def test_a_column_may_have_any_name(fitted, frame, labels):
     for name in ("target", "weight", "target_", "y", "", "a b", "and", "x" * 300, *HOSTILE):
-        renamed = frame.rename(columns={"b": name, "d": "target"} if name != "target" else {"b": name})
+        renamed = frame.rename(
+            columns={"b": name, "d": "target"} if name != "target" else {"b": name}
+        )
         model = IdealClassifier(class_weight={True: 1}).fit(renamed, labels)
-        assert model.predict(renamed).tolist() == IdealClassifier().fit(renamed, labels).predict(renamed).tolist()
+        assert (
+            model.predict(renamed).tolist()
+            == IdealClassifier().fit(renamed, labels).predict(renamed).tolist()
+        )
         assert model.score(renamed, labels) == fitted.score(frame, labels)
 
 

@@ -1,4 +1,6 @@
-"""The parameters of the estimators are keys of the spec: the signatures are spelled out, as scikit-learn wants."""
+"""The parameters of the estimators are keys of the spec: the signatures are spelled out, as
+scikit-learn wants.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def defaults(classifier: type) -> dict[str, Any]:
 
 
 def same(given: Any, known: Key) -> bool:
-    """A parameter that a profile sets, or that is empty by default, is None; another has the default of its key."""
+    """A parameter that a profile sets, or that is empty by default, is None; another has the
+    default of its key.
+    """
     if known.profiles or known.is_optional:
         return given is None
     return plain(given) == plain(known.default)
@@ -37,8 +41,13 @@ def test_the_ideal_classifier_has_the_keys_of_the_spec_with_their_defaults():
 
 
 def test_the_classifier_by_size_has_the_keys_of_its_table_and_some_of_the_spec():
-    found, of_table = defaults(FormulaSizeClassifier), {known.name: known for known in keys_of(SizeBudget).values()}
-    assert {name: found[name] for name in of_table} == {name: known.default for name, known in of_table.items()}
+    found, of_table = (
+        defaults(FormulaSizeClassifier),
+        {known.name: known for known in keys_of(SizeBudget).values()},
+    )
+    assert {name: found[name] for name in of_table} == {
+        name: known.default for name, known in of_table.items()
+    }
     shared = set(found) - OWN - set(of_table)
     assert shared <= set(parameters())
     assert [name for name in shared if not same(found[name], parameters()[name])] == []

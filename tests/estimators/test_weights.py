@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from dnfscale import IdealClassifier
 from dnfscale.errors import DataError, SpecError
-from dnfscale.estimators.weights import MOST_WEIGHT, class_factors, repeats, sample_weights, whole_weights
+from dnfscale.estimators.weights import (
+    MOST_WEIGHT,
+    class_factors,
+    repeats,
+    sample_weights,
+    whole_weights,
+)
 
 anything = st.floats(0, 1.7e308, allow_subnormal=True)
 
@@ -33,16 +39,22 @@ def test_weights_that_are_not_whole_or_too_many_are_not_repeated():
     assert repeats(np.full(10, 1.7e308), most=100) is None
 
 
-@given(st.lists(anything, min_size=1, max_size=12).filter(any), st.sampled_from([MOST_WEIGHT, 1 << 42]))
+@given(
+    st.lists(anything, min_size=1, max_size=12).filter(any), st.sampled_from([MOST_WEIGHT, 1 << 42])
+)
 def test_any_weights_become_whole_numbers_in_proportion(weights, most):
-    """From the smallest float to the largest, also when they add up to more than a float can hold."""
+    """From the smallest float to the largest, also when they add up to more than a float
+    can hold.
+    """
     whole, unit = whole_weights(np.array(weights), most=most)
     total, exact = int(whole.sum()), sum(map(Fraction, weights))
     assert 0 < total <= most + len(weights)
     assert whole.min() >= 0
     assert 1 <= unit <= 1 << 60
     for found, weight in zip(whole.tolist(), weights, strict=True):
-        assert abs(Fraction(found, total) - Fraction(weight) / exact) < Fraction(2 * len(weights), most // 2)
+        assert abs(Fraction(found, total) - Fraction(weight) / exact) < Fraction(
+            2 * len(weights), most // 2
+        )
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=2, max_size=20))
@@ -120,7 +132,9 @@ def test_class_weights_that_are_none_are_refused(given, message):
 
 
 @st.composite
-def boolean_frames(draw: st.DrawFn, *, max_rows: int = 40) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+def boolean_frames(
+    draw: st.DrawFn, *, max_rows: int = 40
+) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
     """Rows of three truth values and labels of which both occur."""
     rows = draw(st.lists(st.tuples(*[st.booleans()] * 4), min_size=2, max_size=max_rows))
     frame = pd.DataFrame(rows, columns=["a", "b", "c", "y"])
@@ -131,10 +145,15 @@ def boolean_frames(draw: st.DrawFn, *, max_rows: int = 40) -> tuple[pd.DataFrame
 def types(model: IdealClassifier, frame: pd.DataFrame) -> list[int]:
     """The type of each row, in plain pandas."""
     tau = model.models_[0].tau.attributes
-    return [sum(1 << i for i, a in enumerate(tau) if row[a.column] == a.value) for _, row in frame.iterrows()]
+    return [
+        sum(1 << i for i, a in enumerate(tau) if row[a.column] == a.value)
+        for _, row in frame.iterrows()
+    ]
 
 
-def sums(model: IdealClassifier, frame: pd.DataFrame, y: Any, weights: list[Fraction]) -> dict[int, list[Fraction]]:
+def sums(
+    model: IdealClassifier, frame: pd.DataFrame, y: Any, weights: list[Fraction]
+) -> dict[int, list[Fraction]]:
     """What the positive and the negative rows of each type weigh."""
     found: dict[int, list[Fraction]] = {}
     for code, label, weight in zip(types(model, frame), y, weights, strict=True):
@@ -144,14 +163,17 @@ def sums(model: IdealClassifier, frame: pd.DataFrame, y: Any, weights: list[Frac
 
 def same(one: IdealClassifier, other: IdealClassifier) -> bool:
     return all(
-        (a.tau, a.dnf, a.counts) == (b.tau, b.dnf, b.counts) for a, b in zip(one.models_, other.models_, strict=True)
+        (a.tau, a.dnf, a.counts) == (b.tau, b.dnf, b.counts)
+        for a, b in zip(one.models_, other.models_, strict=True)
     )
 
 
 @given(boolean_frames(max_rows=15), st.data())
 def test_a_whole_weight_is_as_many_rows(rows, data):
     frame, y = rows
-    weights = np.array([1, 1, *data.draw(st.lists(st.integers(0, 4), min_size=len(y) - 2, max_size=len(y) - 2))])
+    weights = np.array(
+        [1, 1, *data.draw(st.lists(st.integers(0, 4), min_size=len(y) - 2, max_size=len(y) - 2))]
+    )
     repeated_rows = np.repeat(np.arange(len(y)), weights)
     weighed = IdealClassifier().fit(frame, y, sample_weight=weights)
     plain = IdealClassifier().fit(frame.iloc[repeated_rows], y[repeated_rows])
@@ -159,18 +181,29 @@ def test_a_whole_weight_is_as_many_rows(rows, data):
     assert weighed.predict_proba(frame).tolist() == plain.predict_proba(frame).tolist()
     assert weighed.models_[0].counts.n_rows == weights.sum()
     both = IdealClassifier(class_weight="balanced").fit(frame, y, sample_weight=weights)
-    assert same(both, IdealClassifier(class_weight="balanced").fit(frame.iloc[repeated_rows], y[repeated_rows]))
+    assert same(
+        both,
+        IdealClassifier(class_weight="balanced").fit(frame.iloc[repeated_rows], y[repeated_rows]),
+    )
 
 
 @given(boolean_frames(), st.sampled_from([0.5, 1.25]), st.data())
 def test_rows_without_weight_are_not_there(rows, weight, data):
     """The rows that weigh nothing are spoilt: with other labels, and nothing but gaps."""
     frame, y = rows
-    away = np.array([False, False, *data.draw(st.lists(st.booleans(), min_size=len(y) - 2, max_size=len(y) - 2))])
+    away = np.array(
+        [
+            False,
+            False,
+            *data.draw(st.lists(st.booleans(), min_size=len(y) - 2, max_size=len(y) - 2)),
+        ]
+    )
     spoilt = frame.astype("boolean")
     spoilt.loc[away] = pd.NA
     weights = np.where(away, 0.0, weight)
-    found = IdealClassifier(missing="error").fit(spoilt[["a", "b", "c"]], np.where(away, ~y, y), sample_weight=weights)
+    found = IdealClassifier(missing="error").fit(
+        spoilt[["a", "b", "c"]], np.where(away, ~y, y), sample_weight=weights
+    )
     assert same(found, IdealClassifier().fit(frame[~away], y[~away], sample_weight=weights[~away]))
 
 
@@ -181,7 +214,10 @@ def test_rows_that_all_weigh_the_same_give_the_formula_of_rows_without_weights(w
     y = (frame["a"] + frame["b"] * frame["c"] + random.normal(size=300) > 0).to_numpy()
     weighed = IdealClassifier().fit(frame, y, sample_weight=np.full(len(y), weight))
     plain = IdealClassifier().fit(frame, y)
-    assert (weighed.models_[0].tau, weighed.models_[0].dnf) == (plain.models_[0].tau, plain.models_[0].dnf)
+    assert (weighed.models_[0].tau, weighed.models_[0].dnf) == (
+        plain.models_[0].tau,
+        plain.models_[0].dnf,
+    )
     ratio = weighed.models_[0].counts.n_rows // len(y)
     assert weighed.models_[0].counts.n.tolist() == (ratio * plain.models_[0].counts.n).tolist()
     assert same(IdealClassifier(class_weight={False: weight, True: weight}).fit(frame, y), weighed)
@@ -198,7 +234,10 @@ def test_types_are_accepted_whose_positive_rows_weigh_at_least_half(rows, data):
         assert accepted[code] == (positive >= negative)
 
 
-@given(boolean_frames(), st.sampled_from([{True: 3}, {True: 0.25, False: 0.75}, {False: 7}, "balanced"]))
+@given(
+    boolean_frames(),
+    st.sampled_from([{True: 3}, {True: 0.25, False: 0.75}, {False: 7}, "balanced"]),
+)
 def test_the_weight_of_a_class_is_the_weight_of_each_of_its_rows(rows, class_weight):
     frame, y = rows
     model = IdealClassifier(class_weight=class_weight).fit(frame, y)
@@ -214,8 +253,12 @@ def test_the_weight_of_a_class_is_the_weight_of_each_of_its_rows(rows, class_wei
     found = dict(zip(types(model, frame), model.predict_proba(frame)[:, 1].tolist(), strict=True))
     for code, (positive, negative) in weighed.items():
         smoothed = (positive + 1) / (positive + negative + 2)
-        exact = max(smoothed, Fraction(1, 2)) if positive >= negative else min(smoothed, Fraction(1, 2))
-        assert found[code] == pytest.approx(float(exact), rel=0.5 if class_weight == "balanced" else 1e-9)
+        exact = (
+            max(smoothed, Fraction(1, 2)) if positive >= negative else min(smoothed, Fraction(1, 2))
+        )
+        assert found[code] == pytest.approx(
+            float(exact), rel=0.5 if class_weight == "balanced" else 1e-9
+        )
 
 
 def test_a_probability_with_balanced_classes_is_smoothed_by_an_average_row():
@@ -223,7 +266,10 @@ def test_a_probability_with_balanced_classes_is_smoothed_by_an_average_row():
     y = np.array([True] * 10 + [True] * 10 + [False] * 300)
     model = IdealClassifier(class_weight="balanced").fit(frame, y)
     positive, negative = 320 / 40, 320 / 600
-    expected = [(10 * positive + 1) / (10 * positive + 2), (10 * positive + 1) / (10 * positive + 300 * negative + 2)]
+    expected = [
+        (10 * positive + 1) / (10 * positive + 2),
+        (10 * positive + 1) / (10 * positive + 300 * negative + 2),
+    ]
     assert model.predict_proba(frame)[[0, -1], 1].tolist() == pytest.approx(expected, rel=0.01)
 
 
@@ -255,7 +301,10 @@ def test_no_function_of_the_attributes_costs_less(rows, threshold):
 
     def cost(answers: Any) -> Fraction:
         wrong = zip(answers, (counted[code] for code in codes), strict=True)
-        return sum((exact * no if yes_said else (1 - exact) * yes for yes_said, (yes, no) in wrong), Fraction(0))
+        return sum(
+            (exact * no if yes_said else (1 - exact) * yes for yes_said, (yes, no) in wrong),
+            Fraction(0),
+        )
 
     least = min(cost(answers) for answers in itertools.product([False, True], repeat=len(codes)))
     assert cost(model.models_[0].accepted()[codes]) == least
@@ -299,7 +348,11 @@ def test_a_class_that_weighs_nothing_is_no_class():
 def test_one_class_that_weighs_something_is_an_error_that_names_it(how, weight):
     frame, y = pd.DataFrame({"a": [1.0, 2.0, 3.0]}), np.array([0, 1, 1])
     with pytest.raises(
-        DataError, match=r"two classes to tell apart, but the rows that weigh more than zero have the labels \[1\]"
+        DataError,
+        match=(
+            r"two classes to tell apart, but the rows that weigh more than zero have the "
+            r"labels \[1\]"
+        ),
     ):
         IdealClassifier(**how).fit(frame, y, sample_weight=np.array([0, weight, weight]))
 
@@ -316,7 +369,9 @@ def test_balanced_weights_without_a_class_are_those_of_the_others():
 
 def test_weights_that_become_too_large_are_an_error():
     with pytest.raises(DataError, match="stay finite"):
-        IdealClassifier(class_weight={1: 10}).fit([[1.0], [2.0]], [0, 1], sample_weight=[1e308, 1e308])
+        IdealClassifier(class_weight={1: 10}).fit(
+            [[1.0], [2.0]], [0, 1], sample_weight=[1e308, 1e308]
+        )
 
 
 @given(boolean_frames(max_rows=12), st.sampled_from([0.1, 1.1, 3]))
@@ -325,4 +380,6 @@ def test_a_whole_weight_is_as_many_rows_whatever_a_class_weighs(rows, weight):
     weights = np.arange(len(y)) % 4 + 1
     often = np.repeat(np.arange(len(y)), weights)
     model = IdealClassifier(class_weight={True: weight}).fit(frame, y, sample_weight=weights)
-    assert same(model, IdealClassifier(class_weight={True: weight}).fit(frame.iloc[often], y[often]))
+    assert same(
+        model, IdealClassifier(class_weight={True: weight}).fit(frame.iloc[often], y[often])
+    )

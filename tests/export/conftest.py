@@ -16,7 +16,9 @@ SETS = ("breast_cancer", "adult drop", "adult indicator", "hostile", "german_cre
 
 @pytest.fixture(params=SETS)
 def case(request: pytest.FixtureRequest) -> Case:
-    """A model learned from a dataset, and rows to score; the paper's datasets only where they are."""
+    """A model learned from a dataset, and rows to score; the paper's datasets only where
+    they are.
+    """
     name = request.param
     if name == "breast_cancer":
         return examples.breast_cancer()
@@ -40,6 +42,8 @@ def postgres() -> Iterator[Postgres]:
     """One private PostgreSQL server for all tests that need one."""
     programs = server_programs()
     if programs is None:
-        pytest.skip("no PostgreSQL server is installed here: initdb, postgres and psql were not found")
+        pytest.skip(
+            "no PostgreSQL server is installed here: initdb, postgres and psql were not found"
+        )
     with private_server(programs) as server:
         yield server

@@ -1,4 +1,6 @@
-"""What the tests of exports share: the judge, models of datasets, hostile names and values, models made at random."""
+"""What the tests of exports share: the judge, models of datasets, hostile names and values, models
+made at random.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,15 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.tree import to_dnf
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+)
 from dnfscale.data.frames import table_source
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
@@ -75,7 +85,9 @@ NAMES = (
     "row",
     "a--b",
 )
-"""Names of columns that are hard to quote; no two of them differ in case only, and none has more than 63 bytes."""
+"""Names of columns that are hard to quote; no two of them differ in case only, and none has more
+than 63 bytes.
+"""
 TEXTS = (
     *NAMES,
     "",
@@ -128,12 +140,16 @@ def expected(model: Model, table: pa.Table) -> list[bool]:
 def types(model: Model, table: pa.Table) -> Any:
     columns = columns_of(model.tau)
     blocks = TablePartition(0, table).blocks(Reading(columns, None, keep_missing=True))
-    return np.concatenate([np.empty(0, np.int64), *(types_of(block, columns, model.tau) for block in blocks)])
+    return np.concatenate(
+        [np.empty(0, np.int64), *(types_of(block, columns, model.tau) for block in blocks)]
+    )
 
 
 def used(case: Case) -> pa.Table:
     """The rows, with the columns that the model's attributes need."""
-    return case.table.select(list(dict.fromkeys(attribute.column for attribute in case.model.tau.attributes)))
+    return case.table.select(
+        list(dict.fromkeys(attribute.column for attribute in case.model.tau.attributes))
+    )
 
 
 def single(attribute: Attribute, holds: bool = True) -> Model:
@@ -142,13 +158,23 @@ def single(attribute: Attribute, holds: bool = True) -> Model:
 
 
 def formula(attributes: list[Attribute], terms: list[list[tuple[int, bool]]], **more: Any) -> Model:
-    """A model with the given terms, whose counts are one row of each type that it accepts and two of each other."""
-    dnf = Dnf(tuple(Term(sum(1 << i for i, _ in term), sum(1 << i for i, holds in term if holds)) for term in terms))
+    """A model with the given terms, whose counts are one row of each type that it accepts and two
+    of each other.
+    """
+    dnf = Dnf(
+        tuple(
+            Term(sum(1 << i for i, _ in term), sum(1 << i for i, holds in term if holds))
+            for term in terms
+        )
+    )
     codes = np.arange(1 << len(attributes))
     accepted = dnf.accepts(codes)
     counts = TypeCounts(len(attributes), codes, np.where(accepted, 1, 2), np.where(accepted, 1, 0))
     return Model(
-        **{"target": "y", "positive": (True,), **more}, tau=Vocabulary(tuple(attributes)), dnf=dnf, counts=counts
+        **{"target": "y", "positive": (True,), **more},
+        tau=Vocabulary(tuple(attributes)),
+        dnf=dnf,
+        counts=counts,
     )
 
 
@@ -225,13 +251,19 @@ def hostile() -> Case:
             case 0:
                 columns[name] = random.choice(np.array(TEXTS, dtype=object), n_rows).tolist()
             case 1:
-                columns[name] = random.choice(np.array(["'", "''", "\\", None], dtype=object), n_rows).tolist()
+                columns[name] = random.choice(
+                    np.array(["'", "''", "\\", None], dtype=object), n_rows
+                ).tolist()
             case 2:
                 columns[name] = random.normal(size=n_rows).astype(np.float32)
             case 3:
-                columns[name] = pa.array(random.integers(0, 9, n_rows), mask=random.random(n_rows) < 0.1)
+                columns[name] = pa.array(
+                    random.integers(0, 9, n_rows), mask=random.random(n_rows) < 0.1
+                )
             case _:
-                columns[name] = pa.array(random.random(n_rows) < 0.5, mask=random.random(n_rows) < 0.1)
+                columns[name] = pa.array(
+                    random.random(n_rows) < 0.5, mask=random.random(n_rows) < 0.1
+                )
     deciding = [name for place, name in enumerate(NAMES) if place % 5 == 1][:6]
     score = sum(np.array([value == "'" for value in columns[name]]) * 1.0 for name in deciding)
     score = score + (columns["it's"] > 0) + (np.array(columns["select"]) == "''")
@@ -245,9 +277,15 @@ def hostile() -> Case:
 
 
 TEXT = st.one_of(
-    st.sampled_from(TEXTS), st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+    st.sampled_from(TEXTS),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6),
 )
-_INTEGERS = {"int8": (-128, 127), "int64": (-(2**63), 2**63 - 1), "uint64": (0, 2**64 - 1), "uint8": (0, 255)}
+_INTEGERS = {
+    "int8": (-128, 127),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint64": (0, 2**64 - 1),
+    "uint8": (0, 255),
+}
 
 
 def names(taken: frozenset[str] = frozenset()) -> st.SearchStrategy[str]:
@@ -257,7 +295,9 @@ def names(taken: frozenset[str] = frozenset()) -> st.SearchStrategy[str]:
 
 @st.composite
 def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
-    """Any formula over any attributes of any columns, by its terms or as a tree, and rows for it."""
+    """Any formula over any attributes of any columns, by its terms or as a tree, and rows
+    for it.
+    """
     n_rows = draw(st.integers(1, max_rows))
     columns: dict[str, pa.Array] = {}
     attributes: list[Attribute] = []
@@ -273,7 +313,9 @@ def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
     codes = sorted(draw(st.sets(st.integers(0, full), max_size=8)))
     n = [draw(st.integers(1, 9)) for _ in codes]
     c = [draw(st.integers(0, rows)) for rows in n]
-    counts = TypeCounts(len(attributes), *(np.array(column, dtype=np.int64) for column in (codes, n, c)))
+    counts = TypeCounts(
+        len(attributes), *(np.array(column, dtype=np.int64) for column in (codes, n, c))
+    )
     named = tuple(replace(attribute, name=f"a{i}") for i, attribute in enumerate(attributes))
     missing = draw(st.sampled_from(["drop", "indicator"]))
     tree = draw(st.none() | trees(len(attributes)))
@@ -284,21 +326,35 @@ def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
 
 @st.composite
 def _column(draw: st.DrawFn, name: str, n_rows: int) -> tuple[pa.Array, list[Attribute]]:
-    kind = draw(st.sampled_from([*_INTEGERS, "float32", "float64", "text", "bool", "codes", "levels"]))
+    kind = draw(
+        st.sampled_from([*_INTEGERS, "float32", "float64", "text", "bool", "codes", "levels"])
+    )
     known, arrow = _elements(kind, draw)
-    values = draw(st.lists(st.one_of(known, known, known, st.none()), min_size=n_rows, max_size=n_rows))
+    values = draw(
+        st.lists(st.one_of(known, known, known, st.none()), min_size=n_rows, max_size=n_rows)
+    )
     present = [value for value in values if value is not None and value == value]
     candidates = st.one_of(st.sampled_from(present), known) if present else known
-    asked = draw(st.lists(candidates.filter(lambda value: value == value), max_size=3, unique_by=repr))
+    asked = draw(
+        st.lists(candidates.filter(lambda value: value == value), max_size=3, unique_by=repr)
+    )
     attributes: list[Attribute] = []
     for value in asked:
         if kind in _INTEGERS or kind in ("float32", "float64"):
-            half = value + 0.5 if kind in _INTEGERS and abs(value) < 2**52 and draw(st.booleans()) else value
+            half = (
+                value + 0.5
+                if kind in _INTEGERS and abs(value) < 2**52 and draw(st.booleans())
+                else value
+            )
             cut = draw(st.sampled_from([half, half, half, None, np.inf, -np.inf]))
             other = draw(st.one_of(candidates, st.sampled_from([0.1, -np.inf, np.inf])))
-            attributes.append(draw(st.sampled_from([Above("", name, cut), _between(name, cut, other)])))
+            attributes.append(
+                draw(st.sampled_from([Above("", name, cut), _between(name, cut, other)]))
+            )
         elif kind == "bool":
-            attributes.append(draw(st.sampled_from([IsTrue("", name, True), Equals("", name, value)])))
+            attributes.append(
+                draw(st.sampled_from([IsTrue("", name, True), Equals("", name, value)]))
+            )
         else:
             attributes.append(draw(st.sampled_from([IsTrue, Equals]))("", name, value))
     if draw(st.booleans()) or not attributes:
@@ -321,7 +377,9 @@ def _elements(kind: str, draw: st.DrawFn) -> tuple[st.SearchStrategy[Any], pa.Da
         return st.one_of(st.integers(low, high), close), getattr(pa, kind)()
     if kind in ("float32", "float64", "levels"):
         width = 32 if kind == "float32" else 64
-        few = st.sampled_from([0.0, -0.0, 0.5, 1.0, float(np.float32(0.1)), np.inf, -np.inf, np.nan, 2.0**53, 1.0e300])
+        few = st.sampled_from(
+            [0.0, -0.0, 0.5, 1.0, float(np.float32(0.1)), np.inf, -np.inf, np.nan, 2.0**53, 1.0e300]
+        )
         return st.one_of(few if width == 64 else few.map(_single), st.floats(width=width)), getattr(
             pa, "float64" if width == 64 else "float32"
         )()

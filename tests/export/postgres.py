@@ -1,4 +1,6 @@
-"""A PostgreSQL server of one's own, in a temporary folder, reached by a Unix socket, ended when it is not needed."""
+"""A PostgreSQL server of one's own, in a temporary folder, reached by a Unix socket, ended when it
+is not needed.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,15 @@ _USER = "dnfscale"
 
 def server_programs() -> Path | None:
     """The folder of initdb and postgres; Debian keeps it off the search path."""
-    found = [Path(place).parent for place in (shutil.which("initdb"), shutil.which("postgres")) if place]
+    found = [
+        Path(place).parent for place in (shutil.which("initdb"), shutil.which("postgres")) if place
+    ]
     folders = [*found, *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
-    usable = [folder for folder in folders if (folder / "initdb").exists() and (folder / "postgres").exists()]
+    usable = [
+        folder
+        for folder in folders
+        if (folder / "initdb").exists() and (folder / "postgres").exists()
+    ]
     return usable[0] if usable and shutil.which("psql") else None
 
 
@@ -37,7 +45,9 @@ class Postgres:
         self._socket = socket
 
     def run(self, script: str) -> str:
-        """Carry out some SQL, and return what it prints; an error of the server is an AssertionError."""
+        """Carry out some SQL, and return what it prints; an error of the server is an
+        AssertionError.
+        """
         ended = self.try_run(script)
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
@@ -58,8 +68,12 @@ class Postgres:
         """Make a table anew, its rows numbered in the column «row number»."""
         columns = ["row number", *table.column_names]
         kinds = ["bigint", *(_type(kind) for kind in table.schema.types)]
-        listed = ", ".join(f"{_quoted(column)} {kind}" for column, kind in zip(columns, kinds, strict=True))
-        values = zip(range(table.num_rows), *(column.to_pylist() for column in table.columns), strict=True)
+        listed = ", ".join(
+            f"{_quoted(column)} {kind}" for column, kind in zip(columns, kinds, strict=True)
+        )
+        values = zip(
+            range(table.num_rows), *(column.to_pylist() for column in table.columns), strict=True
+        )
         lines = "\n".join("\t".join(map(_copied, row)) for row in values)
         self.run(
             f"DROP TABLE IF EXISTS {_quoted(name)};\nCREATE TABLE {_quoted(name)} ({listed});\n"
@@ -68,7 +82,9 @@ class Postgres:
 
     def answers(self, select: str, column: str = "prediction") -> list[str]:
         """What a SELECT of a loaded table gives for each row, in order."""
-        return self.run(f'SELECT {column} FROM (\n{select}\n) AS scored ORDER BY "row number";').splitlines()
+        return self.run(
+            f'SELECT {column} FROM (\n{select}\n) AS scored ORDER BY "row number";'
+        ).splitlines()
 
 
 @contextmanager
@@ -81,14 +97,37 @@ def private_server(programs: Path) -> Iterator[Postgres]:
         os.chown(folder, who["user"], who["group"])
     server = None
     try:
-        arguments = ["-D", str(folder / "data"), "-U", _USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        arguments = [
+            "-D",
+            str(folder / "data"),
+            "-U",
+            _USER,
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+        ]
         subprocess.run(
-            [programs / "initdb", *arguments], check=True, capture_output=True, timeout=PATIENCE_S, cwd=folder, **who
+            [programs / "initdb", *arguments],
+            check=True,
+            capture_output=True,
+            timeout=PATIENCE_S,
+            cwd=folder,
+            **who,
         )
         settings = ["listen_addresses=", "fsync=off", "max_connections=5", "shared_buffers=16MB"]
         with (folder / "log").open("wb") as log:
             server = subprocess.Popen(
-                [programs / "postgres", "-D", folder / "data", "-k", folder, *(f"--{setting}" for setting in settings)],
+                [
+                    programs / "postgres",
+                    "-D",
+                    folder / "data",
+                    "-k",
+                    folder,
+                    *(f"--{setting}" for setting in settings),
+                ],
                 stdout=log,
                 stderr=log,
                 cwd=folder,

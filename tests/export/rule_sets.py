@@ -35,7 +35,9 @@ class RuleSet:
         for field in root.iter(f"{_IN}DataField"):
             self._types[field.attrib["name"]] = field.attrib["dataType"]
             self._missing[field.attrib["name"]] = [
-                value.attrib["value"] for value in field if value.attrib.get("property") == "missing"
+                value.attrib["value"]
+                for value in field
+                if value.attrib.get("property") == "missing"
             ]
         self.fields = [field.attrib["name"] for field in model.iter(f"{_IN}MiningField")]
         rules = model.find(f"{_IN}RuleSet")

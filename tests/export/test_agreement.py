@@ -1,4 +1,6 @@
-"""What SQL in DuckDB, Python in a bare interpreter and PMML say of every row of a dataset is what predict says."""
+"""What SQL in DuckDB, Python in a bare interpreter and PMML say of every row of a dataset is what
+predict says.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +47,17 @@ def test_duckdb_says_of_a_parquet_file_what_predict_says(case, tmp_path):
 
 def test_duckdb_selects_the_rows_that_predict_accepts(case, tmp_path):
     file = tmp_path / "t.parquet"
-    pq.write_table(used(case).append_column("row number", pa.array(range(case.table.num_rows))), file)
+    pq.write_table(
+        used(case).append_column("row number", pa.array(range(case.table.num_rows))), file
+    )
     condition = export_sql(case.model)
     with duckdb.connect() as connection:
-        accepted = connection.sql(f"""SELECT "row number" FROM '{file}' WHERE {condition} ORDER BY 1""").fetchall()
-        rejected = connection.sql(f"""SELECT "row number" FROM '{file}' WHERE NOT {condition} ORDER BY 1""").fetchall()
+        accepted = connection.sql(
+            f"""SELECT "row number" FROM '{file}' WHERE {condition} ORDER BY 1"""
+        ).fetchall()
+        rejected = connection.sql(
+            f"""SELECT "row number" FROM '{file}' WHERE NOT {condition} ORDER BY 1"""
+        ).fetchall()
     answers = expected(case.model, case.table)
     assert [row for (row,) in accepted] == [row for row, answer in enumerate(answers) if answer]
     assert [row for (row,) in rejected] == [row for row, answer in enumerate(answers) if not answer]
@@ -60,7 +68,9 @@ def test_a_bare_interpreter_says_what_predict_says(case, tmp_path):
 
 
 def test_the_rule_set_says_what_predict_says(case):
-    assert RuleSet(export_pmml(case.model)).answers(used(case).to_pylist()) == expected(case.model, case.table)
+    assert RuleSet(export_pmml(case.model)).answers(used(case).to_pylist()) == expected(
+        case.model, case.table
+    )
 
 
 def test_the_model_file_says_what_the_model_says(case):

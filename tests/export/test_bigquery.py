@@ -1,4 +1,5 @@
-"""The SQL for BigQuery, read by a parser of its dialect and carried out by DuckDB after translation.
+"""The SQL for BigQuery, read by a parser of its dialect and carried out by DuckDB after
+translation.
 
 DuckDB orders NaN otherwise than BigQuery does, so these rows have none.
 """
@@ -18,7 +19,9 @@ from dnfscale.export.sql import export_sql
 from tests.export import examples
 from tests.export.examples import NAMES, TEXTS, Case, expected, formula, single, used
 
-sqlglot = pytest.importorskip("sqlglot", reason="sqlglot, which reads BigQuery's SQL, is not installed")
+sqlglot = pytest.importorskip(
+    "sqlglot", reason="sqlglot, which reads BigQuery's SQL, is not installed"
+)
 
 
 def test_bigquery_says_what_predict_says(case):
@@ -29,8 +32,14 @@ def test_bigquery_says_what_predict_says(case):
 @given(made=examples.cases())
 @settings(max_examples=60)
 def test_any_model_is_sql_that_bigquery_would_read(made):
-    [statement] = sqlglot.parse(export_sql(made.model, "bigquery", "my-project.d.t"), read="bigquery")
-    assert [part.name for part in statement.find(sqlglot.exp.Table).parts] == ["my-project", "d", "t"]
+    [statement] = sqlglot.parse(
+        export_sql(made.model, "bigquery", "my-project.d.t"), read="bigquery"
+    )
+    assert [part.name for part in statement.find(sqlglot.exp.Table).parts] == [
+        "my-project",
+        "d",
+        "t",
+    ]
     assert [select.alias for select in statement.selects] == ["", "prediction"]
 
 
@@ -38,7 +47,9 @@ def test_any_model_is_sql_that_bigquery_would_read(made):
 def test_a_text_reads_back_as_itself_from_one_line(text):
     sql = export_sql(single(Equals("a", "c", text)), "bigquery")
     assert "\n" not in sql
-    assert [token.token_type.name for token in sqlglot.tokenize(sql, read="bigquery")].count("STRING") == 1
+    assert [token.token_type.name for token in sqlglot.tokenize(sql, read="bigquery")].count(
+        "STRING"
+    ) == 1
     assert read_back(sql.removeprefix("COALESCE(`c` = ").removesuffix(", FALSE)"), "'") == text
 
 
@@ -47,7 +58,9 @@ def test_a_text_reads_back_as_itself_from_one_line(text):
 def test_a_name_reads_back_as_itself_from_one_line(name):
     sql = export_sql(single(Above("a", name, 1)), "bigquery")
     assert "\n" not in sql
-    assert [token.token_type.name for token in sqlglot.tokenize(sql, read="bigquery")].count("IDENTIFIER") == 1
+    assert [token.token_type.name for token in sqlglot.tokenize(sql, read="bigquery")].count(
+        "IDENTIFIER"
+    ) == 1
     assert read_back(sql.removeprefix("COALESCE(").removesuffix(" > 1, FALSE)"), "`") == name
 
 
@@ -64,7 +77,10 @@ def test_a_name_reads_back_as_itself_from_one_line(name):
     ],
 )
 def test_numbers_are_written_exactly(value, written):
-    assert export_sql(single(Above("a", "x", value)), "bigquery") == f"COALESCE(`x` > {written}, FALSE)"
+    assert (
+        export_sql(single(Above("a", "x", value)), "bigquery")
+        == f"COALESCE(`x` > {written}, FALSE)"
+    )
 
 
 def test_an_absence_is_null_or_nan():
@@ -83,7 +99,9 @@ def test_names_that_differ_in_case_only_are_refused():
 
 def translated(case: Case) -> list[bool]:
     """What DuckDB says, asked in its own words."""
-    [sql] = sqlglot.transpile(export_sql(case.model, "bigquery", "t"), read="bigquery", write="duckdb")
+    [sql] = sqlglot.transpile(
+        export_sql(case.model, "bigquery", "t"), read="bigquery", write="duckdb"
+    )
     with duckdb.connect() as connection:
         connection.register("t", case.table)
         return [row[-1] for row in connection.sql(sql).fetchall()]
@@ -91,7 +109,9 @@ def translated(case: Case) -> list[bool]:
 
 def without_nan(table: pa.Table) -> pa.Table:
     columns = {
-        name: pa.array([None if value != value else value for value in table.column(name).to_pylist()], kind)
+        name: pa.array(
+            [None if value != value else value for value in table.column(name).to_pylist()], kind
+        )
         for name, kind in zip(table.column_names, table.schema.types, strict=True)
     }
     return pa.table(columns)

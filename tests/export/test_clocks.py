@@ -42,12 +42,18 @@ YEARS = (-2_208_988_800, -978_307_200, -31_536_000, 0, 1_704_067_200, 2_145_916_
 
 
 def column(kind: pa.DataType) -> pa.Array:
-    """Dates and times of several years, among them every hour around changes of the clock, and some missing."""
+    """Dates and times of several years, among them every hour around changes of the clock, and some
+    missing.
+    """
     random = np.random.default_rng(5)
     hours = [
-        change + 1800 * step for change in (1_711_846_800, 1_729_990_800, 1_730_613_600) for step in range(-30, 30)
+        change + 1800 * step
+        for change in (1_711_846_800, 1_729_990_800, 1_730_613_600)
+        for step in range(-30, 30)
     ]
-    seconds = np.concatenate([hours, random.choice(YEARS, 700) + random.integers(0, 31_536_000, 700)])
+    seconds = np.concatenate(
+        [hours, random.choice(YEARS, 700) + random.integers(0, 31_536_000, 700)]
+    )
     if pa.types.is_date(kind):
         values = pa.array((seconds // 86_400).astype(np.int32), pa.int32()).cast(kind)
     elif pa.types.is_time(kind):
@@ -70,7 +76,11 @@ def model_of(kind: pa.DataType) -> Model:
         attributes.append(Equals("march", month, "March"))
     terms = [[(0, True), (1, False)], [(0, False), (1, True)]]
     if len(attributes) > 2:
-        terms = [[(0, True), (len(attributes) - 1, False)], [(2, True)], [(1, False), (len(attributes) - 1, True)]]
+        terms = [
+            [(0, True), (len(attributes) - 1, False)],
+            [(2, True)],
+            [(1, False), (len(attributes) - 1, True)],
+        ]
     if not pa.types.is_date(kind):
         noon, lunch = len(attributes), len(attributes) + 1
         attributes += [Between("noon", hour, 10, 13.5), Between("lunch", hour, -float("inf"), 12)]
@@ -84,11 +94,17 @@ def case(request: pytest.FixtureRequest) -> tuple[Model, pa.Table]:
     return model_of(kind), pa.table({"when": column(kind)})
 
 
-def test_duckdb_says_what_predict_says(case: tuple[Model, pa.Table], connection: duckdb.DuckDBPyConnection) -> None:
+def test_duckdb_says_what_predict_says(
+    case: tuple[Model, pa.Table], connection: duckdb.DuckDBPyConnection
+) -> None:
     model, table = case
     connection.execute(f"SET TimeZone = '{SESSION_ZONE}'")
     connection.register("t", table)
-    found = connection.sql(export_sql(model, table="t", probability=True)).project("prediction, probability").fetchall()
+    found = (
+        connection.sql(export_sql(model, table="t", probability=True))
+        .project("prediction, probability")
+        .fetchall()
+    )
     assert [answer for answer, _ in found] == expected(model, table)
     assert 0 < sum(expected(model, table)) < table.num_rows
 
@@ -98,7 +114,9 @@ def test_postgres_says_what_predict_says(case: tuple[Model, pa.Table], postgres:
     postgres.load(table, "t")
     zone = f"SET TimeZone = '{SESSION_ZONE}';\n"
     select = export_sql(model, "postgres", "t")
-    answers = postgres.run(f'{zone}SELECT prediction FROM (\n{select}\n) AS s ORDER BY "row number";').splitlines()
+    answers = postgres.run(
+        f'{zone}SELECT prediction FROM (\n{select}\n) AS s ORDER BY "row number";'
+    ).splitlines()
     assert [answer == "t" for answer in answers] == expected(model, table)
 
 
@@ -134,16 +152,23 @@ def test_people_read_which_part_of_what_on_which_clock() -> None:
         *(Above(f"h{cut}", Part("t", Unit.HOUR, "Europe/Helsinki"), cut) for cut in (8, 17)),
     ]
     model = formula(attributes, [[(0, False), (1, True), (2, False)]])
-    assert export_text(model).endswith('weekday of "seen at" ≠ Monday and 8 < hour of t (Europe/Helsinki) ≤ 17')
+    assert export_text(model).endswith(
+        'weekday of "seen at" ≠ Monday and 8 < hour of t (Europe/Helsinki) ≤ 17'
+    )
     assert r"8 < \text{hour of t (Europe/Helsinki)} \le 17" in export_latex(model)
-    with pytest.raises(DataError, match=r"PMML has no parts of dates.*weekday of seen at; export to SQL or Python"):
+    with pytest.raises(
+        DataError, match=r"PMML has no parts of dates.*weekday of seen at; export to SQL or Python"
+    ):
         export_pmml(model)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"part": "minute"}, r"attributes\[0\]\.part must be one of weekday, hour, month, got 'minute'"),
+        (
+            {"part": "minute"},
+            r"attributes\[0\]\.part must be one of weekday, hour, month, got 'minute'",
+        ),
         ({"zone": "'; DROP TABLE t; --"}, r"attributes\[0\]\.zone must be the name of a time zone"),
         ({"zone": 3}, r"attributes\[0\]\.zone must be text"),
         (
@@ -151,14 +176,27 @@ def test_people_read_which_part_of_what_on_which_clock() -> None:
             r"attributes\[0\]\.test must be 'above' or 'between' for the part 'hour'",
         ),
         ({"part": "weekday"}, r"attributes\[0\]\.test must be 'equals' for the part 'weekday'"),
-        ({"part": "month", "test": "equals", "value": "Monday"}, r"attributes\[0\]\.value must be one of January, "),
+        (
+            {"part": "month", "test": "equals", "value": "Monday"},
+            r"attributes\[0\]\.value must be one of January, ",
+        ),
         ({"value": "17"}, r"attributes\[0\]\.value must be a number"),
-        ({"test": "between"}, r"attributes\[0\]\.value must be a list of two ends for the test 'between', got 17"),
-        ({"part": "month", "test": "between", "value": [1, 2]}, r"\.test must be 'equals' for the part 'month'"),
+        (
+            {"test": "between"},
+            r"attributes\[0\]\.value must be a list of two ends for the test 'between', got 17",
+        ),
+        (
+            {"part": "month", "test": "between", "value": [1, 2]},
+            r"\.test must be 'equals' for the part 'month'",
+        ),
     ],
 )
-def test_a_model_file_with_a_part_that_there_is_not_is_refused(changes: dict[str, Any], message: str) -> None:
-    record = model_record(formula([Above("late", Part("when", Unit.HOUR, "UTC"), 17)], [[(0, True)]]))
+def test_a_model_file_with_a_part_that_there_is_not_is_refused(
+    changes: dict[str, Any], message: str
+) -> None:
+    record = model_record(
+        formula([Above("late", Part("when", Unit.HOUR, "UTC"), 17)], [[(0, True)]])
+    )
     record["attributes"][0] |= changes
     with pytest.raises(DataError, match=message):
         parse_model(record)

@@ -50,7 +50,11 @@ def test_what_is_escaped_is_ascii_with_braces_that_match(text):
 
 def test_conditions_read_like_mathematics():
     model = formula(
-        [Above("a", "bare_nuclei", 3), IsTrue("s", "smoker", True), Equals("c", "colour", "dark red")],
+        [
+            Above("a", "bare_nuclei", 3),
+            IsTrue("s", "smoker", True),
+            Equals("c", "colour", "dark red"),
+        ],
         [[(0, True), (1, False)], [(1, True), (2, False), (0, False)]],
         target="class",
         positive=(2, 4),
@@ -58,14 +62,22 @@ def test_conditions_read_like_mathematics():
     assert export_latex(model).splitlines() == [
         r"\begin{align*}",
         r"\text{class} \in \{2, 4\} \iff {} & \text{bare\_nuclei} > 3 \land \lnot \text{smoker} \\",
-        r"\lor {} & \text{bare\_nuclei} \le 3 \land \text{smoker} \land \text{colour} \ne \text{dark red}",
+        (
+            r"\lor {} & \text{bare\_nuclei} \le 3 \land \text{smoker} \land \text{colour} \ne "
+            r"\text{dark red}"
+        ),
         r"\end{align*}",
     ]
 
 
 @pytest.mark.parametrize(
     ("cut", "written"),
-    [(38.0, "38"), (1e-05, r"1 \times 10^{-5}"), (1.5e300, r"1.5 \times 10^{300}"), (float("-inf"), r"-\infty")],
+    [
+        (38.0, "38"),
+        (1e-05, r"1 \times 10^{-5}"),
+        (1.5e300, r"1.5 \times 10^{300}"),
+        (float("-inf"), r"-\infty"),
+    ],
 )
 def test_numbers_are_set_as_such(cut, written):
     assert rf"\text{{x}} > {written}" in export_latex(single(Above("a", "x", cut)))
@@ -75,12 +87,16 @@ def test_an_interval_is_set_as_one_and_in_brackets_after_a_not():
     interval, cut = Between("a", "b_c", 1.0, float("inf")), Above("b", "b_c", 2)
     assert r"1 < \text{b\_c} \le \infty" in export_latex(single(interval))
     assert r"\lnot (1 < \text{b\_c} \le \infty)" in export_latex(single(interval, False))
-    assert r"1 < \text{b\_c} \le 2" in export_latex(formula([interval, cut], [[(0, True), (1, False)]]))
+    assert r"1 < \text{b\_c} \le 2" in export_latex(
+        formula([interval, cut], [[(0, True), (1, False)]])
+    )
     assert r"\text{x} > \text{nothing}" in export_latex(single(Between("a", "x", None, None)))
 
 
 def test_a_note_says_what_missing_values_do():
-    model = formula([Above("a", "x", 1), IsMissing("m", "x")], [[(0, False), (1, False)]], missing="indicator")
+    model = formula(
+        [Above("a", "x", 1), IsMissing("m", "x")], [[(0, False), (1, False)]], missing="indicator"
+    )
     assert r"\text{ is not missing}" in export_latex(model)
     assert "where a value is missing" in export_latex(model)
 
@@ -95,11 +111,21 @@ def test_everything_compiles(engine, tmp_path):
         formula([Above("a", "x", 1)], []),
         formula([Between("a", "x", 1, 2)], [[(0, False)]], missing="indicator"),
         formula([Above("a", "x", None)], [[(0, False)], []]),
-        *(formula([Above("a", name, -1.5e-7)], [[(0, True)]], target=name, positive=(name,)) for name in NAMES),
-        *(single(Equals("a", "c", text), False) for text in (*TEXTS, "ÀÉÎÕÜŠŽŐ ąęł ÆŒØ §°µ€£±×²³≤≥≠–— ǖ ﬁ")),
+        *(
+            formula([Above("a", name, -1.5e-7)], [[(0, True)]], target=name, positive=(name,))
+            for name in NAMES
+        ),
+        *(
+            single(Equals("a", "c", text), False)
+            for text in (*TEXTS, "ÀÉÎÕÜŠŽŐ ąęł ÆŒØ §°µ€£±×²³≤≥≠–— ǖ ﬁ")
+        ),
     ]
     body = "\n".join(map(export_latex, models))
-    document = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n" + body + "\n\\end{document}\n"
+    document = (
+        "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
+        + body
+        + "\n\\end{document}\n"
+    )
     (tmp_path / "t.tex").write_text(document, encoding="ascii")
     ended = subprocess.run(
         [engine, "-interaction=nonstopmode", "-halt-on-error", "t.tex"],

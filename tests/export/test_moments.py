@@ -29,18 +29,25 @@ from tests.quantities import COLUMNS, with_nulls
 
 
 def model_of(column: pa.Array) -> Model:
-    """A cut and two intervals that overlap, as they are and negated; their ends are values of the column."""
+    """A cut and two intervals that overlap, as they are and negated; their ends are values of the
+    column.
+    """
     measure = measure_of(column.type)
     assert measure is not None
     numbers = [int(row["x"] * measure.steps) for row in exact_rows(pa.table({"x": column}))]
-    cuts = [Quantity(measure, number) for number in np.array(sorted(numbers), dtype=object)[[20, 80, 120, 200]]]
+    cuts = [
+        Quantity(measure, number)
+        for number in np.array(sorted(numbers), dtype=object)[[20, 80, 120, 200]]
+    ]
     assert cuts == sorted(set(cuts))
     attributes: list[Attribute] = [
         Above("above", "when", cuts[1]),
         Between("low", "when", cuts[0], cuts[2]),
         Between("high", "when", cuts[1], cuts[3]),
     ]
-    return formula(attributes, [[(0, False), (1, True)], [(1, False), (2, True)], [(0, False), (1, False)]])
+    return formula(
+        attributes, [[(0, False), (1, True)], [(1, False), (2, True)], [(0, False), (1, False)]]
+    )
 
 
 @pytest.fixture(params=COLUMNS)
@@ -57,7 +64,9 @@ def test_predict_says_what_fractions_say(case: tuple[Model, pa.Table]) -> None:
     assert 0 < sum(expected(model, table)) < table.num_rows
 
 
-def test_duckdb_says_what_predict_says(case: tuple[Model, pa.Table], connection: duckdb.DuckDBPyConnection) -> None:
+def test_duckdb_says_what_predict_says(
+    case: tuple[Model, pa.Table], connection: duckdb.DuckDBPyConnection
+) -> None:
     model, table = case
     if pa.types.is_duration(table["when"].type):
         # Databases read what Parquet stores of a duration, a whole number.
@@ -93,5 +102,8 @@ def test_people_read_the_values_and_pmml_refuses_them(case: tuple[Model, pa.Tabl
     assert f"{low.low} < when ≤ {low.high}" in export_text(formula([low], [[(0, True)]]))
     assert r"\text{when} \le " in export_latex(model)
     assert all(export_sql(model, dialect) for dialect in DIALECTS)
-    with pytest.raises(DataError, match=r"^PMML has no exact .*s that its readers agree on, but the model cuts 'when'"):
+    with pytest.raises(
+        DataError,
+        match=r"^PMML has no exact .*s that its readers agree on, but the model cuts 'when'",
+    ):
         export_pmml(formula([low], [[(0, True)]]))

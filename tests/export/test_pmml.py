@@ -21,12 +21,16 @@ IN = "{http://www.dmg.org/PMML-4_4}"
 
 @pytest.fixture(scope="session")
 def schema():
-    etree = pytest.importorskip("lxml.etree", reason="lxml, which checks XML by a schema, is not installed")
+    etree = pytest.importorskip(
+        "lxml.etree", reason="lxml, which checks XML by a schema, is not installed"
+    )
     return etree.XMLSchema(etree.parse(str(SCHEMA)))
 
 
 def check(schema, document):
-    etree = pytest.importorskip("lxml.etree", reason="lxml, which checks XML by a schema, is not installed")
+    etree = pytest.importorskip(
+        "lxml.etree", reason="lxml, which checks XML by a schema, is not installed"
+    )
     schema.assertValid(etree.fromstring(document.encode()))
 
 
@@ -40,7 +44,9 @@ def test_the_rules_of_a_dataset_are_valid(case, schema):
 
 
 def test_the_schema_sees_what_is_wrong(schema):
-    etree = pytest.importorskip("lxml.etree", reason="lxml, which checks XML by a schema, is not installed")
+    etree = pytest.importorskip(
+        "lxml.etree", reason="lxml, which checks XML by a schema, is not installed"
+    )
     right = export_pmml(examples.breast_cancer().model)
     for old, new in (
         ('operator="greaterThan"', 'operator="over"'),
@@ -61,8 +67,16 @@ def test_any_model_is_valid_and_agrees_on_any_rows(made, schema):
     asked = {a.column for a in made.model.tau.attributes if not isinstance(a, IsMissing)}
     for name in set(made.table.column_names) - asked:
         assume("NaN" not in made.table.column(name).to_pylist())
-    written = [name for a in made.model.tau.attributes for name in (a.column, getattr(a, "value", ""))]
-    assume(not any((c < " " and c not in "\t\n\r") or c in "\ufffe\uffff" for text in written for c in str(text)))
+    written = [
+        name for a in made.model.tau.attributes for name in (a.column, getattr(a, "value", ""))
+    ]
+    assume(
+        not any(
+            (c < " " and c not in "\t\n\r") or c in "\ufffe\uffff"
+            for text in written
+            for c in str(text)
+        )
+    )
     document = export_pmml(made.model)
     check(schema, document)
     assert RuleSet(document).answers(made.table.to_pylist()) == expected(made.model, made.table)
@@ -70,9 +84,13 @@ def test_any_model_is_valid_and_agrees_on_any_rows(made, schema):
 
 @pytest.mark.parametrize("text", [*dict.fromkeys([*NAMES, *TEXTS])])
 def test_a_name_or_a_text_comes_back_as_it_was_or_is_refused(text, schema):
-    model = formula([Equals("a", text or "c", text)], [[(0, True)], [(0, False)]], target=text, positive=(text,))
+    model = formula(
+        [Equals("a", text or "c", text)], [[(0, True)], [(0, False)]], target=text, positive=(text,)
+    )
     if any(ord(c) < 32 and c not in "\t\n\r" for c in text):
-        with pytest.raises(DataError, match=r"^XML has no character U\+00.., but the model has it in"):
+        with pytest.raises(
+            DataError, match=r"^XML has no character U\+00.., but the model has it in"
+        ):
             export_pmml(model)
         return
     document = export_pmml(model)
@@ -129,15 +147,31 @@ def test_whole_numbers_beyond_floats_are_told_apart(low, holds, schema):
     model = single(Between("a", "x", low, 2**53 + 1), holds)
     document = export_pmml(model)
     check(schema, document)
-    table = pa.table({"x": [-(2**63), 2, 3, *(2**53 + step for step in range(-2, 4)), 2**63 - 1, None]})
+    table = pa.table(
+        {"x": [-(2**63), 2, 3, *(2**53 + step for step in range(-2, 4)), 2**63 - 1, None]}
+    )
     assert RuleSet(document).answers(table.to_pylist()) == expected(model, table)
 
 
 def test_a_rule_has_its_rows():
-    model = formula([Above("a", "x", 1), Above("b", "z", 1)], [[(0, True)], [(0, False), (1, True)]])
+    model = formula(
+        [Above("a", "x", 1), Above("b", "z", 1)], [[(0, True)], [(0, False), (1, True)]]
+    )
     first, second = ET.fromstring(export_pmml(model).encode()).iter(f"{IN}SimpleRule")
-    assert first.attrib == {"id": "0", "score": "true", "recordCount": "2", "nbCorrect": "2", "confidence": "1"}
-    assert second.attrib == {"id": "1", "score": "true", "recordCount": "1", "nbCorrect": "1", "confidence": "1"}
+    assert first.attrib == {
+        "id": "0",
+        "score": "true",
+        "recordCount": "2",
+        "nbCorrect": "2",
+        "confidence": "1",
+    }
+    assert second.attrib == {
+        "id": "1",
+        "score": "true",
+        "recordCount": "1",
+        "nbCorrect": "1",
+        "confidence": "1",
+    }
 
 
 def test_the_output_has_a_name_of_its_own():

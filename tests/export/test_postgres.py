@@ -18,7 +18,9 @@ def test_postgresql_says_what_predict_says(case, postgres):
     select = export_sql(case.model, "postgres", "it's a table", probability=True)
     answers = postgres.answers(select, "concat(prediction, ' ', probability)")
     probabilities = case.model.probabilities()[types(case.model, case.table)].tolist()
-    answered = [(said == "t", float(number)) for said, number in (answer.split() for answer in answers)]
+    answered = [
+        (said == "t", float(number)) for said, number in (answer.split() for answer in answers)
+    ]
     assert answered == list(zip(expected(case.model, case.table), probabilities, strict=True))
 
 
@@ -33,7 +35,9 @@ def test_postgresql_agrees_on_any_model_and_any_rows(made, postgres):
 def test_every_hostile_text_is_told_from_all_others(postgres):
     table = pa.table({"c": [*TEXTS, None]})
     postgres.load(table, "t")
-    listed = ",\n".join(f"{export_sql(single(Equals('a', 'c', text)), 'postgres')}::int" for text in TEXTS)
+    listed = ",\n".join(
+        f"{export_sql(single(Equals('a', 'c', text)), 'postgres')}::int" for text in TEXTS
+    )
     rows = postgres.run(f'SELECT {listed} FROM t ORDER BY "row number";').splitlines()
     assert [row.split("|") for row in rows] == [
         ["1" if text == value else "0" for text in TEXTS] for value in (*TEXTS, None)
@@ -42,7 +46,13 @@ def test_every_hostile_text_is_told_from_all_others(postgres):
 
 @pytest.mark.parametrize(
     "attribute",
-    [Equals("a", "c", "1"), Equals("a", "c", 1), Above("a", "c", 0), Between("a", "c", 0, 2), IsTrue("a", "c", True)],
+    [
+        Equals("a", "c", "1"),
+        Equals("a", "c", 1),
+        Above("a", "c", 0),
+        Between("a", "c", 0, 2),
+        IsTrue("a", "c", True),
+    ],
 )
 def test_a_column_of_another_type_is_refused(postgres, attribute):
     other = pa.array([1]) if attribute == Equals("a", "c", "1") else pa.array(["1"])
@@ -53,7 +63,9 @@ def test_a_column_of_another_type_is_refused(postgres, attribute):
 
 
 @pytest.mark.parametrize("holds", [True, False])
-@pytest.mark.parametrize("column", [pa.array([1.5, float("nan"), None], pa.float32()), pa.array(["NaN", "x", None])])
+@pytest.mark.parametrize(
+    "column", [pa.array([1.5, float("nan"), None], pa.float32()), pa.array(["NaN", "x", None])]
+)
 def test_what_is_only_asked_for_its_absence_may_be_of_any_type(postgres, column, holds):
     postgres.load(pa.table({"c": column}), "t")
     model = single(IsMissing("a", "c"), holds)
@@ -63,14 +75,19 @@ def test_what_is_only_asked_for_its_absence_may_be_of_any_type(postgres, column,
 
 def test_a_text_with_nul_cannot_be_there():
     with pytest.raises(
-        DataError, match=r"^PostgreSQL has no texts with the character NUL, but the model compares with"
+        DataError,
+        match=r"^PostgreSQL has no texts with the character NUL, but the model compares with",
     ):
         export_sql(single(Equals("a", "c", "x\0y")), "postgres")
 
 
 def test_names_that_are_cut_to_the_same_are_refused():
     long = "x" * 63
-    model = examples.formula([Above("a", long + "1", 0), Above("b", long + "2", 0)], [[(0, True), (1, True)]])
-    with pytest.raises(DataError, match=r"^PostgreSQL takes the columns 'x+1' and 'x+2' for the same"):
+    model = examples.formula(
+        [Above("a", long + "1", 0), Above("b", long + "2", 0)], [[(0, True), (1, True)]]
+    )
+    with pytest.raises(
+        DataError, match=r"^PostgreSQL takes the columns 'x+1' and 'x+2' for the same"
+    ):
         export_sql(model, "postgres")
     assert export_sql(model, "duckdb")

@@ -1,4 +1,6 @@
-"""The exported function where a caller is easily mistaken; that it agrees on all rows is in test_agreement."""
+"""The exported function where a caller is easily mistaken; that it agrees on all rows is in
+test_agreement.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,10 @@ def test_it_reads_like_the_formula():
 
 def test_a_column_that_is_absent_is_an_error_and_no_missing_value():
     predict = made(single(Above("a", "age", 38)))
-    with pytest.raises(KeyError, match="expected the column 'age', but the row does not have it; None means missing"):
+    with pytest.raises(
+        KeyError,
+        match="expected the column 'age', but the row does not have it; None means missing",
+    ):
         predict({"Age": 40})
     assert predict({"age": None}) is False
     assert predict({"age": float("nan")}) is False
@@ -108,21 +113,33 @@ def test_infinite_cuts_and_large_whole_numbers_are_compared_exactly():
     assert made(single(Above("a", "x", float("inf"))))({"x": float("inf")}) is False
     assert made(single(Above("a", "x", float(2**53))))({"x": np.int64(2**53 + 1)}) is True
     assert made(single(Equals("a", "x", 2**53 + 1)))({"x": float(2**53)}) is False
-    assert made(single(Between("a", "x", float("-inf"), 2.0**53)))({"x": np.int64(2**53 + 1)}) is False
-    assert made(single(Between("a", "x", 2.0**53, float("inf"))))({"x": np.int64(2**53 + 1)}) is True
+    assert (
+        made(single(Between("a", "x", float("-inf"), 2.0**53)))({"x": np.int64(2**53 + 1)}) is False
+    )
+    assert (
+        made(single(Between("a", "x", 2.0**53, float("inf"))))({"x": np.int64(2**53 + 1)}) is True
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_name_is_safe_in_a_file(name, tmp_path):
     model = formula(
-        [Above(name, name, 1), IsMissing(f"{name} ", name), Equals(f"{name}_", "other " + name, name)],
+        [
+            Above(name, name, 1),
+            IsMissing(f"{name} ", name),
+            Equals(f"{name}_", "other " + name, name),
+        ],
         [[(0, True)], [(1, True), (2, True)]],
         target=name,
         positive=(name,),
         provenance={name: name},
     )
     file = tmp_path / "exported.py"
-    asked = f"print([predict({{{name!r}: x, {'other ' + name!r}: {name!r}}}) for x in (0, 2, None)])"
+    asked = (
+        f"print([predict({{{name!r}: x, {'other ' + name!r}: {name!r}}}) for x in (0, 2, None)])"
+    )
     file.write_text(export_python(model) + "\n\n\n" + asked + "\n", encoding="utf-8")
-    ended = subprocess.run([sys.executable, "-I", "-S", file], capture_output=True, text=True, check=False, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-I", "-S", file], capture_output=True, text=True, check=False, timeout=60
+    )
     assert (ended.stdout, ended.stderr) == ("[False, True, True]\n", "")

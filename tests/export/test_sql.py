@@ -28,7 +28,12 @@ def ask(connection, model, table):
 
 def test_one_term_a_line_in_the_order_of_the_formula():
     model = formula(
-        [Above("a", "age", 38), IsTrue("s", "smoker", True), Equals("c", "colour", "red"), IsMissing("m", "colour")],
+        [
+            Above("a", "age", 38),
+            IsTrue("s", "smoker", True),
+            Equals("c", "colour", "red"),
+            IsMissing("m", "colour"),
+        ],
         [[(0, True), (1, False)], [(1, True), (2, True), (3, False)], [(2, False)]],
     )
     assert export_sql(model).splitlines() == [
@@ -42,7 +47,9 @@ def test_one_term_a_line_in_the_order_of_the_formula():
 
 
 def test_a_select_has_all_columns_and_the_prediction():
-    model = formula([IsTrue("s", "smoker", True), IsTrue("b", "b", False)], [[(0, True)], [(1, False)]])
+    model = formula(
+        [IsTrue("s", "smoker", True), IsTrue("b", "b", False)], [[(0, True)], [(1, False)]]
+    )
     assert export_sql(model, table="people").splitlines() == [
         "SELECT",
         "  *,",
@@ -97,7 +104,10 @@ def test_an_interval_is_two_comparisons_and_its_negation_is_never_null(dialect, 
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
-        (pa.float64(), [NAN, np.copysign(NAN, -1), None, INF, -INF, 5.0, np.nextafter(5.0, 6), 4.9, -0.0]),
+        (
+            pa.float64(),
+            [NAN, np.copysign(NAN, -1), None, INF, -INF, 5.0, np.nextafter(5.0, 6), 4.9, -0.0],
+        ),
         (pa.float32(), [NAN, np.copysign(NAN, -1), None, INF, -INF, 5.0, 5.0000005, 4.9]),
         (pa.int64(), [None, 5, 6, 2**63 - 1, -(2**63)]),
         (pa.uint64(), [None, 5, 6, 2**64 - 1, 0]),
@@ -132,21 +142,30 @@ def test_nan_is_above_nothing_in_a_parquet_file_whose_footer_does_not_know_of_it
             IsMissing("a", "x"),
         ):
             model = single(attribute, holds)
-            answers = [row[-1] for row in connection.sql(export_sql(model, table=str(file))).fetchall()]
+            answers = [
+                row[-1] for row in connection.sql(export_sql(model, table=str(file))).fetchall()
+            ]
             assert answers == expected(model, table)
-            # Of a row group with one number besides NaN, DuckDB 2.0 takes all rows for that number in a WHERE clause.
+            # Of a row group with one number besides NaN, DuckDB 2.0 takes all rows for that number
+            # in a WHERE clause.
             if row_group_size < 3:
                 continue
-            found = connection.sql(f"SELECT count(*) FROM '{file}' WHERE {export_sql(model)}").fetchall()
+            found = connection.sql(
+                f"SELECT count(*) FROM '{file}' WHERE {export_sql(model)}"
+            ).fetchall()
             assert found == [(sum(answers),)]
 
 
-@pytest.mark.parametrize("cut", [2**53 + 1, -(2**53) - 1, 2**53, float(2**53), float(2**62), 2**62 + 1, 2**63 + 1])
+@pytest.mark.parametrize(
+    "cut", [2**53 + 1, -(2**53) - 1, 2**53, float(2**53), float(2**62), 2**62 + 1, 2**63 + 1]
+)
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint64()])
 def test_whole_numbers_beyond_floats_are_told_apart(connection, kind, cut):
     near = [int(cut) + step for step in (-2, -1, 0, 1, 2)]
     low, high = (0, 2**64 - 1) if kind == pa.uint64() else (-(2**63), 2**63 - 1)
-    table = pa.table({"x": pa.array([value for value in [low, *near, high] if low <= value <= high], kind)})
+    table = pa.table(
+        {"x": pa.array([value for value in [low, *near, high] if low <= value <= high], kind)}
+    )
     for attribute in (
         Above("a", "x", cut),
         Equals("a", "x", cut),
@@ -170,7 +189,9 @@ def test_a_float32_column_is_cut_where_the_model_cuts_it(connection):
             assert sum(expected(model, table)) >= (isinstance(model.tau.attributes[0], Equals))
 
 
-@pytest.mark.parametrize("cut", [0.30000000000000004, 0.1 + 0.7, 1 / 3, 123456.78901234567, 5e-324, 1.7e308])
+@pytest.mark.parametrize(
+    "cut", [0.30000000000000004, 0.1 + 0.7, 1 / 3, 123456.78901234567, 5e-324, 1.7e308]
+)
 def test_a_cut_of_seventeen_digits_is_that_very_number(connection, cut):
     table = pa.table({"x": [np.nextafter(cut, -np.inf), cut, np.nextafter(cut, np.inf)]})
     assert ask(connection, single(Above("a", "x", cut)), table) == [False, False, True]
@@ -181,7 +202,10 @@ def test_any_name_can_be_that_of_a_column(connection, name, tmp_path):
     table = pa.table({name: [1.0, 2.0, None], "other": [5.0, 5.0, 5.0]})
     file = tmp_path / "t.parquet"
     pq.write_table(table, file)
-    model = formula([Above("a", name, 1.5), Above("o", "other", 1)], [[(0, True), (1, True)], [(0, False), (1, False)]])
+    model = formula(
+        [Above("a", name, 1.5), Above("o", "other", 1)],
+        [[(0, True), (1, True)], [(0, False), (1, False)]],
+    )
     found = connection.sql(export_sql(model, table=str(file))).fetchall()
     assert [row[-1] for row in found] == [False, True, False]
 
@@ -189,8 +213,12 @@ def test_any_name_can_be_that_of_a_column(connection, name, tmp_path):
 def test_every_hostile_text_is_told_from_all_others(connection):
     texts = [*TEXTS, "x\0y", "\0", "x\0", "x"]
     connection.register("t", pa.table({"c": [*texts, None]}))
-    listed = ",\n".join(f"{export_sql(single(Equals('a', 'c', text)))}, {differs(text)}" for text in texts)
-    for value, found in zip([*texts, None], connection.sql(f"SELECT {listed} FROM t").fetchall(), strict=True):
+    listed = ",\n".join(
+        f"{export_sql(single(Equals('a', 'c', text)))}, {differs(text)}" for text in texts
+    )
+    for value, found in zip(
+        [*texts, None], connection.sql(f"SELECT {listed} FROM t").fetchall(), strict=True
+    ):
         assert found[::2] == tuple(text == value for text in texts)
         assert found[1::2] == tuple(text != value for text in texts)
 
@@ -202,7 +230,10 @@ def differs(text):
 def test_a_category_of_a_dictionary_need_not_be_one_of_its_values(connection):
     connection.execute("CREATE TYPE colour AS ENUM ('red', '1'); CREATE TABLE t (c colour)")
     connection.execute("INSERT INTO t VALUES ('red'), ('1'), (NULL)")
-    asked = {text: connection.sql(export_sql(single(Equals("a", "c", text)), table="t")) for text in ("red", "1", "2")}
+    asked = {
+        text: connection.sql(export_sql(single(Equals("a", "c", text)), table="t"))
+        for text in ("red", "1", "2")
+    }
     assert {text: [row[-1] for row in rows.fetchall()] for text, rows in asked.items()} == {
         "red": [True, False, False],
         "1": [False, True, False],
@@ -286,7 +317,9 @@ def test_what_is_no_name_of_a_table_is_refused(table):
 
 
 def test_an_unknown_dialect_is_refused():
-    with pytest.raises(SpecError, match=r"^dialect must be one of duckdb, postgres, bigquery, got 'oracle'$"):
+    with pytest.raises(
+        SpecError, match=r"^dialect must be one of duckdb, postgres, bigquery, got 'oracle'$"
+    ):
         export_sql(single(Above("a", "x", 1)), "oracle")
 
 
@@ -296,7 +329,9 @@ def test_a_probability_needs_a_table():
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize(("name", "trouble"), [("", "an empty name"), ("a\0b", "the character NUL in its name")])
+@pytest.mark.parametrize(
+    ("name", "trouble"), [("", "an empty name"), ("a\0b", "the character NUL in its name")]
+)
 def test_a_name_that_no_column_can_have_is_refused(dialect, name, trouble):
     with pytest.raises(DataError, match=f"^{DIALECTS[dialect].title} has no column with {trouble}"):
         export_sql(single(Above("a", name, 1)), dialect)
@@ -325,9 +360,13 @@ def test_names_that_differ_in_case_only_are_refused_where_they_are_the_same():
         ("x" * 63 + "a", ("x" * 63 + "A",), {"duckdb", "bigquery", "postgres"}),
     ],
 )
-def test_a_column_that_may_be_taken_for_another_of_the_dataset_is_refused(connection, column, others, refusing):
+def test_a_column_that_may_be_taken_for_another_of_the_dataset_is_refused(
+    connection, column, others, refusing
+):
     model = formula(
-        [Above("a", column, 1), Above("b", "z", 2)], [[(0, True), (1, True)]], lookalikes={column: tuple(others)}
+        [Above("a", column, 1), Above("b", "z", 2)],
+        [[(0, True), (1, True)]],
+        lookalikes={column: tuple(others)},
     )
     for name, dialect in DIALECTS.items():
         if name not in refusing:
@@ -337,23 +376,31 @@ def test_a_column_that_may_be_taken_for_another_of_the_dataset_is_refused(connec
             export_sql(model, name)
         told = str(caught.value)
         assert told.startswith(f"{dialect.title} takes the columns ")
-        assert f"for the same, and may read another column as {column!r} than the one learned from; " in told
+        assert (
+            f"for the same, and may read another column as {column!r} than the one learned from; "
+            in told
+        )
         assert told.endswith(
-            "name one otherwise and learn again, or export to a language that tells them apart, such as Python"
+            "name one otherwise and learn again, or export to a language that tells them "
+            "apart, such as Python"
         )
     # DuckDB itself takes exactly those for the same.
     connection.register("t", pa.table({name: [0] for name in dict.fromkeys((*others, column))}))
-    assert (connection.sql("SELECT * FROM t").columns != list(dict.fromkeys((*others, column)))) == (
-        "duckdb" in refusing
-    )
+    assert (
+        connection.sql("SELECT * FROM t").columns != list(dict.fromkeys((*others, column)))
+    ) == ("duckdb" in refusing)
     for export in (export_python, export_text, export_latex, export_pmml):
         assert export(model)
 
 
 def test_a_column_that_only_the_probability_needs_is_refused_with_it():
-    model = formula([Above("a", "x", 1), Above("b", "z", 1)], [[(0, True)]], lookalikes={"z": ("Z",)})
+    model = formula(
+        [Above("a", "x", 1), Above("b", "z", 1)], [[(0, True)]], lookalikes={"z": ("Z",)}
+    )
     assert export_sql(model, table="t")
-    with pytest.raises(DataError, match=r"^DuckDB takes the columns 'z' and 'Z' of the dataset for the same"):
+    with pytest.raises(
+        DataError, match=r"^DuckDB takes the columns 'z' and 'Z' of the dataset for the same"
+    ):
         export_sql(model, table="t", probability=True)
 
 

@@ -14,7 +14,11 @@ from tests.export.examples import expected, formula, single
 
 def test_one_term_a_line_with_conditions_spelled_out():
     model = formula(
-        [Above("a", "worst_area", 686.5), IsTrue("s", "smoker", True), Equals("c", "colour", "red")],
+        [
+            Above("a", "worst_area", 686.5),
+            IsTrue("s", "smoker", True),
+            Equals("c", "colour", "red"),
+        ],
         [[(0, True), (1, False)], [(2, True)], [(1, True), (2, False)]],
         target="class",
         positive=("malignant",),
@@ -28,30 +32,47 @@ def test_one_term_a_line_with_conditions_spelled_out():
 
 
 def test_several_labels_are_listed():
-    model = formula([IsTrue("s", "s", True)], [[(0, True)]], target="grade", positive=("a b", 2, True))
+    model = formula(
+        [IsTrue("s", "s", True)], [[(0, True)]], target="grade", positive=("a b", 2, True)
+    )
     assert export_text(model).splitlines()[0] == 'grade is one of "a b", 2, true if'
 
 
 def test_a_constant_formula_says_so():
     assert export_text(formula([Above("a", "x", 1)], [])) == "y is true for no row"
-    assert export_text(formula([Above("a", "x", 1)], [[(0, True)], []])) == "y is true for every row"
+    assert (
+        export_text(formula([Above("a", "x", 1)], [[(0, True)], []])) == "y is true for every row"
+    )
 
 
 def test_a_note_says_what_missing_values_do_where_there_were_some():
     negated = formula([Above("a", "x", 1)], [[(0, False)]], missing="indicator")
-    assert export_text(negated).splitlines()[-1].startswith("note: where a value is missing, a condition with ≤")
+    assert (
+        export_text(negated)
+        .splitlines()[-1]
+        .startswith("note: where a value is missing, a condition with ≤")
+    )
     assert "note" not in export_text(single(Above("a", "x", 1), False))
-    for attribute, holds in ((Above("a", "x", 1), True), (Between("a", "x", 1, 2), True), (IsMissing("a", "x"), False)):
+    for attribute, holds in (
+        (Above("a", "x", 1), True),
+        (Between("a", "x", 1, 2), True),
+        (IsMissing("a", "x"), False),
+    ):
         assert "note" not in export_text(formula([attribute], [[(0, holds)]], missing="indicator"))
 
 
 def test_the_note_is_true_of_an_interval_whichever_way_it_came_about():
     attributes = [Above("a", "x", 1), Above("b", "x", 3), Between("c", "x", 1, 3)]
-    model = formula(attributes, [[(0, True), (1, False)], [(2, True)], [(1, False)], [(2, False)]], missing="indicator")
+    model = formula(
+        attributes,
+        [[(0, True), (1, False)], [(2, True)], [(1, False)], [(2, False)]],
+        missing="indicator",
+    )
     *lines, note = export_text(model).splitlines()
     assert lines[1:] == ["   1 < x ≤ 3", "or 1 < x ≤ 3", "or x ≤ 3", "or not (1 < x ≤ 3)"]
     assert note == (
-        "note: where a value is missing, a condition with ≤ alone, ≠ or not holds, and any other comparison does not"
+        "note: where a value is missing, a condition with ≤ alone, ≠ or not holds, and any "
+        "other comparison does not"
     )
     missing = pa.table({"x": pa.array([None], pa.float64())})
     for term, holds in zip(model.dnf.terms, (False, False, True, True), strict=True):

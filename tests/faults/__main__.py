@@ -1,4 +1,6 @@
-"""`python -m tests.faults`: does every kind of fault to a job, or some, and prints what came of it as a table."""
+"""`python -m tests.faults`: does every kind of fault to a job, or some, and prints what came of it
+as a table.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["soak"]:
         return soak.main(given[1:])
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("fault", nargs="*", help="names of faults; all of them, if none is named; or `soak`, see there")
+    parser.add_argument(
+        "fault",
+        nargs="*",
+        help="names of faults; all of them, if none is named; or `soak`, see there",
+    )
     parser.add_argument("--repeat", type=int, default=1, help="how often each is done")
     parser.add_argument("--json", type=Path, help="write what came of them to a file")
     parser.add_argument("--list", action="store_true", help="name the faults")
@@ -56,12 +62,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tried = []
     # Row by row: of what is interrupted, the rows so far are there.
     print("\n".join(HEADER), flush=True)
-    with tempfile.TemporaryDirectory(prefix="faults-") as parent, ground(Path(parent) / "ground") as place:
+    with (
+        tempfile.TemporaryDirectory(prefix="faults-") as parent,
+        ground(Path(parent) / "ground") as place,
+    ):
         for fault in chosen:
             tried.append(try_fault(fault, place, options.repeat))
             print(as_row(tried[-1]), flush=True)
     if options.json is not None:
-        options.json.write_text(json.dumps([asdict(one) for one in tried], indent=2) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps([asdict(one) for one in tried], indent=2) + "\n", encoding="utf-8"
+        )
     return 0 if all(one.survived for one in tried) else 1
 
 

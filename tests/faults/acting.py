@@ -1,7 +1,9 @@
-"""What befalls a worker in the middle of a task: read from a plan on disk, so that one cluster serves many faults.
+"""What befalls a worker in the middle of a task: read from a plan on disk, so that one cluster
+serves many faults.
 
-The package under test knows nothing of this: the hook wraps what a worker applies to its items. An act happens at most
-as often as the plan says, over all processes; each time leaves a mark with the number of the process.
+The package under test knows nothing of this: the hook wraps what a worker applies to its items. An
+act happens at most as often as the plan says, over all processes; each time leaves a mark with the
+number of the process.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ def arrange() -> None:
         return
     sys.meta_path.insert(0, _Finder())
     if any("multiprocessing.forkserver" in part for part in sys.orig_argv):
-        # What workers are forked from loads what they will need, so that one that is started again is soon of use.
+        # What workers are forked from loads what they will need, so that one that is started again
+        # is soon of use.
         for module in (
             "dnfscale.learn.line",
             "dnfscale.compare.rows",

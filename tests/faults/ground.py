@@ -1,4 +1,6 @@
-"""Where faults happen: a cluster of real processes on loopback, two small studies, and what came of each in peace."""
+"""Where faults happen: a cluster of real processes on loopback, two small studies, and what came of
+each in peace.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ from tests.jobs.running import (
 )
 
 PATIENCE_S = 600
-"""How long a run under a fault may take before it counts as hanging: seconds, but for a machine that is crowded."""
+"""How long a run under a fault may take before it counts as hanging: seconds, but for a machine
+that is crowded.
+"""
 PARTITION_ROWS = 1 << 16
 N_FILES = 3
 N_WIDE = 12
@@ -58,7 +62,9 @@ STUDIES: dict[str, dict[str, Any]] = {
     },
     "wide": {"data": {"path": "wide"}, "folds": {"outer": 2}},
 }
-"""A study of several partitions without baselines, one of few rows with a tuned forest, and one of many columns."""
+"""A study of several partitions without baselines, one of few rows with a tuned forest, and one of
+many columns.
+"""
 SMALL = ("formula", "tuned")
 """The studies whose data is always there."""
 
@@ -74,7 +80,9 @@ def demand(holds: object, otherwise: str) -> None:
 
 
 class Ground:
-    """A folder with data, a scheduler and two workers; faults are done to one job after the other."""
+    """A folder with data, a scheduler and two workers; faults are done to one job after
+    the other.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -101,7 +109,8 @@ class Ground:
             "DASK_TEMPORARY_DIRECTORY": str(self.scratch),
             # As clusters of our own have it.
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(ALLOWED_FAILURES),
-            # A worker that is started again begins with its libraries loaded, which saves most of a kill's cost.
+            # A worker that is started again begins with its libraries loaded, which saves most of a
+            # kill's cost.
             "DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD": "forkserver",
         }
 
@@ -116,7 +125,9 @@ class Ground:
     def add_worker(self, **environment: str) -> None:
         self._n_workers += 1
         name = f"worker{self._n_workers}"
-        start_worker(self.processes, self.address, None, name=name, **{**self.environment, **environment})
+        start_worker(
+            self.processes, self.address, None, name=name, **{**self.environment, **environment}
+        )
         self._workers.append(name)
 
     def end_workers(self, number: int = signal.SIGTERM) -> None:
@@ -140,7 +151,9 @@ class Ground:
         demand(not spilled(self.scratch), f"left behind: {spilled(self.scratch)}")
         if port:
             with socket.socket() as probe:
-                demand(probe.connect_ex((host, int(port))), f"somebody still listens on port {port}")
+                demand(
+                    probe.connect_ex((host, int(port))), f"somebody still listens on port {port}"
+                )
 
     # Faults.
 
@@ -156,7 +169,14 @@ class Ground:
     ) -> None:
         """Let something happen to whoever works on the phase."""
         self.disarm()
-        plan = {"act": act, "phase": phase, "times": times, "share": share, "seconds": seconds, "trees": trees}
+        plan = {
+            "act": act,
+            "phase": phase,
+            "times": times,
+            "share": share,
+            "seconds": seconds,
+            "trees": trees,
+        }
         whole = self.plan.with_suffix(".tmp")
         whole.write_text(json.dumps(plan), encoding="utf-8")
         whole.rename(self.plan)
@@ -173,7 +193,11 @@ class Ground:
     def marked(self) -> int:
         """Wait until it has happened, and return the process that it happened to."""
         mark = mark_of(self.plan, 0)
-        return int(self.processes.wait_for(lambda: mark.exists() and mark.read_text(), "the act of the plan"))
+        return int(
+            self.processes.wait_for(
+                lambda: mark.exists() and mark.read_text(), "the act of the plan"
+            )
+        )
 
     # Jobs.
 
@@ -192,7 +216,9 @@ class Ground:
         return self.folder / "runs" / name
 
     def quiet(self, study: str) -> str:
-        """Return the result of a study that nothing befell: one process, one thing after the other."""
+        """Return the result of a study that nothing befell: one process, one thing after the
+        other.
+        """
         if study not in self._quiet:
             name = f"quiet-{study}"
             ended = self.run(self.spec(study, name))
@@ -251,7 +277,9 @@ class Ground:
     # What must hold.
 
     def check_identical(self, study: str, name: str, ended: Ended) -> None:
-        """Raise FaultError unless a job ended well, with the very bytes of the quiet run, and left nothing behind."""
+        """Raise FaultError unless a job ended well, with the very bytes of the quiet run, and left
+        nothing behind.
+        """
         demand(ended.code == 0, f"expected exit code 0, got {ended.code}: {ended.err[-600:]}")
         demand("Traceback" not in ended.err, f"a traceback: {ended.err[-1500:]}")
         found = essence(self.output(name) / "result.json")
@@ -260,11 +288,17 @@ class Ground:
         self.check_left(name)
 
     def check_refused(self, name: str, ended: Ended, code: int, said: str) -> None:
-        """Raise FaultError unless a job ended with a code and in clear words, and without a result."""
-        demand(ended.code == code, f"expected exit code {code}, got {ended.code}: {ended.err[-600:]}")
+        """Raise FaultError unless a job ended with a code and in clear words, and without a
+        result.
+        """
+        demand(
+            ended.code == code, f"expected exit code {code}, got {ended.code}: {ended.err[-600:]}"
+        )
         demand("Traceback" not in ended.err, f"a traceback: {ended.err[-1500:]}")
         demand(said in ended.message, f"expected {said!r} in: {ended.message}")
-        demand("result.json" not in tidy(self.output(name)), "there is a result, though the job failed")
+        demand(
+            "result.json" not in tidy(self.output(name)), "there is a result, though the job failed"
+        )
 
     def check_left(self, name: str) -> None:
         files = stray_files(self.output(name))
@@ -293,7 +327,9 @@ def ground(folder: Path) -> Iterator[Ground]:
 
 
 def meanwhile(action: Callable[[], None]) -> Callable[[], None]:
-    """Do something in a thread; the function that is returned waits for its end and raises what it raised."""
+    """Do something in a thread; the function that is returned waits for its end and raises what it
+    raised.
+    """
     failed: list[BaseException] = []
 
     def act() -> None:
@@ -334,7 +370,9 @@ def _write_data(folder: Path) -> None:
     x, z = random.standard_normal((2, n_rows), dtype=np.float32)
     s = random.integers(0, 3, n_rows)
     y = ((x > 0) & (s == 1)) ^ (random.random(n_rows) < 0.05)
-    words = pa.DictionaryArray.from_arrays(pa.array(s.astype(np.int8)), pa.array(["red", "green", "blue"]))
+    words = pa.DictionaryArray.from_arrays(
+        pa.array(s.astype(np.int8)), pa.array(["red", "green", "blue"])
+    )
     table = pa.table({"x": x, "z": z, "s": words, "b": random.random(n_rows) < 0.5, "y": y})
     (folder / "table").mkdir()
     size = n_rows // N_FILES
@@ -349,7 +387,9 @@ def _write_data(folder: Path) -> None:
 
 
 def write_wide(folder: Path) -> None:
-    """Write a table whose rows fill the memory of a small worker, though its files are small; unless it is there."""
+    """Write a table whose rows fill the memory of a small worker, though its files are small;
+    unless it is there.
+    """
     if folder.exists():
         return
     folder.mkdir()

@@ -1,4 +1,6 @@
-"""What a fault has left behind: processes that carry its mark, and files that only a run in progress has."""
+"""What a fault has left behind: processes that carry its mark, and files that only a run in
+progress has.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _PATIENCE_S = 40
 
 
 def stray_processes(plan: Path, known: Collection[int]) -> list[str]:
-    """Return the processes of a plan that are not, or do not descend from, known ones; some time is given to end."""
+    """Return the processes of a plan that are not, or do not descend from, known ones; some time is
+    given to end.
+    """
     deadline = time.monotonic() + _PATIENCE_S
     while (strays := _strays(plan, known)) and time.monotonic() < deadline:
         time.sleep(0.3)
@@ -25,14 +29,20 @@ def stray_processes(plan: Path, known: Collection[int]) -> list[str]:
 
 
 def stray_files(folder: Path) -> list[str]:
-    """Return what a finished run's folder should not hold: a lock, temporary files, records of scans."""
-    return [*surprising(folder), *(str(file.relative_to(folder)) for file in folder.glob("tasks/*.bin"))]
+    """Return what a finished run's folder should not hold: a lock, temporary files, records of
+    scans.
+    """
+    return [
+        *surprising(folder),
+        *(str(file.relative_to(folder)) for file in folder.glob("tasks/*.bin")),
+    ]
 
 
 def spilled(scratch: Path) -> list[str]:
     """Return the folders in which workers kept what they spilled.
 
-    One that was killed cannot remove its own: the next worker that starts there does, as it is done here.
+    One that was killed cannot remove its own: the next worker that starts there does, as it is done
+    here.
     """
     for shared in scratch.rglob("dask-scratch-space"):
         WorkSpace(str(shared)).new_work_dir(prefix="next-").release()

@@ -51,8 +51,12 @@ def _freeze_scheduler(ground: Ground) -> None:
     ground.check_identical("formula", name, ground.run_on_cluster(spec, "--resume"))
 
 
-def _end_runner(ground: Ground, numbers: tuple[signal.Signals, ...], codes: tuple[int, ...]) -> None:
-    """End a runner, and with it the cluster that it has started; what it had counted is gone on with."""
+def _end_runner(
+    ground: Ground, numbers: tuple[signal.Signals, ...], codes: tuple[int, ...]
+) -> None:
+    """End a runner, and with it the cluster that it has started; what it had counted is gone on
+    with.
+    """
     name = ground.new_name()
     spec = ground.spec("formula", name, cluster=_LOCAL)
     ground.arm("wait", "count types", seconds=3)
@@ -64,7 +68,10 @@ def _end_runner(ground: Ground, numbers: tuple[signal.Signals, ...], codes: tupl
     ground.disarm()
     demand(ended.code in codes, f"expected exit code {codes}, got {ended.code}: {ended.err[-600:]}")
     demand("Traceback" not in ended.err, f"a traceback: {ended.err[-1500:]}")
-    demand(not (ground.output(name) / "result.json").exists(), "there is a result, though the runner was ended")
+    demand(
+        not (ground.output(name) / "result.json").exists(),
+        "there is a result, though the runner was ended",
+    )
     again = ground.run_on_cluster(spec, "--resume")
     events = (ground.output(name) / "events.jsonl").read_text(encoding="utf-8")
     demand('"recalled"' in events, "nothing that was finished was kept")
@@ -84,7 +91,12 @@ def _jump(ground: Ground, seconds: int) -> None:
 
 FAULTS = (
     Fault("scheduler", "the scheduler killed (exit code 4)", RESUMED, _kill_scheduler),
-    Fault("scheduler-freeze", "the scheduler frozen (SIGSTOP) for good (4)", RESUMED, _freeze_scheduler),
+    Fault(
+        "scheduler-freeze",
+        "the scheduler frozen (SIGSTOP) for good (4)",
+        RESUMED,
+        _freeze_scheduler,
+    ),
     Fault(
         "runner-kill",
         "the runner killed (-9)",
@@ -103,6 +115,8 @@ FAULTS = (
         RESUMED,
         partial(_end_runner, numbers=(signal.SIGINT, signal.SIGINT), codes=(130,)),
     ),
-    Fault("clock-forward", "the clock jumps a day forward", IDENTICAL, partial(_jump, seconds=86_400)),
+    Fault(
+        "clock-forward", "the clock jumps a day forward", IDENTICAL, partial(_jump, seconds=86_400)
+    ),
     Fault("clock-back", "the clock jumps a day back", IDENTICAL, partial(_jump, seconds=-86_400)),
 )

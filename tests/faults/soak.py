@@ -1,4 +1,5 @@
-"""`python -m tests.faults soak`: runs two small studies again and again while busy workers are killed at random.
+"""`python -m tests.faults soak`: runs two small studies again and again while busy workers are
+killed at random.
 
 Every result is compared byte for byte with that of a run in peace.
 """
@@ -57,7 +58,9 @@ class Killer(threading.Thread):
         self._ended = threading.Event()
 
     def run(self) -> None:
-        while self._soaked.kills < self._most and not self._ended.wait(self._random.uniform(*_PAUSE_S)):
+        while self._soaked.kills < self._most and not self._ended.wait(
+            self._random.uniform(*_PAUSE_S)
+        ):
             busy = self._wait_for_busy()
             if not busy:
                 continue
@@ -83,7 +86,8 @@ class Killer(threading.Thread):
 
 
 def _busy(dask_scheduler: Any) -> dict[int, str]:
-    """Return the process of every worker that has work, and the kind of work; of the last worker, nothing.
+    """Return the process of every worker that has work, and the kind of work; of the last worker,
+    nothing.
 
     Where all workers die faster than they start, nothing is ever finished, by anyone.
     """
@@ -96,8 +100,12 @@ def _busy(dask_scheduler: Any) -> dict[int, str]:
     }
 
 
-def soak(place: Ground, *, minutes: float, kills: int, seed: int, workers: int = _WORKERS) -> Soaked:
-    """Run jobs until enough workers were killed, or time is up; the job that runs then is waited for."""
+def soak(
+    place: Ground, *, minutes: float, kills: int, seed: int, workers: int = _WORKERS
+) -> Soaked:
+    """Run jobs until enough workers were killed, or time is up; the job that runs then is waited
+    for.
+    """
     soaked = Soaked(seed)
     quiet = {study: place.quiet(study) for study in SMALL}
     place.start_cluster(workers)
@@ -127,7 +135,9 @@ def _compare(place: Ground, study: str, quiet: str, soaked: Soaked) -> None:
         soaked.failed += 1
         say(f"{name} ({study}): {error}")
         return
-    found = essence(place.output(name) / "result.json").replace(f'"name": "{name}"', f'"name": "quiet-{study}"', 1)
+    found = essence(place.output(name) / "result.json").replace(
+        f'"name": "{name}"', f'"name": "quiet-{study}"', 1
+    )
     pair = found.encode(), quiet.encode()
     differing = sum(a != b for a, b in zip(*pair, strict=False)) + abs(len(pair[0]) - len(pair[1]))
     soaked.jobs += 1
@@ -156,7 +166,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of whom to kill, and when")
     parser.add_argument("--json", type=Path, help="write what came of it to a file")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="soak-") as parent, ground(Path(parent) / "ground") as place:
+    with (
+        tempfile.TemporaryDirectory(prefix="soak-") as parent,
+        ground(Path(parent) / "ground") as place,
+    ):
         soaked = soak(place, minutes=options.minutes, kills=options.kills, seed=options.seed)
     print(as_table(soaked))
     if options.json is not None:

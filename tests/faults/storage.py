@@ -1,4 +1,6 @@
-"""Faults of storage: no room where results or spilled rows go, and files that change between scans."""
+"""Faults of storage: no room where results or spilled rows go, and files that change between
+scans.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ def _small_disk(folder: Path, kib: int) -> Iterator[Callable[[int], None]]:
         raise NotReadyError("mounting a small disk needs root")
     folder.mkdir(parents=True)
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", folder], check=False, capture_output=True, text=True
+        ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", folder],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     if mounted.returncode != 0:
         raise NotReadyError(f"a small disk cannot be mounted here: {mounted.stderr.strip()}")
@@ -51,7 +56,9 @@ def _fill_output(ground: Ground) -> None:
 
 
 def _fill_spill(ground: Ground) -> None:
-    """Have workers spill nearly all they keep to a disk that is full at once: then it stays in memory."""
+    """Have workers spill nearly all they keep to a disk that is full at once: then it stays in
+    memory.
+    """
     ground.start_cluster()
     ground.end_workers()
     name = ground.new_name()
@@ -60,7 +67,8 @@ def _fill_spill(ground: Ground) -> None:
         with _small_disk(folder, kib=256):
             for _ in range(2):
                 ground.add_worker(
-                    DASK_TEMPORARY_DIRECTORY=str(folder), DASK_DISTRIBUTED__WORKER__MEMORY__TARGET="0.0001"
+                    DASK_TEMPORARY_DIRECTORY=str(folder),
+                    DASK_DISTRIBUTED__WORKER__MEMORY__TARGET="0.0001",
                 )
             ended = ground.run_on_cluster(ground.spec("formula", name))
             ground.end_workers()
@@ -88,27 +96,40 @@ def _fill_log(ground: Ground) -> None:
                 stderr=file,
             )
         ended = ground.wait_for_logged(runner, log)
-    demand("read rows" in ended.err, f"nothing was told before the disk was full: {ended.err[3700:]}")
+    demand(
+        "read rows" in ended.err, f"nothing was told before the disk was full: {ended.err[3700:]}"
+    )
     demand("minimize formulas" not in ended.err, "there was room for all")
     ground.check_identical("formula", name, ended)
 
 
 def _fill_spill_and_memory(ground: Ground) -> None:
-    """Have a local worker keep more rows than its memory holds, with no room on the disk; then make room."""
+    """Have a local worker keep more rows than its memory holds, with no room on the disk; then make
+    room.
+    """
     write_wide(ground.folder / "wide")
     name = ground.new_name()
     folder = ground.folder / f"spill-{name}"
-    cluster = {"kind": "local", "workers": 1, "memory_limit": "256MiB", "local_directory": str(folder)}
+    cluster = {
+        "kind": "local",
+        "workers": 1,
+        "memory_limit": "256MiB",
+        "local_directory": str(folder),
+    }
     spec = ground.spec("wide", name, cluster=cluster)
     with _small_disk(folder, kib=64) as enlarge:
         ended = ground.wait_for_runner(ground.start_runner(spec))
         ground.check_refused(name, ended, 5, str(folder))
         enlarge(1 << 20)
-        ground.check_identical("wide", name, ground.wait_for_runner(ground.start_runner(spec, "--resume")))
+        ground.check_identical(
+            "wide", name, ground.wait_for_runner(ground.start_runner(spec, "--resume"))
+        )
 
 
 def _change_file(ground: Ground, alter: Callable[[Path], object], said: str) -> None:
-    """Change a file of the data once its rows are read, while they are counted; then bring it back."""
+    """Change a file of the data once its rows are read, while they are counted; then bring it
+    back.
+    """
     name = ground.new_name()
     data = ground.folder / f"data-{name}"
     shutil.copytree(ground.folder / "table", data)

@@ -41,7 +41,9 @@ def _lose_trial(ground: Ground, more: dict[str, Any]) -> None:
     for result in (found, quiet):
         for summary in ("accuracy_mean", "accuracy_std"):
             result["methods"]["random_forest"].pop(summary, None)
-        result["comparisons"] = [one for one in result["comparisons"] if one["other"] != "random_forest"]
+        result["comparisons"] = [
+            one for one in result["comparisons"] if one["other"] != "random_forest"
+        ]
         result.pop("name")
     demand(found == quiet, "another part of the result is another")
     ground.check_left(name)

@@ -111,8 +111,12 @@ def _cut(ground: Ground) -> None:
     with hosts(3) as (first, *others), Processes(folder) as processes:
         address = start_scheduler(processes, None, host=first.address, before=first.inside, **brief)
         for number, host in enumerate(others):
-            start_worker(processes, address, None, name=f"worker{number}", before=host.inside, **brief)
-        spec = ground.spec("formula", name, cluster={"kind": "address", "address": address, "insecure": True})
+            start_worker(
+                processes, address, None, name=f"worker{number}", before=host.inside, **brief
+            )
+        spec = ground.spec(
+            "formula", name, cluster={"kind": "address", "address": address, "insecure": True}
+        )
         runner = processes.start(
             "runner",
             [*first.inside, *ground.runner_command(spec)],
@@ -129,7 +133,9 @@ def _cut(ground: Ground) -> None:
 
 
 def _link(host: Host, state: str) -> None:
-    subprocess.run(["ip", "-n", host.name, "link", "set", "eth0", state], check=True, capture_output=True)
+    subprocess.run(
+        ["ip", "-n", host.name, "link", "set", "eth0", state], check=True, capture_output=True
+    )
 
 
 FAULTS = (
@@ -148,11 +154,21 @@ FAULTS = (
         IDENTICAL,
         partial(_kill_in, phase="tune baselines", study="tuned"),
     ),
-    Fault("kill-several", f"{_SEVERAL} workers killed (-9) at random in one job", IDENTICAL, _kill_several),
+    Fault(
+        "kill-several",
+        f"{_SEVERAL} workers killed (-9) at random in one job",
+        IDENTICAL,
+        _kill_several,
+    ),
     Fault("lose-all", f"all workers lost, others back after {_GONE_S} s", IDENTICAL, _lose_all),
     Fault("pause", f"a worker paused (SIGSTOP) for {_PAUSED_S} s", IDENTICAL, _pause),
     Fault("freeze", "a worker frozen (SIGSTOP) for good", IDENTICAL, _freeze),
     Fault("memory", "a worker over its memory limit", IDENTICAL, _overeat),
     Fault("network", f"the network of a worker cut for {_CUT_S} s", IDENTICAL, _cut),
-    Fault("two-jobs", "two jobs at once on the same workers, one of which is killed", IDENTICAL, _fight),
+    Fault(
+        "two-jobs",
+        "two jobs at once on the same workers, one of which is killed",
+        IDENTICAL,
+        _fight,
+    ),
 )

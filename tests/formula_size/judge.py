@@ -14,7 +14,9 @@ Masks = npt.NDArray[np.uint64]
 
 
 def functions_by_size(table: TypeTable, max_size: int) -> Iterator[Masks]:
-    """Yield the functions whose shortest formula has size one, two, and so on: straight from the definition."""
+    """Yield the functions whose shortest formula has size one, two, and so on: straight from the
+    definition.
+    """
     bits = np.uint64(1) << np.arange(len(table.n), dtype=np.uint64)
     everything = np.bitwise_or.reduce(bits, initial=np.uint64(0))
     columns = [np.bitwise_or.reduce(bits[column], initial=np.uint64(0)) for column in table.holds.T]
@@ -32,7 +34,9 @@ def functions_by_size(table: TypeTable, max_size: int) -> Iterator[Masks]:
 
 
 def least_errors(table: TypeTable, by_size: Iterable[Masks]) -> list[int]:
-    """Return the fewest errors of any formula of size at most one, two, and so on, given the functions of each size."""
+    """Return the fewest errors of any formula of size at most one, two, and so on, given the
+    functions of each size.
+    """
     least: list[int] = []
     for functions in by_size:
         errors = np.full(len(functions), table.c.sum(), dtype=np.int64)
@@ -43,7 +47,9 @@ def least_errors(table: TypeTable, by_size: Iterable[Masks]) -> list[int]:
 
 
 def random_table(random: np.random.Generator, *, n_attributes: int, max_types: int) -> TypeTable:
-    """Return types with constant, equal and complementary columns at times, ties, and weights small or large."""
+    """Return types with constant, equal and complementary columns at times, ties, and weights small
+    or large.
+    """
     n_types = int(random.integers(1, min(2**n_attributes, max_types) + 1))
     codes = random.choice(2**n_attributes, size=n_types, replace=False)
     holds = (codes[:, None] >> np.arange(n_attributes) & 1).astype(np.bool_)
@@ -58,5 +64,9 @@ def random_table(random: np.random.Generator, *, n_attributes: int, max_types: i
             holds[:, i] = random.integers(0, 2)
     holds = np.unique(holds, axis=0)
     n = random.integers(1, random.choice([1, 3, 20, 10**8]) + 1, size=len(holds))
-    c = random.integers(0, n + 1) if random.integers(0, 2) else n * random.integers(0, 2, size=len(holds))
+    c = (
+        random.integers(0, n + 1)
+        if random.integers(0, 2)
+        else n * random.integers(0, 2, size=len(holds))
+    )
     return TypeTable(holds, n, c)

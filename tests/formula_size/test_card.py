@@ -1,4 +1,6 @@
-"""The formula-size method in tables and reports: its curve, its formulas, and what is proved of them."""
+"""The formula-size method in tables and reports: its curve, its formulas, and what is proved of
+them.
+"""
 
 from __future__ import annotations
 

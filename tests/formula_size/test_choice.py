@@ -19,9 +19,12 @@ def validation(*correct: int) -> TypeTable:
         row[attribute] = True
         holds.append(row)
         n.append(right)
-    # Attribute i is true on type i only, where the target is true; a row where nothing holds is right for all.
+    # Attribute i is true on type i only, where the target is true; a row where nothing holds is
+    # right for all.
     table_n = np.array([*n, 100], dtype=np.int64)
-    return TypeTable(np.array([*holds, [False] * len(correct)]), table_n, np.array([*n, 0], dtype=np.int64))
+    return TypeTable(
+        np.array([*holds, [False] * len(correct)]), table_n, np.array([*n, 0], dtype=np.int64)
+    )
 
 
 def path(n_sizes: int, taken: list[int]) -> Iterator[SizeResult]:
@@ -56,10 +59,14 @@ def test_more_patience_finds_what_comes_late():
 
 
 def test_too_little_patience_is_refused():
-    with pytest.raises(SpecError, match="patience must be a whole number of at least 4 sizes, got 3"):
+    with pytest.raises(
+        SpecError, match="patience must be a whole number of at least 4 sizes, got 3"
+    ):
         choose(path(1, []), validation(1), patience=3)
 
 
 def test_nothing_to_choose_from_is_refused():
-    with pytest.raises(DataError, match="expected the result of at least one size to choose from, got none"):
+    with pytest.raises(
+        DataError, match="expected the result of at least one size to choose from, got none"
+    ):
         choose([], validation(1))

@@ -1,4 +1,6 @@
-"""A second judge: an answer-set program that says what a formula is, solved by clingo, on real rows at small sizes."""
+"""A second judge: an answer-set program that says what a formula is, solved by clingo, on real rows
+at small sizes.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,13 @@ true(N, T) :- disjunction(N), second(N, M), true(M, T).
 
 
 def by_clingo(table: TypeTable, bound: int) -> tuple[int, int]:
-    """Return the fewest errors of a formula within a bound, and the smallest size that has so few."""
+    """Return the fewest errors of a formula within a bound, and the smallest size that has
+    so few.
+    """
     facts = [f"attribute(0..{table.n_attributes - 1}). #const bound = {bound}."]
-    for t, (row, n, c) in enumerate(zip(table.holds, table.n.tolist(), table.c.tolist(), strict=True)):
+    for t, (row, n, c) in enumerate(
+        zip(table.holds, table.n.tolist(), table.c.tolist(), strict=True)
+    ):
         facts.append(f"type({t}). if_true({t}, {n - c}). if_false({t}, {c}).")
         facts += [f"holds({t}, {a})." for a in np.flatnonzero(row)]
     control = clingo.Control(["--opt-strategy=bb,lin"])
@@ -67,7 +73,9 @@ def test_clingo_finds_no_better_formula_of_random_rows(seed):
 
 
 def real_rows(folder: Path, name: str, seed: int) -> TypeTable:
-    """Return 70 % of the rows of a paper dataset whose features are numbers, above their medians or not."""
+    """Return 70 % of the rows of a paper dataset whose features are numbers, above their medians or
+    not.
+    """
     pandas = pytest.importorskip("pandas")
     import tomllib
 

@@ -1,4 +1,6 @@
-"""The chain of a fold: the same result however it is sliced, noted and taken up again, and what a failure leaves."""
+"""The chain of a fold: the same result however it is sliced, noted and taken up again, and what a
+failure leaves.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from dnfscale.engine.api import Failure
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.formula_size import competitor as sizes
 from dnfscale.formula_size import tabulate
-from dnfscale.formula_size.competitor import SearchSizes, SizeBudget, Sized, Unsized, size_fold, size_folds
+from dnfscale.formula_size.competitor import (
+    SearchSizes,
+    SizeBudget,
+    Sized,
+    Unsized,
+    size_fold,
+    size_folds,
+)
 from dnfscale.formula_size.distinct import FoldTypes
 from tests.compare.notes import KeptNotes
 
@@ -29,7 +38,10 @@ def fold_types(fold: int = 0) -> FoldTypes:
     random = np.random.default_rng(fold)
     holds = random.random((200, 8)) < 0.5
     target = (holds[:, 0] & holds[:, 1] | holds[:, 2]) ^ (random.random(200) < 0.2)
-    parts = [packed(holds[rows], target[rows]) for rows in (slice(110), slice(110, 160), slice(160), slice(160, 200))]
+    parts = [
+        packed(holds[rows], target[rows])
+        for rows in (slice(110), slice(110, 160), slice(160), slice(160, 200))
+    ]
     return FoldTypes(0, fold, tuple(range(8)), True, *parts)
 
 
@@ -87,13 +99,20 @@ def test_a_fold_that_fails_carries_its_error() -> None:
 
 def test_folds_of_several_classes_have_notes_of_their_own() -> None:
     notes = KeptNotes()
-    size_folds([replace(fold_types(), target=target) for target in (0, 1)], SizeBudget(4), SerialEngine(), notes)
+    size_folds(
+        [replace(fold_types(), target=target) for target in (0, 1)],
+        SizeBudget(4),
+        SerialEngine(),
+        notes,
+    )
     assert list(notes.entries) == ["formula_size-class0-fold0", "formula_size-class1-fold0"]
 
 
 def test_a_threshold_weighs_the_errors_that_are_searched_and_validated() -> None:
     threshold = Fraction(1, 5)
-    [found] = size_folds([fold_types()], SizeBudget(6), SerialEngine(), KeptNotes(), threshold=threshold)
+    [found] = size_folds(
+        [fold_types()], SizeBudget(6), SerialEngine(), KeptNotes(), threshold=threshold
+    )
     assert isinstance(found, Sized)
     assert found.types.whole.n.sum() == 160
     for result in (*found.choice.path, found.final):

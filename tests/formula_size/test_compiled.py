@@ -1,4 +1,6 @@
-"""Compiled parts: popcounts and weights are exact, and what cannot be kept on disk is compiled all the same."""
+"""Compiled parts: popcounts and weights are exact, and what cannot be kept on disk is compiled all
+the same.
+"""
 
 from __future__ import annotations
 

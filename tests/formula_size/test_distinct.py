@@ -1,4 +1,6 @@
-"""The distinct rows of every fold: the same as sorting out the rows of a pandas table, whatever the partitions."""
+"""The distinct rows of every fold: the same as sorting out the rows of a pandas table, whatever the
+partitions.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,22 @@ from tests.judges import booleans
 SPEC = LearnSpec(target="y", outer=3, seed=5)
 
 
-def counted(folder: Path, table: pa.Table, *, rows_each: int, max_types: int = 20_000) -> list[FoldTypes]:
+def counted(
+    folder: Path, table: pa.Table, *, rows_each: int, max_types: int = 20_000
+) -> list[FoldTypes]:
     folder.mkdir()
     for number, start in enumerate(range(0, table.num_rows, rows_each)):
         pq.write_table(table.slice(start, rows_each), folder / f"{number:03}.parquet")
     engine = SerialEngine()
-    return count_distinct(keep_rows(open_source(str(folder)), SPEC, engine), SPEC, engine, max_types=max_types)
+    return count_distinct(
+        keep_rows(open_source(str(folder)), SPEC, engine), SPEC, engine, max_types=max_types
+    )
 
 
 @pytest.mark.parametrize("rows_each", [240, 50])
-def test_distinct_rows_of_every_part_are_those_of_a_pandas_table(tmp_path: Path, rows_each: int) -> None:
+def test_distinct_rows_of_every_part_are_those_of_a_pandas_table(
+    tmp_path: Path, rows_each: int
+) -> None:
     frame = pd.DataFrame(small_table())
     target, features = frame["y"].to_numpy(), frame.drop(columns="y")
     splits = Splits(len(frame), 3, SPEC.validation, SPEC.seed)
@@ -66,6 +74,8 @@ def test_too_many_distinct_rows_leave_the_better_half_of_the_attributes(tmp_path
         assert types.attributes == other.attributes
         narrow = all_types.whole.holds()[:, types.attributes]
         assert types.whole.n.sum() == all_types.whole.n.sum()
-        assert {tuple(row) for row in types.whole.holds().tolist()} == {tuple(row) for row in narrow.tolist()}
+        assert {tuple(row) for row in types.whole.holds().tolist()} == {
+            tuple(row) for row in narrow.tolist()
+        }
         for name in ("train", "validation", "whole", "test"):
             assert type_table(getattr(types, name)) == type_table(getattr(other, name))

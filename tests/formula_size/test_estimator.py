@@ -1,4 +1,6 @@
-"""FormulaSizeClassifier: what scikit-learn asks of a classifier, and what the other classifier of formulas can."""
+"""FormulaSizeClassifier: what scikit-learn asks of a classifier, and what the other classifier of
+formulas can.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ VARIANTS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def laid_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def laid_desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     """A folder with a small table in t.parquet, which is the working directory."""
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
@@ -46,7 +50,9 @@ def frame(n_rows: int = 240) -> tuple[pd.DataFrame, pd.Series]:
     return table.drop(columns="y"), table["y"]
 
 
-@pytest.mark.parametrize("parameters", VARIANTS, ids=lambda given: "-".join(map(str, given.values())))
+@pytest.mark.parametrize(
+    "parameters", VARIANTS, ids=lambda given: "-".join(map(str, given.values()))
+)
 def test_scikit_learn_finds_no_fault(parameters: dict[str, Any]) -> None:
     assert_no_fault(FormulaSizeClassifier(**parameters))
 
@@ -54,7 +60,9 @@ def test_scikit_learn_finds_no_fault(parameters: dict[str, Any]) -> None:
 def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
     features, target = frame()
     given = {"max_size": 4, "patience": 5, "max_types": 300, "max_categories": 50}
-    theirs = FormulaSizeClassifier(**{name: np.int64(value) for name, value in given.items()}).fit(features, target)
+    theirs = FormulaSizeClassifier(**{name: np.int64(value) for name, value in given.items()}).fit(
+        features, target
+    )
     ours = FormulaSizeClassifier(**given).fit(features, target)
     assert (theirs.formula_, theirs.size_) == (ours.formula_, ours.size_)
     assert json.dumps(theirs.path_) == json.dumps(ours.path_)
@@ -100,15 +108,25 @@ def test_probabilities_are_smoothed_shares_of_the_rows_of_the_same_type() -> Non
         assert set(told["c"][rows]) == {target[rows].sum()}
         share = (target[rows].sum() + 1) / (rows.sum() + 2)
         beside = np.nextafter(0.5, 1.0 if answers[rows].all() else 0.0)
-        assert set(given[rows]) == {max(share, beside) if answers[rows].all() else min(share, beside)}
+        assert set(given[rows]) == {
+            max(share, beside) if answers[rows].all() else min(share, beside)
+        }
     assert ((given > 0.5) == answers).all()
 
 
 def test_several_labels_have_a_formula_each() -> None:
     features, _ = frame(400)
-    target = np.where(features["x"] > np.median(features["x"]), np.where(features["s"] == "red", 2, 1), 0)
+    target = np.where(
+        features["x"] > np.median(features["x"]), np.where(features["s"] == "red", 2, 1), 0
+    )
     model = FormulaSizeClassifier().fit(features, target)
-    assert set(model.formula_) == set(model.size_) == set(model.proved_) == set(model.path_) == {0, 1, 2}
+    assert (
+        set(model.formula_)
+        == set(model.size_)
+        == set(model.proved_)
+        == set(model.path_)
+        == {0, 1, 2}
+    )
     assert model.score(features, target) > 0.95
     assert model.predict_proba(features).sum(axis=1) == pytest.approx(1)
     assert model.to_text(label=2).startswith("target is 2 if")
@@ -128,7 +146,9 @@ def test_an_explanation_names_the_fewest_attributes_that_decide_and_the_way_out(
         because = {names[literal["attribute"]]: literal["value"] for literal in told["because"]}
         assert because == truth if told["accepted"] else [*because.values()] == [False]
         assert because.items() <= truth.items()
-        flipped = {names[literal["attribute"]]: literal["value"] for literal in told["flip"]["changes"]}
+        flipped = {
+            names[literal["attribute"]]: literal["value"] for literal in told["flip"]["changes"]
+        }
         assert len(flipped) == (1 if told["accepted"] else list(truth.values()).count(False))
         assert all({**truth, **flipped}.values()) != told["accepted"]
     [text] = model.explain(features.head(1), text=True)
@@ -153,7 +173,11 @@ def test_a_saved_model_is_used_by_the_verbs(laid_desk: Desk) -> None:
     model = FormulaSizeClassifier(threshold=0.3).fit(features, target)
     model.save("m.json")
     [again] = read_models(Path("m.json"))
-    assert (again.tree, again.dnf, again.threshold) == (model.models_[0].tree, model.models_[0].dnf, Fraction(3, 10))
+    assert (again.tree, again.dnf, again.threshold) == (
+        model.models_[0].tree,
+        model.models_[0].dnf,
+        Fraction(3, 10),
+    )
     assert laid_desk.here("predict", "m.json", "t.parquet", "--output", "answers").code == 0
     written = pd.read_parquet("answers")
     assert (written["prediction"] == model.predict(features)).all()
@@ -164,14 +188,20 @@ def test_a_saved_model_is_used_by_the_verbs(laid_desk: Desk) -> None:
     assert {key: told[key] for key in ("because", "flip", "accepted")} == {
         key: model.explain(features.iloc[[3]])[0][key] for key in ("because", "flip", "accepted")
     }
-    for language, expected in (("sql", model.to_sql()), ("text", model.to_text()), ("pmml", model.to_pmml())):
+    for language, expected in (
+        ("sql", model.to_sql()),
+        ("text", model.to_text()),
+        ("pmml", model.to_pmml()),
+    ):
         assert laid_desk.here("export", "m.json", "--to", language).out == expected + "\n"
     assert laid_desk.here("export", "m.json", "--to", "json").out == Path("m.json").read_text()
 
 
 def test_several_labels_are_saved_together(laid_desk: Desk) -> None:
     features, _ = frame(400)
-    target = np.where(features["x"] > np.median(features["x"]), np.where(features["s"] == "red", 2, 1), 0)
+    target = np.where(
+        features["x"] > np.median(features["x"]), np.where(features["s"] == "red", 2, 1), 0
+    )
     model = FormulaSizeClassifier().fit(features, target)
     assert set(model.certificate_) == {0, 1, 2}
     model.save("m.json")
@@ -195,7 +225,9 @@ def test_a_threshold_gives_the_least_cost_of_all_formulas_of_the_size(threshold:
         return exact * wrong_yes + (1 - exact) * wrong_no
 
     every = itertools.chain.from_iterable(functions_by_size(table, model.size_))
-    masks = (np.array([int(mask) >> t & 1 for t in range(len(table.n))], dtype=bool) for mask in every)
+    masks = (
+        np.array([int(mask) >> t & 1 for t in range(len(table.n))], dtype=bool) for mask in every
+    )
     least = min(cost(mask, table.n, table.c) for mask in masks)
     answers = model.predict(given)
     ones = np.ones(len(target), dtype=np.int64)
@@ -209,10 +241,14 @@ def test_a_threshold_gives_the_least_cost_of_all_formulas_of_the_size(threshold:
 def test_a_threshold_is_what_a_weight_of_the_positive_rows_is() -> None:
     features, target = frame()
     by_threshold = FormulaSizeClassifier(threshold=0.2, max_size=6).fit(features, target)
-    by_weight = FormulaSizeClassifier(class_weight={True: 4, False: 1}, max_size=6).fit(features, target)
+    by_weight = FormulaSizeClassifier(class_weight={True: 4, False: 1}, max_size=6).fit(
+        features, target
+    )
     assert by_threshold.formula_ == by_weight.formula_
     assert by_weight.certificate_ is None
-    often = FormulaSizeClassifier(max_size=6).fit(features, target, sample_weight=np.full(len(target), 3))
+    often = FormulaSizeClassifier(max_size=6).fit(
+        features, target, sample_weight=np.full(len(target), 3)
+    )
     assert often.models_[0].counts.n_rows == 3 * len(target)
 
 
@@ -228,13 +264,19 @@ def test_a_time_limit_ends_the_path_with_a_size_that_is_not_proved() -> None:
 
 def test_parameters_out_of_range_are_told() -> None:
     features, target = frame()
-    with pytest.raises(SpecError, match="patience must be a whole number of at least 4 sizes, got 1"):
+    with pytest.raises(
+        SpecError, match="patience must be a whole number of at least 4 sizes, got 1"
+    ):
         FormulaSizeClassifier(patience=1).fit(features, target)
     for size in (0, 48, True, 2.0, "ten"):
-        with pytest.raises(SpecError, match=f"max_size must be a whole number between 1 and 47, got {size!r}"):
+        with pytest.raises(
+            SpecError, match=f"max_size must be a whole number between 1 and 47, got {size!r}"
+        ):
             FormulaSizeClassifier(max_size=size).fit(features, target)
     for most in (1, True):
-        with pytest.raises(SpecError, match=f"max_types must be a whole number of at least 2, got {most!r}"):
+        with pytest.raises(
+            SpecError, match=f"max_types must be a whole number of at least 2, got {most!r}"
+        ):
             FormulaSizeClassifier(max_types=most).fit(features, target)
     for name in ("patience", "time_limit_s", "max_categories", "random_state", "n_jobs"):
         with pytest.raises(SpecError, match=f"{name} must be .*, got True"):
@@ -245,7 +287,9 @@ def test_parameters_out_of_range_are_told() -> None:
 
 
 def test_a_path_gives_the_formula_of_all_rows_of_a_study(laid_desk: Desk) -> None:
-    spec = laid_desk.spec(kind="study", folds={"outer": 2}, **{"baselines.formula_size": {"max_size": 7}})
+    spec = laid_desk.spec(
+        kind="study", folds={"outer": 2}, **{"baselines.formula_size": {"max_size": 7}}
+    )
     assert laid_desk.here("run", spec).code == 0
     found = laid_desk.result()["methods"]["formula_size"]["model"]
     model = FormulaSizeClassifier(max_size=7).fit(laid_desk.path / "t.parquet", "y")
@@ -268,7 +312,9 @@ def test_without_numba_everything_else_works_and_the_extra_is_named() -> None:
         "try:\n    FormulaSizeClassifier().fit(rows, labels)\n"
         "except SpecError as error:\n    print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], env=surroundings(), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=surroundings(), capture_output=True, text=True, check=True
+    )
     ideal, told = done.stdout.splitlines()
     assert ideal == "x0_above_median"
     assert "pip install 'dnfscale[formula-size]'" in told

@@ -26,7 +26,9 @@ def _compiled() -> None:
 
 
 def assert_best(table: TypeTable, max_size: int, functions: Iterable[Masks] | None = None) -> None:
-    """Every size is proved, with the judge's errors, by a formula that has them and is as small as any that has."""
+    """Every size is proved, with the judge's errors, by a formula that has them and is as small as
+    any that has.
+    """
     least = least_errors(table, functions or functions_by_size(table, max_size))
     found = list(search(table, Limits(max_size)))
     assert [result.errors for result in found] == least
@@ -66,7 +68,9 @@ def test_formulas_are_those_of_an_enumeration_where_more_types_keep_them_from_be
         assert_best(TypeTable(holds, n, random.integers(0, n + 1)), max_size)
 
 
-@pytest.mark.parametrize(("n_attributes", "max_size", "repeats"), [(3, 20, 60), (4, 18, 40), (5, 13, 6)])
+@pytest.mark.parametrize(
+    ("n_attributes", "max_size", "repeats"), [(3, 20, 60), (4, 18, 40), (5, 13, 6)]
+)
 def test_large_formulas_of_all_types_are_those_of_an_enumeration(n_attributes, max_size, repeats):
     codes = np.arange(2**n_attributes)
     holds = (codes[:, None] >> np.arange(n_attributes) & 1).astype(np.bool_)
@@ -74,7 +78,9 @@ def test_large_formulas_of_all_types_are_those_of_an_enumeration(n_attributes, m
     random = np.random.default_rng(n_attributes)
     for _ in range(repeats):
         # Parities, with some targets turned, need the largest formulas.
-        target = (holds.sum(axis=1) % 2 == 1) ^ (random.random(len(codes)) < random.choice([0.15, 0.5]))
+        target = (holds.sum(axis=1) % 2 == 1) ^ (
+            random.random(len(codes)) < random.choice([0.15, 0.5])
+        )
         n = random.integers(1, random.choice([1, 5]) + 1, size=len(codes))
         assert_best(TypeTable(holds, n, n * target), max_size, functions)
 
@@ -103,19 +109,25 @@ def test_one_class_needs_a_constant(target):
 def test_rows_that_contradict_each_other_alone_leave_nothing_to_search():
     table = TypeTable(np.array([[True, False], [False, False]]), np.array([2, 4]), np.array([1, 2]))
     found = list(search(table, Limits(7)))
-    assert [(result.errors, result.formula_size, result.proved) for result in found] == [(3, 1, True)] * 7
+    assert [(result.errors, result.formula_size, result.proved) for result in found] == [
+        (3, 1, True)
+    ] * 7
 
 
 def test_an_empty_table_is_answered_by_any_symbol():
     table = TypeTable(np.zeros((0, 2), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int64))
-    assert [(result.errors, result.formula_size) for result in search(table, Limits(3))] == [(0, 1)] * 3
+    assert [(result.errors, result.formula_size) for result in search(table, Limits(3))] == [
+        (0, 1)
+    ] * 3
 
 
 def test_hundreds_of_millions_of_rows_count_exactly():
     holds = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.bool_)
     n = np.array([2**40 + 1, 2**40, 2**53 + 1, 3], dtype=np.int64)
     table = TypeTable(holds, n, np.array([0, 2**40, 2**53 + 1, 1], dtype=np.int64))
-    assert [result.errors for result in search(table, Limits(8))] == least_errors(table, functions_by_size(table, 8))
+    assert [result.errors for result in search(table, Limits(8))] == least_errors(
+        table, functions_by_size(table, 8)
+    )
 
 
 def test_a_time_limit_leaves_proved_sizes_and_one_that_is_open():
@@ -145,7 +157,12 @@ def test_without_any_time_the_open_size_keeps_the_formula_of_the_one_before():
     table = hard_table()
     first = list(search(table, Limits(6)))
     [last] = search(table, Limits(20, seconds=0), start=first)
-    assert (last.size, last.proved, last.formula, last.errors) == (7, False, first[-1].formula, first[-1].errors)
+    assert (last.size, last.proved, last.formula, last.errors) == (
+        7,
+        False,
+        first[-1].formula,
+        first[-1].errors,
+    )
 
 
 def test_a_memory_limit_ends_the_search_without_a_proof():
@@ -193,7 +210,9 @@ def test_kept_sizes_of_other_rows_are_refused():
     kept = list(search(hard_table(3), Limits(4)))
     with pytest.raises(DataError, match="the kept result of size 1 does not belong to these rows"):
         search(hard_table(4), Limits(5), start=kept)
-    with pytest.raises(DataError, match=r"expected kept results of sizes 1 to 3, in order; got \[2, 3, 4\]"):
+    with pytest.raises(
+        DataError, match=r"expected kept results of sizes 1 to 3, in order; got \[2, 3, 4\]"
+    ):
         search(hard_table(3), Limits(5), start=kept[1:])
 
 
@@ -205,7 +224,9 @@ def test_sizes_come_one_by_one():
 def test_limits_that_make_no_sense_are_refused():
     with pytest.raises(SpecError, match="max_size must be a whole number between 1 and 47, got 0"):
         Limits(0)
-    with pytest.raises(SpecError, match="time_limit_s must be a number of at least 0, or None, got -1"):
+    with pytest.raises(
+        SpecError, match="time_limit_s must be a number of at least 0, or None, got -1"
+    ):
         Limits(3, seconds=-1)
     with pytest.raises(DataError, match="a formula needs at least one attribute"):
         search(TypeTable(np.zeros((1, 0), np.bool_), np.array([1]), np.array([1])), Limits(3))

@@ -1,4 +1,6 @@
-"""The record of the formula-size method where a search fails: the fold carries its error and does not count."""
+"""The record of the formula-size method where a search fails: the fold carries its error and does
+not count.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def studied(tmp_path: Path, *, classes: str) -> SizedStudy:
     engine = SerialEngine()
     kept = keep_rows(table_source(pa.table(table), "t"), spec, engine)
     notes = TaskNotes(LocalFolder(tmp_path), "print")
-    return size_study(kept, spec, SizeBudget(4), engine, notes, provenance={"name": "t"}, clock=lambda: 0.0)
+    return size_study(
+        kept, spec, SizeBudget(4), engine, notes, provenance={"name": "t"}, clock=lambda: 0.0
+    )
 
 
 @pytest.fixture
@@ -75,7 +79,9 @@ def test_a_fold_that_fails_carries_its_error_and_does_not_count(
 
 
 @pytest.mark.parametrize("classes", ["two", "all"])
-def test_without_a_formula_of_all_rows_there_is_no_model(tmp_path: Path, failing: set[int], classes: str) -> None:
+def test_without_a_formula_of_all_rows_there_is_no_model(
+    tmp_path: Path, failing: set[int], classes: str
+) -> None:
     failing.add(FOLDS)
     found = studied(tmp_path, classes=classes)
     assert found.method.model is not None
@@ -85,6 +91,8 @@ def test_without_a_formula_of_all_rows_there_is_no_model(tmp_path: Path, failing
     data = Data(rows=120, rows_dropped=0, columns=4, attributes=6, positive_rows=None)
     head = {"name": "t", "kind": "study", "seed": 0, "profile": "paper"}
     failure = failed_folds(Result(**head, data=data, methods={"formula_size": found.method}))
-    assert "1 fold failed, the rest is done; the first was formula_size of all rows: " in str(failure)
+    assert "1 fold failed, the rest is done; the first was formula_size of all rows: " in str(
+        failure
+    )
     assert found.method.accuracy_mean is not None
     assert found.method.accuracy_mean > 0.5

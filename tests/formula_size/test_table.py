@@ -20,7 +20,8 @@ def test_tabulating_rows_counts_each_distinct_row_once(seed, n_rows, n_attribute
     target = random.random(n_rows) < 0.5
     table = tabulate(holds, target)
     counted = {
-        tuple(row): (n, c) for row, n, c in zip(*map(np.ndarray.tolist, (table.holds, table.n, table.c)), strict=True)
+        tuple(row): (n, c)
+        for row, n, c in zip(*map(np.ndarray.tolist, (table.holds, table.n, table.c)), strict=True)
     }
     expected: dict[tuple[bool, ...], tuple[int, int]] = {}
     for row, is_true in zip(holds.tolist(), target.tolist(), strict=True):
@@ -61,7 +62,11 @@ def test_columns_that_say_the_same_share_a_literal(seed):
     table = random_table(np.random.default_rng(seed), n_attributes=6, max_types=12)
     found = literals(table)
     matter = table.holds[table.n != 2 * table.c]
-    oriented = {tuple((column ^ column[:1]).tolist()) for column in matter.T if len(set(column.tolist())) > 1}
+    oriented = {
+        tuple((column ^ column[:1]).tolist())
+        for column in matter.T
+        if len(set(column.tolist())) > 1
+    }
     assert len(found) == len(oriented)
     assert len({row.tobytes() for row in found.bits}) == len(found)
     false, true = found.constants

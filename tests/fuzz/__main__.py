@@ -1,7 +1,8 @@
 """The command: a process that makes and checks inputs, and one that watches it.
 
-What the inner process cannot tell of itself (that it crashed, hung where no signal reaches it, or ran out of memory)
-the outer one tells by the number of the input at hand, and goes on with the next.
+What the inner process cannot tell of itself (that it crashed, hung where no signal reaches it, or
+ran out of memory) the outer one tells by the number of the input at hand, and goes on with the
+next.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from tests.fuzz.verdict import TIME_LIMIT_S, FuzzError
 MEMORY_BYTES = 6 << 30
 _STUCK_CPU_S = 3 * TIME_LIMIT_S
 _STUCK_S = 900.0
-"""How long an input may take before its process is ended from outside: of the processor's time, and by the clock."""
+"""How long an input may take before its process is ended from outside: of the processor's time, and
+by the clock.
+"""
 _FOLDER = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)
 """Where the files of an input lie: in memory, where there is a place for it."""
 
@@ -34,13 +37,21 @@ def main() -> int:
     kinds = [options.kind] if options.kind else list(KINDS)
     failed = total = 0
     for kind in kinds:
-        count = options.count if options.kind else -(-options.count * SHARES[kind] // sum(SHARES.values()))
+        count = (
+            options.count
+            if options.kind
+            else -(-options.count * SHARES[kind] // sum(SHARES.values()))
+        )
         started = time.monotonic()
         failures = _watched(kind, options, count)
         elapsed = time.monotonic() - started
         failed, total = failed + failures, total + count
         print(
-            f"{kind:<7} {count:>9,} inputs {elapsed:>8.1f} s {count / elapsed:>8,.0f}/s  {failures} failed", flush=True
+            (
+                f"{kind:<7} {count:>9,} inputs {elapsed:>8.1f} s {count / elapsed:>8,.0f}/s  "
+                f"{failures} failed"
+            ),
+            flush=True,
         )
     print(f"{'in all':<7} {total:>9,} inputs, {failed} failed")
     return 1 if failed else 0
@@ -54,7 +65,14 @@ def _watched(kind: str, options: argparse.Namespace, count: int) -> int:
         while next_number < end:
             place.write_text(f"{next_number} 0")
             inner = [*(sys.executable, "-m", "tests.fuzz", "--inner", str(place), "--kind", kind)]
-            inner += ["--seed", str(options.seed), "--first", str(next_number), "--count", str(end - next_number)]
+            inner += [
+                "--seed",
+                str(options.seed),
+                "--first",
+                str(next_number),
+                "--count",
+                str(end - next_number),
+            ]
             if options.keep:
                 inner += ["--keep", options.keep]
             process = subprocess.Popen(inner)
@@ -72,7 +90,9 @@ def _watched(kind: str, options: argparse.Namespace, count: int) -> int:
 
 
 def _wait(process: subprocess.Popen[bytes], place: Path) -> bool:
-    """Wait for a process; end it, and return True, where the number it is at does not change for too long."""
+    """Wait for a process; end it, and return True, where the number it is at does not change for
+    too long.
+    """
     seen, since, used = "", time.monotonic(), 0.0
     while process.poll() is None:
         time.sleep(0.1)
@@ -106,7 +126,10 @@ def _inner(options: argparse.Namespace) -> int:
                 check_files(options.kind, files_of(options.kind, options.seed, number), Path(name))
             except FuzzError as failure:
                 failures += 1
-                print(f"FAILED {options.kind} {number} of seed {options.seed}: {failure}\n", flush=True)
+                print(
+                    f"FAILED {options.kind} {number} of seed {options.seed}: {failure}\n",
+                    flush=True,
+                )
                 _keep(options.keep, options.kind, options.seed, number)
         os.pwrite(place.fileno(), f"{number} {failures}".encode(), 0)
     return 0
@@ -129,10 +152,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, default=1000, help="inputs to make")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--first", type=int, default=0, help="the number of the first input; with --count 1 that one only"
+        "--first",
+        type=int,
+        default=0,
+        help="the number of the first input; with --count 1 that one only",
     )
     parser.add_argument(
-        "--kind", choices=list(KINDS), help="only this kind (default: all, most of them the quick ones)"
+        "--kind",
+        choices=list(KINDS),
+        help="only this kind (default: all, most of them the quick ones)",
     )
     parser.add_argument("--keep", metavar="DIR", help="keep the files of inputs that fail")
     parser.add_argument("--inner", help=argparse.SUPPRESS)

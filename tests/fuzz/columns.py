@@ -1,4 +1,6 @@
-"""Columns of every type that Parquet and Arrow know, with the values that are hardest on a reader."""
+"""Columns of every type that Parquet and Arrow know, with the values that are hardest on
+a reader.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,11 @@ def _temporal(random: Random, kind: pa.DataType) -> Callable[[], int]:
     near = random.randrange(2**60)
     wide = 2**63 if kind.unit == "ns" or pa.types.is_duration(kind) else 2**62
     return random.choice(
-        (lambda: random.randrange(-wide // 1000, wide // 1000), lambda: near // 1000 + random.randrange(6), lambda: 0)
+        (
+            lambda: random.randrange(-wide // 1000, wide // 1000),
+            lambda: near // 1000 + random.randrange(6),
+            lambda: 0,
+        )
     )
 
 
@@ -86,15 +92,34 @@ def _decimal(random: Random, kind: pa.DataType) -> Callable[[], decimal.Decimal]
 
 USUAL = (pa.float64(), pa.int64(), pa.string(), pa.bool_())
 NUMBERS = (
-    *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+    *(
+        pa.int8(),
+        pa.int16(),
+        pa.int32(),
+        pa.int64(),
+        pa.uint8(),
+        pa.uint16(),
+        pa.uint32(),
+        pa.uint64(),
+    ),
     *(pa.float16(), pa.float32(), pa.float64()),
 )
 MEASURED = (
     *(pa.date32(), pa.date64(), pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")),
     *(pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")),
-    *(pa.timestamp(unit, zone) for unit in ("s", "us", "ns") for zone in ("UTC", "Europe/Helsinki", "-03:30")),
+    *(
+        pa.timestamp(unit, zone)
+        for unit in ("s", "us", "ns")
+        for zone in ("UTC", "Europe/Helsinki", "-03:30")
+    ),
     *(pa.duration(unit) for unit in ("s", "ms", "us", "ns")),
-    *(pa.decimal128(1, 0), pa.decimal128(18, 4), pa.decimal128(38, 0), pa.decimal128(38, 10), pa.decimal128(19, 19)),
+    *(
+        pa.decimal128(1, 0),
+        pa.decimal128(18, 4),
+        pa.decimal128(38, 0),
+        pa.decimal128(38, 10),
+        pa.decimal128(19, 19),
+    ),
     *(pa.decimal256(40, 2), pa.decimal32(9, 2), pa.decimal64(18, 17)),
 )
 TEXTS = (
@@ -139,10 +164,14 @@ def _source(random: Random, kind: pa.DataType) -> Callable[[], Any]:
     if pa.types.is_integer(kind):
         return integers(random, kind.bit_width, pa.types.is_signed_integer(kind))
     if pa.types.is_float16(kind):
-        return lambda: random.choice((0.0, -0.0, 1.0, 65504.0, float("inf"), float("nan"), 0.333, 6e-8))
+        return lambda: random.choice(
+            (0.0, -0.0, 1.0, 65504.0, float("inf"), float("nan"), 0.333, 6e-8)
+        )
     if pa.types.is_floating(kind):
         few = random.sample(FLOATS, 4)
-        return random.choice((lambda: random.choice(few), lambda: random.gauss(0, 1), lambda: random.choice(FLOATS)))
+        return random.choice(
+            (lambda: random.choice(few), lambda: random.gauss(0, 1), lambda: random.choice(FLOATS))
+        )
     if pa.types.is_date64(kind):
         return lambda: random.randrange(-10_000, 30_000)
     if pa.types.is_temporal(kind):
@@ -177,5 +206,8 @@ def _dictionary(random: Random, kind: pa.DataType, n_rows: int, null_share: floa
         values = [value.encode() for value in values]
     if random.random() < 0.2:
         values[random.randrange(len(values))] = None
-    codes = [None if random.random() < null_share else random.randrange(len(values)) for _ in range(n_rows)]
+    codes = [
+        None if random.random() < null_share else random.randrange(len(values))
+        for _ in range(n_rows)
+    ]
     return pa.DictionaryArray.from_arrays(pa.array(codes, kind.index_type), pa.array(values, inner))

@@ -1,4 +1,6 @@
-"""The kinds of input, and one input of each: made from a seed and a number, checked in a folder of its own."""
+"""The kinds of input, and one input of each: made from a seed and a number, checked in a folder of
+its own.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,15 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Kind, Measure, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+)
 from dnfscale.data.models import classes_record, classes_text, model_record, model_text, read_models
 from dnfscale.export.dialects import DIALECTS
 from dnfscale.export.latex import export_latex
@@ -60,7 +68,10 @@ def check(files: Files, folder: Path) -> None:
     demand(again is not None, f"a model that was written is refused:\n{text[:2000]}")
     assert again is not None
     written = model_text(again[0]) if len(again) == 1 else classes_text(again)
-    demand(written == text, f"a model that was written says something else:\n{text[:2000]}\n{written[:2000]}")
+    demand(
+        written == text,
+        f"a model that was written says something else:\n{text[:2000]}\n{written[:2000]}",
+    )
     for model in models:
         if len(model.tau) <= _MOST_ELL:
             _use(model)
@@ -82,7 +93,10 @@ def _use(model: Model) -> None:
         json.dumps(to_record(model, explanation), allow_nan=False)
         write(model, explanation)
     probabilities = model.probabilities()
-    demand(bool(((probabilities > float(model.threshold)) == model.accepted()).all()), "an answer on the wrong side")
+    demand(
+        bool(((probabilities > float(model.threshold)) == model.accepted()).all()),
+        "an answer on the wrong side",
+    )
 
 
 def any_model(random: Random, target: str | None = None) -> Model:
@@ -129,7 +143,11 @@ def _attribute(random: Random, name: str, column: str) -> Attribute:
             return IsTrue(name, column, random.choice((True, 1, "yes", 2**64 - 1)))
         case _:
             return Above(
-                name, column, Quantity(_measure(random), random.randrange(-(2**63), 2**63) >> random.randrange(63))
+                name,
+                column,
+                Quantity(
+                    _measure(random), random.randrange(-(2**63), 2**63) >> random.randrange(63)
+                ),
             )
 
 
@@ -137,4 +155,7 @@ def _measure(random: Random) -> Measure:
     kind = random.choice(list(Kind))
     if kind is Kind.DATE:
         return Measure(kind, 1)
-    return Measure(kind, 10 ** (random.randrange(1, 39) if kind is Kind.DECIMAL else random.choice((0, 3, 6, 9))))
+    return Measure(
+        kind,
+        10 ** (random.randrange(1, 39) if kind is Kind.DECIMAL else random.choice((0, 3, 6, 9))),
+    )

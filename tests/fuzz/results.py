@@ -30,7 +30,9 @@ _SPECS = {
 
 @cache
 def bases() -> tuple[dict[str, Any], ...]:
-    """The files of runs, parsed: of two labels, of one model, of several labels, of a suite, and of version 0.1.0."""
+    """The files of runs, parsed: of two labels, of one model, of several labels, of a suite, and of
+    version 0.1.0.
+    """
     found = []
     random = np.random.default_rng(3)
     x = random.normal(size=90)
@@ -45,7 +47,11 @@ def bases() -> tuple[dict[str, Any], ...]:
         pq.write_table(pa.table(table), folder / "t.parquet")
         for kind, keys in _SPECS.items():
             file = folder / f"{kind}.toml"
-            data = 'target = "k"\nclasses = "all"\ndrop = ["y"]' if kind == "classes" else 'target = "y"\ndrop = ["k"]'
+            data = (
+                'target = "k"\nclasses = "all"\ndrop = ["y"]'
+                if kind == "classes"
+                else 'target = "y"\ndrop = ["k"]'
+            )
             head, _, tables = keys.partition("\n")
             file.write_text(
                 f'schema_version = 1\n{head}\n{tables}\n[data]\npath = "t.parquet"\n{data}\n'
@@ -54,8 +60,16 @@ def bases() -> tuple[dict[str, Any], ...]:
             with (folder / "out").open("w") as out:
                 run(read_spec(file), Options(), out=out, err=out)
             made = folder / "runs" / kind
-            found.append({part: json.loads((made / part).read_text()) for part in ("result.json", "model.json")})
-    jobs = [{"name": "a", "status": "done", "folder": "jobs/a"}, {"name": "b", "status": "failed", "error": "no data"}]
+            found.append(
+                {
+                    part: json.loads((made / part).read_text())
+                    for part in ("result.json", "model.json")
+                }
+            )
+    jobs = [
+        {"name": "a", "status": "done", "folder": "jobs/a"},
+        {"name": "b", "status": "failed", "error": "no data"},
+    ]
     suite = {"schema": "dnfscale.suite/1", "name": "several", "jobs": jobs}
     found.append({"result.json": suite, "jobs/a/result.json": found[0]["result.json"]})
     found += [_first_schema(case) for case in ("study", "classes", "weights")]
@@ -65,21 +79,28 @@ def bases() -> tuple[dict[str, Any], ...]:
 def _first_schema(case: str) -> dict[str, Any]:
     """The files of a run of version 0.1.0."""
     folder = Path(__file__).parents[1] / "results" / "first"
-    return {f"{part}.json": json.loads((folder / f"{case}-{part}.json").read_text()) for part in ("result", "model")}
+    return {
+        f"{part}.json": json.loads((folder / f"{case}-{part}.json").read_text())
+        for part in ("result", "model")
+    }
 
 
 def make(random: Random) -> Files:
     """Make the files of a run."""
     base = random.choice(bases())
     return {
-        part: json_of(random, tree_spoiled(random, tree)) if random.random() < 0.7 else json.dumps(tree).encode()
+        part: json_of(random, tree_spoiled(random, tree))
+        if random.random() < 0.7
+        else json.dumps(tree).encode()
         for part, tree in base.items()
         if random.random() < 0.97
     }
 
 
 def check(files: Files, folder: Path) -> None:
-    """Write the report of a folder again; what comes out has no script and no tag of the result's own."""
+    """Write the report of a folder again; what comes out has no script and no tag of the result's
+    own.
+    """
     for part in ("result.json", "model.json", "jobs/a/result.json"):
         (folder / part).parent.mkdir(parents=True, exist_ok=True)
         (folder / part).unlink(missing_ok=True)
@@ -91,7 +112,10 @@ def check(files: Files, folder: Path) -> None:
         demand(page.is_file(), "no report, and no error")
         tags = _Tags()
         tags.feed(page.read_text(encoding="utf-8"))
-        demand(not tags.found & {"script", "img", "iframe", "object", "embed", "form", "link"}, f"tags: {tags.found}")
+        demand(
+            not tags.found & {"script", "img", "iframe", "object", "embed", "form", "link"},
+            f"tags: {tags.found}",
+        )
 
 
 class _Tags(HTMLParser):

@@ -39,7 +39,11 @@ LIKELY: dict[str, tuple[Any, ...]] = {
     "cluster.kind": ("serial", "local", "address", "scheduler_file"),
     "methods": (["ideal"], ["xgboost", "majority"], ["formula_size"]),
     "cluster.memory_limit": ("4GiB", "1e9GiB", "9" * 400 + "GiB", "256MiB"),
-    "jobs": (["job.toml"], ["other.toml", {"spec": "none.toml"}], [{"spec": "job.toml", "seed": 3}]),
+    "jobs": (
+        ["job.toml"],
+        ["other.toml", {"spec": "none.toml"}],
+        [{"spec": "job.toml", "seed": 3}],
+    ),
     "name": ("job", "..", ".", "a/b", "-x", "CON", "x" * 300),
 }
 Files = dict[str, bytes]
@@ -50,7 +54,12 @@ def make(random: Random) -> Files:
     if random.random() < 0.3:
         return {"job.toml": bytes_spoiled(random, random.choice(BASES))}
     document: dict[str, Any] = {}
-    wanted = {"schema_version", "data.path", "data.target", *random.sample([*job_keys(), "jobs"], random.randrange(12))}
+    wanted = {
+        "schema_version",
+        "data.path",
+        "data.target",
+        *random.sample([*job_keys(), "jobs"], random.randrange(12)),
+    }
     for key in sorted(wanted):
         if random.random() < 0.05:
             continue
@@ -60,7 +69,9 @@ def make(random: Random) -> Files:
             table = table.setdefault(name, {})
         default = job_keys()[key].default if key in job_keys() else None
         likely = [*LIKELY.get(key, ()), *([] if default is None else [_plain(default)])]
-        table[last] = random.choice(likely) if likely and random.random() < 0.8 else _toml_value(random)
+        table[last] = (
+            random.choice(likely) if likely and random.random() < 0.8 else _toml_value(random)
+        )
     if random.random() < 0.3:
         document = _without_nothing(tree_spoiled(random, document))
     try:
@@ -71,7 +82,9 @@ def make(random: Random) -> Files:
 
 
 def check(files: Files, folder: Path) -> None:
-    """Read a spec as every verb does; what is accepted says the same when it is written out and read again."""
+    """Read a spec as every verb does; what is accepted says the same when it is written out and
+    read again.
+    """
     file = folder / "job.toml"
     file.write_bytes(files["job.toml"])
     spec = attempt(lambda: read_suite(file) if is_suite(file) else read_spec(file))
@@ -87,7 +100,8 @@ def check(files: Files, folder: Path) -> None:
 def _check_job(spec: JobSpec, folder: Path) -> None:
     inside = Path(spec.values["output.dir"]).resolve()
     demand(
-        Path(spec.run_folder).resolve().parent == inside, f"the run's folder {spec.run_folder} lies outside {inside}"
+        Path(spec.run_folder).resolve().parent == inside,
+        f"the run's folder {spec.run_folder} lies outside {inside}",
     )
     text = spec.resolved()
     again = folder / "again.toml"
@@ -96,16 +110,23 @@ def _check_job(spec: JobSpec, folder: Path) -> None:
     demand(written is not None, f"a spec that was written out is refused:\n{text}")
     assert written is not None
     demand(
-        written.resolved() == text, f"a spec that was written out says something else:\n{text}\n{written.resolved()}"
+        written.resolved() == text,
+        f"a spec that was written out says something else:\n{text}\n{written.resolved()}",
     )
-    demand(math.isfinite(float(tomllib.loads(text)["formula"]["threshold"])), "a threshold that is no number")
+    demand(
+        math.isfinite(float(tomllib.loads(text)["formula"]["threshold"])),
+        "a threshold that is no number",
+    )
 
 
 def _check_verbs(spec: JobSpec, folder: Path) -> None:
     table = folder / "t.parquet"
     if not table.exists():
         pq.write_table(
-            pa.table({"x": [1.5, 2.5, 3.5] * 9, "s": ["a", "b", None] * 9, "y": [True, False, True] * 9}), table
+            pa.table(
+                {"x": [1.5, 2.5, 3.5] * 9, "s": ["a", "b", None] * 9, "y": [True, False, True] * 9}
+            ),
+            table,
         )
     if "://" in str(spec.values["data.path"]) or str(spec.values["data.path"]).startswith("paper:"):
         return
@@ -136,7 +157,11 @@ def _without_nothing(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_nothing(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
-        return [_without_nothing(inner) for inner in value if inner is not None and not isinstance(inner, dict)]
+        return [
+            _without_nothing(inner)
+            for inner in value
+            if inner is not None and not isinstance(inner, dict)
+        ]
     return value
 
 

@@ -44,7 +44,18 @@ TOKENS = (
         "1_000",
         "9" * 5000,
     ),
-    *("\ufeff", "\u202e", "\x1b[31m", "é", "日本", "\U0001f600", "1979-05-27T07:32:00Z", "[[a]]", "[a.b.c]", "a.b = 1"),
+    *(
+        "\ufeff",
+        "\u202e",
+        "\x1b[31m",
+        "é",
+        "日本",
+        "\U0001f600",
+        "1979-05-27T07:32:00Z",
+        "[[a]]",
+        "[a.b.c]",
+        "a.b = 1",
+    ),
     *(
         "[" * DEEP,
         "{a=" * 2000,
@@ -55,7 +66,15 @@ TOKENS = (
         "=cmd|' /C x'!A0",
     ),
 )
-BOMBS = ("[" * DEEP, "{a=" * DEEP, '{"a":' * DEEP, "a." * DEEP, "9" * 100_000, "\\u0041" * 20_000, "é" * 100_000)
+BOMBS = (
+    "[" * DEEP,
+    "{a=" * DEEP,
+    '{"a":' * DEEP,
+    "a." * DEEP,
+    "9" * 100_000,
+    "\\u0041" * 20_000,
+    "é" * 100_000,
+)
 NUMBERS = (
     0,
     1,
@@ -78,8 +97,35 @@ NUMBERS = (
     5e-324,
 )
 TEXTS = (
-    *("", " ", "x", "y", "a.b", "../../x", "/", "~", "\0", "\n", "\x1b]0;x\x07", "\u202eabc", "é" * 300),
-    *("nan", "inf", "-inf", "1/2", "1/0", "1e999999999", "0.1", "above", "equals", "date", "decimal[2]", "2024-02-30"),
+    *(
+        "",
+        " ",
+        "x",
+        "y",
+        "a.b",
+        "../../x",
+        "/",
+        "~",
+        "\0",
+        "\n",
+        "\x1b]0;x\x07",
+        "\u202eabc",
+        "é" * 300,
+    ),
+    *(
+        "nan",
+        "inf",
+        "-inf",
+        "1/2",
+        "1/0",
+        "1e999999999",
+        "0.1",
+        "above",
+        "equals",
+        "date",
+        "decimal[2]",
+        "2024-02-30",
+    ),
     *(
         "<img src=x onerror=alert(1)>",
         '"; DROP TABLE t; --',
@@ -152,24 +198,35 @@ def any_value(random: Random, depth: int = 0) -> Any:
         case 6:
             return [any_value(random, depth + 1) for _ in range(random.randrange(4))]
         case _:
-            return {random.choice(TEXTS): any_value(random, depth + 1) for _ in range(random.randrange(3))}
+            return {
+                random.choice(TEXTS): any_value(random, depth + 1)
+                for _ in range(random.randrange(3))
+            }
 
 
 def tree_spoiled(random: Random, tree: Any) -> Any:
-    """Return a tree of lists and objects in which some values were replaced, removed, doubled, moved or renamed."""
+    """Return a tree of lists and objects in which some values were replaced, removed, doubled,
+    moved or renamed.
+    """
     spoiled = copy.deepcopy(tree)
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         parents = [parent for parent in _containers(spoiled) if len(parent)]
         if not parents:
             return any_value(random)
         parent = random.choice(parents)
-        key = random.choice(list(parent)) if isinstance(parent, dict) else random.randrange(len(parent))
+        key = (
+            random.choice(list(parent))
+            if isinstance(parent, dict)
+            else random.randrange(len(parent))
+        )
         match random.randrange(7):
             case 0:
                 del parent[key]
             case 1:
                 other = random.choice(parents)
-                parent[key] = copy.deepcopy(random.choice(list(other.values() if isinstance(other, dict) else other)))
+                parent[key] = copy.deepcopy(
+                    random.choice(list(other.values() if isinstance(other, dict) else other))
+                )
             case 2 if isinstance(parent, list):
                 parent += copy.deepcopy(parent[: random.choice((1, 3, 40))])
             case 3 if isinstance(parent, dict):

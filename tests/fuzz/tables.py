@@ -1,4 +1,6 @@
-"""Tables: Parquet files of any types and encodings, whole or spoiled, from which a model is learned and judged."""
+"""Tables: Parquet files of any types and encodings, whole or spoiled, from which a model is learned
+and judged.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,14 @@ from tests.fuzz.verdict import attempt, demand
 from tests.jobs.judging import accepts, exact, exact_rows, holds, is_missing, recount, says, used
 
 Files = dict[str, bytes]
-_NAMES = (*(name for name in STRINGS if len(name) < 100), "x", "z", "y_", "a.b", "__index_level_1__")
+_NAMES = (
+    *(name for name in STRINGS if len(name) < 100),
+    "x",
+    "z",
+    "y_",
+    "a.b",
+    "__index_level_1__",
+)
 
 
 def make(random: Random) -> Files:
@@ -48,7 +57,10 @@ def make(random: Random) -> Files:
         "kind": "fit",
         "data": data,
         "select": {"max_ell": random.choice((1, 3, 5)), "validation": random.choice((0.3, 0.01))},
-        "formula": {"unseen": random.choice(("negative", "dont_care")), "minimize": random.choice(("exact", "none"))},
+        "formula": {
+            "unseen": random.choice(("negative", "dont_care")),
+            "minimize": random.choice(("exact", "none")),
+        },
         "cluster": {"kind": "serial"},
     }
     files = {"job.toml": write_toml(document).encode()}
@@ -57,7 +69,9 @@ def make(random: Random) -> Files:
     except (pa.ArrowException, OSError, TypeError, ValueError):
         # Not every type can be written with every option.
         sink = io.BytesIO()
-        pq.write_table(pa.table({"x": list(range(n_rows)), "y": [i % 2 for i in range(n_rows)]}), sink)
+        pq.write_table(
+            pa.table({"x": list(range(n_rows)), "y": [i % 2 for i in range(n_rows)]}), sink
+        )
         files["t.parquet"] = sink.getvalue()
     if random.random() < 0.4:
         files["t.parquet"] = bits_flipped(random, files["t.parquet"])
@@ -65,7 +79,9 @@ def make(random: Random) -> Files:
 
 
 def check(files: Files, folder: Path) -> None:
-    """Learn from a table; what is learned has the counts, the cuts and the answers that plain Python finds."""
+    """Learn from a table; what is learned has the counts, the cuts and the answers that plain
+    Python finds.
+    """
     for name, content in files.items():
         (folder / name).write_bytes(content)
     spec = read_spec(folder / "job.toml")
@@ -78,31 +94,50 @@ def check(files: Files, folder: Path) -> None:
         return
     model = fold_model(learned.model, learned, to_learn)
     record = model_record(model)
-    demand(model_record(parse_model(record)) == record, f"a model file says something else when it is read: {record}")
+    demand(
+        model_record(parse_model(record)) == record,
+        f"a model file says something else when it is read: {record}",
+    )
     try:
         table = pq.read_table(folder / "t.parquet", partitioning=None)
     except Exception:
-        # A spoiled file of which some column cannot be read; ours may have been dropped, or never read.
+        # A spoiled file of which some column cannot be read; ours may have been dropped, or never
+        # read.
         return
     _judge(record, exact_rows(table), source, to_learn)
     _judge_answers(model, record, exact_rows(table), source)
 
 
-def _judge(record: dict[str, Any], rows: list[dict[str, Any]], source: Source, spec: LearnSpec) -> None:
+def _judge(
+    record: dict[str, Any], rows: list[dict[str, Any]], source: Source, spec: LearnSpec
+) -> None:
     features = [
-        name for name in source.types if name not in (spec.target, *spec.drop) and not name.startswith("__index_level_")
+        name
+        for name in source.types
+        if name not in (spec.target, *spec.drop) and not name.startswith("__index_level_")
     ]
     kept = used(rows, features, spec.target, keep_missing=spec.missing == "indicator")
     counted = recount(kept, record)
-    demand(record["counts"] == counted, f"counts\n{record['counts']}\nare not\n{counted}\nof {record['attributes']}")
+    demand(
+        record["counts"] == counted,
+        f"counts\n{record['counts']}\nare not\n{counted}\nof {record['attributes']}",
+    )
     names = [attribute["name"] for attribute in record["attributes"]]
     for cell in counted:
         answer = says(record["formula"], dict(zip(names, cell["type"], strict=True)))
-        demand(answer == (2 * cell["c"] >= cell["n"]), f"the formula {record['formula']} errs on {cell}")
+        demand(
+            answer == (2 * cell["c"] >= cell["n"]),
+            f"the formula {record['formula']} errs on {cell}",
+        )
     for attribute in record["attributes"]:
         if attribute["test"] == "above" and attribute["value"] is not None:
             _judge_cut(
-                attribute, sorted(row[attribute["column"]] for row in kept if not is_missing(row[attribute["column"]]))
+                attribute,
+                sorted(
+                    row[attribute["column"]]
+                    for row in kept
+                    if not is_missing(row[attribute["column"]])
+                ),
             )
 
 
@@ -113,13 +148,17 @@ def _judge_cut(attribute: dict[str, Any], values: list[Any]) -> None:
     demand(low <= cut <= high, f"{attribute} is no median: it lies between {low} and {high}")
 
 
-def _judge_answers(model: Any, record: dict[str, Any], rows: list[dict[str, Any]], source: Source) -> None:
+def _judge_answers(
+    model: Any, record: dict[str, Any], rows: list[dict[str, Any]], source: Source
+) -> None:
     attempt(lambda: check_columns([model.tau], source.types, source.path))
     columns = columns_of(model.tau)
     reading = Reading(columns, None, keep_missing=True)
     blocks = (block for rows in source.partitions for block in rows.blocks(reading))
     codes = [code for block in blocks for code in types_of(block, columns, model.tau).tolist()]
-    expected = [sum(1 << i for i, a in enumerate(record["attributes"]) if holds(a, row)) for row in rows]
+    expected = [
+        sum(1 << i for i, a in enumerate(record["attributes"]) if holds(a, row)) for row in rows
+    ]
     demand(codes == expected, f"types {codes} are not {expected} of {record['attributes']}")
     answers = model.dnf.accepts(pa.array(codes, pa.int64()).to_numpy()).tolist()
     demand(answers == [accepts(record, row) for row in rows], f"answers of {record['formula']}")
@@ -128,9 +167,12 @@ def _judge_answers(model: Any, record: dict[str, Any], rows: list[dict[str, Any]
 def _target(random: Random, n_rows: int) -> pa.Array:
     kind = random.choice((pa.bool_(), pa.bool_(), pa.int64(), pa.string(), any_type(random)))
     if pa.types.is_boolean(kind) or random.random() < 0.7:
-        two = random.choice(((False, True), (0, 1), ("", "\0"), (-0.0, 1.5), (2**63 - 1, 2**63 - 2)))
+        two = random.choice(
+            ((False, True), (0, 1), ("", "\0"), (-0.0, 1.5), (2**63 - 1, 2**63 - 2))
+        )
         return pa.array(
-            [random.choice(two) if random.random() > 0.02 else None for _ in range(n_rows)], pa.array(two).type
+            [random.choice(two) if random.random() > 0.02 else None for _ in range(n_rows)],
+            pa.array(two).type,
         )
     return any_column(random, kind, n_rows)
 
@@ -153,7 +195,9 @@ def _written(random: Random, table: pa.Table) -> bytes:
     if random.random() < 0.2:
         options |= {
             "use_dictionary": False,
-            "column_encoding": {name: _encoding(random, table, name) for name in table.column_names},
+            "column_encoding": {
+                name: _encoding(random, table, name) for name in table.column_names
+            },
         }
     sink = io.BytesIO()
     pq.write_table(table, sink, **options)

@@ -21,14 +21,19 @@ from tests.jobs.running import keeping_signals
 CORPUS = Path(__file__).parent / "corpus"
 CASES = sorted(f"{folder.parent.name}/{folder.name}" for folder in CORPUS.glob("*/*"))
 SHORT = {"spec": 60, "model": 60, "result": 6, "table": 15}
-"""Inputs that every run of the tests tries; `python -m tests.fuzz` tries as many as it is told to."""
+"""Inputs that every run of the tests tries; `python -m tests.fuzz` tries as many as it is told to.
+"""
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_past_failure_stays_mended(case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = CORPUS / case
-    files = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    files = {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
     with keeping_signals():
         check_files(folder.parent.name, files, tmp_path)
 
@@ -83,14 +88,22 @@ def test_a_footer_of_any_bytes_is_read_or_refused(noise, place):
     assert all(chunk.compressed_bytes >= 0 for group in chunks for chunk in group)
 
 
-@given(st.integers(1, 4), st.lists(st.one_of(st.none(), st.integers(-5, 5)), min_size=1, max_size=20))
+@given(
+    st.integers(1, 4), st.lists(st.one_of(st.none(), st.integers(-5, 5)), min_size=1, max_size=20)
+)
 def test_a_footer_says_what_arrow_says(n_columns, values):
-    file = _written(pa.table({f"c{i}": pa.array(values, pa.int64()) for i in range(n_columns)}), row_group_size=7)
+    file = _written(
+        pa.table({f"c{i}": pa.array(values, pa.int64()) for i in range(n_columns)}),
+        row_group_size=7,
+    )
     found = chunks_of(read_tail(_Bytes(file)).footer)
     metadata = pq.ParquetFile(pa.BufferReader(file)).metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     chunks = [[group.column(i) for i in range(n_columns)] for group in groups]
-    told = [[(chunk.total_compressed_size, chunk.statistics.null_count, _start(chunk)) for chunk in g] for g in chunks]
+    told = [
+        [(chunk.total_compressed_size, chunk.statistics.null_count, _start(chunk)) for chunk in g]
+        for g in chunks
+    ]
     assert [[tuple(chunk) for chunk in group] for group in found] == told
 
 
@@ -101,11 +114,20 @@ def _start(chunk: pq.ColumnChunkMetaData) -> int:
 def test_a_table_of_ten_thousand_columns_is_learned_from(tmp_path):
     n_rows = 24
     columns = {
-        f"c{i}": [(i * 7 + row * row) % (11 if i % 20 == 0 else 2) for row in range(n_rows)] for i in range(10_000)
+        f"c{i}": [(i * 7 + row * row) % (11 if i % 20 == 0 else 2) for row in range(n_rows)]
+        for i in range(10_000)
     }
-    columns = {name: values if max(values) > 1 else [value > 0 for value in values] for name, values in columns.items()}
-    files = {"t.parquet": _written(pa.table({**columns, "y": [row % 3 == 0 for row in range(n_rows)]}))}
-    text = 'schema_version = 1\nkind = "fit"\n[data]\npath = "t.parquet"\ntarget = "y"\n[cluster]\nkind = "serial"\n'
+    columns = {
+        name: values if max(values) > 1 else [value > 0 for value in values]
+        for name, values in columns.items()
+    }
+    files = {
+        "t.parquet": _written(pa.table({**columns, "y": [row % 3 == 0 for row in range(n_rows)]}))
+    }
+    text = (
+        'schema_version = 1\nkind = "fit"\n[data]\npath = "t.parquet"\ntarget = '
+        '"y"\n[cluster]\nkind = "serial"\n'
+    )
     check_files("table", {**files, "job.toml": text.encode()}, tmp_path, time_limit_s=120)
 
 

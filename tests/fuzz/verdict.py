@@ -1,4 +1,6 @@
-"""What may become of an input: an answer, or an error of ours with a message; all else is a failure."""
+"""What may become of an input: an answer, or an error of ours with a message; all else is a
+failure.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class _Late(BaseException):
 
 
 def attempt(action: Callable[[], T]) -> T | None:
-    """Return what an action gives, or None where it ends with an error of ours that says something."""
+    """Return what an action gives, or None where it ends with an error of ours that says
+    something.
+    """
     try:
         return action()
     except DnfscaleError as error:
@@ -49,7 +53,9 @@ def demand(holds: bool, message: str) -> None:
 
 @contextmanager
 def limited(seconds: float = TIME_LIMIT_S) -> Iterator[None]:
-    """Fail when what is inside takes too long; a warning is an error, because users would see it."""
+    """Fail when what is inside takes too long; a warning is an error, because users would
+    see it.
+    """
 
     def late(_: int, __: FrameType | None) -> None:
         raise _Late
@@ -61,7 +67,9 @@ def limited(seconds: float = TIME_LIMIT_S) -> Iterator[None]:
             warnings.simplefilter("error")
             yield
     except _Late as error:
-        raise FuzzError(f"took longer than {seconds} s\n{traceback.format_exc()[-3000:]}") from error
+        raise FuzzError(
+            f"took longer than {seconds} s\n{traceback.format_exc()[-3000:]}"
+        ) from error
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)

@@ -1,4 +1,6 @@
-"""Renews the kept values: `python -m tests.golden [NAME ...]`, all of them or some; see README.md."""
+"""Renews the kept values: `python -m tests.golden [NAME ...]`, all of them or some;
+see README.md.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ from tests.golden.values import FOLDER, values_of
 def renew(case: Case) -> None:
     """Run a case, and keep what it gives now."""
     before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(StringIO()) as told:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        redirect_stdout(StringIO()),
+        redirect_stderr(StringIO()) as told,
+    ):
         os.chdir(folder)
         try:
             code = command(case.prepare(Path(folder)))

@@ -1,4 +1,6 @@
-"""The jobs whose values are kept: the paper's datasets in both profiles, and made tables for what those do not have."""
+"""The jobs whose values are kept: the paper's datasets in both profiles, and made tables for what
+those do not have.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Case:
     needs_numba: bool = field(default=False)
 
     def prepare(self, folder: Path) -> list[str]:
-        """Write what the job needs into a folder, and return the arguments of the command that runs it there."""
+        """Write what the job needs into a folder, and return the arguments of the command that runs
+        it there.
+        """
         file = self.spec if isinstance(self.spec, Path) else folder / "job.toml"
         if not isinstance(self.spec, Path):
             file.write_text(spec_text(**self.spec), encoding="utf-8")
@@ -55,7 +59,9 @@ def mixed_table(n_rows: int = 600) -> pa.Table:
     age = random.integers(18, 90, n_rows)
     dose = np.round(random.gamma(2.0, 3.0, n_rows), 2)
     ward = random.choice(["surgery", "urology", "eyes", "lungs"], n_rows, p=[0.4, 0.3, 0.2, 0.1])
-    admitted = np.datetime64("2024-01-01T00:00") + random.integers(0, 500 * 24, n_rows).astype("timedelta64[h]")
+    admitted = np.datetime64("2024-01-01T00:00") + random.integers(0, 500 * 24, n_rows).astype(
+        "timedelta64[h]"
+    )
     risk = (age > 60) * 1.0 + (dose > 7) + (ward == "lungs") + random.normal(0, 0.6, n_rows)
     label = np.where(risk > 1.6, "ill", np.where(risk > 0.6, "watch", "well"))
     return pa.table(
@@ -87,11 +93,25 @@ def _made() -> list[Case]:
         case("mixed-drop", **plain, data=mixed),
         case("mixed-indicator", **best, data={**mixed, "missing": "indicator"}),
         case("mixed-classes", **plain, data={"drop": ["weight"], "classes": "all"}),
-        case("mixed-classes-best", **best, data={"drop": ["weight"], "classes": "all", "missing": "indicator"}),
-        case("mixed-weights", **best, data={"weight": "weight", "positive": ["ill"], "missing": "indicator"}),
+        case(
+            "mixed-classes-best",
+            **best,
+            data={"drop": ["weight"], "classes": "all", "missing": "indicator"},
+        ),
+        case(
+            "mixed-weights",
+            **best,
+            data={"weight": "weight", "positive": ["ill"], "missing": "indicator"},
+        ),
         case("mixed-cost", **plain, data=mixed, formula={"threshold": 0.25}),
         case("mixed-balanced", **best, data=mixed, formula={"objective": "balanced_accuracy"}),
-        case("mixed-entropy", **plain, data=mixed, booleanize={"cuts": "entropy"}, select={"rank": ["jmi", "chi2"]}),
+        case(
+            "mixed-entropy",
+            **plain,
+            data=mixed,
+            booleanize={"cuts": "entropy"},
+            select={"rank": ["jmi", "chi2"]},
+        ),
     ]
 
 
@@ -106,14 +126,22 @@ _FEWER_FOLDS = {"colon": ("folds.outer=4",)}
 
 def _paper(name: str, profile: str, *settings: str, **facts: Any) -> Case:
     file = ROOT / "jobs" / "paper" / f"{name}.toml"
-    return Case(f"{name}-{profile}", file, (f"profile={profile.partition('-')[0]}", *settings), **facts)
+    return Case(
+        f"{name}-{profile}", file, (f"profile={profile.partition('-')[0]}", *settings), **facts
+    )
 
 
 PUBLISHED = (
     *(_paper(name, "paper", _IDEAL) for name in PAPER),
-    # The frontier writes ten formulas in every fold: nine tenths of the time of Colon, and nothing that is not chosen
-    # somewhere else.
-    *(_paper(name, "best", _IDEAL, "folds.frontier=false", *_FEWER_FOLDS.get(name, ())) for name in PAPER),
-    *(_paper(name, "paper-sized", _SIZED, "baselines.formula_size.max_size=6", needs_numba=True) for name in UCI),
+    # The frontier writes ten formulas in every fold: nine tenths of the time of Colon, and nothing
+    # that is not chosen somewhere else.
+    *(
+        _paper(name, "best", _IDEAL, "folds.frontier=false", *_FEWER_FOLDS.get(name, ()))
+        for name in PAPER
+    ),
+    *(
+        _paper(name, "paper-sized", _SIZED, "baselines.formula_size.max_size=6", needs_numba=True)
+        for name in UCI
+    ),
 )
 CASES = {case.name: case for case in (*MADE, *PUBLISHED)}

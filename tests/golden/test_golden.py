@@ -15,7 +15,9 @@ from tests.jobs.running import Desk, keeping_signals
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
         yield Desk(tmp_path, capsys)

@@ -1,4 +1,6 @@
-"""What is kept of a run: accuracies, counts, cuts and formulas, as short as they can be told apart."""
+"""What is kept of a run: accuracies, counts, cuts and formulas, as short as they can be told
+apart.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,17 @@ def values_of(run: Path) -> dict[str, Any]:
 def _method(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
     figures = {key: value for key, value in record.items() if isinstance(value, int | float)}
     if name in ("ideal", "majority", "one_rule"):
-        figures = {key: value for key, value in figures.items() if key not in ("failed_folds", "literals_mean")}
+        figures = {
+            key: value
+            for key, value in figures.items()
+            if key not in ("failed_folds", "literals_mean")
+        }
     objective = record.get("objective") or {}
-    figures |= {f"objective_{key}": objective[key] for key in ("mean", "std", "constant_mean") if key in objective}
+    figures |= {
+        f"objective_{key}": objective[key]
+        for key in ("mean", "std", "constant_mean")
+        if key in objective
+    }
     return {**figures, "folds": [_fold(fold) for fold in record["folds"]]}
 
 
@@ -48,13 +58,20 @@ def _fold(fold: Mapping[str, Any]) -> str:
         for each in formulas
         if each.get("formula") is not None
     ]
-    sweeps = [[[step["rank"], step["validation_accuracy"]] for step in each.get("sweep", ())] for each in formulas]
+    sweeps = [
+        [[step["rank"], step["validation_accuracy"]] for step in each.get("sweep", ())]
+        for each in formulas
+    ]
     return json.dumps([*figures, *map(_short, written), _digest(sweeps)], ensure_ascii=False)
 
 
 def _model(model: Mapping[str, Any]) -> dict[str, Any]:
     cuts = [[each["name"], each["test"], each.get("value")] for each in model["attributes"]]
-    return {"attributes": _short(cuts), "formula": _short(model["formula"]), "counts": _digest(model["counts"])}
+    return {
+        "attributes": _short(cuts),
+        "formula": _short(model["formula"]),
+        "counts": _digest(model["counts"]),
+    }
 
 
 def _short(value: Any) -> Any:

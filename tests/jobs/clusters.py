@@ -1,4 +1,6 @@
-"""A cluster as somebody else would have started it: a scheduler and workers, each a process of its own, on loopback."""
+"""A cluster as somebody else would have started it: a scheduler and workers, each a process of its
+own, on loopback.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Found:
             self._n_started += 1
             name = f"worker{self._n_started}"
             start_worker(self.processes, self.address, self.certificates, name=name, **environment)
-            [added] = self.processes.wait_for(lambda: _addresses(client) - before, "the start of a worker")
+            [added] = self.processes.wait_for(
+                lambda: _addresses(client) - before, "the start of a worker"
+            )
             return str(added)
 
     @contextmanager
@@ -46,7 +50,9 @@ class Found:
 
     def wait_for_workers(self, n_workers: int) -> None:
         with self.client() as client:
-            self.processes.wait_for(lambda: len(_addresses(client)) == n_workers, f"{n_workers} workers")
+            self.processes.wait_for(
+                lambda: len(_addresses(client)) == n_workers, f"{n_workers} workers"
+            )
 
     def process_of(self, worker: str) -> int:
         """Return the process of the worker at an address."""

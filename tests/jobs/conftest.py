@@ -12,7 +12,9 @@ from tests.object_store import Store, serving
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
     """An empty folder, which is the working directory."""
     monkeypatch.chdir(tmp_path)
     with keeping_signals():
@@ -29,7 +31,9 @@ def laid_desk(desk: Desk) -> Desk:
 @pytest.fixture(scope="session")
 def store() -> Iterator[Store]:
     """A real S3 server on loopback."""
-    pytest.importorskip("moto.server", reason="the S3 server of these tests, moto, is not installed")
+    pytest.importorskip(
+        "moto.server", reason="the S3 server of these tests, moto, is not installed"
+    )
     with serving() as server:
         yield server
 

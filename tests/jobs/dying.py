@@ -1,7 +1,9 @@
-"""A command line whose process meets its end, or waits, at a given moment: python -m tests.jobs.dying MOMENT ARGUMENTS.
+"""A command line whose process meets its end, or waits, at a given moment: python -m
+tests.jobs.dying MOMENT ARGUMENTS.
 
-A moment is `start PHASE`, `end PHASE` (when all is counted and nothing is written yet), or `report`; what happens is
-SIGKILL, or, if the moment begins with `wait`, a line on stdout and then nothing for a long time.
+A moment is `start PHASE`, `end PHASE` (when all is counted and nothing is written yet), or
+`report`; what happens is SIGKILL, or, if the moment begins with `wait`, a line on stdout and then
+nothing for a long time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""A slow and obvious reading of model.json: attributes, counts and the written formula, in plain Python."""
+"""A slow and obvious reading of model.json: attributes, counts and the written formula, in plain
+Python.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ def is_missing(value: Any) -> bool:
 
 
 def holds(attribute: Mapping[str, Any], row: Row) -> bool:
-    """Whether an attribute of a model file is true of a row; whole numbers are compared as such, however large."""
+    """Whether an attribute of a model file is true of a row; whole numbers are compared as such,
+    however large.
+    """
     value, test, against = row[attribute["column"]], attribute["test"], attribute["value"]
     if is_missing(value):
         return bool(test == "missing")
     if test == "above":
         return against is not None and bool(value > _cut(against, attribute))
     if test == "between":
-        return against is not None and bool(_cut(against[0], attribute) < value <= _cut(against[1], attribute))
+        return against is not None and bool(
+            _cut(against[0], attribute) < value <= _cut(against[1], attribute)
+        )
     if test in ("equals", "true"):
         against = _label(against)
         return bool(value == against and isinstance(value, bool) == isinstance(against, bool))
@@ -43,27 +49,35 @@ def _cut(written: Any, attribute: Mapping[str, Any]) -> Any:
     return float(written) if isinstance(written, str) else written
 
 
-def used(rows: Iterable[Row], columns: Sequence[str], target: str, *, keep_missing: bool) -> list[Row]:
+def used(
+    rows: Iterable[Row], columns: Sequence[str], target: str, *, keep_missing: bool
+) -> list[Row]:
     """The rows that are learned from."""
     return [
         row
         for row in rows
-        if not is_missing(row[target]) and (keep_missing or not any(is_missing(row[name]) for name in columns))
+        if not is_missing(row[target])
+        and (keep_missing or not any(is_missing(row[name]) for name in columns))
     ]
 
 
 def recount(rows: Iterable[Row], model: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The counts of a model file, made again from rows: types that occur, in the order of their codes."""
+    """The counts of a model file, made again from rows: types that occur, in the order of their
+    codes.
+    """
     table: dict[int, list[int]] = {}
     positive = [_label(label) for label in model["positive"]]
     for row in rows:
-        code = sum(1 << i for i, attribute in enumerate(model["attributes"]) if holds(attribute, row))
+        code = sum(
+            1 << i for i, attribute in enumerate(model["attributes"]) if holds(attribute, row)
+        )
         cell = table.setdefault(code, [0, 0])
         cell[0] += 1
         cell[1] += row[model["target"]] in positive
     ell = len(model["attributes"])
     return [
-        {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c} for code, (n, c) in sorted(table.items())
+        {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c}
+        for code, (n, c) in sorted(table.items())
     ]
 
 
@@ -75,11 +89,16 @@ def _label(written: Any) -> Any:
 def accepts(model: Mapping[str, Any], row: Row) -> bool:
     """Whether some term of a model file is true of a row."""
     truth = [holds(attribute, row) for attribute in model["attributes"]]
-    return any(all(truth[literal["attribute"]] == literal["value"] for literal in term) for term in model["terms"])
+    return any(
+        all(truth[literal["attribute"]] == literal["value"] for literal in term)
+        for term in model["terms"]
+    )
 
 
 def says(formula: str, truth: Mapping[str, bool]) -> bool:
-    """Evaluate a formula as it is written: or, and, not, parentheses, names plain or in double quotes."""
+    """Evaluate a formula as it is written: or, and, not, parentheses, names plain or in double
+    quotes.
+    """
     tokens: list[tuple[str, str]] = []
     position = 0
     while position < len(formula.rstrip()):
@@ -93,7 +112,9 @@ def says(formula: str, truth: Mapping[str, bool]) -> bool:
     return value
 
 
-def _either(tokens: list[tuple[str, str]], truth: Mapping[str, bool]) -> tuple[bool, list[tuple[str, str]]]:
+def _either(
+    tokens: list[tuple[str, str]], truth: Mapping[str, bool]
+) -> tuple[bool, list[tuple[str, str]]]:
     value, rest = _both(tokens, truth)
     while rest[:1] == [("word", "or")]:
         other, rest = _both(rest[1:], truth)
@@ -101,7 +122,9 @@ def _either(tokens: list[tuple[str, str]], truth: Mapping[str, bool]) -> tuple[b
     return value, rest
 
 
-def _both(tokens: list[tuple[str, str]], truth: Mapping[str, bool]) -> tuple[bool, list[tuple[str, str]]]:
+def _both(
+    tokens: list[tuple[str, str]], truth: Mapping[str, bool]
+) -> tuple[bool, list[tuple[str, str]]]:
     value, rest = _one(tokens, truth)
     while rest[:1] == [("word", "and")]:
         other, rest = _one(rest[1:], truth)
@@ -109,7 +132,9 @@ def _both(tokens: list[tuple[str, str]], truth: Mapping[str, bool]) -> tuple[boo
     return value, rest
 
 
-def _one(tokens: list[tuple[str, str]], truth: Mapping[str, bool]) -> tuple[bool, list[tuple[str, str]]]:
+def _one(
+    tokens: list[tuple[str, str]], truth: Mapping[str, bool]
+) -> tuple[bool, list[tuple[str, str]]]:
     (kind, text), rest = tokens[0], tokens[1:]
     if (kind, text) == ("word", "not"):
         value, rest = _one(rest, truth)
@@ -134,7 +159,9 @@ _SPAN = re.compile(r"(-?)P(\d+)DT(\d+)H(\d+)M(\d+(?:\.\d+)?)S")
 
 
 def exact(text: str) -> Fraction:
-    """What a model file says of a date (in days), a time or duration (in seconds) or a decimal, as a fraction."""
+    """What a model file says of a date (in days), a time or duration (in seconds) or a decimal, as
+    a fraction.
+    """
     if span := _SPAN.fullmatch(text):
         sign, days, hours, minutes, seconds = span.groups()
         amount = 86400 * int(days) + 3600 * int(hours) + 60 * int(minutes) + Fraction(seconds)
@@ -152,7 +179,9 @@ def exact(text: str) -> Fraction:
 
 
 def exact_rows(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows of a table, with dates, times, durations and decimals as fractions of days, seconds and ones."""
+    """The rows of a table, with dates, times, durations and decimals as fractions of days, seconds
+    and ones.
+    """
     columns = {name: _exact_column(table.column(name)) for name in table.column_names}
     return [{name: values[i] for name, values in columns.items()} for i in range(table.num_rows)]
 

@@ -1,4 +1,6 @@
-"""What the outside tests share: a folder with a table and a spec in it, and a command line that starts there."""
+"""What the outside tests share: a folder with a table and a spec in it, and a command line that
+starts there.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class Desk:
         self.path = path
         self._capsys = capsys
 
-    def table(self, columns: Mapping[str, Any] | pa.Table, name: str = "t.parquet", **options: Any) -> Path:
+    def table(
+        self, columns: Mapping[str, Any] | pa.Table, name: str = "t.parquet", **options: Any
+    ) -> Path:
         """Write a table as a Parquet file."""
         table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
         file = self.path / name
@@ -73,7 +77,9 @@ class Desk:
             code = end.code if isinstance(end.code, int) else 1
         return Ended(code, *self._capsys.readouterr())
 
-    def apart(self, *arguments: str | Path, timeout_s: float = PATIENCE_S, **environment: str) -> Ended:
+    def apart(
+        self, *arguments: str | Path, timeout_s: float = PATIENCE_S, **environment: str
+    ) -> Ended:
         """Carry out a command line in a process of its own."""
         done = subprocess.run(
             command(*arguments),
@@ -119,13 +125,21 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def surroundings(**more: str) -> dict[str, str]:
-    """The environment of a process that finds the package, and nothing else of the one that started it."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DASK_", "PYTEST_"))}
+    """The environment of a process that finds the package, and nothing else of the one that started
+    it.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("DASK_", "PYTEST_"))
+    }
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **more}
 
 
 def spec_text(*, name: str = "job", kind: str = "fit", **tables: Any) -> str:
-    """Write a spec for t.parquet, run serially unless told otherwise; values of TOML that JSON writes alike."""
+    """Write a spec for t.parquet, run serially unless told otherwise; values of TOML that JSON
+    writes alike.
+    """
     document: dict[str, Any] = {
         **tables,
         "data": {"path": "t.parquet", "target": "y", **tables.get("data", {})},
@@ -158,7 +172,9 @@ def read_json(path: Path) -> dict[str, Any]:
 def essence(path: Path) -> str:
     """A result without what may differ between runs, serialised again."""
     record = read_json(path)
-    return json.dumps({key: value for key, value in record.items() if key not in ("timing", "environment")})
+    return json.dumps(
+        {key: value for key, value in record.items() if key not in ("timing", "environment")}
+    )
 
 
 def tidy(folder: Path) -> list[str]:
@@ -167,7 +183,9 @@ def tidy(folder: Path) -> list[str]:
 
 
 def surprising(folder: Path) -> list[str]:
-    """What the folder of a run holds beside what the design says: nothing, unless something was left behind."""
+    """What the folder of a run holds beside what the design says: nothing, unless something was
+    left behind.
+    """
     known = re.compile(
         r"spec\.toml|result\.json|model\.json|model_formula_size\.json|report\.html|events\.jsonl"
         r"|tables/[\w-]+\.csv|figures/[\w-]+\.svg|tasks/[\w-]+\.(json|jsonl|bin)"
@@ -181,9 +199,17 @@ def write_table(file: Path, columns: Mapping[str, Any]) -> None:
 
 
 def small_table(n_rows: int = 240, seed: int = 7) -> dict[str, Any]:
-    """A table on which a formula of two attributes is nearly right: y is x > 0 and s = red, with some noise."""
+    """A table on which a formula of two attributes is nearly right: y is x > 0 and s = red, with
+    some noise.
+    """
     random = np.random.default_rng(seed)
     x = random.normal(size=n_rows)
     s = random.choice(["red", "green", "blue"], n_rows)
     y = ((x > 0) & (s == "red")) ^ (random.random(n_rows) < 0.05)
-    return {"x": x, "n": random.integers(0, 50, n_rows), "s": s.tolist(), "b": random.random(n_rows) < 0.5, "y": y}
+    return {
+        "x": x,
+        "n": random.integers(0, 50, n_rows),
+        "s": s.tolist(),
+        "b": random.random(n_rows) < 0.5,
+        "y": y,
+    }

@@ -1,4 +1,6 @@
-"""Jobs beyond the paper, from the outside: the best profile, readable peers, and accuracy against length."""
+"""Jobs beyond the paper, from the outside: the best profile, readable peers, and accuracy against
+length.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def test_the_best_profile_finds_what_the_paper_cannot_say(wavy_desk):
         ended = wavy_desk.here("run", spec, "--output", profile, "--set", "cluster.kind=serial")
         assert ended.code == 0, ended.err
         told[profile] = json.loads((wavy_desk.path / profile / "job" / "result.json").read_text())
-    accuracies = {profile: result["methods"]["ideal"]["accuracy_mean"] for profile, result in told.items()}
+    accuracies = {
+        profile: result["methods"]["ideal"]["accuracy_mean"] for profile, result in told.items()
+    }
     assert accuracies["best"] > accuracies["paper"] + 0.1
     assert told["paper"]["profile"] == "paper"
     assert told["best"]["profile"] == "best"
@@ -61,14 +65,19 @@ def test_the_best_profile_finds_what_the_paper_cannot_say(wavy_desk):
     assert r"< \text{x} \le" in wavy_desk.here("export", folder / "model.json", "--to", "latex").out
     model = read_model(folder / "model.json")
     assert wavy_desk.here("explain", folder / "model.json").code == 0
-    assert wavy_desk.here("predict", folder / "model.json", "t.parquet", "--output", "answers").code == 0
+    assert (
+        wavy_desk.here("predict", folder / "model.json", "t.parquet", "--output", "answers").code
+        == 0
+    )
     assert "What does accuracy cost in length?" in (folder / "report.html").read_text()
     ideal = told["best"]["methods"]["ideal"]
     assert len(model.tau) == ideal["model"]["formulas"][0]["ell"]
     assert ideal["model"]["formulas"][0]["used"] == len(
         {attribute for term in model.dnf.terms for attribute, _ in term.literals}
     )
-    assert {fold["formulas"][0]["shrink_rows"] for fold in ideal["folds"]} <= set(profile_values("best")["shrink_rows"])
+    assert {fold["formulas"][0]["shrink_rows"] for fold in ideal["folds"]} <= set(
+        profile_values("best")["shrink_rows"]
+    )
     assert settled["formula"]["shrink_rows"] == list(profile_values("best")["shrink_rows"])
 
 
@@ -80,12 +89,16 @@ def test_a_key_goes_before_its_profile(desk):
 
 
 def test_cuts_may_be_given_by_column_and_are_read_back(wavy_desk):
-    spec = wavy_desk.spec(spec_text(kind="fit") + "\n[booleanize]\ncuts = 2\nat = {x = [-0.7, 0.7]}\n")
+    spec = wavy_desk.spec(
+        spec_text(kind="fit") + "\n[booleanize]\ncuts = 2\nat = {x = [-0.7, 0.7]}\n"
+    )
     ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
     assert ended.code == 0, ended.err
     again = tomllib.loads((wavy_desk.path / "runs" / "job" / "spec.toml").read_text())
     assert again["booleanize"]["at"] == {"x": [-0.7, 0.7]}
-    attributes = json.loads((wavy_desk.path / "runs" / "job" / "model.json").read_text())["attributes"]
+    attributes = json.loads((wavy_desk.path / "runs" / "job" / "model.json").read_text())[
+        "attributes"
+    ]
     assert {a["value"] for a in attributes if a["column"] == "x"} <= {-0.7, 0.7}
 
 
@@ -98,7 +111,10 @@ def test_cuts_may_be_given_by_column_and_are_read_back(wavy_desk):
         ("{x = [2024-02-29]}", "booleanize.at: cuts of 'x' must be numbers, got '2024-02-29'"),
         (
             "{colour = [1]}",
-            "booleanize.at must name columns of numbers, dates or times, got 'colour'; there are 'x', 'z'",
+            (
+                "booleanize.at must name columns of numbers, dates or times, got 'colour'; "
+                "there are 'x', 'z'"
+            ),
         ),
     ],
 )
@@ -130,7 +146,11 @@ def test_a_given_cut_of_a_decimal_or_a_date_lies_where_it_says(laid_desk, column
     model = json.loads((laid_desk.folder() / "model.json").read_text())
     assert [(count["n"], count["c"]) for count in model["counts"]] == [(501, 0), (499, 499)]
     given = laid_desk.here(
-        "run", laid_desk.spec(spec_text(kind="fit")), "--force", "--set", f"booleanize.at={{{column}={at}}}"
+        "run",
+        laid_desk.spec(spec_text(kind="fit")),
+        "--force",
+        "--set",
+        f"booleanize.at={{{column}={at}}}",
     )
     assert given.code == 0, given.err
     assert json.loads((laid_desk.folder() / "model.json").read_text())["counts"] == model["counts"]
@@ -153,9 +173,14 @@ def test_a_sweep_tells_accuracy_and_what_was_judged_by(wavy_desk, formula, score
         assert ("validation_score" in step) is scored
         assert step["validation_accuracy"] == step["by_rank"][step["rank"]]
         validated = 72  # of 240 rows
-        assert round(step["validation_accuracy"] * validated) / validated == step["validation_accuracy"]
+        assert (
+            round(step["validation_accuracy"] * validated) / validated
+            == step["validation_accuracy"]
+        )
     if scored:
-        assert any(step["validation_score"] != step["validation_accuracy"] for step in model["sweep"])
+        assert any(
+            step["validation_score"] != step["validation_accuracy"] for step in model["sweep"]
+        )
 
 
 LEARNED_FOR = {
@@ -169,7 +194,11 @@ LEARNED_FOR = {
 @pytest.mark.parametrize("classes", ["two", "all"])
 def test_a_study_says_how_good_it_is_at_what_it_was_learned_for(wavy_desk, words, classes):
     spec = wavy_desk.spec(
-        kind="study", data={"classes": classes}, formula=LEARNED_FOR[words], folds={"outer": 3}, select={"max_ell": 4}
+        kind="study",
+        data={"classes": classes},
+        formula=LEARNED_FOR[words],
+        folds={"outer": 3},
+        select={"max_ell": 4},
     )
     ended = wavy_desk.here("run", spec)
     assert ended.code == 0, ended.err
@@ -181,7 +210,9 @@ def test_a_study_says_how_good_it_is_at_what_it_was_learned_for(wavy_desk, words
     assert f"it comes to {told} {words}." in page
     title = "expected cost" if "threshold" in LEARNED_FOR[words] else words
     assert f"close enough to the best by {title}, which the formula is learned for." in page
-    assert f"always the same answer gives {100 * objective['constant_mean']:.1f} %" in " ".join(ended.out.split())
+    assert f"always the same answer gives {100 * objective['constant_mean']:.1f} %" in " ".join(
+        ended.out.split()
+    )
 
 
 def test_a_certificate_of_unequal_costs_promises_no_right_answers(wavy_desk):
@@ -191,7 +222,11 @@ def test_a_certificate_of_unequal_costs_promises_no_right_answers(wavy_desk):
         Document((wavy_desk.folder(name) / "report.html").read_text(encoding="utf-8")).text
         for name in ("plain", "costs")
     ]
-    right = ("no other answer would be right more often", "More cases right", "The paper's theorem on sample sizes")
+    right = (
+        "no other answer would be right more often",
+        "More cases right",
+        "The paper's theorem on sample sizes",
+    )
     cost = (
         "no other answer would cost less",
         "Less cost with another formula",
@@ -210,7 +245,9 @@ def test_a_frontier_of_one_attribute_has_nothing_to_write(wavy_desk):
 
 @pytest.mark.portable
 def test_a_boosting_machine_runs_in_the_same_folds_and_is_noted(wavy_desk):
-    pytest.importorskip("interpret", reason="the explainable boosting machine is an extra: dnfscale[peers]")
+    pytest.importorskip(
+        "interpret", reason="the explainable boosting machine is an extra: dnfscale[peers]"
+    )
     text = spec_text(kind="study", folds={"outer": 2}, select={"max_ell": 2})
     spec = wavy_desk.spec(text + "\n[baselines.ebm]\n")
     ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
@@ -234,8 +271,15 @@ def test_a_boosting_machine_runs_in_the_same_folds_and_is_noted(wavy_desk):
 @pytest.mark.portable
 def test_peers_run_in_the_same_folds_and_are_noted(wavy_desk):
     pytest.importorskip("wittgenstein", reason="RIPPER is an extra")
-    text = spec_text(kind="study", profile="best", folds={"outer": 3}, select={"validation_splits": 2, "max_ell": 4})
-    spec = wavy_desk.spec(text + "\n[baselines.decision_tree]\nmax_leaves = 5\n[baselines.ripper]\n")
+    text = spec_text(
+        kind="study",
+        profile="best",
+        folds={"outer": 3},
+        select={"validation_splits": 2, "max_ell": 4},
+    )
+    spec = wavy_desk.spec(
+        text + "\n[baselines.decision_tree]\nmax_leaves = 5\n[baselines.ripper]\n"
+    )
     ended = wavy_desk.here("run", spec, "--set", "cluster.kind=serial")
     assert ended.code == 0, ended.err
     result = wavy_desk.result()

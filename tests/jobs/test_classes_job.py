@@ -49,7 +49,8 @@ def spread_desk(desk: Desk) -> Desk:
 
 def study(desk: Desk, **tables: Any) -> dict[str, Any]:
     ended = desk.run(
-        **{"kind": "study", "seed": 5, "data": ALL, "select": {"max_ell": 4}, "folds": {"outer": 6}} | tables
+        **{"kind": "study", "seed": 5, "data": ALL, "select": {"max_ell": 4}, "folds": {"outer": 6}}
+        | tables
     )
     assert ended.code == 0, ended.err
     return desk.result()
@@ -62,7 +63,9 @@ def test_a_study_tells_what_the_formulas_of_all_labels_say_together(spread_desk)
     labels = kept["y"].to_pylist()
     assert result["data"]["rows"] == kept.num_rows
     assert result["data"]["positive_rows"] is None
-    assert result["data"]["classes"] == [{"label": label, "rows": labels.count(label)} for label in LABELS]
+    assert result["data"]["classes"] == [
+        {"label": label, "rows": labels.count(label)} for label in LABELS
+    ]
     ideal = result["methods"]["ideal"]
     for fold in ideal["folds"]:
         confusion = np.array(fold["confusion_matrix"])
@@ -83,7 +86,9 @@ def test_a_study_tells_what_the_formulas_of_all_labels_say_together(spread_desk)
 
 
 def test_the_confusions_are_those_that_were_judged_row_by_row(spread_desk):
-    """learn_classes is judged in plain pandas in tests/learn/test_classes.py; the job says the same."""
+    """learn_classes is judged in plain pandas in tests/learn/test_classes.py; the job says the
+    same.
+    """
     spec = LearnSpec(target="y", classes="all", max_ell=4, outer=6, seed=5)
     learned = learn_classes(open_source(str(spread_desk.path / "t.parquet")), spec, SerialEngine())
     folds = study(spread_desk)["methods"]["ideal"]["folds"]
@@ -114,7 +119,9 @@ def test_job_library_verb_and_estimator_agree_where_thresholds_differ(desk, obje
 def test_the_majority_is_the_most_frequent_label_of_the_rows_learned_from(spread_desk):
     result = study(spread_desk)
     sizes = np.array([entry["rows"] for entry in result["data"]["classes"]])
-    for fold, found in zip(result["methods"]["ideal"]["folds"], result["methods"]["majority"]["folds"], strict=True):
+    for fold, found in zip(
+        result["methods"]["ideal"]["folds"], result["methods"]["majority"]["folds"], strict=True
+    ):
         tested = np.sum(fold["confusion_matrix"], axis=1)
         assert found["accuracy"] == tested[np.argmax(sizes - tested)] / tested.sum()
 
@@ -141,7 +148,9 @@ def test_a_run_writes_its_tables_and_its_report(spread_desk):
     assert all(label in (folder / "report.html").read_text(encoding="utf-8") for label in LABELS)
     with (folder / "tables" / "folds.csv").open(encoding="utf-8") as file:
         folds = list(csv.DictReader(file))
-    assert [(row["fold"], row["label"]) for row in folds] == [(str(f), label) for f in range(6) for label in LABELS]
+    assert [(row["fold"], row["label"]) for row in folds] == [
+        (str(f), label) for f in range(6) for label in LABELS
+    ]
     with (folder / "tables" / "sweep.csv").open(encoding="utf-8") as file:
         assert {row["label"] for row in csv.DictReader(file)} == set(LABELS)
 
@@ -158,7 +167,9 @@ def test_the_summary_shows_every_formula(spread_desk):
 def test_a_fit_learns_the_models_of_the_study(spread_desk):
     study(spread_desk)
     expected = spread_desk.model()
-    assert spread_desk.run(name="fit", kind="fit", seed=5, data=ALL, select={"max_ell": 4}).code == 0
+    assert (
+        spread_desk.run(name="fit", kind="fit", seed=5, data=ALL, select={"max_ell": 4}).code == 0
+    )
     found = spread_desk.model("fit")
     for one, other in zip(found["classes"], expected["classes"], strict=True):
         assert {k: v for k, v in one.items() if k != "provenance"} == {
@@ -171,7 +182,12 @@ def test_files_and_workers_change_nothing(spread_desk):
     table = rows()
     for i, (start, stop) in enumerate([(0, 1), (1, 1), (1, 90), (90, 93), (93, 230)]):
         spread_desk.table(table[start:stop], f"five/{i}.parquet", row_group_size=17)
-    common: dict[str, Any] = {"kind": "study", "seed": 5, "select": {"max_ell": 3}, "folds": {"outer": 4}}
+    common: dict[str, Any] = {
+        "kind": "study",
+        "seed": 5,
+        "select": {"max_ell": 3},
+        "folds": {"outer": 4},
+    }
     runs = {
         "one": {"data": ALL, "cluster": {"kind": "serial"}},
         "five": {"data": {**ALL, "path": "five"}, "cluster": {"kind": "serial", "fan_in": 2}},
@@ -213,7 +229,11 @@ def test_trees_are_compared_with_the_formulas(spread_desk):
         for fold, ours in zip(method["folds"], result["methods"]["ideal"]["folds"], strict=True):
             correct = fold["accuracy"] * ours["test_rows"]
             assert correct == pytest.approx(round(correct))
-    assert {entry["other"] for entry in result["comparisons"]} == {"majority", "random_forest", "xgboost"}
+    assert {entry["other"] for entry in result["comparisons"]} == {
+        "majority",
+        "random_forest",
+        "xgboost",
+    }
 
 
 def test_positive_labels_beside_all_are_refused(spread_desk):

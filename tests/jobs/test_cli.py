@@ -23,7 +23,9 @@ from dnfscale.jobs.cli import main
 from tests.jobs.running import ROOT, small_table, tidy
 
 
-@pytest.mark.parametrize("arguments", [[], ["run"], ["fly"], ["data"], ["init", "t.parquet"], ["run", "a", "--sett=1"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["run"], ["fly"], ["data"], ["init", "t.parquet"], ["run", "a", "--sett=1"]]
+)
 def test_bad_usage_ends_with_2_and_says_what_is_expected(desk, arguments):
     ended = desk.here(*arguments)
     assert ended.code == 2
@@ -60,15 +62,23 @@ def test_a_bug_report_needs_no_library_and_tells_no_secret(tmp_path, libraries):
     }
     short = subprocess.run([*command, "--version"], env=variables, capture_output=True, text=True)
     assert (short.returncode, short.stdout, short.stderr) == (0, f"dnfscale {__version__}\n", "")
-    told = subprocess.run([*command, "--version", "--verbose"], env=variables, capture_output=True, text=True)
+    told = subprocess.run(
+        [*command, "--version", "--verbose"], env=variables, capture_output=True, text=True
+    )
     assert (told.returncode, told.stderr) == (0, "")
     lines = told.stdout.splitlines()
     assert lines[0].startswith(f"dnfscale: {__version__}")
     assert any(line.startswith(f"python: {platform.python_version()}") for line in lines)
-    assert {"default cluster: local", "AWS_SECRET_ACCESS_KEY: (not shown)", "OMP_NUM_THREADS: '3'"} <= set(lines)
+    assert {
+        "default cluster: local",
+        "AWS_SECRET_ACCESS_KEY: (not shown)",
+        "OMP_NUM_THREADS: '3'",
+    } <= set(lines)
     assert "wJalrXUt" not in told.stdout
     if libraries != "missing":
-        found = {line.split()[0]: line.split()[1] for line in lines if re.match(r"[\w-]+: \d", line)}
+        found = {
+            line.split()[0]: line.split()[1] for line in lines if re.match(r"[\w-]+: \d", line)
+        }
         assert found["numpy:"] == metadata.version("numpy")
         assert found["numba:"] == metadata.version("numba")
         assert "extra formula-size:" in lines
@@ -83,14 +93,17 @@ def test_a_bad_spec_ends_with_2(laid_desk):
     ended = laid_desk.run(select={"max_ell": 40})
     assert ended.code == 2
     assert ended.err == (
-        f"dnfscale: {laid_desk.path / 'job.toml'}:6: select.max_ell must be a whole number between 1 and 24, got 40\n"
+        f"dnfscale: {laid_desk.path / 'job.toml'}:6: select.max_ell must be a whole number "
+        "between 1 and 24, got 40\n"
     )
 
 
 def test_bad_data_end_with_3(desk):
     ended = desk.run()
     assert ended.code == 3
-    assert ended.message.startswith(f"dnfscale: {desk.path / 'job.toml'}:6: {desk.path / 't.parquet'}: expected a Par")
+    assert ended.message.startswith(
+        f"dnfscale: {desk.path / 'job.toml'}:6: {desk.path / 't.parquet'}: expected a Par"
+    )
 
 
 def test_a_limit_ends_with_5(laid_desk):
@@ -119,7 +132,8 @@ def test_validate_says_how_large_the_data_are(laid_desk):
 
 @pytest.mark.parametrize("verb", ["validate", "plan", "run"])
 @pytest.mark.parametrize(
-    ("path", "output", "code"), [("data", "data", 2), ("data", "data/_runs", 0), ("data/*.parquet", "data", 0)]
+    ("path", "output", "code"),
+    [("data", "data", 2), ("data", "data/_runs", 0), ("data/*.parquet", "data", 0)],
 )
 def test_a_run_does_not_write_among_its_data(desk, verb, path, output, code):
     desk.table(small_table(), "data/a.parquet")
@@ -136,7 +150,10 @@ def test_a_hive_key_that_is_also_a_column_is_refused_by_name(desk, verb):
         desk.table({**small_table(), "k": [3] * 240}, f"t.parquet/k={number}/a.parquet")
     ended = desk.here(verb, desk.spec())
     assert ended.code == 3
-    assert "t.parquet/k=1/a.parquet: expected 'k' to be a column of the files or a folder k=..." in ended.message
+    assert (
+        "t.parquet/k=1/a.parquet: expected 'k' to be a column of the files or a folder k=..."
+        in ended.message
+    )
     assert "rename the folders, or write the files without the column" in ended.message
 
 
@@ -144,7 +161,11 @@ def test_a_hive_key_that_is_also_a_column_is_refused_by_name(desk, verb):
 @pytest.mark.parametrize(
     ("asked", "code", "message"),
     [
-        ("booleanize.at={nosuch=[1]}", 2, "booleanize.at must name columns of numbers, dates or times"),
+        (
+            "booleanize.at={nosuch=[1]}",
+            2,
+            "booleanize.at must name columns of numbers, dates or times",
+        ),
         ("booleanize.at={x=['much']}", 2, "cuts of 'x' must be numbers, got 'much'"),
         ("folds.outer=241", 2, "folds.outer must be at most the number of rows, 240"),
         ("data.path='empty.parquet'", 3, "expected rows to learn from, but the dataset has none"),
@@ -152,7 +173,9 @@ def test_a_hive_key_that_is_also_a_column_is_refused_by_name(desk, verb):
         ("data.path='null.parquet'", 3, "but 'void' has no value at all; add it to data.drop"),
     ],
 )
-def test_what_footers_show_to_be_impossible_is_told_before_anything_is_started(laid_desk, verb, asked, code, message):
+def test_what_footers_show_to_be_impossible_is_told_before_anything_is_started(
+    laid_desk, verb, asked, code, message
+):
     table = pa.table(small_table())
     laid_desk.table(table[:0], name="empty.parquet")
     laid_desk.table(table[:1], name="one.parquet")
@@ -164,7 +187,9 @@ def test_what_footers_show_to_be_impossible_is_told_before_anything_is_started(l
 
 
 def test_validate_starts_neither_dask_nor_scikit_learn(laid_desk):
-    ended = laid_desk.apart("validate", laid_desk.spec(cluster={"kind": "local"}), PYTHONPROFILEIMPORTTIME="1")
+    ended = laid_desk.apart(
+        "validate", laid_desk.spec(cluster={"kind": "local"}), PYTHONPROFILEIMPORTTIME="1"
+    )
     assert ended.code == 0
     imported = {line.rsplit("|", 1)[-1].strip() for line in ended.err.splitlines()}
     assert "pyarrow.parquet" in imported
@@ -192,12 +217,21 @@ def test_every_verb_finds_what_the_footers_tell(laid_desk, verb, key, value, cod
 def test_a_column_has_one_role(laid_desk):
     ended = laid_desk.run(data={"categorical": ["b"], "boolean": ["b"]})
     assert ended.code == 2
-    assert "a column has one role, but 'b' is in data.categorical and in data.boolean" in ended.message
+    assert (
+        "a column has one role, but 'b' is in data.categorical and in data.boolean" in ended.message
+    )
 
 
 def test_several_overrides_are_all_obeyed(laid_desk):
     ended = laid_desk.here(
-        "run", laid_desk.spec(), "--set", "select.max_ell=2", "--set", "name=other", "--set", 'data.drop=["s"]'
+        "run",
+        laid_desk.spec(),
+        "--set",
+        "select.max_ell=2",
+        "--set",
+        "name=other",
+        "--set",
+        'data.drop=["s"]',
     )
     assert ended.code == 0
     sweep = laid_desk.result("other")["methods"]["ideal"]["model"]["formulas"][0]["sweep"]
@@ -208,7 +242,12 @@ def test_several_overrides_are_all_obeyed(laid_desk):
 def test_datasets_with_a_name_are_listed(desk):
     assert desk.here("data", "list").out.startswith("builtin:breast_cancer")
     first = json.loads(desk.here("data", "list", "--json").out)[0]
-    expected = {"path": "builtin:breast_cancer", "rows": 569, "target": "diagnosis", "positive": ["malignant"]}
+    expected = {
+        "path": "builtin:breast_cancer",
+        "rows": 569,
+        "target": "diagnosis",
+        "positive": ["malignant"],
+    }
     assert first == first | expected
 
 
@@ -226,7 +265,10 @@ def test_the_papers_datasets_are_listed_where_their_folder_is_known(desk, paper_
 
 @pytest.mark.parametrize(
     ("path", "hint"),
-    [("builtin:brest_cancer", "did you mean 'breast_cancer'?"), ("builtin:zzz", "known are breast_cancer")],
+    [
+        ("builtin:brest_cancer", "did you mean 'breast_cancer'?"),
+        ("builtin:zzz", "known are breast_cancer"),
+    ],
 )
 def test_a_wrong_name_of_a_dataset_is_told_with_the_nearest(desk, path, hint):
     ended = desk.run(data={"path": path})
@@ -247,7 +289,12 @@ def test_the_record_of_a_named_dataset_holds_unless_the_spec_says_otherwise(desk
     desk.run(name="own", data={"path": "builtin:breast_cancer", "target": None})
     desk.run(
         name="other",
-        data={"path": "builtin:breast_cancer", "target": None, "positive": ["benign"], "drop": ["worst_area"]},
+        data={
+            "path": "builtin:breast_cancer",
+            "target": None,
+            "positive": ["benign"],
+            "drop": ["worst_area"],
+        },
     )
     assert desk.model("own")["positive"] == ["malignant"]
     assert desk.model("other")["positive"] == ["benign"]
@@ -263,7 +310,9 @@ def test_the_record_of_a_named_dataset_holds_unless_the_spec_says_otherwise(desk
 
 
 def test_a_url_that_nobody_can_open_is_refused_in_words(laid_desk):
-    ended = laid_desk.here("validate", laid_desk.spec(data={"path": "https://example.org/t.parquet"}))
+    ended = laid_desk.here(
+        "validate", laid_desk.spec(data={"path": "https://example.org/t.parquet"})
+    )
     assert ended.code == 2
     assert "data.path must be a path, or an URL that begins with s3://, gs://" in ended.message
     assert "https://example.org/t.parquet" in ended.message
@@ -271,7 +320,9 @@ def test_a_url_that_nobody_can_open_is_refused_in_words(laid_desk):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_that_a_library_swallows_still_ends_the_job(laid_desk, monkeypatch, number, code):
-    """An import that runs C code may clear the exception that a signal handler raised: numpy.random's does."""
+    """An import that runs C code may clear the exception that a signal handler raised:
+    numpy.random's does.
+    """
     reduce = SerialEngine.reduce
 
     def swallowing(*arguments: Any) -> Any:
@@ -317,7 +368,9 @@ def test_what_a_run_says_goes_where_stdout_points_at_that_moment(laid_desk, caps
         (["validate", "job.toml"], False),
     ],
 )
-def test_workers_are_prepared_for_only_where_some_will_be_started(desk, monkeypatch, arguments, starts):
+def test_workers_are_prepared_for_only_where_some_will_be_started(
+    desk, monkeypatch, arguments, starts
+):
     monkeypatch.chdir(desk.path)
     desk.spec('[cluster]\nkind = "local"\n')
     desk.spec('[cluster]\nkind = "serial"\n', file="serial.toml")

@@ -22,7 +22,12 @@ def others_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[s
     """A cluster that somebody else started: its address, and its scheduler file."""
     file = tmp_path_factory.mktemp("cluster") / "scheduler.json"
     with LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address=":0",
     ) as cluster:
         file.write_text(json.dumps(cluster.scheduler.identity()))
         yield cluster.scheduler_address, file
@@ -49,9 +54,13 @@ def test_a_job_runs_on_the_cluster_of_another_by_its_scheduler_file(laid_desk, o
 
 def test_bad_data_on_a_worker_is_told_as_bad_data(laid_desk, others_cluster):
     address, _ = others_cluster
-    ended = laid_desk.here("run", laid_desk.spec(data={"max_categories": 2}), "--scheduler", address)
+    ended = laid_desk.here(
+        "run", laid_desk.spec(data={"max_categories": 2}), "--scheduler", address
+    )
     assert ended.code == 5
-    assert f"{laid_desk.path / 'job.toml'}:8: column 's': at most 2 different values" in ended.message
+    assert (
+        f"{laid_desk.path / 'job.toml'}:8: column 's': at most 2 different values" in ended.message
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,14 +92,20 @@ def test_a_local_cluster_says_each_phase_once_and_gives_only_json_when_asked(lai
             taken.listen()
         except OSError:
             pass  # Somebody else has it, which is the same.
-        ended = laid_desk.apart("run", "job.toml", "--json", "--set", "cluster.kind=local", "--output", "there")
+        ended = laid_desk.apart(
+            "run", "job.toml", "--json", "--set", "cluster.kind=local", "--output", "there"
+        )
     assert ended.code == 0
     folder = laid_desk.path / "there" / "job"
     assert essence(folder / "result.json") == serial
     assert json.loads(ended.out) == json.loads((folder / "result.json").read_text(encoding="utf-8"))
     events = [json.loads(line) for line in ended.err.splitlines()]
     begun = [event["phase"] for event in events if event["event"] == "phase" and event["done"] == 0]
-    done = [event["phase"] for event in events if event["event"] == "phase" and event["done"] == event["total"]]
+    done = [
+        event["phase"]
+        for event in events
+        if event["event"] == "phase" and event["done"] == event["total"]
+    ]
     assert begun == done
 
 

@@ -1,4 +1,6 @@
-"""Jobs that explain a classifier of XGBoost, seen from outside and judged by asking the classifier itself."""
+"""Jobs that explain a classifier of XGBoost, seen from outside and judged by asking the classifier
+itself.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ DISTILL = {"model": "box.json"}
 def rows(n_rows: int = 240) -> pd.DataFrame:
     random = np.random.default_rng(3)
     frame = pd.DataFrame(
-        {"a": random.normal(size=n_rows), "b": random.normal(size=n_rows), "n": random.integers(0, 40, n_rows)}
+        {
+            "a": random.normal(size=n_rows),
+            "b": random.normal(size=n_rows),
+            "n": random.integers(0, 40, n_rows),
+        }
     )
     truth = (frame["a"] > 0) & (frame["n"] > 12) | (frame["b"] > 1)
     return frame.assign(y=np.where(truth ^ (random.random(n_rows) < 0.1), "good", "bad"))
@@ -61,7 +67,13 @@ def said(desk: Desk, frame: pd.DataFrame) -> list[bool]:
 
 def distilled(desk: Desk, *, target: str | None = "y", **tables: Any) -> dict[str, Any]:
     data = {"path": "t.parquet", "target": target, "positive": ["good"] if target else None}
-    common: dict[str, Any] = {"kind": "distill", "seed": 4, "data": data, "distill": DISTILL, "select": {"max_ell": 4}}
+    common: dict[str, Any] = {
+        "kind": "distill",
+        "seed": 4,
+        "data": data,
+        "distill": DISTILL,
+        "select": {"max_ell": 4},
+    }
     ended = desk.run(**{**common, "folds": {"outer": 5}, **tables})
     assert ended.code == 0, ended.err
     return desk.result(tables.get("name", "job"))
@@ -79,13 +91,19 @@ def test_the_answers_have_a_name_that_no_column_is_taken_for(desk):
 
 
 def test_fidelity_and_accuracies_are_those_of_every_test_row(boxed):
-    """The formulas of the folds are learned again for their cuts; every answer is then judged by hand."""
+    """The formulas of the folds are learned again for their cuts; every answer is then judged by
+    hand.
+    """
     result = distilled(boxed)
     frame = rows()
     answers, truth = said(boxed, frame), (frame["y"] == "good").tolist()
     scorer = open_xgboost(str(boxed.path / "box.json"))
     source = scored_source(
-        open_source(str(boxed.path / "t.parquet")), scorer, target="answer", truth="y", positive=("good",)
+        open_source(str(boxed.path / "t.parquet")),
+        scorer,
+        target="answer",
+        truth="y",
+        positive=("good",),
     )
     spec = LearnSpec(target="answer", positive=(2, 3), drop=("y",), max_ell=4, outer=5, seed=4)
     folds = learn(source, spec, SerialEngine()).folds
@@ -98,8 +116,13 @@ def test_fidelity_and_accuracies_are_those_of_every_test_row(boxed):
         test = np.flatnonzero(parts[fold.fold] == TEST).tolist()
         for i in test:
             assert all(isinstance(attribute, Above) for attribute in fold.tau.attributes)
-            holds = [frame.loc[i, attribute.column] > attribute.value for attribute in fold.tau.attributes]
-            answer = any(all(holds[k] == value for k, value in term.literals) for term in fold.dnf.terms)
+            holds = [
+                frame.loc[i, attribute.column] > attribute.value
+                for attribute in fold.tau.attributes
+            ]
+            answer = any(
+                all(holds[k] == value for k, value in term.literals) for term in fold.dnf.terms
+            )
             faithful += answer == answers[i]
             correct += answer == truth[i]
             right += answers[i] == truth[i]
@@ -107,10 +130,18 @@ def test_fidelity_and_accuracies_are_those_of_every_test_row(boxed):
         assert ours["fidelity"] == faithful / len(test)
         assert ours["accuracy"] == correct / len(test)
         assert theirs["accuracy"] == right / len(test)
-    assert ideal["fidelity_mean"] == pytest.approx(statistics.mean(fold["fidelity"] for fold in ideal["folds"]))
-    assert ideal["fidelity_std"] == pytest.approx(statistics.pstdev(fold["fidelity"] for fold in ideal["folds"]))
-    assert ideal["accuracy_mean"] == pytest.approx(statistics.mean(fold["accuracy"] for fold in ideal["folds"]))
-    assert black_box["accuracy_mean"] == pytest.approx(np.mean(np.array(answers) == np.array(truth)), abs=0.02)
+    assert ideal["fidelity_mean"] == pytest.approx(
+        statistics.mean(fold["fidelity"] for fold in ideal["folds"])
+    )
+    assert ideal["fidelity_std"] == pytest.approx(
+        statistics.pstdev(fold["fidelity"] for fold in ideal["folds"])
+    )
+    assert ideal["accuracy_mean"] == pytest.approx(
+        statistics.mean(fold["accuracy"] for fold in ideal["folds"])
+    )
+    assert black_box["accuracy_mean"] == pytest.approx(
+        np.mean(np.array(answers) == np.array(truth)), abs=0.02
+    )
     assert [entry["other"] for entry in result["comparisons"]] == ["black_box"]
 
 
@@ -122,7 +153,10 @@ def test_the_model_is_the_ideal_classifier_of_the_answers(boxed, target):
     model = boxed.model()
     assert model["positive"] == [True]
     answers = said(boxed, rows())
-    judged = [{**row, model["target"]: answer} for row, answer in zip(table.to_dict("records"), answers, strict=True)]
+    judged = [
+        {**row, model["target"]: answer}
+        for row, answer in zip(table.to_dict("records"), answers, strict=True)
+    ]
     assert model["counts"] == recount(judged, model)
     cells = {tuple(cell["type"]): cell for cell in model["counts"]}
     for row in judged:
@@ -147,9 +181,13 @@ def test_without_a_target_there_is_fidelity_and_no_accuracy(boxed):
 
 def test_the_formula_is_the_same_with_and_without_the_truth(boxed):
     known = distilled(boxed)
-    boxed.table(pa.Table.from_pandas(rows().drop(columns="y"), preserve_index=False), "bare.parquet")
+    boxed.table(
+        pa.Table.from_pandas(rows().drop(columns="y"), preserve_index=False), "bare.parquet"
+    )
     unknown = distilled(boxed, name="bare", data={"path": "bare.parquet", "target": None})
-    for ours, theirs in zip(known["methods"]["ideal"]["folds"], unknown["methods"]["ideal"]["folds"], strict=True):
+    for ours, theirs in zip(
+        known["methods"]["ideal"]["folds"], unknown["methods"]["ideal"]["folds"], strict=True
+    ):
         assert (ours["formula"], ours["fidelity"]) == (theirs["formula"], theirs["fidelity"])
 
 
@@ -165,7 +203,9 @@ def test_a_threshold_decides_what_the_classifier_answers(boxed):
     strict = distilled(boxed, distill={"model": "box.json", "threshold": 0.8})
     model = xgboost.XGBClassifier()
     model.load_model(boxed.path / "box.json")
-    assert strict["data"]["positive_rows"] == int((model.predict_proba(rows()[FEATURES])[:, 1] > 0.8).sum())
+    assert strict["data"]["positive_rows"] == int(
+        (model.predict_proba(rows()[FEATURES])[:, 1] > 0.8).sum()
+    )
 
 
 def test_rows_whose_truth_is_missing_are_left_out(boxed):
@@ -189,11 +229,15 @@ def test_files_and_workers_change_nothing(boxed):
         data = {"path": path, "target": "y", "positive": ["good"]}
         tables = {"data": data, "distill": DISTILL, "cluster": cluster, "folds": {"outer": 3}}
         spec = boxed.spec(file=f"{folder}.toml", kind="distill", **tables)
-        ended = (boxed.apart if folder == "workers" else boxed.here)("run", spec, "--output", f"of-{folder}")
+        ended = (boxed.apart if folder == "workers" else boxed.here)(
+            "run", spec, "--output", f"of-{folder}"
+        )
         assert ended.code == 0, ended.err
     folders = ("of-one", "of-four", "of-workers")
     assert len({essence(boxed.path / folder / "job" / "result.json") for folder in folders}) == 1
-    assert len({(boxed.path / folder / "job" / "model.json").read_bytes() for folder in folders}) == 1
+    assert (
+        len({(boxed.path / folder / "job" / "model.json").read_bytes() for folder in folders}) == 1
+    )
 
 
 def test_a_run_with_another_classifier_in_the_same_file_is_another_run(boxed):
@@ -244,8 +288,12 @@ def test_classifiers_of_other_kinds_are_bad_data(boxed):
     frame = rows()
     spec = boxed.spec(kind="distill", data={"positive": ["good"]}, distill=DISTILL)
     many = xgboost.XGBClassifier(n_estimators=2).fit(frame[FEATURES], frame["n"] % 3)
-    nameless = xgboost.XGBClassifier(n_estimators=2).fit(frame[FEATURES].to_numpy(), frame["y"] == "good")
-    absent = xgboost.XGBClassifier(n_estimators=2).fit(frame[FEATURES].rename(columns={"n": "z"}), frame["y"] == "good")
+    nameless = xgboost.XGBClassifier(n_estimators=2).fit(
+        frame[FEATURES].to_numpy(), frame["y"] == "good"
+    )
+    absent = xgboost.XGBClassifier(n_estimators=2).fit(
+        frame[FEATURES].rename(columns={"n": "z"}), frame["y"] == "good"
+    )
     for model, message in (
         (many, "got 'multi:softprob'"),
         (nameless, "knows the names of its columns"),
@@ -260,10 +308,16 @@ def test_classifiers_of_other_kinds_are_bad_data(boxed):
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"distill": {"model": "none.json"}}, "expected a model saved by XGBoost, but No such file"),
+        (
+            {"distill": {"model": "none.json"}},
+            "expected a model saved by XGBoost, but No such file",
+        ),
         ({"distill": {}}, 'kind = "distill" needs distill.model'),
         ({"kind": "study", "distill": DISTILL}, 'distill.model is for kind = "distill"'),
-        ({"distill": DISTILL, "data": {"positive": None}}, "data.positive must say which labels of 'y'"),
+        (
+            {"distill": DISTILL, "data": {"positive": None}},
+            "data.positive must say which labels of 'y'",
+        ),
         (
             {"distill": DISTILL, "data": {"classes": "all", "positive": None}},
             "a classifier of two classes; leave out data.classes",

@@ -44,7 +44,11 @@ def test_a_run_writes_the_events_that_are_documented_and_streams_the_same(laid_d
     assert ended.code == 0
     written = events_of(laid_desk.folder() / "events.jsonl")
     check(written)
-    assert [event["event"] for event in written if event["event"] != "phase"] == ["started", "cluster", "finished"]
+    assert [event["event"] for event in written if event["event"] != "phase"] == [
+        "started",
+        "cluster",
+        "finished",
+    ]
     streamed = [json.loads(line) for line in ended.err.splitlines()]
     assert streamed == [{**event, "job": "job"} for event in written]
 
@@ -72,7 +76,12 @@ def test_what_happens_to_the_cluster_is_journalled_as_documented(laid_desk):
         job.release()
     written = events_of(laid_desk.folder() / "events.jsonl")
     check(written)
-    assert written[2] | {"sequence": 0, "time": 0} == {"sequence": 0, "time": 0, "event": "worker_lost", **lost}
+    assert written[2] | {"sequence": 0, "time": 0} == {
+        "sequence": 0,
+        "time": 0,
+        "event": "worker_lost",
+        **lost,
+    }
 
 
 def test_a_failed_run_says_so_in_its_last_event(laid_desk):
@@ -86,7 +95,10 @@ def test_a_failed_run_says_so_in_its_last_event(laid_desk):
 def test_a_long_phase_is_told_of_every_five_seconds():
     planned = (READ_ROWS.planned(4, 700), COUNT_TYPES.planned(4))
     phases = Phases(Plan(planned, 4, 90, (), 0, 0, work=None))
-    told = [phases.facts(Progress("count types", done, 4), now) for done, now in enumerate((0.0, 2.0, 5.5, 6.0, 9.0))]
+    told = [
+        phases.facts(Progress("count types", done, 4), now)
+        for done, now in enumerate((0.0, 2.0, 5.5, 6.0, 9.0))
+    ]
     start = {"phase": "count types", "total": 4}
     assert told == [
         start | {"done": 0},

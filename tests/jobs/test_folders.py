@@ -62,7 +62,10 @@ def test_what_is_added_comes_after_what_is_there(folder):
 def test_a_folder_that_cannot_be_written_says_so(tmp_path, store, store_keys):  # noqa: ARG001
     (tmp_path / "file").write_text("not a folder")
     nowhere = open_folder("s3://no-such-bucket/runs", Access(store.endpoint, "us-east-1"))
-    for folder, message in ((open_folder(tmp_path / "file"), "File exists"), (nowhere, "there is no such bucket")):
+    for folder, message in (
+        (open_folder(tmp_path / "file"), "File exists"),
+        (nowhere, "there is no such bucket"),
+    ):
         with pytest.raises(FolderError, match=message):
             folder.write("a.json", b"x")
 

@@ -1,4 +1,6 @@
-"""Studies with the formula-size method: the same as the library on plain columns, on any engine, and after a kill."""
+"""Studies with the formula-size method: the same as the library on plain columns, on any engine,
+and after a kill.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,15 @@ from dnfscale.formula_size import (
     tabulate,
 )
 from tests.jobs.judging import accepts, recount
-from tests.jobs.running import Desk, command, essence, read_json, small_table, surprising, surroundings
+from tests.jobs.running import (
+    Desk,
+    command,
+    essence,
+    read_json,
+    small_table,
+    surprising,
+    surroundings,
+)
 from tests.judges import booleans
 
 NAMES = ["x_above_median", "n_above_median", "s_blue", "s_green", "s_red", "b"]
@@ -38,18 +48,24 @@ NAMES = ["x_above_median", "n_above_median", "s_blue", "s_green", "s_red", "b"]
 
 def study(desk: Desk, file: str = "job.toml", **keys: object) -> Path:
     sized = {"max_size": 7, **keys}
-    return desk.spec(kind="study", file=file, folds={"outer": 3}, **{"baselines.formula_size": sized})
+    return desk.spec(
+        kind="study", file=file, folds={"outer": 3}, **{"baselines.formula_size": sized}
+    )
 
 
 def hard_table(n_rows: int = 300, n_columns: int = 40) -> dict[str, Any]:
     """A table in which every size takes its time: nothing predicts the target."""
     random = np.random.default_rng(1)
-    columns: dict[str, Any] = {f"a{number}": random.random(n_rows) < 0.5 for number in range(n_columns)}
+    columns: dict[str, Any] = {
+        f"a{number}": random.random(n_rows) < 0.5 for number in range(n_columns)
+    }
     return {**columns, "y": random.random(n_rows) < 0.5}
 
 
 def judged(table: dict[str, Any], *, max_size: int, outer: int) -> list[dict[str, Any]]:
-    """Carry out the method on a pandas table, fold by fold, with the library's search on plain matrices."""
+    """Carry out the method on a pandas table, fold by fold, with the library's search on plain
+    matrices.
+    """
     frame = pd.DataFrame(table)
     target, features = frame["y"].to_numpy(), frame.drop(columns="y")
     splits = Splits(len(frame), outer, 0.3, 0)
@@ -101,7 +117,9 @@ def test_a_study_finds_what_the_library_finds_on_plain_columns(laid_desk: Desk) 
         assert sized["proved"]
         assert sized["exact_over_all_attributes"]
         assert sized["attributes_searched"] == 6
-    assert method["accuracy_mean"] == pytest.approx(np.mean([fold["accuracy"] for fold in method["folds"]]))
+    assert method["accuracy_mean"] == pytest.approx(
+        np.mean([fold["accuracy"] for fold in method["folds"]])
+    )
     assert method["size_mean"] == pytest.approx(np.mean([fold["size"] for fold in folds]))
     assert method["failed_folds"] == 0
     [whole] = method["model"]["sized"]
@@ -115,7 +133,9 @@ def test_a_study_finds_what_the_library_finds_on_plain_columns(laid_desk: Desk) 
     assert "by size " in ended.out
     assert whole["formula"] in ended.out
     steps = pd.read_csv(laid_desk.folder() / "tables" / "sizes.csv")
-    assert len(steps) == sum(len(part["sized"][0]["path"]) for part in [*method["folds"], method["model"]])
+    assert len(steps) == sum(
+        len(part["sized"][0]["path"]) for part in [*method["folds"], method["model"]]
+    )
     assert surprising(laid_desk.folder()) == []
     assert "formula_size" in [pair["other"] for pair in result["comparisons"]]
 
@@ -124,7 +144,13 @@ def test_a_study_on_a_cluster_searches_as_a_serial_one(laid_desk: Desk) -> None:
     assert laid_desk.here("run", study(laid_desk)).code == 0
     serial = essence(laid_desk.folder() / "result.json")
     ended = laid_desk.apart(
-        "run", study(laid_desk), "--set", "cluster.kind=local", "--set", "cluster.workers=2", "--force"
+        "run",
+        study(laid_desk),
+        "--set",
+        "cluster.kind=local",
+        "--set",
+        "cluster.workers=2",
+        "--force",
     )
     assert ended.code == 0, ended.err
     assert essence(laid_desk.folder() / "result.json") == serial
@@ -135,14 +161,20 @@ def test_a_runner_killed_in_the_middle_of_a_search_keeps_the_proved_sizes(desk: 
     spec = study(desk, max_size=8, patience=8)
     note = desk.folder() / "tasks" / "formula_size-fold0.json"
     running = subprocess.Popen(
-        command("run", spec), cwd=desk.path, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command("run", spec),
+        cwd=desk.path,
+        env=surroundings(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 120
     while not note.exists() and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.005)
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
-    assert not (desk.folder() / "result.json").exists(), "the run was over before it could be killed"
+    assert not (desk.folder() / "result.json").exists(), (
+        "the run was over before it could be killed"
+    )
     noted = json.loads(note.read_text())["entries"]
     assert noted
     assert all(entry["part"] == "train" and entry["proved"] for entry in noted)
@@ -157,7 +189,9 @@ def test_a_runner_killed_in_the_middle_of_a_search_keeps_the_proved_sizes(desk: 
 
 
 def test_a_cluster_killed_in_the_middle_of_a_search_keeps_the_proved_sizes(desk: Desk) -> None:
-    """The runner, its scheduler and its workers are killed outright; what was proved is not repeated."""
+    """The runner, its scheduler and its workers are killed outright; what was proved is not
+    repeated.
+    """
     desk.table(hard_table())
     spec = study(desk, max_size=8, patience=8)
     local = ("--set", "cluster.kind=local", "--set", "cluster.workers=2")
@@ -179,7 +213,9 @@ def test_a_cluster_killed_in_the_middle_of_a_search_keeps_the_proved_sizes(desk:
         # The workers are processes of the same session: all die as if the machine had.
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
-    assert not (desk.folder() / "result.json").exists(), "the run was over before it could be killed"
+    assert not (desk.folder() / "result.json").exists(), (
+        "the run was over before it could be killed"
+    )
     noted = notes_of(tasks)
     assert noted
     assert all(entry["proved"] for entries in noted.values() for entry in entries)
@@ -198,7 +234,10 @@ def test_a_cluster_killed_in_the_middle_of_a_search_keeps_the_proved_sizes(desk:
 
 
 def notes_of(tasks: Path) -> dict[str, list[dict[str, Any]]]:
-    return {file.name: json.loads(file.read_text())["entries"] for file in tasks.glob("formula_size-*.json")}
+    return {
+        file.name: json.loads(file.read_text())["entries"]
+        for file in tasks.glob("formula_size-*.json")
+    }
 
 
 def test_the_formula_of_all_rows_is_a_model_that_the_verbs_take(laid_desk: Desk) -> None:
@@ -212,7 +251,8 @@ def test_the_formula_of_all_rows_is_a_model_that_the_verbs_take(laid_desk: Desk)
     assert model["certificate"]["rows"] == 240
     answers = [accepts(model, row) for row in rows]
     assert (
-        np.mean([answer == row["y"] for answer, row in zip(answers, rows, strict=True)]) == found["training_accuracy"]
+        np.mean([answer == row["y"] for answer, row in zip(answers, rows, strict=True)])
+        == found["training_accuracy"]
     )
     assert laid_desk.here("predict", file, "t.parquet", "--output", "answers").code == 0
     assert pd.read_parquet("answers")["prediction"].tolist() == answers
@@ -241,13 +281,19 @@ def test_a_threshold_weighs_the_errors(laid_desk: Desk, threshold: float) -> Non
         for step in fold["sized"][0]["path"]:
             right = step["validation_accuracy"] * fold["validation_rows"]
             assert right == pytest.approx(round(right))
-    same = FormulaSizeClassifier(max_size=7, threshold=threshold).fit(laid_desk.path / "t.parquet", "y")
+    same = FormulaSizeClassifier(max_size=7, threshold=threshold).fit(
+        laid_desk.path / "t.parquet", "y"
+    )
     assert method["model"]["sized"][0]["formula"] == same.formula_
-    assert read_json(laid_desk.folder() / "model_formula_size.json")["threshold"] == str(Fraction(str(threshold)))
+    assert read_json(laid_desk.folder() / "model_formula_size.json")["threshold"] == str(
+        Fraction(str(threshold))
+    )
 
 
 def test_every_label_has_a_formula_and_their_joint_answers_are_counted(desk: Desk) -> None:
-    """Judged row by row: in each fold the label whose formula finds a test row most probable, the first of several."""
+    """Judged row by row: in each fold the label whose formula finds a test row most probable, the
+    first of several.
+    """
     table = {**small_table(), "y": labels_of(small_table())}
     desk.table(table, row_group_size=31)
     spec = study(desk, max_size=5)
@@ -276,13 +322,22 @@ def test_every_label_has_a_formula_and_their_joint_answers_are_counted(desk: Des
             assert (told["label"], told["formula"]) == (label, render(final.formula, NAMES))
             given.append(probable(final.formula, whole, positive, ~test))
         answers = np.argmax(given, axis=0)[test]
-        judged = [[int(((target[test] == own) & (answers == i)).sum()) for i in range(3)] for own in names]
+        judged = [
+            [int(((target[test] == own) & (answers == i)).sum()) for i in range(3)] for own in names
+        ]
         assert fold["confusion_matrix"] == judged
         assert fold["accuracy"] == np.trace(judged) / test.sum()
     model = read_json(desk.folder() / "model_formula_size.json")
     assert model["schema"] == "dnfscale.classes/1"
-    assert [entry["formula"] for entry in model["classes"]] == [entry["formula"] for entry in method["model"]["sized"]]
-    assert desk.here("predict", desk.folder() / "model_formula_size.json", "t.parquet", "--output", "a").code == 0
+    assert [entry["formula"] for entry in model["classes"]] == [
+        entry["formula"] for entry in method["model"]["sized"]
+    ]
+    assert (
+        desk.here(
+            "predict", desk.folder() / "model_formula_size.json", "t.parquet", "--output", "a"
+        ).code
+        == 0
+    )
     assert set(pd.read_parquet("a")["prediction"]) <= set(names)
     assert "of all rows, high: " in ended.out
     assert set(pd.read_csv(desk.folder() / "tables" / "sizes.csv")["label"]) == set(names)
@@ -298,19 +353,26 @@ def test_every_label_has_a_formula_and_their_joint_answers_are_counted(desk: Des
 def labels_of(table: dict[str, Any]) -> list[str]:
     middle = np.median(table["x"])
     return [
-        "low" if x <= middle else "high" if s == "red" else "other" for x, s in zip(table["x"], table["s"], strict=True)
+        "low" if x <= middle else "high" if s == "red" else "other"
+        for x, s in zip(table["x"], table["s"], strict=True)
     ]
 
 
-def probable(formula: Formula, holds: np.ndarray, positive: np.ndarray, learned: np.ndarray) -> np.ndarray:
-    """The judge: (c + 1) / (n + 2) of the rows learned from that agree in the formula's attributes, on its side."""
+def probable(
+    formula: Formula, holds: np.ndarray, positive: np.ndarray, learned: np.ndarray
+) -> np.ndarray:
+    """The judge: (c + 1) / (n + 2) of the rows learned from that agree in the formula's attributes,
+    on its side.
+    """
     used = list(dict.fromkeys(symbols(formula)))
     types = ["".join(map(str, row.astype(int))) for row in holds[:, used]]
     found = []
     for type_, accepted in zip(types, evaluate(formula, holds.T), strict=True):
         like = np.array([other == type_ for other in types]) & learned
         share = (positive[like].sum() + 1) / (like.sum() + 2)
-        found.append(max(share, np.nextafter(0.5, 1)) if accepted else min(share, np.nextafter(0.5, 0)))
+        found.append(
+            max(share, np.nextafter(0.5, 1)) if accepted else min(share, np.nextafter(0.5, 0))
+        )
     return np.array(found)
 
 
@@ -341,7 +403,9 @@ def test_the_method_runs_only_if_it_is_asked_for(laid_desk: Desk) -> None:
     assert "formula_size" not in laid_desk.result()["methods"]
     assert laid_desk.here("run", plain, "--set", 'methods=["formula_size"]', "--force").code == 0
     assert list(laid_desk.result()["methods"]) == ["ideal", "formula_size"]
-    empty = laid_desk.spec(kind="study", file="empty.toml", name="empty", **{"baselines.formula_size": {}})
+    empty = laid_desk.spec(
+        kind="study", file="empty.toml", name="empty", **{"baselines.formula_size": {}}
+    )
     shown = laid_desk.here("plan", empty)
     assert shown.code == 0
     assert "count distinct rows" in shown.out
@@ -351,14 +415,29 @@ def test_the_method_runs_only_if_it_is_asked_for(laid_desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"max_size": 0}, "baselines.formula_size.max_size must be a whole number between 1 and 47, got 0"),
-        ({"patience": 3}, "baselines.formula_size.patience must be a whole number of at least 4, got 3"),
+        (
+            {"max_size": 0},
+            "baselines.formula_size.max_size must be a whole number between 1 and 47, got 0",
+        ),
+        (
+            {"patience": 3},
+            "baselines.formula_size.patience must be a whole number of at least 4, got 3",
+        ),
         (
             {"time_limit_s": 0},
             "baselines.formula_size.time_limit_s must be a number of seconds greater than 0",
         ),
-        ({"max_types": 1}, "baselines.formula_size.max_types must be a whole number of at least 2, got 1"),
-        ({"size": 4}, "unknown key baselines.formula_size.size; did you mean baselines.formula_size.max_size?"),
+        (
+            {"max_types": 1},
+            "baselines.formula_size.max_types must be a whole number of at least 2, got 1",
+        ),
+        (
+            {"size": 4},
+            (
+                "unknown key baselines.formula_size.size; did you mean "
+                "baselines.formula_size.max_size?"
+            ),
+        ),
     ],
 )
 def test_a_bad_key_is_named(laid_desk: Desk, keys: dict[str, object], message: str) -> None:
@@ -376,7 +455,9 @@ def test_what_cannot_be_combined_is_told(laid_desk: Desk) -> None:
 
 def test_without_numba_the_extra_is_named(laid_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     known = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "numba" else known(name))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "numba" else known(name)
+    )
     ended = laid_desk.here("validate", study(laid_desk))
     assert ended.code == 2
     assert "job.toml:" in ended.message
@@ -400,7 +481,9 @@ def test_a_suite_runs_the_method_in_all_its_jobs(laid_desk: Desk) -> None:
 
 
 def test_a_distillation_compares_nothing(laid_desk: Desk) -> None:
-    spec = laid_desk.spec(kind="distill", distill={"model": "m.json"}, **{"baselines.formula_size": {"max_size": 3}})
+    spec = laid_desk.spec(
+        kind="distill", distill={"model": "m.json"}, **{"baselines.formula_size": {"max_size": 3}}
+    )
     ended = laid_desk.here("validate", spec)
     assert ended.code == 2
     assert "leave out baselines.formula_size" in ended.message
@@ -408,7 +491,9 @@ def test_a_distillation_compares_nothing(laid_desk: Desk) -> None:
 
 def test_rankings_of_attributes_together_leave_the_choice_of_the_best_ones_to_a_score(desk):
     random = np.random.default_rng(4)
-    desk.table({**{f"x{i}": random.normal(size=120) for i in range(8)}, "y": random.random(120) < 0.5})
+    desk.table(
+        {**{f"x{i}": random.normal(size=120) for i in range(8)}, "y": random.random(120) < 0.5}
+    )
     ended = desk.run(
         kind="study",
         profile="best",

@@ -16,7 +16,9 @@ OTHER_USER = 54321
 
 
 def limited(desk: Desk, limit: str, *arguments: str, before: tuple[str, ...] = ()) -> Ended:
-    """Carry out a command line under a limit of the shell, in a session of its own that must end."""
+    """Carry out a command line under a limit of the shell, in a session of its own that
+    must end.
+    """
     done = subprocess.run(
         [*before, "bash", "-c", f"ulimit {limit}; exec {shlex.join(command(*arguments))}"],
         cwd=desk.path,
@@ -42,7 +44,11 @@ def spec_of(desk: Desk, kind: str) -> str:
         ("-v 100000", "serial", "limited to 97 MiB; raise that, such as with ulimit -v unlimited"),
         ("-v 350000", "serial", "limited to 341 MiB; raise that, such as with ulimit -v unlimited"),
         ("-v 600000", "local", "limited to 585 MiB; raise that, such as with ulimit -v unlimited"),
-        ("-v 2000000", "local", "limited to 1,953 MiB; raise that, such as with ulimit -v unlimited"),
+        (
+            "-v 2000000",
+            "local",
+            "limited to 1,953 MiB; raise that, such as with ulimit -v unlimited",
+        ),
     ],
 )
 def test_a_limit_that_is_too_low_for_a_job_is_named(laid_desk, limit, kind, said):
@@ -58,15 +64,22 @@ def test_a_job_within_a_low_limit_is_done(laid_desk, limit):
     assert limited(laid_desk, limit, "run", spec_of(laid_desk, "serial")).code == 0
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("validate", "job.toml")], ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("validate", "job.toml")], ids=lambda arguments: arguments[0]
+)
 def test_what_needs_little_works_under_limits_that_are_too_low_for_a_job(laid_desk, arguments):
     spec_of(laid_desk, "local")
     for limit in ("-n 16", "-v 350000"):
         assert limited(laid_desk, limit, *arguments).code == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="another user needs root and setpriv")
-@pytest.mark.parametrize(("limit", "kind"), [("-u 2", "serial"), ("-u 12", "local"), ("-u 20", "local")])
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("setpriv") is None,
+    reason="another user needs root and setpriv",
+)
+@pytest.mark.parametrize(
+    ("limit", "kind"), [("-u 2", "serial"), ("-u 12", "local"), ("-u 20", "local")]
+)
 def test_a_limit_on_processes_is_named(laid_desk, limit, kind):
     laid_desk.path.chmod(0o777)
     # The interpreter may lie in a folder of root's; only this right is kept.
@@ -75,5 +88,8 @@ def test_a_limit_on_processes_is_named(laid_desk, limit, kind):
     ended = limited(laid_desk, limit, "run", spec_of(laid_desk, kind), before=before)
     number = limit.split()[1]
     assert (ended.code, ended.out) == (5, "")
-    assert f"processes and threads, but {number} are allowed; raise that, such as with ulimit -u 4096" in ended.err
+    assert (
+        f"processes and threads, but {number} are allowed; raise that, such as with ulimit -u 4096"
+        in ended.err
+    )
     assert ended.err.count("\n") == 1

@@ -64,7 +64,12 @@ def test_a_lock_that_is_given_back_leaves_nothing(folder, tmp_path):
 
 
 def test_a_lock_that_is_held_is_refused_with_its_holder(folder):
-    with taken(folder), pytest.raises(SpecError, match=r"expected .*run to be free, but process \d+ on .* is running"):
+    with (
+        taken(folder),
+        pytest.raises(
+            SpecError, match=r"expected .*run to be free, but process \d+ on .* is running"
+        ),
+    ):
         lock(folder).take()
     with taken(folder):
         pass
@@ -116,7 +121,9 @@ def test_the_lock_of_a_machine_that_is_gone_is_taken_over_after_some_beats(folde
 def test_a_lock_of_another_machine_that_beats_is_refused(folder, stranger):
     leave(folder, stranger)
     threading.Timer(BEAT_S, leave, (folder, stranger, 4)).start()
-    with pytest.raises(SpecError, match=f"process {stranger.process} on elsewhere is running a job"):
+    with pytest.raises(
+        SpecError, match=f"process {stranger.process} on elsewhere is running a job"
+    ):
         lock(folder).take()
 
 
@@ -145,7 +152,9 @@ def check_for_a_while(mine: FolderLock) -> None:
         time.sleep(BEAT_S)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"holder": {}, "beats": 1}', b'{"holder": 5, "beats": 1}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"holder": {}, "beats": 1}', b'{"holder": 5, "beats": 1}']
+)
 def test_what_is_no_lock_holds_nothing(folder, content):
     folder.write(LOCK, content)
     with taken(folder):

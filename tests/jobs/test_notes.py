@@ -46,7 +46,9 @@ def test_what_is_noted_again_replaces_what_it_was(tmp_path: Path) -> None:
     notes = TaskNotes(LocalFolder(tmp_path), "job")
     notes.note("chain", Counted(step="a", value=1))
     notes.note("chain", Counted(step="a", value=2))
-    assert TaskNotes(LocalFolder(tmp_path), "job").recall("chain", Counted) == [Counted(step="a", value=2)]
+    assert TaskNotes(LocalFolder(tmp_path), "job").recall("chain", Counted) == [
+        Counted(step="a", value=2)
+    ]
 
 
 def test_fingerprints_tell_where_one_part_ends() -> None:

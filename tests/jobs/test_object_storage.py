@@ -37,7 +37,9 @@ def far(laid_desk: Desk, store: Store, store_keys: None) -> Iterator[Desk]:  # n
     store.remove("data")
 
 
-def far_spec(store: Store, *, path: str = DATA, runs: str = RUNS, **tables: object) -> dict[str, object]:
+def far_spec(
+    store: Store, *, path: str = DATA, runs: str = RUNS, **tables: object
+) -> dict[str, object]:
     return {
         "kind": "study",
         "data": {"path": path, "target": "y"},
@@ -49,7 +51,9 @@ def far_spec(store: Store, *, path: str = DATA, runs: str = RUNS, **tables: obje
 
 def far_essence(store: Store, name: str = "job") -> str:
     record = json.loads(store.read(f"runs/{name}/result.json"))
-    return json.dumps({key: value for key, value in record.items() if key not in ("timing", "environment")})
+    return json.dumps(
+        {key: value for key, value in record.items() if key not in ("timing", "environment")}
+    )
 
 
 def near_essence(desk: Desk) -> str:
@@ -67,7 +71,9 @@ def test_a_study_in_the_store_is_the_study_on_this_machine(far, store, cluster):
     assert far_essence(store) == near_essence(far)
     assert store.names("runs/job") == tidy(far.folder())
     assert store.read("runs/job/model.json") == (far.folder() / "model.json").read_bytes()
-    events = [json.loads(line)["event"] for line in store.read("runs/job/events.jsonl").splitlines()]
+    events = [
+        json.loads(line)["event"] for line in store.read("runs/job/events.jsonl").splitlines()
+    ]
     assert (events[0], events[-1]) == ("started", "finished")
 
 
@@ -161,7 +167,11 @@ def test_data_that_cannot_be_had_is_told_of(far, store, monkeypatch, wrong, verb
     ("runs", "keys", "said"),
     [
         ("s3://no-such-bucket/runs", None, "there is no such bucket"),
-        (RUNS, Keys("AKIAIOSFODNN7EXAMPLE", "wrong-secret-of-nobody"), "access is denied: expected credentials"),
+        (
+            RUNS,
+            Keys("AKIAIOSFODNN7EXAMPLE", "wrong-secret-of-nobody"),
+            "access is denied: expected credentials",
+        ),
     ],
 )
 def test_a_place_that_cannot_be_written_is_told_of(far, store, monkeypatch, runs, keys, said):
@@ -208,7 +218,9 @@ def test_a_read_whose_connection_breaks_is_tried_again(far, store):
     assert ended.code == 0, ended.err
     assert wire.broken == 3
     far.table(big_table(), "big.parquet")
-    assert far.here("run", far.spec(kind="study", name="near", data={"path": "big.parquet"})).code == 0
+    assert (
+        far.here("run", far.spec(kind="study", name="near", data={"path": "big.parquet"})).code == 0
+    )
     near = essence(far.folder("near") / "result.json").replace('"name": "near"', '"name": "job"')
     assert essence(far.folder() / "result.json") == near
 
@@ -216,7 +228,10 @@ def test_a_read_whose_connection_breaks_is_tried_again(far, store):
 def test_a_read_whose_connection_always_breaks_ends_the_run(far, store):
     ended, wire = through(far, store, breaks=1_000)
     assert ended.code == 3
-    assert f"s3://{BUCKET}/data/big.parquet: expected to read its columns, but that failed" in ended.message
+    assert (
+        f"s3://{BUCKET}/data/big.parquet: expected to read its columns, but that failed"
+        in ended.message
+    )
     assert "the connection broke each time it was tried" in ended.message
     assert 2 <= wire.broken <= 20, "tried too often, or not again"
     assert not (far.folder() / "result.json").exists()
@@ -230,8 +245,12 @@ def test_an_object_that_is_put_again_is_another(store):
     table = small_table()
     store.put_table("data/t.parquet", pa.table({**table, "x": -table["x"]}), row_group_size=60)
     [partition] = source.partitions
-    # A store's times are whole seconds: of an object that is put again within one, the etag is another.
-    said = r"s3://.*t\.parquet: expected the file that the job began with.*(written since|with another footer)"
+    # A store's times are whole seconds: of an object that is put again within one, the etag is
+    # another.
+    said = (
+        r"s3://.*t\.parquet: expected the file that the job began with.*(written since|with "
+        r"another footer)"
+    )
     with pytest.raises(DataError, match=said):
         list(partition.blocks(Reading((Column("x", Role.NUMBER),), "y")))
     with pytest.raises(DataError, match=said):
@@ -243,7 +262,9 @@ def twin_table() -> pa.Table:
     return pa.table({**table, "x": -table["x"], "y": ~table["y"]})
 
 
-def test_an_object_replaced_by_its_twin_is_refused_when_a_run_is_resumed_and_its_copy_is_not(far, store):
+def test_an_object_replaced_by_its_twin_is_refused_when_a_run_is_resumed_and_its_copy_is_not(
+    far, store
+):
     plain = {"row_group_size": 60, **PLAIN}
     store.put_table("data/t.parquet", pa.table(small_table()), **plain)
     far.spec(**far_spec(store))
@@ -253,9 +274,10 @@ def test_an_object_replaced_by_its_twin_is_refused_when_a_run_is_resumed_and_its
     assert len(store.read("data/t.parquet")) == size
     ended = far.here("run", "job.toml", "--resume")
     assert ended.code == 3
-    assert f"{DATA}: expected the data that the run in {RUNS}/job began with, but this file has changed since" in (
-        ended.message
-    )
+    assert (
+        f"{DATA}: expected the data that the run in {RUNS}/job began with, but this file "
+        "has changed since"
+    ) in (ended.message)
     store.put_table("data/t.parquet", pa.table(small_table()), **plain)
     assert far.here("run", "job.toml", "--resume").code == 0
     assert far_essence(store) == near_essence(far)
@@ -279,16 +301,30 @@ def test_an_object_that_is_not_parquet_is_refused_by_name_whatever_its_name(stor
     assert open_source(f"s3://{BUCKET}/data/odd", access).n_rows == 4
     store.put("data/odd/notes.txt", b"")
     for path in ("odd", "odd/*", "odd/**"):
-        with pytest.raises(DataError, match=r"odd/notes\.txt: expected a Parquet file, .*\(it is empty\)"):
+        with pytest.raises(
+            DataError, match=r"odd/notes\.txt: expected a Parquet file, .*\(it is empty\)"
+        ):
             open_source(f"s3://{BUCKET}/data/{path}", access)
 
 
 @pytest.mark.parametrize(
     "path",
-    ["tree", "tree/year=2024", "tree/*/a.parquet", "tree/**/*.parquet", "tree/year=202[35]", "tree/year=202[!3]"],
+    [
+        "tree",
+        "tree/year=2024",
+        "tree/*/a.parquet",
+        "tree/**/*.parquet",
+        "tree/year=202[35]",
+        "tree/year=202[!3]",
+    ],
 )
 def test_folders_keys_and_globs_are_those_of_this_machine(far, store, path):
-    for name in ("year=2023/a.parquet", "year=2024/a.parquet", "year=2024/b/c.parquet", "year=2024/_not.parquet"):
+    for name in (
+        "year=2023/a.parquet",
+        "year=2024/a.parquet",
+        "year=2024/b/c.parquet",
+        "year=2024/_not.parquet",
+    ):
         rows = pa.table({"x": [len(name), 2], "y": [True, False]})
         store.put_table(f"data/tree/{name}", rows)
         far.table(rows, f"tree/{name}")
@@ -312,7 +348,10 @@ def test_predictions_go_from_the_store_to_the_store(far, store):
     assert ended.code == 0, ended.err
     assert store.names("runs/answers") == ["_SUCCESS", "part-00000.parquet"]
     near_essence(far)
-    assert far.here("predict", far.folder() / "model.json", "t.parquet", "--output", "answers").code == 0
+    assert (
+        far.here("predict", far.folder() / "model.json", "t.parquet", "--output", "answers").code
+        == 0
+    )
     written = pq.read_table(pa.BufferReader(store.read("runs/answers/part-00000.parquet")))
     assert written.equals(pq.read_table(far.path / "answers" / "part-00000.parquet"))
     again = far.here("predict", model, DATA, "--output", answers, *at)
@@ -356,17 +395,24 @@ def test_force_in_the_store_replaces_an_earlier_prediction_and_nothing_else(far,
 def test_a_prediction_that_fails_in_the_store_leaves_the_earlier_one(store):
     access = Access(store.endpoint, "us-east-1")
     for name, failing in (("a", False), ("a", True), ("b", True)):
-        with suppress(RuntimeError), new_folder(f"{RUNS}/{name}", access, columns=("x",), force=True) as folder:
+        with (
+            suppress(RuntimeError),
+            new_folder(f"{RUNS}/{name}", access, columns=("x",), force=True) as folder,
+        ):
             write_parquet(pa.table({"x": [int(failing)]}), folder, "part-00000.parquet", access)
             if failing:
                 raise RuntimeError("a task")
     assert store.names("runs/a") == ["_SUCCESS", "part-00000.parquet"]
-    assert pq.read_table(pa.BufferReader(store.read("runs/a/part-00000.parquet")))["x"].to_pylist() == [0]
+    assert pq.read_table(pa.BufferReader(store.read("runs/a/part-00000.parquet")))[
+        "x"
+    ].to_pylist() == [0]
     assert store.names("runs/b") == []
 
 
 def test_a_spec_can_begin_in_the_store(far, store):
-    ended = far.here("init", DATA, "--target", "y", "--endpoint", store.endpoint, "--region", "us-east-1")
+    ended = far.here(
+        "init", DATA, "--target", "y", "--endpoint", store.endpoint, "--region", "us-east-1"
+    )
     assert ended.code == 0, ended.err
     text = (far.path / "t.toml").read_text()
     assert f'path = "{DATA}"' in text

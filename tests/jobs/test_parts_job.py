@@ -1,4 +1,6 @@
-"""Parts of dates and times in a job, from the outside: learned, told, predicted, explained, refused."""
+"""Parts of dates and times in a job, from the outside: learned, told, predicted, explained,
+refused.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,16 @@ N_ROWS = 600
 
 
 def visits() -> pa.Table:
-    """Labels that are true on Mondays and in the evening, on the clocks of Helsinki; some times are missing."""
+    """Labels that are true on Mondays and in the evening, on the clocks of Helsinki; some times are
+    missing.
+    """
     random = np.random.default_rng(3)
     seconds = random.integers(1_600_000_000, 1_760_000_000, N_ROWS)
     local = pd.Series(pd.to_datetime(seconds, unit="s", utc=True)).dt.tz_convert(ZONE).dt
     y = (local.day_of_week == 0) | (local.hour > 17)
-    when = pa.array(seconds * 10**6, mask=np.arange(N_ROWS) % 29 == 0).cast(pa.timestamp("us", ZONE))
+    when = pa.array(seconds * 10**6, mask=np.arange(N_ROWS) % 29 == 0).cast(
+        pa.timestamp("us", ZONE)
+    )
     return pa.table({"when": when, "x": random.normal(size=N_ROWS), "y": y.to_numpy()})
 
 
@@ -43,7 +49,9 @@ def run(desk: Desk, parts: Any, missing: str = "drop") -> dict[str, Any]:
         tables["booleanize.parts"] = parts
     else:
         tables["booleanize"]["parts"] = parts
-    ended = desk.run(kind="fit", data={"missing": missing}, formula={"unseen": "dont_care"}, **tables)
+    ended = desk.run(
+        kind="fit", data={"missing": missing}, formula={"unseen": "dont_care"}, **tables
+    )
     assert ended.code == 0, ended.err
     return desk.model()
 
@@ -64,23 +72,34 @@ def test_a_job_learns_weekday_and_hour_and_says_so(visited: Desk, missing: str) 
     row = visited.here("explain", file, "t.parquet", "--row", "1")
     assert row.code == 0, row.err
     assert f" of when ({ZONE}) " in row.out
-    values = json.loads(visited.here("explain", file, "t.parquet", "--row", "1", "--json").out)["values"]
+    values = json.loads(visited.here("explain", file, "t.parquet", "--row", "1", "--json").out)[
+        "values"
+    ]
     when = visits().column("when")[1].as_py()
     assert values["hour of when"] == when.hour
     assert values["weekday of when"] == f"{when:%A}"
 
 
-def test_a_date_is_changed_only_to_what_it_was_in_some_row_together_with_its_parts(desk: Desk) -> None:
+def test_a_date_is_changed_only_to_what_it_was_in_some_row_together_with_its_parts(
+    desk: Desk,
+) -> None:
     random = np.random.default_rng(1)
     day, z = random.integers(0, 59, 400), random.random(400) < 0.5
     d = np.datetime64("2020-03-01") + day
     desk.table({"d": d, "z": z, "y": np.where(z, day > 30, day > 14)})
-    tables: dict[str, Any] = {"booleanize": {"parts": ["month"]}, "booleanize.at": {"d": ["2020-03-15"]}}
-    ended = desk.run(kind="fit", select={"tolerance": 0.0}, formula={"unseen": "dont_care"}, **tables)
+    tables: dict[str, Any] = {
+        "booleanize": {"parts": ["month"]},
+        "booleanize.at": {"d": ["2020-03-15"]},
+    }
+    ended = desk.run(
+        kind="fit", select={"tolerance": 0.0}, formula={"unseen": "dont_care"}, **tables
+    )
     assert ended.code == 0, ended.err
     file = desk.folder() / "model.json"
     # The month alone would do, but no row of April was before the cut.
-    told = desk.here("explain", file, "t.parquet", "--row", str(np.flatnonzero((day == 14) & z)[0])).out
+    told = desk.here(
+        "explain", file, "t.parquet", "--row", str(np.flatnonzero((day == 14) & z)[0])
+    ).out
     assert (
         "The smallest change that turns the answer to yes:\n"
         "  month of d = March, as it is\n"
@@ -99,11 +118,20 @@ def test_a_date_is_changed_only_to_what_it_was_in_some_row_together_with_its_par
 def test_predictions_do_not_depend_on_the_unit_and_the_zone_of_a_file(visited: Desk) -> None:
     run(visited, {"when": ["weekday", "hour"]})
     table = visits()
-    y = [bool(label) and when is not None for label, when in zip(table["y"].to_pylist(), table["when"], strict=True)]
-    for number, kind in enumerate([pa.timestamp("us", ZONE), pa.timestamp("ns", "UTC"), pa.timestamp("s", "+05:30")]):
+    y = [
+        bool(label) and when is not None
+        for label, when in zip(table["y"].to_pylist(), table["when"], strict=True)
+    ]
+    for number, kind in enumerate(
+        [pa.timestamp("us", ZONE), pa.timestamp("ns", "UTC"), pa.timestamp("s", "+05:30")]
+    ):
         visited.table(table.set_column(0, "when", table["when"].cast(kind)), name="other.parquet")
         ended = visited.here(
-            "predict", visited.folder() / "model.json", "other.parquet", "--output", f"answers{number}"
+            "predict",
+            visited.folder() / "model.json",
+            "other.parquet",
+            "--output",
+            f"answers{number}",
         )
         assert ended.code == 0, ended.err
         answers = pq.read_table(visited.path / f"answers{number}").column("prediction").to_pylist()
@@ -114,9 +142,14 @@ def test_predictions_do_not_depend_on_the_unit_and_the_zone_of_a_file(visited: D
 
 
 def test_a_column_that_is_dropped_gives_the_parts_that_are_asked_of_it(visited: Desk) -> None:
-    ended = visited.run(kind="fit", data={"drop": ["when"]}, **{"booleanize.parts": {"when": ["hour"]}})
+    ended = visited.run(
+        kind="fit", data={"drop": ["when"]}, **{"booleanize.parts": {"when": ["hour"]}}
+    )
     assert ended.code == 0, ended.err
-    assert {(a["column"], a.get("part")) for a in visited.model()["attributes"]} <= {("when", "hour"), ("x", None)}
+    assert {(a["column"], a.get("part")) for a in visited.model()["attributes"]} <= {
+        ("when", "hour"),
+        ("x", None),
+    }
     assert json.loads((visited.folder() / "result.json").read_text())["data"]["columns"] == 2
 
 
@@ -150,7 +183,9 @@ def test_parts_that_there_are_not_are_told(visited: Desk, parts: str, message: s
 def test_the_estimator_takes_parts_of_dates_of_pandas() -> None:
     table = visits()
     frame = table.select(["when", "x"]).to_pandas()
-    fitted = IdealClassifier(parts={"when": ["weekday", "hour"]}, cuts=9, missing="indicator").fit(frame, table["y"])
+    fitted = IdealClassifier(parts={"when": ["weekday", "hour"]}, cuts=9, missing="indicator").fit(
+        frame, table["y"]
+    )
     assert {"when_weekday_Monday", "when_hour_above_17"} <= set(fitted.get_feature_names_out())
     assert fitted.n_features_in_ == 2
     there = frame["when"].notna()

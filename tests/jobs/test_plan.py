@@ -21,14 +21,19 @@ def planned(desk: Desk, **tables):
 
 def phases_begun(desk: Desk) -> list[str]:
     """Return the phases of a run in the order in which they began."""
-    events = [json.loads(line) for line in (desk.folder() / "events.jsonl").read_text("utf-8").splitlines()]
+    events = [
+        json.loads(line)
+        for line in (desk.folder() / "events.jsonl").read_text("utf-8").splitlines()
+    ]
     return [event["phase"] for event in events if event["event"] == "phase" and event["done"] == 0]
 
 
 def test_a_plan_reads_as_many_bytes_as_the_footers_say(laid_desk):
     with pq.ParquetFile(laid_desk.path / "t.parquet") as parquet:
         group = parquet.metadata.row_group(0)
-        size = {group.column(i).path_in_schema: group.column(i).total_compressed_size for i in range(5)}
+        size = {
+            group.column(i).path_in_schema: group.column(i).total_compressed_size for i in range(5)
+        }
     phases = {phase.name: phase for phase in planned(laid_desk).phases}
     assert phases["read rows"].read_bytes == sum(size.values())
     assert phases["count types"].read_bytes == 0
@@ -63,7 +68,12 @@ def test_a_large_table_is_sampled_first(desk):
     [
         {},
         {"kind": "study", "folds": {"outer": 2}, "formula": {"minimize": "sympy"}},
-        {"kind": "study", "folds": {"outer": 2}, "profile": "best", "select": {"validation_splits": 2}},
+        {
+            "kind": "study",
+            "folds": {"outer": 2},
+            "profile": "best",
+            "select": {"validation_splits": 2},
+        },
         {
             "kind": "study",
             "folds": {"outer": 2},
@@ -93,7 +103,13 @@ def test_a_plan_names_the_phases_that_a_run_goes_through(laid_desk, tables):
 def test_the_joint_answers_of_several_labels_are_planned_as_they_are_counted(desk, tables):
     random = np.random.default_rng(0)
     x = random.normal(size=200)
-    desk.table({"x": x, "w": np.abs(x) + 0.5, "y": np.digitize(x + random.normal(0, 0.1, 200), [-0.5, 0.5])})
+    desk.table(
+        {
+            "x": x,
+            "w": np.abs(x) + 0.5,
+            "y": np.digitize(x + random.normal(0, 0.1, 200), [-0.5, 0.5]),
+        }
+    )
     tables = {**tables, "data": {"classes": "all", **tables.get("data", {})}}
     if "weight" not in tables["data"]:
         tables["data"]["drop"] = ["w"]
@@ -119,7 +135,9 @@ def test_only_a_cluster_that_is_started_takes_time_to_start(laid_desk, monkeypat
     ],
 )
 def test_a_plan_has_a_formula_per_fold_and_one_for_all_rows(laid_desk, tables, formulas):
-    assert {phase.name: phase.tasks for phase in planned(laid_desk, **tables).phases}["minimize formulas"] == formulas
+    assert {phase.name: phase.tasks for phase in planned(laid_desk, **tables).phases}[
+        "minimize formulas"
+    ] == formulas
 
 
 def test_small_tables_are_planned_with_a_fold_per_row(desk):
@@ -131,7 +149,9 @@ def test_the_plan_is_printed_with_its_sums(laid_desk):
     ended = laid_desk.here("plan", laid_desk.spec(kind="study"))
     found = planned(laid_desk, kind="study")
     assert ended.code == 0
-    assert ended.out.startswith("job: 240 rows in 1 partition, 4 columns (2 number, 1 category, 1 boolean)\n")
+    assert ended.out.startswith(
+        "job: 240 rows in 1 partition, 4 columns (2 number, 1 category, 1 boolean)\n"
+    )
     total = next(line for line in ended.out.splitlines() if line.startswith("in all"))
     assert int(total.split()[2]) == sum(phase.tasks for phase in found.phases)
     assert "memory per worker" in ended.out
@@ -144,19 +164,29 @@ def test_an_empty_table_can_be_planned(desk):
 
 def test_tuning_is_planned_with_all_its_fits(laid_desk):
     spec = laid_desk.spec(kind="study", folds={"outer": 4}, **{"baselines.xgboost": {"trials": 9}})
-    [line] = [line for line in laid_desk.here("plan", spec).out.splitlines() if line.startswith("tune baselines")]
+    [line] = [
+        line
+        for line in laid_desk.here("plan", spec).out.splitlines()
+        if line.startswith("tune baselines")
+    ]
     assert " 40 " in line
 
 
 def test_more_work_is_planned_to_take_longer(laid_desk, monkeypatch):
-    # The machine's own speed is measured at each plan, and another test may be in its way just then.
+    # The machine's own speed is measured at each plan, and another test may be in its way just
+    # then.
     monkeypatch.setattr(forecast, "_machine_s", lambda: 0.002)
-    short, long = (planned(laid_desk, kind="study", folds={"outer": k}, cluster={"kind": "serial"}) for k in (2, 200))
+    short, long = (
+        planned(laid_desk, kind="study", folds={"outer": k}, cluster={"kind": "serial"})
+        for k in (2, 200)
+    )
     assert 2 * short.seconds < long.seconds
 
 
 def test_what_cannot_fit_is_refused_after_the_plan_is_printed(laid_desk):
-    spec = laid_desk.spec(kind="study", select={"max_ell": 20}, cluster={"kind": "local", "memory_limit": "600MiB"})
+    spec = laid_desk.spec(
+        kind="study", select={"max_ell": 20}, cluster={"kind": "local", "memory_limit": "600MiB"}
+    )
     ended = laid_desk.here("plan", spec)
     assert ended.code == 5
     assert "memory per worker" in ended.out

@@ -29,7 +29,13 @@ class Clock:
         return self.now_s
 
 
-def shown(steps: list[tuple[float, int]], *, terminal: bool, n_rows: int = 1000, phase: str = "count types") -> str:
+def shown(
+    steps: list[tuple[float, int]],
+    *,
+    terminal: bool,
+    n_rows: int = 1000,
+    phase: str = "count types",
+) -> str:
     """What is written when, at some seconds, so many of ten tasks are done."""
     screen, clock = Screen(terminal=terminal), Clock()
     lines = ProgressLines(screen, clock=clock)
@@ -52,7 +58,18 @@ def test_a_phase_that_is_done_is_one_plain_line_without_control_characters():
 def test_a_long_phase_is_told_of_again_with_its_speed_and_the_time_left():
     text = shown([(0, 0), (4, 1), (8, 2), (9, 3), (40, 10)], terminal=False)
     middle, last = text.splitlines()
-    assert middle.split() == ["count", "types", "2/10", "8.0", "s", "25", "rows/s", "32", "s", "left"]
+    assert middle.split() == [
+        "count",
+        "types",
+        "2/10",
+        "8.0",
+        "s",
+        "25",
+        "rows/s",
+        "32",
+        "s",
+        "left",
+    ]
     assert last.split() == ["count", "types", "10/10", "40.0", "s", "25", "rows/s"]
 
 

@@ -45,7 +45,10 @@ def die(desk: Desk, moment: str, *arguments: str) -> None:
 
 
 def events(folder: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def recalled(folder: Path) -> list[object]:
@@ -54,7 +57,9 @@ def recalled(folder: Path) -> list[object]:
 
 def done(folder: Path) -> list[object]:
     """The phases that were carried out."""
-    return list(dict.fromkeys(event["phase"] for event in events(folder) if event["event"] == "phase"))
+    return list(
+        dict.fromkeys(event["phase"] for event in events(folder) if event["event"] == "phase")
+    )
 
 
 @pytest.fixture
@@ -62,7 +67,9 @@ def quiet(laid_desk: Desk) -> tuple[str, bytes]:
     """The result of a study that nothing befell, and its model."""
     assert laid_desk.run(kind="study", name="quiet").code == 0
     (laid_desk.path / "job.toml").unlink()
-    return same_name(essence(laid_desk.folder("quiet") / "result.json")), model_of(laid_desk.folder("quiet"))
+    return same_name(essence(laid_desk.folder("quiet") / "result.json")), model_of(
+        laid_desk.folder("quiet")
+    )
 
 
 def same_name(result: str) -> str:
@@ -94,7 +101,9 @@ def test_rows_are_read_again_only_where_a_scan_needs_them(laid_desk, quiet):
     die(laid_desk, "end count types", "run", "job.toml")
     ended = laid_desk.here("run", "job.toml", "--resume")
     assert ended.code == 0
-    assert [line.split("  ")[1] for line in ended.err.splitlines() if line.endswith(" done before")] == SCANS[:3]
+    assert [
+        line.split("  ")[1] for line in ended.err.splitlines() if line.endswith(" done before")
+    ] == SCANS[:3]
     assert recalled(laid_desk.folder()) == SCANS[:3]
     assert done(laid_desk.folder()) == ["read rows", "compare counts", *SCANS[3:]]
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
@@ -111,7 +120,10 @@ def test_a_run_killed_on_a_cluster_goes_on_without_one(laid_desk, quiet):
 
 KINDS = {
     "a fit": ({"kind": "fit"}, "count types"),
-    "all classes": ({"kind": "study", "data": {"target": "s", "classes": "all"}}, "count chosen types"),
+    "all classes": (
+        {"kind": "study", "data": {"target": "s", "classes": "all"}},
+        "count chosen types",
+    ),
     "rows that drop": ({"kind": "study", "data": {"path": "gaps.parquet"}}, "count types"),
     "baselines": (
         {"kind": "study", "folds": {"outer": 2}, "baselines.random_forest": {"trials": 2}},
@@ -130,22 +142,31 @@ def test_every_kind_of_job_writes_down_all_its_scans(laid_desk, kind):
     if "baselines.formula_size" in tables:
         pytest.importorskip("numba", reason="the formula-size method needs numba")
     gaps = small_table()
-    laid_desk.table({**gaps, "n": [None if i % 7 == 0 else int(n) for i, n in enumerate(gaps["n"])]}, "gaps.parquet")
+    laid_desk.table(
+        {**gaps, "n": [None if i % 7 == 0 else int(n) for i, n in enumerate(gaps["n"])]},
+        "gaps.parquet",
+    )
     assert laid_desk.run(**{**tables, "name": "quiet"}).code == 0
     expected = [phase for phase in done(laid_desk.folder("quiet")) if phase not in UNWRITTEN]
     laid_desk.spec(**tables)
     die(laid_desk, f"start {phase}", "run", "job.toml")
     assert laid_desk.here("run", "job.toml", "--resume").code == 0
     folder = laid_desk.folder()
-    assert same_name(essence(laid_desk.folder("quiet") / "result.json")) == essence(folder / "result.json")
+    assert same_name(essence(laid_desk.folder("quiet") / "result.json")) == essence(
+        folder / "result.json"
+    )
     if phase in UNWRITTEN:
-        # All scans were finished, so none is carried out; and what the formula is, was noted as a whole.
+        # All scans were finished, so none is carried out; and what the formula is, was noted as a
+        # whole.
         assert set(done(folder)) == {phase}
         assert set(recalled(folder)) <= set(expected)
     else:
         before = expected[: expected.index(phase)]
         assert recalled(folder) == before
-        assert [p for p in done(folder) if p not in UNWRITTEN] == ["compare counts", *expected[expected.index(phase) :]]
+        assert [p for p in done(folder) if p not in UNWRITTEN] == [
+            "compare counts",
+            *expected[expected.index(phase) :],
+        ]
 
 
 UNWRITTEN = ("read rows", "tune baselines", "search formulas by size")
@@ -217,9 +238,10 @@ def test_data_that_changed_since_is_refused_unless_by_force(desk):
     assert ended.code == 3
     assert ended.message.startswith("dnfscale: ")
     assert "job.toml:" in ended.message
-    assert "t.parquet: expected the data that the run in runs/job began with, but this file has changed since" in (
-        ended.message
-    )
+    assert (
+        "t.parquet: expected the data that the run in runs/job began with, but this file "
+        "has changed since"
+    ) in (ended.message)
     assert "run with --force" in ended.message
     assert list(desk.folder().glob("tasks/*.bin")), "refused, but the work is gone"
     assert desk.here("run", "job.toml", "--resume", "--force").code == 0
@@ -297,9 +319,10 @@ def test_a_file_replaced_by_its_twin_is_refused_by_name_when_a_run_is_resumed(de
     put_twin(file, twin_table())
     ended = desk.here("run", "job.toml", "--resume")
     assert ended.code == 3
-    assert "t.parquet: expected the data that the run in runs/job began with, but this file has changed since; put" in (
-        ended.message
-    )
+    assert (
+        "t.parquet: expected the data that the run in runs/job began with, but this file "
+        "has changed since; put"
+    ) in (ended.message)
     assert "run with --force, or without --resume, to start anew" in ended.message
     assert not (desk.folder() / "result.json").exists()
     file.write_bytes(before)
@@ -323,7 +346,13 @@ def test_a_copy_of_the_data_is_as_good_as_the_data_when_a_run_is_resumed(laid_de
 @pytest.mark.parametrize(
     ("phase", "said"),
     [
-        ("count types", "but they do not give the counts that are stored; restore the data, or run with --force"),
+        (
+            "count types",
+            (
+                "but they do not give the counts that are stored; restore the data, or run "
+                "with --force"
+            ),
+        ),
         ("tune baselines", "rows of the classes as were counted before, got"),
     ],
 )
@@ -359,7 +388,10 @@ CHANGES = {
     "deleted": (lambda file: file.unlink(), "it is gone"),
     "truncated": (lambda file: os.truncate(file, file.stat().st_size // 2), "written since"),
     "rewritten": (lambda file: file.write_bytes(file.read_bytes()), "written since"),
-    "joined by another": (lambda file: (file.parent / "b.parquet").write_bytes(file.read_bytes()), "has come or gone"),
+    "joined by another": (
+        lambda file: (file.parent / "b.parquet").write_bytes(file.read_bytes()),
+        "has come or gone",
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""The verb run, from outside: the files of a run, their shapes, and when a run is not made again."""
+"""The verb run, from outside: the files of a run, their shapes, and when a run is not
+made again.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +16,67 @@ import pyarrow as pa
 import pytest
 
 from dnfscale.spec.job import read_spec
-from tests.jobs.running import ROOT, Desk, essence, read_json, small_table, spec_text, surprising, tidy
+from tests.jobs.running import (
+    ROOT,
+    Desk,
+    essence,
+    read_json,
+    small_table,
+    spec_text,
+    surprising,
+    tidy,
+)
 
-FILES = ["events.jsonl", "model.json", "result.json", "spec.toml", "tables/folds.csv", "tables/sweep.csv"]
+FILES = [
+    "events.jsonl",
+    "model.json",
+    "result.json",
+    "spec.toml",
+    "tables/folds.csv",
+    "tables/sweep.csv",
+]
 """The files of every run; what else there may be, running.surprising knows."""
 RESULT = {"schema", "name", "kind", "seed", "profile", "data", "methods", "timing", "environment"}
 LATER = {"comparisons"}
 """What arrives with the baselines."""
 DATA = {"rows", "rows_dropped", "columns", "attributes", "positive_rows"}
-IDEAL = {"accuracy_mean", "accuracy_std", "ell_mean", "literals_mean", "folds"} | {"failed_folds", "model"}
-"""The last set is what the design does not list: how many folds failed, and the formula of all rows."""
+IDEAL = {"accuracy_mean", "accuracy_std", "ell_mean", "literals_mean", "folds"} | {
+    "failed_folds",
+    "model",
+}
+"""The last set is what the design does not list: how many folds failed, and the formula of all
+rows.
+"""
 TOLD = {"search", "ell", "rank", "attributes", "formula", "terms", "literals", "sweep"}
 FORMULA = TOLD | {"used", "lines", "minimized"}
-"""The last set is how many attributes the formula needs, its terms as data, and whether it is proven shortest."""
-FOLD = {"fold", "train_rows", "validation_rows", "test_rows", "correct", "accuracy", "confusion", "formulas"} | TOLD
+"""The last set is how many attributes the formula needs, its terms as data, and whether it is
+proven shortest.
+"""
+FOLD = {
+    "fold",
+    "train_rows",
+    "validation_rows",
+    "test_rows",
+    "correct",
+    "accuracy",
+    "confusion",
+    "formulas",
+} | TOLD
 FOLD |= {"tested"}
 """What `correct` is out of: with weights it is not the number of rows."""
 STEP = {"ell", "rank", "attributes", "validation_accuracy"} | {"by_rank"}
 """The last set is what the design does not list: the accuracy of each ranking."""
-MODEL = {"schema", "target", "positive", "attributes", "terms", "counts", "formula", "certificate", "provenance"}
+MODEL = {
+    "schema",
+    "target",
+    "positive",
+    "attributes",
+    "terms",
+    "counts",
+    "formula",
+    "certificate",
+    "provenance",
+}
 MODEL |= {"missing", "unseen", "threshold", "unit", "weighted"}
 
 
@@ -46,7 +90,10 @@ def studied(laid_desk: Desk) -> Desk:
 def test_a_run_leaves_exactly_its_files(studied):
     assert set(FILES) <= set(tidy(studied.folder()))
     assert surprising(studied.folder()) == []
-    assert [name for name in tidy(studied.path) if not name.startswith("runs/job/")] == ["job.toml", "t.parquet"]
+    assert [name for name in tidy(studied.path) if not name.startswith("runs/job/")] == [
+        "job.toml",
+        "t.parquet",
+    ]
 
 
 def test_a_result_has_the_shape_of_the_design(studied):
@@ -88,27 +135,40 @@ def test_the_figures_of_a_result_agree_with_each_other(studied):
     ideal = result["methods"]["ideal"]
     assert ideal["ell_mean"] == np.mean([fold["ell"] for fold in ideal["folds"]])
     assert sum(fold["test_rows"] for fold in ideal["folds"]) == result["data"]["rows"] == 240
-    assert max(f["test_rows"] for f in ideal["folds"]) - min(f["test_rows"] for f in ideal["folds"]) <= 1
+    assert (
+        max(f["test_rows"] for f in ideal["folds"]) - min(f["test_rows"] for f in ideal["folds"])
+        <= 1
+    )
     for fold in ideal["folds"]:
         whole = fold["train_rows"] + fold["validation_rows"]
         assert whole + fold["test_rows"] == 240
         assert fold["validation_rows"] == int(0.3 * whole)
         assert fold["ell"] == len(fold["attributes"])
-        assert (fold["accuracy"] * fold["test_rows"]) == pytest.approx(round(fold["accuracy"] * fold["test_rows"]))
+        assert (fold["accuracy"] * fold["test_rows"]) == pytest.approx(
+            round(fold["accuracy"] * fold["test_rows"])
+        )
         assert [step["ell"] for step in fold["sweep"]] == list(range(1, len(fold["sweep"]) + 1))
         best = max(step["validation_accuracy"] for step in fold["sweep"])
-        allowed = [step for step in fold["sweep"] if best - step["validation_accuracy"] <= 0.01 + 1e-12]
+        allowed = [
+            step for step in fold["sweep"] if best - step["validation_accuracy"] <= 0.01 + 1e-12
+        ]
         assert (fold["ell"], fold["rank"]) == (allowed[0]["ell"], allowed[0]["rank"])
         for step in fold["sweep"]:
             assert step["validation_accuracy"] == max(step["by_rank"].values())
-            first = next(rank for rank, r in step["by_rank"].items() if r == step["validation_accuracy"])
+            first = next(
+                rank for rank, r in step["by_rank"].items() if r == step["validation_accuracy"]
+            )
             assert step["rank"] == first, "a tie goes to the first ranking of the spec"
 
 
 def test_a_model_has_the_shape_of_the_design(studied):
     model = studied.model()
     assert set(model) == MODEL
-    assert (model["schema"], model["target"], model["positive"]) == ("dnfscale.model/1", "y", [True])
+    assert (model["schema"], model["target"], model["positive"]) == (
+        "dnfscale.model/1",
+        "y",
+        [True],
+    )
     names = [attribute["name"] for attribute in model["attributes"]]
     for attribute in model["attributes"]:
         assert set(attribute) == {"name", "column", "test", "value"}
@@ -130,7 +190,8 @@ def test_the_terms_of_a_model_accept_exactly_the_types_with_at_least_half_positi
     model = studied.model()
     for cell in model["counts"]:
         accepted = any(
-            all(cell["type"][literal["attribute"]] == literal["value"] for literal in term) for term in model["terms"]
+            all(cell["type"][literal["attribute"]] == literal["value"] for literal in term)
+            for term in model["terms"]
         )
         assert accepted == (2 * cell["c"] >= cell["n"])
 
@@ -141,7 +202,10 @@ def test_a_model_agrees_with_the_result_beside_it(studied):
     assert model["formula"] == record["formula"]
     assert model["attributes"] == record["attributes"]
     assert model["terms"] == [line["all"] for line in record["lines"]]
-    assert (len(model["terms"]), sum(map(len, model["terms"]))) == (record["terms"], record["literals"])
+    assert (len(model["terms"]), sum(map(len, model["terms"]))) == (
+        record["terms"],
+        record["literals"],
+    )
     errors = sum(min(cell["c"], cell["n"] - cell["c"]) for cell in model["counts"])
     assert (whole["correct"], whole["counted"]) == (240 - errors, 240)
     assert whole["training_accuracy"] == (240 - errors) / 240
@@ -160,7 +224,13 @@ def test_attributes_are_called_as_in_the_paper(laid_desk):
     laid_desk.table({**small_table(), "s": ["red", "blue"] * 120})
     laid_desk.run(select={"max_ell": 24, "tolerance": 0})
     sweep = laid_desk.result()["methods"]["ideal"]["model"]["formulas"][0]["sweep"]
-    assert set(sweep[-1]["attributes"]) == {"x_above_median", "n_above_median", "s_red", "s_blue", "b"}
+    assert set(sweep[-1]["attributes"]) == {
+        "x_above_median",
+        "n_above_median",
+        "s_red",
+        "s_blue",
+        "b",
+    }
 
 
 def test_a_fit_has_a_model_but_no_folds(laid_desk):
@@ -194,7 +264,10 @@ def test_the_tables_say_what_the_result_says(studied):
         for column, text in row.items():
             assert text == str(fold[column])
     with (studied.folder() / "tables" / "sweep.csv").open(newline="", encoding="utf-8") as file:
-        sweep = {(row["fold"], row["ell"], row["rank"]): row["validation_accuracy"] for row in csv.DictReader(file)}
+        sweep = {
+            (row["fold"], row["ell"], row["rank"]): row["validation_accuracy"]
+            for row in csv.DictReader(file)
+        }
     expected = {
         (str(record.get("fold", "all")), str(step["ell"]), rank): str(accuracy)
         for record in (*ideal["folds"], ideal["model"])
@@ -205,7 +278,9 @@ def test_the_tables_say_what_the_result_says(studied):
 
 
 def test_the_resolved_spec_beside_a_result_reads_as_the_spec_did(studied):
-    given, resolved = (read_spec(path) for path in (studied.path / "job.toml", studied.folder() / "spec.toml"))
+    given, resolved = (
+        read_spec(path) for path in (studied.path / "job.toml", studied.folder() / "spec.toml")
+    )
     assert {**resolved.values, "data.path": ""} == {**given.values, "data.path": ""}
 
 
@@ -239,7 +314,9 @@ def test_a_file_without_any_value_in_a_column_is_learned_from_as_if_it_said_the_
     table = small_table(300)
     for folder, kind in (("typed", pa.string()), ("untyped", pa.null())):
         for number in range(3):
-            part = {name: values[100 * number : 100 * number + 100] for name, values in table.items()}
+            part = {
+                name: values[100 * number : 100 * number + 100] for name, values in table.items()
+            }
             part |= {"s": pa.nulls(100, kind)} if number == 1 else {}
             desk.table(part, f"{folder}/{number}.parquet")
         data = {"path": folder, "missing": "indicator"}
@@ -250,7 +327,10 @@ def test_a_file_without_any_value_in_a_column_is_learned_from_as_if_it_said_the_
 
 
 def test_the_same_spec_runs_again_with_the_same_result(studied):
-    before, model = essence(studied.folder() / "result.json"), (studied.folder() / "model.json").read_bytes()
+    before, model = (
+        essence(studied.folder() / "result.json"),
+        (studied.folder() / "model.json").read_bytes(),
+    )
     os.utime(studied.folder() / "result.json", (0, 0))
     assert studied.here("run", "job.toml").code == 0
     assert (studied.folder() / "result.json").stat().st_mtime > 0, "the file was not written again"
@@ -411,13 +491,16 @@ def test_resuming_a_finished_run_tells_its_result_again(laid_desk):
 
 
 def test_roles_and_labels_of_the_spec_decide_the_attributes(laid_desk):
-    laid_desk.run(kind="fit", name="listed", data={"drop": ["n"], "categorical": ["b"], "positive": [False]})
+    laid_desk.run(
+        kind="fit", name="listed", data={"drop": ["n"], "categorical": ["b"], "positive": [False]}
+    )
     model = laid_desk.model("listed")
     assert model["positive"] == [False]
     columns = {attribute["column"] for attribute in model["attributes"]}
     assert "n" not in columns
     names = [
-        step["attributes"] for step in laid_desk.result("listed")["methods"]["ideal"]["model"]["formulas"][0]["sweep"]
+        step["attributes"]
+        for step in laid_desk.result("listed")["methods"]["ideal"]["model"]["formulas"][0]["sweep"]
     ]
     assert {"b_True", "b_False"} <= set(names[-1])
 
@@ -426,7 +509,8 @@ def test_free_types_make_a_formula_no_longer(laid_desk):
     for unseen in ("negative", "dont_care"):
         laid_desk.run(kind="fit", name=unseen, formula={"unseen": unseen})
     negative, free = (
-        laid_desk.result(u)["methods"]["ideal"]["model"]["formulas"][0] for u in ("negative", "dont_care")
+        laid_desk.result(u)["methods"]["ideal"]["model"]["formulas"][0]
+        for u in ("negative", "dont_care")
     )
     assert negative["attributes"] == free["attributes"]
     assert free["literals"] <= negative["literals"]
@@ -437,7 +521,12 @@ def test_free_types_make_a_formula_no_longer(laid_desk):
 @pytest.mark.parametrize("minimize", ["sympy", "none"])
 def test_other_ways_to_write_a_formula_say_the_same(laid_desk, minimize):
     laid_desk.run(kind="fit", name="exact", select={"max_ell": 4, "tolerance": 0})
-    laid_desk.run(kind="fit", name=minimize, formula={"minimize": minimize}, select={"max_ell": 4, "tolerance": 0})
+    laid_desk.run(
+        kind="fit",
+        name=minimize,
+        formula={"minimize": minimize},
+        select={"max_ell": 4, "tolerance": 0},
+    )
     exact, other = laid_desk.model("exact"), laid_desk.model(minimize)
     assert exact["counts"] == other["counts"]
     literals = [sum(map(len, model["terms"])) for model in (exact, other)]
@@ -464,7 +553,9 @@ def test_a_study_has_the_folds_it_asks_for(laid_desk, outer, n_folds):
 
 
 def test_the_quickstart_ends_with_a_formula_an_accuracy_and_its_files(desk):
-    ended = desk.apart("run", ROOT / "jobs" / "quickstart.toml", "--output", "runs", "--set", "cluster.kind=serial")
+    ended = desk.apart(
+        "run", ROOT / "jobs" / "quickstart.toml", "--output", "runs", "--set", "cluster.kind=serial"
+    )
     assert ended.code == 0
     result = desk.result("quickstart")
     assert result["data"]["rows"] == 569
@@ -480,7 +571,10 @@ def test_columns_that_tell_no_rows_apart_are_named_with_what_to_do(desk):
     ended = desk.run()
     assert ended.code == 0, ended.err
     assert desk.result()["data"]["silent_columns"] == ["smoker", "clinic", "year"]
-    told = "unused smoker, clinic, year: the same in every row once cut; list columns of two values in data.boolean"
+    told = (
+        "unused smoker, clinic, year: the same in every row once cut; list columns of two "
+        "values in data.boolean"
+    )
     assert told in " ".join(ended.out.split())
     assert "smoker, clinic, year" in (desk.folder() / "report.html").read_text(encoding="utf-8")
     listed = desk.run(name="listed", data={"boolean": ["smoker"], "drop": ["clinic", "year"]})
@@ -490,6 +584,8 @@ def test_columns_that_tell_no_rows_apart_are_named_with_what_to_do(desk):
 
 def test_a_flag_of_few_rows_is_not_called_silent(desk):
     for place in range(8):
-        desk.table({"flag": [row == place for row in range(60)], "y": [row % 3 == 0 for row in range(60)]})
+        desk.table(
+            {"flag": [row == place for row in range(60)], "y": [row % 3 == 0 for row in range(60)]}
+        )
         assert desk.run(name=f"job{place}").code == 0
         assert "silent_columns" not in desk.result(f"job{place}")["data"]

@@ -31,12 +31,19 @@ arrays = st.sampled_from(DTYPES).flatmap(
     lambda d: npst.arrays(d, npst.array_shapes(min_dims=0, max_dims=3, min_side=0))
 )
 scalars = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None)) | st.just("\ud800")
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(codec=None))
+    | st.just("\ud800")
 )
 keys = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
     scalars | arrays,
-    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(keys, inner, max_size=4),
+    lambda inner: (
+        st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(keys, inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -46,7 +53,11 @@ def alike(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray | np.generic):
-        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+        return (
+            one.dtype == other.dtype
+            and one.shape == other.shape
+            and one.tobytes() == other.tobytes()
+        )
     if is_dataclass(one):
         return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
     if isinstance(one, list | tuple):
@@ -73,10 +84,15 @@ def test_what_scans_count_comes_back_as_it_was():
         CategorySummary(1, {True: 3, 2**62: 1}),
         7,
     )
-    located = Located(*(np.arange(3), np.arange(3), np.array([2**63 - 1]), np.array([4], np.uint8), np.array([9])))
+    located = Located(
+        *(np.arange(3), np.arange(3), np.array([2**63 - 1]), np.array([4], np.uint8), np.array([9]))
+    )
     tables = Associations(*(np.arange(n).reshape(-1, n) for n in (1, 2, 3, 4)))
     distinct = (DistinctRows(9, np.ones((2, 2), np.uint8), np.arange(8).reshape(2, 4)), None)
-    formulas = [Minimized(Dnf((Term(3, 1), Term(2**23, 0))), Status.BOUNDED, 2), Minimized(Dnf(()), Status.PROVEN)]
+    formulas = [
+        Minimized(Dnf((Term(3, 1), Term(2**23, 0))), Status.BOUNDED, 2),
+        Minimized(Dnf(()), Status.PROVEN),
+    ]
     value = [(summary, (located,)), (tables,), distinct, formulas]
     again = from_bytes("t", to_bytes("t", value))
     assert alike(again, value)
@@ -100,7 +116,9 @@ def test_a_value_of_another_title_is_not_taken():
         from_bytes("job 2", to_bytes("job 1", 5))
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes", np.array(["text"]), np.array([object()]), 1j, range(3)])
+@pytest.mark.parametrize(
+    "value", [object(), {1, 2}, b"bytes", np.array(["text"]), np.array([object()]), 1j, range(3)]
+)
 def test_what_cannot_be_written_exactly_is_refused(value):
     with pytest.raises(NotExactError, match=f"no exact form for {type(value).__name__}"):
         to_bytes("t", [value])
@@ -123,5 +141,8 @@ class Writing(SerialEngine):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_phase_of_learning_can_be_written_down(profile):
-    spec = read_spec(Path(__file__).parents[2] / "jobs" / "quickstart.toml", {"profile": profile, "folds.outer": 2})
+    spec = read_spec(
+        Path(__file__).parents[2] / "jobs" / "quickstart.toml",
+        {"profile": profile, "folds.outer": 2},
+    )
     assert learn(*open_data(spec), Writing()).rows == 569

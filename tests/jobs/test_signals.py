@@ -36,7 +36,8 @@ class Job:
         self.folder = desk.folder()
         self.scratch = desk.path / "scratch"
         self.scratch.mkdir()
-        # A suite in the background ignores SIGINT, and what it starts would inherit that; the desk gives it back.
+        # A suite in the background ignores SIGINT, and what it starts would inherit that; the desk
+        # gives it back.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self.process = subprocess.Popen(
             command("run", spec, "--json"),
@@ -75,7 +76,9 @@ class Job:
     ],
     ids=["terminated", "group terminated", "interrupted", "interrupted at the terminal"],
 )
-def test_a_signal_ends_a_run_on_a_cluster_and_leaves_nothing_behind(desk, big_table, number, code, whole_group):
+def test_a_signal_ends_a_run_on_a_cluster_and_leaves_nothing_behind(
+    desk, big_table, number, code, whole_group
+):
     job = Job(desk, big_table, kind="local")
     job.wait_for("locate medians")
     assert len(job.others) >= 2, "there were no workers to leave behind"
@@ -85,7 +88,9 @@ def test_a_signal_ends_a_run_on_a_cluster_and_leaves_nothing_behind(desk, big_ta
     assert psutil.wait_procs(job.others, timeout=PATIENCE_S)[1] == []
     assert surprising(job.folder) == []
     assert not {"result.json", "model.json"} & set(tidy(job.folder))
-    assert not [path for path in job.scratch.rglob("worker-*") if path.is_dir()], "what workers spilled is still there"
+    assert not [path for path in job.scratch.rglob("worker-*") if path.is_dir()], (
+        "what workers spilled is still there"
+    )
     assert "Traceback" not in err
 
 

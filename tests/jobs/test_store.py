@@ -13,7 +13,13 @@ from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.spec.toml import write_toml
 from tests.jobs.running import tidy
 
-SPEC = {"schema_version": 1, "name": "job", "data": {"path": "t"}, "cluster": {"workers": 2}, "output": {"dir": "a"}}
+SPEC = {
+    "schema_version": 1,
+    "name": "job",
+    "data": {"path": "t"},
+    "cluster": {"workers": 2},
+    "output": {"dir": "a"},
+}
 
 
 def claimed(path: Path, spec: dict[str, object] = SPEC, *, force: bool = False) -> RunFolder:
@@ -53,7 +59,13 @@ def test_a_file_appears_under_its_name_only_when_it_is_whole(tmp_path, monkeypat
     rename = os.replace
 
     def look(source: str, target: Path) -> None:
-        seen.append((Path(source).read_text(encoding="utf-8"), target.exists(), Path(source).parent == target.parent))
+        seen.append(
+            (
+                Path(source).read_text(encoding="utf-8"),
+                target.exists(),
+                Path(source).parent == target.parent,
+            )
+        )
         rename(source, target)
 
     monkeypatch.setattr(os, "replace", look)
@@ -66,7 +78,10 @@ def test_json_is_readable_text_and_refuses_what_json_has_not(tmp_path):
     folder = RunFolder(tmp_path)
     folder.write_json("a.json", {"name": "größe 量", "x": 0.1})
     assert "größe 量" in (tmp_path / "a.json").read_text(encoding="utf-8")
-    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == {"name": "größe 量", "x": 0.1}
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == {
+        "name": "größe 量",
+        "x": 0.1,
+    }
     with pytest.raises(ValueError, match="not JSON compliant"):
         folder.write_json("a.json", {"x": float("nan")})
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["x"] == 0.1
@@ -86,7 +101,9 @@ def test_a_folder_is_made_with_its_parents(tmp_path):
 
 def test_the_run_of_another_spec_is_not_overwritten(tmp_path):
     claimed(tmp_path).write_text("result.json", "precious")
-    with pytest.raises(SpecError, match=r"holds one of another; change name or output\.dir, or run with --force"):
+    with pytest.raises(
+        SpecError, match=r"holds one of another; change name or output\.dir, or run with --force"
+    ):
         claimed(tmp_path, {**SPEC, "seed": 1})
     assert (tmp_path / "result.json").read_text() == "precious"
     assert (tmp_path / "spec.toml").read_text() == write_toml(SPEC)
@@ -125,7 +142,9 @@ def test_a_run_whose_spec_cannot_be_read_is_not_overwritten(tmp_path):
 def test_a_file_in_place_of_the_folder_is_told_as_such(tmp_path, place, force):
     (tmp_path / place).parent.mkdir(exist_ok=True)
     (tmp_path / place).write_text("a file")
-    with pytest.raises(SpecError, match=r"output\.dir must be a folder that can be written") as caught:
+    with pytest.raises(
+        SpecError, match=r"output\.dir must be a folder that can be written"
+    ) as caught:
         claimed(tmp_path / "runs" / "job", force=force)
     assert str(tmp_path / "runs" / "job") in str(caught.value)
     assert caught.value.key == "output.dir"
@@ -145,7 +164,11 @@ def test_a_run_has_finished_when_its_files_are_there_and_its_spec_is_the_same(tm
 
 def test_the_journal_numbers_its_events(tmp_path):
     journal = Journal(LocalFolder(tmp_path))
-    entries = [journal.record("started", name="größe"), journal.record("phase", done=0), journal.record("finished")]
+    entries = [
+        journal.record("started", name="größe"),
+        journal.record("phase", done=0),
+        journal.record("finished"),
+    ]
     lines = (tmp_path / "events.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == entries
     assert [entry["sequence"] for entry in entries] == [1, 2, 3]

@@ -1,4 +1,6 @@
-"""A job is done whoever listens; a command whose product is what it prints says so if that did not arrive."""
+"""A job is done whoever listens; a command whose product is what it prints says so if that did not
+arrive.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,29 @@ import subprocess
 
 import pytest
 
-from tests.jobs.running import PATIENCE_S, Desk, Ended, command, essence, read_json, surprising, surroundings
+from tests.jobs.running import (
+    PATIENCE_S,
+    Desk,
+    Ended,
+    command,
+    essence,
+    read_json,
+    surprising,
+    surroundings,
+)
 
 CLOSED = "<&- >&- 2>&-"
 FULL = ">/dev/full 2>/dev/full"
 LEFT = "2>&1 | true"
-"""What the shell adds to a command: its streams are closed, or full, or read by somebody who has gone."""
+"""What the shell adds to a command: its streams are closed, or full, or read by somebody who has
+gone.
+"""
 
 
 def redirected(desk: Desk, redirection: str, *arguments: str) -> Ended:
-    """Carry out a command line whose streams the shell sends elsewhere; the code is that of the command."""
+    """Carry out a command line whose streams the shell sends elsewhere; the code is that of the
+    command.
+    """
     done = subprocess.run(
         ["bash", "-c", f"{shlex.join(command(*arguments))} {redirection}; exit ${{PIPESTATUS[0]}}"],
         cwd=desk.path,
@@ -38,11 +53,14 @@ def finished(laid_desk: Desk) -> Desk:
 
 
 @pytest.mark.parametrize(
-    ("kind", "redirection"), [("serial", CLOSED), ("serial", FULL), ("serial", LEFT), ("local", CLOSED)]
+    ("kind", "redirection"),
+    [("serial", CLOSED), ("serial", FULL), ("serial", LEFT), ("local", CLOSED)],
 )
 def test_a_job_that_nobody_listens_to_is_done_all_the_same(finished, kind, redirection):
     quiet = essence(finished.folder() / "result.json")
-    cluster = {"kind": kind, "workers": 2, "memory_limit": "1GiB"} if kind == "local" else {"kind": kind}
+    cluster = (
+        {"kind": kind, "workers": 2, "memory_limit": "1GiB"} if kind == "local" else {"kind": kind}
+    )
     ended = redirected(finished, redirection, "run", str(finished.spec(cluster=cluster)))
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     assert essence(finished.folder() / "result.json") == quiet
@@ -50,7 +68,9 @@ def test_a_job_that_nobody_listens_to_is_done_all_the_same(finished, kind, redir
 
 
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
-def test_a_summary_that_cannot_be_written_is_no_failure_and_progress_goes_on(laid_desk, redirection):
+def test_a_summary_that_cannot_be_written_is_no_failure_and_progress_goes_on(
+    laid_desk, redirection
+):
     ended = redirected(laid_desk, redirection, "run", str(laid_desk.spec()))
     assert (ended.code, ended.out) == (0, "")
     assert "minimize formulas" in ended.message
@@ -69,13 +89,26 @@ def test_a_summary_that_cannot_be_written_is_no_failure_and_progress_goes_on(lai
 @pytest.mark.parametrize(
     ("redirection", "code", "said"),
     [
-        (">&-", 5, "dnfscale: expected to write to stdout, but that failed: Bad file descriptor; send it"),
-        (">/dev/full", 5, "dnfscale: expected to write to stdout, but that failed: No space left on device; send it"),
+        (
+            ">&-",
+            5,
+            "dnfscale: expected to write to stdout, but that failed: Bad file descriptor; send it",
+        ),
+        (
+            ">/dev/full",
+            5,
+            (
+                "dnfscale: expected to write to stdout, but that failed: No space left on "
+                "device; send it"
+            ),
+        ),
         (">/dev/full 2>&1", 5, ""),
         ("| true", 141, ""),
     ],
 )
-def test_what_was_asked_for_and_cannot_be_printed_is_an_error(finished, arguments, redirection, code, said):
+def test_what_was_asked_for_and_cannot_be_printed_is_an_error(
+    finished, arguments, redirection, code, said
+):
     ended = redirected(finished, redirection, *arguments)
     assert (ended.code, ended.out) == (code, "")
     assert ended.err.startswith(said)

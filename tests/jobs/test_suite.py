@@ -21,7 +21,10 @@ from tests.jobs.running import Desk, command, essence, read_json, small_table, s
 
 def suite(desk: Desk, jobs: str, more: str = "") -> Path:
     return desk.spec(
-        f'schema_version = 1\nname = "all"\nkind = "suite"\njobs = {jobs}\n{more}\n[cluster]\nkind = "serial"\n',
+        (
+            'schema_version = 1\nname = "all"\nkind = "suite"\njobs = '
+            f'{jobs}\n{more}\n[cluster]\nkind = "serial"\n'
+        ),
         file="all.toml",
     )
 
@@ -42,7 +45,9 @@ def test_each_job_of_a_suite_has_the_result_it_has_by_itself(two_jobs: Desk) -> 
     folder = two_jobs.path / "runs" / "all"
     for name in ("first", "second"):
         assert two_jobs.here("run", f"{name}.toml").code == 0
-        assert essence(folder / "jobs" / name / "result.json") == essence(two_jobs.folder(name) / "result.json")
+        assert essence(folder / "jobs" / name / "result.json") == essence(
+            two_jobs.folder(name) / "result.json"
+        )
     result = read_json(folder / "result.json")
     assert result["schema"] == "dnfscale.suite/1"
     assert [(job["name"], job["status"], job["error"]) for job in result["jobs"]] == [
@@ -74,27 +79,42 @@ def test_a_job_that_fails_fails_its_row_only(two_jobs: Desk) -> None:
     assert (folder / "jobs" / "first" / "result.json").is_file()
 
 
-def test_a_job_without_some_of_its_folds_ends_the_suite_as_it_would_end_itself(two_jobs: Desk) -> None:
+def test_a_job_without_some_of_its_folds_ends_the_suite_as_it_would_end_itself(
+    two_jobs: Desk,
+) -> None:
     tuned = {"trials": 2, "timeout_s": 0.000001}
     two_jobs.spec(
-        kind="study", name="third", file="third.toml", methods=["ideal", "xgboost"], **{"baselines.xgboost": tuned}
+        kind="study",
+        name="third",
+        file="third.toml",
+        methods=["ideal", "xgboost"],
+        **{"baselines.xgboost": tuned},
     )
     assert two_jobs.here("run", "third.toml").code == 1
     ended = two_jobs.here("run", suite(two_jobs, '["first.toml", "third.toml"]'))
     assert ended.code == 1
-    assert "1 of 2 jobs miss some folds, the rest is done: third: 10 folds failed, the rest is done" in ended.message
+    assert (
+        "1 of 2 jobs miss some folds, the rest is done: third: 10 folds failed, the rest is done"
+        in ended.message
+    )
     folder = two_jobs.path / "runs" / "all"
     [first, third] = read_json(folder / "result.json")["jobs"]
     assert (first["status"], first["error"]) == ("done", None)
     assert third["status"] == "incomplete"
     assert "xgboost fold 0" in third["error"]
     assert "third" in (folder / "report.html").read_text(encoding="utf-8")
-    assert two_jobs.here("run", suite(two_jobs, '["first.toml", "third.toml"]'), "--resume").code == 1
+    assert (
+        two_jobs.here("run", suite(two_jobs, '["first.toml", "third.toml"]'), "--resume").code == 1
+    )
 
 
 def test_the_resolved_spec_of_a_suite_is_the_same_suite_wherever_it_lies(two_jobs: Desk) -> None:
     jobs = '["first.toml", {spec = "second.toml", select = {max_ell = 2}}]'
-    spec = suite(two_jobs, jobs, 'profiles = ["paper", "best"]\nseeds = [0, 1]\n[formula]\nunseen = "dont_care"\n')
+    spec = suite(
+        two_jobs,
+        jobs,
+        'profiles = ["paper", "best"]\nseeds = [0, 1]\n[formula]\nunseen = "dont_care"\n',
+    )
     assert two_jobs.here("run", spec, "--set", "select.tolerance=0.02").code == 0
     folder = two_jobs.path / "runs" / "all"
     ended = two_jobs.here("run", folder / "spec.toml", "--output", "again")
@@ -110,7 +130,9 @@ def test_the_resolved_spec_of_a_suite_is_the_same_suite_wherever_it_lies(two_job
 
 
 def test_a_reason_that_jobs_share_is_told_once(two_jobs: Desk) -> None:
-    spec = suite(two_jobs, '["first.toml", "second.toml"]', 'profiles = ["paper", "best"]\nseeds = [0, 1]\n')
+    spec = suite(
+        two_jobs, '["first.toml", "second.toml"]', 'profiles = ["paper", "best"]\nseeds = [0, 1]\n'
+    )
     (two_jobs.path / "u.parquet").write_bytes(b"not Parquet")
     ended = two_jobs.here("run", spec)
     assert ended.code == 1
@@ -120,7 +142,9 @@ def test_a_reason_that_jobs_share_is_told_once(two_jobs: Desk) -> None:
     assert ["u.parquet" in (job["error"] or "") for job in recorded] == [False] * 4 + [True] * 4
 
 
-def test_jobs_that_a_lost_cluster_left_undone_are_not_done(two_jobs: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_that_a_lost_cluster_left_undone_are_not_done(
+    two_jobs: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def lose(*_: object, **__: object) -> None:
         raise ClusterError("the scheduler is gone")
 
@@ -142,15 +166,33 @@ def test_a_resumed_suite_leaves_finished_jobs_as_they_are(two_jobs: Desk) -> Non
     assert (two_jobs.path / "runs" / "all" / "jobs" / "second" / "result.json").is_file()
 
 
-def test_a_suite_killed_while_tuning_is_resumed_to_the_same_table_without_repeating_a_trial(two_jobs: Desk) -> None:
+def test_a_suite_killed_while_tuning_is_resumed_to_the_same_table_without_repeating_a_trial(
+    two_jobs: Desk,
+) -> None:
     two_jobs.spec(kind="study", name="first", file="first.toml", folds={"outer": 2})
-    two_jobs.spec(kind="study", name="second", file="second.toml", folds={"outer": 2}, data={"path": "u.parquet"})
+    two_jobs.spec(
+        kind="study",
+        name="second",
+        file="second.toml",
+        folds={"outer": 2},
+        data={"path": "u.parquet"},
+    )
     tuned = "[baselines.random_forest]\ntrials = 2\n[baselines.xgboost]\ntrials = 2\n"
     spec = suite(two_jobs, '["first.toml", "second.toml"]', tuned)
     run = [*command("run", spec), "--set", "cluster.kind=local"]
-    subprocess.run([*run, "--output", "quiet"], cwd=two_jobs.path, env=surroundings(), check=True, capture_output=True)
+    subprocess.run(
+        [*run, "--output", "quiet"],
+        cwd=two_jobs.path,
+        env=surroundings(),
+        check=True,
+        capture_output=True,
+    )
     running = subprocess.Popen(
-        run, cwd=two_jobs.path, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        run,
+        cwd=two_jobs.path,
+        env=surroundings(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     folder = two_jobs.path / "runs" / "all"
     deadline = time.monotonic() + 60
@@ -168,16 +210,24 @@ def test_a_suite_killed_while_tuning_is_resumed_to_the_same_table_without_repeat
         assert read_json(file)["entries"][: len(entries)] == entries
     for table in ("accuracies.md", "accuracies.csv", "formulas.md"):
         quiet = two_jobs.path / "quiet" / "all" / "tables" / table
-        assert (folder / "tables" / table).read_text(encoding="utf-8") == quiet.read_text(encoding="utf-8")
+        assert (folder / "tables" / table).read_text(encoding="utf-8") == quiet.read_text(
+            encoding="utf-8"
+        )
 
 
-def test_what_a_job_is_told_goes_before_the_suite_and_the_command_line_before_all(two_jobs: Desk) -> None:
+def test_what_a_job_is_told_goes_before_the_suite_and_the_command_line_before_all(
+    two_jobs: Desk,
+) -> None:
     file = suite(
-        two_jobs, '["first.toml", {spec = "second.toml", select = {max_ell = 2}}]', more="[select]\nmax_ell = 3"
+        two_jobs,
+        '["first.toml", {spec = "second.toml", select = {max_ell = 2}}]',
+        more="[select]\nmax_ell = 3",
     )
     ells = [job.values["select.max_ell"] for job in read_suite(file).jobs]
     assert ells == [3, 2]
-    assert [job.values["select.max_ell"] for job in read_suite(file, {"select.max_ell": 1}).jobs] == [1, 1]
+    assert [
+        job.values["select.max_ell"] for job in read_suite(file, {"select.max_ell": 1}).jobs
+    ] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +235,10 @@ def test_what_a_job_is_told_goes_before_the_suite_and_the_command_line_before_al
     [
         ("[]", r"all\.toml:4: jobs must be a list of job specs"),
         ("[3]", r"all\.toml:4: jobs must be paths, or tables with a spec"),
-        ('["first.toml", "first.toml"]', r"all\.toml:4: jobs of a suite must have different names, but 'first'"),
+        (
+            '["first.toml", "first.toml"]',
+            r"all\.toml:4: jobs of a suite must have different names, but 'first'",
+        ),
         ('["nowhere.toml"]', r"nowhere\.toml: expected a job spec in TOML"),
         ('[{spec = "first.toml", selct = 3}]', r"all\.toml:4: unknown key selct"),
     ],
@@ -217,13 +270,21 @@ def test_a_suite_crosses_its_jobs_with_profiles_and_seeds(two_jobs: Desk) -> Non
     assert [job.values["seed"] for job in jobs.values()] == [0, 1, 0, 1, 7, 7]
     # What knows nothing of profiles runs once for each dataset and seed.
     assert jobs["first-paper-1"].methods == ("ideal", "one_rule", "majority")
-    assert jobs["first-best-1"].methods == ("ideal", "one_rule", "majority", "xgboost", "decision_tree")
+    assert jobs["first-best-1"].methods == (
+        "ideal",
+        "one_rule",
+        "majority",
+        "xgboost",
+        "decision_tree",
+    )
     assert jobs["first-best-1"].competitors["xgboost"].trials == 2
     assert jobs["second-best"].competitors["xgboost"].trials == 3
     assert read_suite(file, {"seeds": [4], "profiles": ["best"]}).jobs[0].name == "first-best-4"
 
 
-def test_a_table_without_keys_asks_for_its_baseline_in_all_jobs_that_do_not_list_others(two_jobs: Desk) -> None:
+def test_a_table_without_keys_asks_for_its_baseline_in_all_jobs_that_do_not_list_others(
+    two_jobs: Desk,
+) -> None:
     file = suite(
         two_jobs,
         '["first.toml", {spec = "second.toml", methods = ["ideal", "ripper"]}]',
@@ -241,9 +302,18 @@ def test_a_table_without_keys_asks_for_its_baseline_in_all_jobs_that_do_not_list
     [
         ("seeds = []", r"all\.toml:5: seeds must be a list of different values, got \[\]"),
         ("seeds = [1, 1]", r"seeds must be a list of different values"),
-        ("seeds = [-1]", r"seeds must be a list of which each is a whole number of at least 0, got \[-1\]"),
-        ('profiles = ["worst"]', r"profiles must be a list of which each is one of 'paper', 'best'"),
-        ("seed = 3\nseeds = [1]", r"all\.toml:6: seeds lists what seed would be for all jobs, but both are given"),
+        (
+            "seeds = [-1]",
+            r"seeds must be a list of which each is a whole number of at least 0, got \[-1\]",
+        ),
+        (
+            'profiles = ["worst"]',
+            r"profiles must be a list of which each is one of 'paper', 'best'",
+        ),
+        (
+            "seed = 3\nseeds = [1]",
+            r"all\.toml:6: seeds lists what seed would be for all jobs, but both are given",
+        ),
     ],
 )
 def test_what_cannot_be_crossed_is_told(two_jobs: Desk, more: str, message: str) -> None:
@@ -252,12 +322,17 @@ def test_what_cannot_be_crossed_is_told(two_jobs: Desk, more: str, message: str)
 
 
 def test_a_crossed_suite_ends_with_its_runs_averaged_by_dataset_and_profile(two_jobs: Desk) -> None:
-    more = (
-        CROSSED + "[select]\nmax_ell = 3\n[baselines.xgboost]\ntrials = 1\n[baselines.decision_tree]\nmax_leaves = 4\n"
+    more = CROSSED + (
+        "[select]\nmax_ell = 3\n[baselines.xgboost]\ntrials = "
+        "1\n[baselines.decision_tree]\nmax_leaves = 4\n"
     )
     for name, table in (("first", "t"), ("second", "u")):
         two_jobs.spec(
-            kind="study", name=name, file=f"{name}.toml", folds={"outer": 2}, data={"path": f"{table}.parquet"}
+            kind="study",
+            name=name,
+            file=f"{name}.toml",
+            folds={"outer": 2},
+            data={"path": f"{table}.parquet"},
         )
     spec = suite(two_jobs, '["first.toml", "second.toml"]', more)
     ended = two_jobs.here("run", spec)
@@ -270,7 +345,10 @@ def test_a_crossed_suite_ends_with_its_runs_averaged_by_dataset_and_profile(two_
     assert [row["Dataset"] for row in rows] == ["t", "u", "mean of 2"]
 
     def accuracy(job: str, method: str) -> float:
-        return 100 * read_json(folder / "jobs" / job / "result.json")["methods"][method]["accuracy_mean"]
+        return (
+            100
+            * read_json(folder / "jobs" / job / "result.json")["methods"][method]["accuracy_mean"]
+        )
 
     for row, name in zip(rows, ("first", "second"), strict=False):
         for profile in ("paper", "best"):
@@ -278,7 +356,12 @@ def test_a_crossed_suite_ends_with_its_runs_averaged_by_dataset_and_profile(two_
             assert float(row[f"{profile}, accuracy"]) == pytest.approx(sum(own) / 2)
         boosted = [accuracy(f"{name}-best-{seed}", "xgboost") for seed in (0, 1)]
         assert float(row["XGBoost, accuracy"]) == pytest.approx(sum(boosted) / 2)
-        assert {"best, accuracy deviation", "best, literals", "best, s", "Decision tree, literals"} <= set(row)
+        assert {
+            "best, accuracy deviation",
+            "best, literals",
+            "best, s",
+            "Decision tree, literals",
+        } <= set(row)
     with (folder / "tables" / "profile_differences.csv").open(encoding="utf-8") as lines:
         compared = {(row["Profile"], row["Compared with"]): row for row in csv.DictReader(lines)}
     gains = [float(row["best, accuracy"]) - float(row["paper, accuracy"]) for row in rows[:2]]
@@ -289,7 +372,8 @@ def test_a_crossed_suite_ends_with_its_runs_averaged_by_dataset_and_profile(two_
     assert ("best", "XGBoost") in compared
     assert "| mean of 2 |" in ended.out
     assert "Profiles side by side" in (folder / "report.html").read_text(encoding="utf-8")
-    # A resumed suite repeats no job; that of another crossing leaves the jobs that it does not have alone.
+    # A resumed suite repeats no job; that of another crossing leaves the jobs that it does not have
+    # alone.
     before = {file: file.stat().st_mtime_ns for file in folder.glob("jobs/*/result.json")}
     assert len(before) == 8
     assert two_jobs.here("run", spec, "--resume").code == 0
@@ -298,7 +382,9 @@ def test_a_crossed_suite_ends_with_its_runs_averaged_by_dataset_and_profile(two_
 
 def test_a_submitted_suite_is_crossed_once(two_jobs: Desk) -> None:
     crossed = read_suite(suite(two_jobs, '["first.toml", "second.toml"]', CROSSED))
-    arrived = spec_in(json.loads(json.dumps(order_for(crossed, Options()))), {"cluster.kind": "serial"})
+    arrived = spec_in(
+        json.loads(json.dumps(order_for(crossed, Options()))), {"cluster.kind": "serial"}
+    )
     assert isinstance(arrived, SuiteSpec)
     assert [(job.name, job.values["seed"], job.values["profile"]) for job in arrived.jobs] == [
         (job.name, job.values["seed"], job.values["profile"]) for job in crossed.jobs

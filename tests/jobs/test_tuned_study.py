@@ -17,7 +17,9 @@ _TRIALS = {"baselines.random_forest": {"trials": 2}, "baselines.xgboost": {"tria
 
 
 def study(desk: Desk, *, name: str = "job", **tables: object) -> Path:
-    return desk.spec(kind="study", name=name, file=f"{name}.toml", folds={"outer": 2}, **_TRIALS, **tables)
+    return desk.spec(
+        kind="study", name=name, file=f"{name}.toml", folds={"outer": 2}, **_TRIALS, **tables
+    )
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,9 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("quiet")
     write_table(folder / "t.parquet", small_table())
     (folder / "job.toml").write_text(spec_text(kind="study", folds={"outer": 2}, **_TRIALS))
-    subprocess.run(command("run", "job.toml"), cwd=folder, env=surroundings(), check=True, capture_output=True)
+    subprocess.run(
+        command("run", "job.toml"), cwd=folder, env=surroundings(), check=True, capture_output=True
+    )
     return essence(folder / "runs" / "job" / "result.json")
 
 
@@ -42,7 +46,12 @@ def test_every_method_is_tested_in_every_fold(quiet: str) -> None:
     for name in ("random_forest", "xgboost"):
         tuned = [fold["tuning"] for fold in result["methods"][name]["folds"]]
         assert all(each["trials"] == 2 and each["failed_trials"] == 0 for each in tuned)
-    assert [pair["other"] for pair in result["comparisons"]] == ["majority", "one_rule", "random_forest", "xgboost"]
+    assert [pair["other"] for pair in result["comparisons"]] == [
+        "majority",
+        "one_rule",
+        "random_forest",
+        "xgboost",
+    ]
 
 
 def test_a_study_on_a_cluster_tunes_as_a_serial_one(laid_desk: Desk, quiet: str) -> None:
@@ -51,7 +60,9 @@ def test_a_study_on_a_cluster_tunes_as_a_serial_one(laid_desk: Desk, quiet: str)
     assert essence(laid_desk.folder() / "result.json") == quiet
 
 
-def test_a_runner_killed_while_tuning_is_resumed_without_repeating_a_trial(laid_desk: Desk, quiet: str) -> None:
+def test_a_runner_killed_while_tuning_is_resumed_without_repeating_a_trial(
+    laid_desk: Desk, quiet: str
+) -> None:
     spec = study(laid_desk)
     tasks = laid_desk.folder() / "tasks"
     running = subprocess.Popen(
@@ -66,7 +77,9 @@ def test_a_runner_killed_while_tuning_is_resumed_without_repeating_a_trial(laid_
         time.sleep(0.01)
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
-    assert not (laid_desk.folder() / "result.json").exists(), "the run was over before it could be killed"
+    assert not (laid_desk.folder() / "result.json").exists(), (
+        "the run was over before it could be killed"
+    )
     noted = {file.name: json.loads(file.read_text())["entries"] for file in tasks.glob("*.json")}
     assert noted["ideal.json"]
     ended = laid_desk.here("run", spec, "--resume")
@@ -94,7 +107,9 @@ def test_methods_of_a_spec_restrict_what_a_study_runs(laid_desk: Desk) -> None:
     assert list(laid_desk.result()["methods"]) == ["ideal", "one_rule"]
 
 
-def test_trials_that_take_too_long_fail_their_fold_and_the_exit_code_says_so(laid_desk: Desk) -> None:
+def test_trials_that_take_too_long_fail_their_fold_and_the_exit_code_says_so(
+    laid_desk: Desk,
+) -> None:
     spec = study(laid_desk)
     ended = laid_desk.here("run", spec, "--set", "baselines.xgboost.timeout_s=0.000001")
     assert ended.code == 1

@@ -1,4 +1,6 @@
-"""Files and folders have the permissions that the umask leaves them, like those of any other program."""
+"""Files and folders have the permissions that the umask leaves them, like those of any other
+program.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def under(umask: int) -> Iterator[None]:
 
 
 def made_by(carry_out: Callable[[], Ended], folder: Path, umask: int) -> set[str]:
-    """Do something under a umask, check the permissions of all that it has made in a folder, and return the names."""
+    """Do something under a umask, check the permissions of all that it has made in a folder, and
+    return the names.
+    """
     before = set(folder.rglob("*"))
     with under(umask):
         ended = carry_out()
@@ -40,9 +44,17 @@ def test_every_verb_that_writes_files_follows_the_umask(laid_desk, umask):
     spec, run = laid_desk.spec(kind="study", folds={"outer": 2}), laid_desk.folder()
     predict = ("predict", run / "model.json", "t.parquet", "--output", "deep/answers")
     files = {
-        ("run", spec): {"runs", "runs/job/model.json", "runs/job/tables/folds.csv", "runs/job/events.jsonl"},
+        ("run", spec): {
+            "runs",
+            "runs/job/model.json",
+            "runs/job/tables/folds.csv",
+            "runs/job/events.jsonl",
+        },
         predict: {"deep", "deep/answers", "deep/answers/part-00000.parquet"},
-        ("export", run / "model.json", "--to", "sql", "--output", "exports/m.sql"): {"exports", "exports/m.sql"},
+        ("export", run / "model.json", "--to", "sql", "--output", "exports/m.sql"): {
+            "exports",
+            "exports/m.sql",
+        },
         ("init", "t.parquet", "--target", "y", "--output", "new.toml"): {"new.toml"},
         ("report", run, run, "--output", "both.html"): {"both.html"},
         ("data", "make", "--rows", "20", "made"): {"made", "made/part-00000.parquet"},
@@ -56,7 +68,12 @@ def test_every_verb_that_writes_files_follows_the_umask(laid_desk, umask):
 
 
 def test_what_workers_write_and_leave_follows_the_umask(laid_desk):
-    cluster = {"kind": "local", "workers": 2, "memory_limit": "1GiB", "local_directory": str(laid_desk.path / "spill")}
+    cluster = {
+        "kind": "local",
+        "workers": 2,
+        "memory_limit": "1GiB",
+        "local_directory": str(laid_desk.path / "spill"),
+    }
     spec = laid_desk.spec(cluster=cluster)
     made = made_by(lambda: laid_desk.apart("run", spec), laid_desk.path, 0o077)
     assert {"spill", "runs/job/model.json"} <= made
@@ -64,5 +81,7 @@ def test_what_workers_write_and_leave_follows_the_umask(laid_desk):
 
 def test_fetched_datasets_follow_the_umask(desk, paper_data, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(desk.path / "cache"))
-    made = made_by(lambda: desk.here("data", "get", "colon", "--from", paper_data), desk.path, 0o077)
+    made = made_by(
+        lambda: desk.here("data", "get", "colon", "--from", paper_data), desk.path, 0o077
+    )
     assert any(name.endswith("colon.parquet") for name in made)

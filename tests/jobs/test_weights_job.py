@@ -28,7 +28,9 @@ def weights(n_rows: int = 240, *, heaviest: int = 4) -> np.ndarray:
     return np.random.default_rng(11).integers(0, heaviest + 1, n_rows)
 
 
-def study(desk: Desk, columns: dict[str, Any], *, name: str = "job", **tables: Any) -> dict[str, Any]:
+def study(
+    desk: Desk, columns: dict[str, Any], *, name: str = "job", **tables: Any
+) -> dict[str, Any]:
     """Run a study whose rows have the weights in w, and return its result."""
     desk.table(columns)
     tables = {"folds": {"outer": 3}, **tables}
@@ -39,7 +41,9 @@ def study(desk: Desk, columns: dict[str, Any], *, name: str = "job", **tables: A
 
 
 def essence(result: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in result.items() if key not in ("name", "timing", "environment")}
+    return {
+        key: value for key, value in result.items() if key not in ("name", "timing", "environment")
+    }
 
 
 def found(result: dict[str, Any]) -> list[Any]:
@@ -65,7 +69,9 @@ def supports(result: dict[str, Any]) -> list[list[tuple[float, float]]]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_row_of_weight_zero_is_as_if_it_were_not_there(desk, profile):
-    pytest.importorskip("numba", reason="numba is not installed: pip install 'dnfscale[formula-size]'")
+    pytest.importorskip(
+        "numba", reason="numba is not installed: pip install 'dnfscale[formula-size]'"
+    )
     columns = {**small_table(), "w": weights()}
     columns["y"] = np.where(columns["w"] > 0, columns["y"], ~columns["y"])
     there = columns["w"] > 0
@@ -95,7 +101,9 @@ def test_rows_that_all_weigh_the_same_give_what_plain_rows_give(desk):
             (line["n"], line["c"]) for line in ours["lines"]
         ]
     for name in ("majority", "one_rule"):
-        accuracies = [[fold["accuracy"] for fold in each[name]["folds"]] for each in (weighed, plain)]
+        accuracies = [
+            [fold["accuracy"] for fold in each[name]["folds"]] for each in (weighed, plain)
+        ]
         assert accuracies[0] == accuracies[1]
 
 
@@ -112,7 +120,9 @@ def as_decimals(whole: np.ndarray) -> Any:
 
 
 @pytest.mark.parametrize("written", [as_floats, as_decimals])
-def test_how_whole_weights_are_stored_changes_nothing_but_their_unit(desk, written: Callable[[np.ndarray], Any]):
+def test_how_whole_weights_are_stored_changes_nothing_but_their_unit(
+    desk, written: Callable[[np.ndarray], Any]
+):
     columns, whole = small_table(), 4 * weights()
     one = study(desk, {**columns, "w": whole}, name="whole")
     other = study(desk, {**columns, "w": written(whole)}, name="written")
@@ -137,16 +147,25 @@ def test_weighted_results_do_not_depend_on_partitions(desk, row_group_size):
     columns = {**small_table(), "w": np.random.default_rng(3).gamma(2.0, size=240)}
     whole = essence(study(desk, columns, name="whole", profile="best"))
     desk.table(columns, row_group_size=row_group_size)
-    assert desk.run(name="parts", kind="study", profile="best", folds={"outer": 3}, data={"weight": "w"}).code == 0
+    assert (
+        desk.run(
+            name="parts", kind="study", profile="best", folds={"outer": 3}, data={"weight": "w"}
+        ).code
+        == 0
+    )
     assert essence(desk.result("parts")) == whole
 
 
 def test_labels_of_any_number_are_weighed(desk):
     columns = {**small_table(), "w": weights() / 3}
-    columns["y"] = np.where(columns["y"], "yes", np.where(np.asarray(columns["n"]) > 30, "maybe", "no"))
+    columns["y"] = np.where(
+        columns["y"], "yes", np.where(np.asarray(columns["n"]) > 30, "maybe", "no")
+    )
     result = study(desk, columns, data={"classes": "all"})
     by_label = {entry["label"]: entry["weight"] for entry in result["data"]["classes"]}
-    expected = {label: columns["w"][columns["y"] == label].sum() for label in ("maybe", "no", "yes")}
+    expected = {
+        label: columns["w"][columns["y"] == label].sum() for label in ("maybe", "no", "yes")
+    }
     assert by_label == pytest.approx(expected)
     first = result["methods"]["ideal"]["folds"][0]
     tested = np.array(first["confusion_matrix"])
@@ -161,7 +180,10 @@ def test_a_weighted_run_tells_what_it_counts_by_and_certifies_nothing(desk):
     assert desk.model()["certificate"] == {}
     summary = desk.here("run", desk.path / "job.toml", "--resume").out
     without = int((columns["w"] == 0).sum())
-    assert f"{240 - without} rows, 6 attributes, counted by w, {columns['w'].sum():,.1f} in all" in summary
+    assert (
+        f"{240 - without} rows, 6 attributes, counted by w, {columns['w'].sum():,.1f} in all"
+        in summary
+    )
     assert f"{without} of weight 0 left out" in summary
     page = (desk.folder() / "report.html").read_text(encoding="utf-8")
     assert "rows are counted by their weight in" in page
@@ -177,30 +199,90 @@ def refused(weight: Any, name: str = "w") -> dict[str, Any]:
 
 REFUSED = {
     "not there": (small_table(), {}, 2, "data.weight must name columns of"),
-    "words": (refused(["1"] * 240), {}, 3, "data.weight must name a column of numbers, but 'w' has the type string"),
+    "words": (
+        refused(["1"] * 240),
+        {},
+        3,
+        "data.weight must name a column of numbers, but 'w' has the type string",
+    ),
     "dates": (
         refused(pa.array([0] * 240, pa.date32())),
         {},
         3,
         "must name a column of numbers, but 'w' has the type date",
     ),
-    "negative": (refused([-1, *[1] * 239]), {}, 3, "expected weights of at least 0 and less than .*, got -1"),
-    "infinite": (refused([np.inf, *[1.5] * 239]), {}, 3, "expected weights of at least 0 and less than .*, got inf"),
-    "missing": (refused([None, *[1] * 239]), {}, 3, "expected a weight for every row, got rows without one"),
-    "nan": (refused([np.nan, *[1.5] * 239]), {}, 3, "expected a weight for every row, got rows without one"),
-    "all zero": (refused([0] * 240), {}, 3, "expected some row to weigh more than 0, but 'w' is 0 in every row"),
-    "all 0.0": (refused([0.0] * 240), {}, 3, "expected some row to weigh more than 0, but 'w' is 0 in every row"),
-    "too heavy": (refused([1 << 52] * 240), {}, 3, "expected the weights in 'w' to add up to at most"),
-    "too light": (refused([1e-20, *[5e-20] * 239]), {}, 3, "the heaviest in 'w' is 5e-20; multiply them"),
+    "negative": (
+        refused([-1, *[1] * 239]),
+        {},
+        3,
+        "expected weights of at least 0 and less than .*, got -1",
+    ),
+    "infinite": (
+        refused([np.inf, *[1.5] * 239]),
+        {},
+        3,
+        "expected weights of at least 0 and less than .*, got inf",
+    ),
+    "missing": (
+        refused([None, *[1] * 239]),
+        {},
+        3,
+        "expected a weight for every row, got rows without one",
+    ),
+    "nan": (
+        refused([np.nan, *[1.5] * 239]),
+        {},
+        3,
+        "expected a weight for every row, got rows without one",
+    ),
+    "all zero": (
+        refused([0] * 240),
+        {},
+        3,
+        "expected some row to weigh more than 0, but 'w' is 0 in every row",
+    ),
+    "all 0.0": (
+        refused([0.0] * 240),
+        {},
+        3,
+        "expected some row to weigh more than 0, but 'w' is 0 in every row",
+    ),
+    "too heavy": (
+        refused([1 << 52] * 240),
+        {},
+        3,
+        "expected the weights in 'w' to add up to at most",
+    ),
+    "too light": (
+        refused([1e-20, *[5e-20] * 239]),
+        {},
+        3,
+        "the heaviest in 'w' is 5e-20; multiply them",
+    ),
     "too heavy for 64 bits": (
         {name: np.resize(values, 1200) for name, values in refused([(1 << 53) - 1] * 240).items()},
         {},
         3,
         "expected the weights in 'w' to add up to at most",
     ),
-    "too heavy floats": (refused([2.0**49 + 0.25] * 240), {}, 3, "expected the weights in 'w' to add up to less than"),
-    "the target": (small_table(), {"data": {"weight": "b", "target": "b"}}, 3, "must name a column of numbers"),
-    "a category too": (refused([1] * 240), {"data": {"weight": "w", "categorical": ["w"]}}, 2, "a column has one role"),
+    "too heavy floats": (
+        refused([2.0**49 + 0.25] * 240),
+        {},
+        3,
+        "expected the weights in 'w' to add up to less than",
+    ),
+    "the target": (
+        small_table(),
+        {"data": {"weight": "b", "target": "b"}},
+        3,
+        "must name a column of numbers",
+    ),
+    "a category too": (
+        refused([1] * 240),
+        {"data": {"weight": "w", "categorical": ["w"]}},
+        2,
+        "a column has one role",
+    ),
 }
 
 
@@ -215,7 +297,9 @@ def test_what_cannot_be_a_weight_is_refused_with_its_line(desk, case):
 
 
 def test_methods_that_cannot_weigh_rows_are_refused(desk):
-    pytest.importorskip("wittgenstein", reason="wittgenstein is not installed: pip install 'dnfscale[peers]'")
+    pytest.importorskip(
+        "wittgenstein", reason="wittgenstein is not installed: pip install 'dnfscale[peers]'"
+    )
     desk.table({**small_table(), "w": weights()})
     tables = {"data": {"weight": "w"}, "baselines.ripper": {"run": True}}
     ended = desk.run(kind="study", **tables)
@@ -245,7 +329,9 @@ def test_a_dataset_names_its_column_of_weights_and_is_learned_as_a_job_learns_it
 
 def test_weights_of_a_dataset_that_are_no_name_are_refused(desk):
     path = desk.table(small_table())
-    with pytest.raises(DataError, match="expected sample_weight to be the name of a column of weights"):
+    with pytest.raises(
+        DataError, match="expected sample_weight to be the name of a column of weights"
+    ):
         IdealClassifier().fit(str(path), "y", sample_weight=np.ones(240))
     with pytest.raises(SpecError, match=r"data\.weight must name columns of"):
         IdealClassifier().fit(str(path), "y", sample_weight="w")

@@ -1,4 +1,6 @@
-"""More than two classes, against a judge of the documented rule: the most probable type, the first of several."""
+"""More than two classes, against a judge of the documented rule: the most probable type, the first
+of several.
+"""
 
 from __future__ import annotations
 
@@ -55,13 +57,20 @@ def types(tau: Vocabulary, frame: pd.DataFrame) -> list[int]:
         if isinstance(attribute, IsMissing):
             true = values.isna()
         else:
-            true = values > attribute.value if isinstance(attribute, Above) else values == attribute.value
+            true = (
+                values > attribute.value
+                if isinstance(attribute, Above)
+                else values == attribute.value
+            )
         codes += true.fillna(False).to_numpy(dtype=bool).astype(int) << place
     return codes.tolist()
 
 
-def given_by(tau: Vocabulary, learned_from: pd.DataFrame, label: Any, asked: pd.DataFrame) -> list[Fraction]:
-    """The probability of a label for each row asked, from the rows learned from; a type on the threshold tips over.
+def given_by(
+    tau: Vocabulary, learned_from: pd.DataFrame, label: Any, asked: pd.DataFrame
+) -> list[Fraction]:
+    """The probability of a label for each row asked, from the rows learned from; a type on the
+    threshold tips over.
 
     Half a step beside 1/2 stands for the smallest step that a float can take.
     """
@@ -78,7 +87,10 @@ def given_by(tau: Vocabulary, learned_from: pd.DataFrame, label: Any, asked: pd.
 
 
 def most_probable(given: list[list[Fraction]]) -> list[int]:
-    return [max(range(len(of_row)), key=lambda i: (of_row[i], -i)) for of_row in zip(*given, strict=True)]
+    return [
+        max(range(len(of_row)), key=lambda i: (of_row[i], -i))
+        for of_row in zip(*given, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("missing", ["drop", "indicator"])
@@ -87,15 +99,21 @@ def test_a_row_gets_the_label_of_its_most_probable_type(missing):
     model = IdealClassifier(missing=missing, max_ell=5).fit(frame.drop(columns="y"), frame["y"])
     kept = frame if missing == "indicator" else frame.dropna()
     assert model.classes_.tolist() == list(LABELS)
-    given = [given_by(m.tau, kept, label, frame) for m, label in zip(model.models_, LABELS, strict=True)]
-    assert model.predict(frame.drop(columns="y")).tolist() == [LABELS[i] for i in most_probable(given)]
+    given = [
+        given_by(m.tau, kept, label, frame) for m, label in zip(model.models_, LABELS, strict=True)
+    ]
+    assert model.predict(frame.drop(columns="y")).tolist() == [
+        LABELS[i] for i in most_probable(given)
+    ]
     found = model.predict_proba(frame.drop(columns="y"))
     totals = [sum(of_row) for of_row in zip(*given, strict=True)]
     for k, of_label in enumerate(given):
         expected = [float(p / total) for p, total in zip(of_label, totals, strict=True)]
         assert found[:, k].tolist() == pytest.approx(expected, abs=1e-9)
     assert found.sum(axis=1).tolist() == pytest.approx([1.0] * len(frame))
-    assert [LABELS[i] for i in found.argmax(axis=1)] == model.predict(frame.drop(columns="y")).tolist()
+    assert [LABELS[i] for i in found.argmax(axis=1)] == model.predict(
+        frame.drop(columns="y")
+    ).tolist()
 
 
 @settings(max_examples=15)
@@ -127,14 +145,21 @@ def test_a_formula_of_each_label_is_that_of_the_label_against_all_others():
         assert of_label.positive == (label,)
         assert model.formula_[label] == of_label.formula
         codes = types(of_label.tau, features)
-        n, c = Counter(codes), Counter(code for code, true in zip(codes, truth, strict=True) if true)
-        assert dict(zip(of_label.counts.codes.tolist(), of_label.counts.n.tolist(), strict=True)) == n
+        n, c = (
+            Counter(codes),
+            Counter(code for code, true in zip(codes, truth, strict=True) if true),
+        )
+        assert (
+            dict(zip(of_label.counts.codes.tolist(), of_label.counts.n.tolist(), strict=True)) == n
+        )
         assert {code: c[code] for code in n} == dict(
             zip(of_label.counts.codes.tolist(), of_label.counts.c.tolist(), strict=True)
         )
         assert all(of_label.accepted()[code] == (2 * c[code] >= n[code]) for code in n)
     assert list(model.sweep_) == list(model.certificate_) == list(LABELS)
-    assert model.attributes_ == list(dict.fromkeys(name for m in model.models_ for name in m.tau.names))
+    assert model.attributes_ == list(
+        dict.fromkeys(name for m in model.models_ for name in m.tau.names)
+    )
 
 
 def test_what_is_said_of_a_row_is_about_the_label_that_it_gets():
@@ -169,7 +194,12 @@ def test_models_of_several_labels_are_saved_and_read_again(tmp_path):
         model.save(tmp_path / "m.json")
         again = read_models(tmp_path / "m.json")
         for one, other in zip(again, model.models_, strict=True):
-            assert (one.tau, one.dnf, one.counts, one.positive) == (other.tau, other.dnf, other.counts, other.positive)
+            assert (one.tau, one.dnf, one.counts, one.positive) == (
+                other.tau,
+                other.dnf,
+                other.counts,
+                other.positive,
+            )
         assert json.loads((tmp_path / "m.json").read_text())["schema"] == "dnfscale.classes/1"
 
 
@@ -189,19 +219,29 @@ def test_weights_count_in_every_formula():
 
 
 def spec(**how: Any) -> LearnSpec:
-    return LearnSpec(**{"target": "y", "classes": "all", "max_ell": 4, "outer": 5, "seed": 2, **how})
+    return LearnSpec(
+        **{"target": "y", "classes": "all", "max_ell": 4, "outer": 5, "seed": 2, **how}
+    )
 
 
 def written(folder: Path, frame: pd.DataFrame) -> str:
-    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), folder / "t.parquet", row_group_size=31)
+    pq.write_table(
+        pa.Table.from_pandas(frame, preserve_index=False), folder / "t.parquet", row_group_size=31
+    )
     return str(folder / "t.parquet")
 
 
 @pytest.mark.parametrize("missing", ["drop", "indicator"])
 def test_the_confusion_of_a_fold_is_that_of_its_test_rows(tmp_path, missing):
     frame = rows(gaps=0.05)
-    learned = learn_classes(open_source(written(tmp_path, frame)), spec(missing=missing), SerialEngine())
-    kept = frame.reset_index(drop=True) if missing == "indicator" else frame.dropna().reset_index(drop=True)
+    learned = learn_classes(
+        open_source(written(tmp_path, frame)), spec(missing=missing), SerialEngine()
+    )
+    kept = (
+        frame.reset_index(drop=True)
+        if missing == "indicator"
+        else frame.dropna().reset_index(drop=True)
+    )
     splits = learned.classes[0].table.splits
     assert learned.labels == LABELS
     assert splits.n_rows == len(kept)
@@ -268,7 +308,9 @@ def test_too_many_labels_and_a_single_one_are_refused(tmp_path):
     with pytest.raises(LimitError, match="takes at most 250 labels, but the target 'y' has 251"):
         learn_classes(open_source(written(tmp_path, frame)), spec(), SerialEngine())
     frame["y"] = "same"
-    with pytest.raises(DataError, match="expected two classes to tell apart, but the target 'y' has only the value"):
+    with pytest.raises(
+        DataError, match="expected two classes to tell apart, but the target 'y' has only the value"
+    ):
         learn_classes(open_source(written(tmp_path, frame)), spec(), SerialEngine())
 
 
@@ -276,8 +318,12 @@ def test_many_labels_are_learned_side_by_side(tmp_path):
     """The largest number of labels, with more than one byte of arcs and classes."""
     random = np.random.default_rng(0)
     codes = np.concatenate([np.arange(250), random.integers(0, 250, 750)])
-    frame = pd.DataFrame({"a": codes // 16, "b": codes % 16, "y": [f"l{code:03}" for code in codes]})
-    learned = learn_classes(open_source(written(tmp_path, frame)), spec(max_ell=2, outer=3), SerialEngine())
+    frame = pd.DataFrame(
+        {"a": codes // 16, "b": codes % 16, "y": [f"l{code:03}" for code in codes]}
+    )
+    learned = learn_classes(
+        open_source(written(tmp_path, frame)), spec(max_ell=2, outer=3), SerialEngine()
+    )
     assert len(learned.labels) == 250
     assert int(learned.confusion.sum()) == 1000
     rows_of = learned.confusion.sum(axis=(0, 2)).tolist()
@@ -293,7 +339,9 @@ def test_a_model_of_a_class_says_which_it_is(tmp_path):
 
 
 def uneven(n_rows: int = 600) -> pd.DataFrame:
-    """Rows of three classes, one of them rare: never more than half of any type, but far more than elsewhere."""
+    """Rows of three classes, one of them rare: never more than half of any type, but far more than
+    elsewhere.
+    """
     random = np.random.default_rng(11)
     a, b = random.random(n_rows) < 0.2, random.random(n_rows) < 0.5
     y = np.where(b, "low", "middle")
@@ -302,7 +350,9 @@ def uneven(n_rows: int = 600) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])
-def test_a_label_whose_formula_says_yes_goes_before_all_that_say_no_whatever_their_thresholds(tmp_path, objective):
+def test_a_label_whose_formula_says_yes_goes_before_all_that_say_no_whatever_their_thresholds(
+    tmp_path, objective
+):
     frame = uneven()
     features = frame[["a", "b"]]
     model = IdealClassifier(max_ell=2, objective=objective).fit(features, frame["y"])
@@ -315,7 +365,12 @@ def test_a_label_whose_formula_says_yes_goes_before_all_that_say_no_whatever_the
     assert told.sum(axis=1) == pytest.approx(np.ones(len(frame)))
     assert told.argmax(axis=1).tolist() == places.tolist()
     model.save(tmp_path / "m.json")
-    predict(read_models(tmp_path / "m.json"), open_source(written(tmp_path, frame)), SerialEngine(), tmp_path / "p")
+    predict(
+        read_models(tmp_path / "m.json"),
+        open_source(written(tmp_path, frame)),
+        SerialEngine(),
+        tmp_path / "p",
+    )
     given_to = pq.read_table(tmp_path / "p")
     assert given_to["prediction"].to_pylist() == answers.tolist()
     assert given_to["probability"].to_pylist() == pytest.approx(told.max(axis=1).tolist())
@@ -325,7 +380,9 @@ def test_a_label_whose_formula_says_yes_goes_before_all_that_say_no_whatever_the
 @pytest.mark.parametrize("objective", ["balanced_accuracy", "f_beta"])
 def test_the_confusion_of_a_fold_goes_by_the_thresholds_of_its_formulas(tmp_path, objective):
     frame = uneven()
-    learned = learn_classes(open_source(written(tmp_path, frame)), spec(objective=objective), SerialEngine())
+    learned = learn_classes(
+        open_source(written(tmp_path, frame)), spec(objective=objective), SerialEngine()
+    )
     splits = learned.classes[0].table.splits
     parts = splits.parts[:, splits.arcs(0, len(frame))]
     for fold in range(5):
@@ -335,7 +392,9 @@ def test_the_confusion_of_a_fold_goes_by_the_thresholds_of_its_formulas(tmp_path
             found = of_class.folds[fold]
             model = fold_model(found, of_class, spec(objective=objective))
             codes = types(found.tau, test)
-            exact = [Fraction(float(p)) / Fraction(float(found.threshold)) for p in model.probabilities()]
+            exact = [
+                Fraction(float(p)) / Fraction(float(found.threshold)) for p in model.probabilities()
+            ]
             assert [score > 1 for score in exact] == model.accepted().tolist()
             scores.append([exact[code] for code in codes])
         judged = np.zeros((3, 3), dtype=int)
@@ -348,6 +407,8 @@ def test_the_confusion_of_a_fold_goes_by_the_thresholds_of_its_formulas(tmp_path
 @pytest.mark.parametrize("threshold", [0.5, 0.3, 0.1])
 def test_equal_thresholds_leave_probabilities_as_they_are(threshold):
     frame = uneven(60)
-    models = IdealClassifier(max_ell=2, threshold=threshold).fit(frame[["a", "b"]], frame["y"]).models_
+    models = (
+        IdealClassifier(max_ell=2, threshold=threshold).fit(frame[["a", "b"]], frame["y"]).models_
+    )
     for model, table in zip(models, relative_probabilities(models), strict=True):
         assert table.tolist() == model.probabilities().tolist()

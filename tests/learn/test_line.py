@@ -64,21 +64,31 @@ class Judged:
     test_correct: int
 
 
-def judge(table: pa.Table, spec: LearnSpec, roles: dict[str, str], positive: Sequence[Any], outer: int) -> list[Judged]:
+def judge(
+    table: pa.Table, spec: LearnSpec, roles: dict[str, str], positive: Sequence[Any], outer: int
+) -> list[Judged]:
     """Carry out the method on the rows of a table that count, each as often as it does."""
-    rows = {name: [None if v is None or v != v else v for v in table[name].to_pylist()] for name in table.column_names}
+    rows = {
+        name: [None if v is None or v != v else v for v in table[name].to_pylist()]
+        for name in table.column_names
+    }
     wanted = [spec.target, *(roles if spec.missing == "drop" else [])]
     often = rows[spec.weight] if spec.weight else [1] * table.num_rows
-    whole = [row for row in range(table.num_rows) if all(rows[name][row] is not None for name in wanted)]
+    whole = [
+        row for row in range(table.num_rows) if all(rows[name][row] is not None for name in wanted)
+    ]
     dealt = [row for row in whole if often[row]]
     splits = Splits(len(dealt), outer, spec.validation, spec.seed)
     places = [place for place, row in enumerate(dealt) for _ in range(often[row])]
     kept = [dealt[place] for place in places]
     target = np.array([rows[spec.target][row] in positive for row in kept])
-    columns = {name: _Column(table[name], rows[name], kept, role, spec) for name, role in roles.items()}
+    columns = {
+        name: _Column(table[name], rows[name], kept, role, spec) for name, role in roles.items()
+    }
     parts = splits.parts[:, splits.arcs(0, len(dealt))]
     return [
-        replace(_judge_fold(columns, target, part[places], spec), rows=_sizes(part)) for part in parts[: splits.n_folds]
+        replace(_judge_fold(columns, target, part[places], spec), rows=_sizes(part))
+        for part in parts[: splits.n_folds]
     ]
 
 
@@ -90,14 +100,18 @@ def _sizes(part: np.ndarray) -> tuple[int, int, int]:
 class _Column:
     """The kept values of one column, able to become Boolean attributes."""
 
-    def __init__(self, data: pa.ChunkedArray, values: list[Any], kept: list[int], role: str, spec: LearnSpec) -> None:
+    def __init__(
+        self, data: pa.ChunkedArray, values: list[Any], kept: list[int], role: str, spec: LearnSpec
+    ) -> None:
         self.role = role
         self.has_missing = spec.missing == "indicator" and None in values
         self.values = [values[row] for row in kept]
         self.present = np.array([value is not None for value in self.values], dtype=bool)
         if role == "number":
             dtype = data.type.to_pandas_dtype()
-            self.numbers = np.array([0 if value is None else value for value in self.values], dtype=dtype)
+            self.numbers = np.array(
+                [0 if value is None else value for value in self.values], dtype=dtype
+            )
 
     def cut(self, rows: np.ndarray) -> Any:
         chosen = self.numbers[rows & self.present]
@@ -131,7 +145,9 @@ def _booleans(columns: dict[str, _Column], rows: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def _judge_fold(columns: dict[str, _Column], target: np.ndarray, part: np.ndarray, spec: LearnSpec) -> Judged:
+def _judge_fold(
+    columns: dict[str, _Column], target: np.ndarray, part: np.ndarray, spec: LearnSpec
+) -> Judged:
     train, validation, test = (part == kind for kind in (TRAIN, VALIDATION, TEST))
     booleans = _booleans(columns, train)
     orders = {rank: _best(rank, booleans[train], target[train], spec.max_ell) for rank in spec.rank}
@@ -141,15 +157,22 @@ def _judge_fold(columns: dict[str, _Column], target: np.ndarray, part: np.ndarra
         corrects.append(
             {
                 rank: int(
-                    (np.isin(t[validation], list(_ideal(_count(t[train], target[train])))) == target[validation]).sum()
+                    (
+                        np.isin(t[validation], list(_ideal(_count(t[train], target[train]))))
+                        == target[validation]
+                    ).sum()
                 )
                 for rank, t in codes.items()
             }
         )
     best = max(max(correct.values()) for correct in corrects)
     allowed = Fraction(str(spec.tolerance)) * int(validation.sum())
-    ell = next(i for i, correct in enumerate(corrects, start=1) if best - max(correct.values()) <= allowed)
-    rank = next(rank for rank in spec.rank if corrects[ell - 1][rank] == max(corrects[ell - 1].values()))
+    ell = next(
+        i for i, correct in enumerate(corrects, start=1) if best - max(correct.values()) <= allowed
+    )
+    rank = next(
+        rank for rank in spec.rank if corrects[ell - 1][rank] == max(corrects[ell - 1].values())
+    )
     tau = orders[rank][:ell]
     codes = _types(_booleans(columns, ~test), tau)
     whole = _count(codes[~test], target[~test])
@@ -168,7 +191,9 @@ def _judge_fold(columns: dict[str, _Column], target: np.ndarray, part: np.ndarra
 
 
 def _best(rank: str, booleans: pd.DataFrame, target: np.ndarray, max_ell: int) -> list[str]:
-    """Return the best attributes in rank order: SelectKBest's sets for k = 1, 2, ... grow by one each time."""
+    """Return the best attributes in rank order: SelectKBest's sets for k = 1, 2, ... grow by one
+    each time.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         scores = SCORES[rank](booleans.to_numpy().astype(np.float64), target)
@@ -186,7 +211,9 @@ def _types(booleans: pd.DataFrame, tau: list[str]) -> np.ndarray:
 
 
 def _count(codes: np.ndarray, target: np.ndarray) -> dict[int, tuple[int, int]]:
-    return {int(t): (int((codes == t).sum()), int(target[codes == t].sum())) for t in np.unique(codes)}
+    return {
+        int(t): (int((codes == t).sum()), int(target[codes == t].sum())) for t in np.unique(codes)
+    }
 
 
 def _ideal(counts: dict[int, tuple[int, int]]) -> set[int]:
@@ -215,7 +242,9 @@ def assert_as_judged(fold: LearnedFold, judged: Judged) -> None:
 
 
 def can_exist(code: int, tau: Vocabulary) -> bool:
-    """Return whether a row can have a type: with one cut a column, no two attributes of a column hold together."""
+    """Return whether a row can have a type: with one cut a column, no two attributes of a column
+    hold together.
+    """
     holding = [attribute.column for i, attribute in enumerate(tau.attributes) if code >> i & 1]
     return len(holding) == len(set(holding))
 
@@ -242,19 +271,31 @@ def natural_roles(table: pa.Table) -> dict[str, str]:
 
 
 @pytest.mark.portable
-@given(tables(max_rows=25), st.sampled_from([0, 2, 3]), st.sampled_from(["drop", "indicator"]), st.integers(0, 99))
+@given(
+    tables(max_rows=25),
+    st.sampled_from([0, 2, 3]),
+    st.sampled_from(["drop", "indicator"]),
+    st.integers(0, 99),
+)
 @settings(max_examples=25)
 def test_small_tables_are_learned_as_the_judge_learns_them(table, outer, missing, seed):
     spec = LearnSpec("y", positive=(True,), missing=missing, max_ell=4, outer=outer, seed=seed)
     source = table_source(table, "memory")
-    learned = learn_here(source, replace(spec, outer=min(outer, learn_here(source, replace(spec, outer=0)).rows)))
+    learned = learn_here(
+        source, replace(spec, outer=min(outer, learn_here(source, replace(spec, outer=0)).rows))
+    )
     judged = judge(table, spec, natural_roles(table), (True,), len(learned.folds))
     assert_learned_as_judged(learned, judged)
 
 
 @pytest.mark.parametrize(
     ("seed", "n_rows", "missing", "mode"),
-    [(0, 400, 0.0, "drop"), (1, 401, 0.03, "drop"), (2, 300, 0.1, "indicator"), (3, 57, 0.02, "drop")],
+    [
+        (0, 400, 0.0, "drop"),
+        (1, 401, 0.03, "drop"),
+        (2, 300, 0.1, "indicator"),
+        (3, 57, 0.02, "drop"),
+    ],
 )
 def test_mixed_tables_are_learned_as_the_judge_learns_them(seed, n_rows, missing, mode):
     table = mixed_table(seed, n_rows, missing)
@@ -287,14 +328,23 @@ def test_every_choice_of_the_method_is_obeyed_as_the_judge_obeys_it(choice):
 
 
 def test_roles_that_the_spec_gives_are_obeyed_as_the_judge_obeys_them():
-    table = mixed_table(6, 240).append_column("two", pa.array([5, 9] * 120)).append_column("id", pa.array(range(240)))
-    spec = LearnSpec("y", categorical=("ties",), boolean=("two",), drop=("id", "noise"), outer=2, max_ell=5)
+    table = (
+        mixed_table(6, 240)
+        .append_column("two", pa.array([5, 9] * 120))
+        .append_column("id", pa.array(range(240)))
+    )
+    spec = LearnSpec(
+        "y", categorical=("ties",), boolean=("two",), drop=("id", "noise"), outer=2, max_ell=5
+    )
     roles = {**natural_roles(table), "ties": "category", "two": "boolean"}
     roles = {name: role for name, role in roles.items() if name not in spec.drop}
     learned = learn_here(table_source(table, "memory"), spec)
     assert_learned_as_judged(learned, judge(table, spec, roles, (True,), 2))
     assert [column.name for column in learned.columns] == list(roles)
-    assert {column.name for column in learned.columns if column.role is Role.FLAG} == {"flag", "two"}
+    assert {column.name for column in learned.columns if column.role is Role.FLAG} == {
+        "flag",
+        "two",
+    }
 
 
 @pytest.mark.parametrize("name", ["breast_cancer", "heart_disease", "german_credit"])
@@ -311,7 +361,9 @@ def test_the_papers_datasets_are_learned_as_the_judge_learns_them(name):
     learned = learn_here(source, spec)
     roles = {column.name: column.role.value for column in learned.columns}
     assert len(learned.folds) == 10
-    assert_learned_as_judged(learned, judge(pq.read_table(source.path), spec, roles, record.positive, 10))
+    assert_learned_as_judged(
+        learned, judge(pq.read_table(source.path), spec, roles, record.positive, 10)
+    )
 
 
 @pytest.mark.parametrize(("seed", "missing", "heaviest"), [(0, 0.0, 3), (1, 0.05, 9), (2, 0.02, 1)])
@@ -328,12 +380,18 @@ def test_a_row_of_weight_three_counts_as_three_in_whatever_part_it_is(seed, miss
 # What makes no difference.
 
 
-@given(st.integers(0, 3), st.lists(st.integers(1, 119), max_size=9), st.sampled_from(["drop", "indicator"]))
+@given(
+    st.integers(0, 3),
+    st.lists(st.integers(1, 119), max_size=9),
+    st.sampled_from(["drop", "indicator"]),
+)
 @settings(max_examples=15)
 def test_what_is_learned_does_not_depend_on_partitions(seed, cuts, missing):
     table = mixed_table(seed, 120, missing=0.05)
     spec = LearnSpec("y", missing=missing, outer=3, max_ell=5)
-    assert told(learn_here(in_parts(table, cuts), spec)) == told(learn_here(table_source(table, "memory"), spec))
+    assert told(learn_here(in_parts(table, cuts), spec)) == told(
+        learn_here(table_source(table, "memory"), spec)
+    )
 
 
 def seven_files(table: pa.Table, folder: Path) -> Source:
@@ -345,7 +403,9 @@ def seven_files(table: pa.Table, folder: Path) -> Source:
         pq.write_table(part, file, row_group_size=[3, 7, 64, 1000, 1, 13, 50][number])
     partitions = [open_source(str(file)).partitions for file in files]
     whole = open_source(str(folder))
-    return replace(whole, partitions=tuple(replace(part, ordinal=i) for i, (part,) in enumerate(partitions)))
+    return replace(
+        whole, partitions=tuple(replace(part, ordinal=i) for i, (part,) in enumerate(partitions))
+    )
 
 
 @pytest.mark.parametrize("missing", ["drop", "indicator"])
@@ -381,9 +441,13 @@ def test_the_model_of_all_rows_is_the_same_in_a_fit_and_in_a_study():
 
 def test_another_seed_deals_the_rows_otherwise():
     table = mixed_table(11, 150)
-    first, second = (learn_here(table_source(table, "m"), LearnSpec("y", outer=5, seed=seed)) for seed in (0, 1))
+    first, second = (
+        learn_here(table_source(table, "m"), LearnSpec("y", outer=5, seed=seed)) for seed in (0, 1)
+    )
     assert told(first) != told(second)
-    assert told(first) == told(learn_here(table_source(table, "m"), LearnSpec("y", outer=5, seed=0)))
+    assert told(first) == told(
+        learn_here(table_source(table, "m"), LearnSpec("y", outer=5, seed=0))
+    )
 
 
 def test_a_bracket_that_misses_costs_another_scan_and_changes_nothing(monkeypatch):
@@ -392,8 +456,11 @@ def test_a_bracket_that_misses_costs_another_scan_and_changes_nothing(monkeypatc
     expected = told(learn_here(table_source(table, "memory"), spec))
     bracket = medians.bracket
 
-    def narrow(sample: Any, *, n_rows: int, widening: int, spread: float, share: Fraction) -> Bracket:
-        # The first bracket of the floats is one value, the largest; that of the others is as it should be.
+    def narrow(
+        sample: Any, *, n_rows: int, widening: int, spread: float, share: Fraction
+    ) -> Bracket:
+        # The first bracket of the floats is one value, the largest; that of the others is as it
+        # should be.
         if widening == 0 and sample.dtype.kind == "f":
             return Bracket(sample.max(), sample.max())
         return bracket(sample, n_rows=n_rows, widening=widening, spread=spread, share=share)
@@ -409,7 +476,8 @@ def test_a_bracket_that_misses_costs_another_scan_and_changes_nothing(monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("minimize", "status"), [("exact", Status.PROVEN), ("sympy", Status.SIMPLIFIED), ("none", Status.AS_IS)]
+    ("minimize", "status"),
+    [("exact", Status.PROVEN), ("sympy", Status.SIMPLIFIED), ("none", Status.AS_IS)],
 )
 def test_a_formula_says_the_same_however_it_is_written(minimize, status):
     table = mixed_table(13, 200)
@@ -478,8 +546,13 @@ def test_several_labels_may_be_positive():
 
 
 def test_missing_values_are_an_error_where_the_spec_says_so():
-    source = simple(6, z=[1.0, None, 3.0, float("nan"), 5.0, 6.0], c=["a", None, "b", "a", "b", "a"])
-    message = r"expected no missing values, but 2 of 6 rows have some, in 'z' \(2\), 'c' \(1\); fill them, or set"
+    source = simple(
+        6, z=[1.0, None, 3.0, float("nan"), 5.0, 6.0], c=["a", None, "b", "a", "b", "a"]
+    )
+    message = (
+        r"expected no missing values, but 2 of 6 rows have some, in 'z' \(2\), 'c' \(1\); "
+        r"fill them, or set"
+    )
     with pytest.raises(DataError, match=message) as caught:
         learn_here(source, LearnSpec("y", missing="error", outer=0))
     assert caught.value.key == "data.missing"
@@ -491,22 +564,36 @@ def test_missing_values_become_attributes_where_the_spec_says_so():
     source = simple(6, z=[1.0, None, 3.0, 4.0, 5.0, 6.0], c=["a", None, "b", "a", "b", "a"])
     learned = learn_here(source, LearnSpec("y", missing="indicator", outer=0))
     assert learned.rows_dropped == 0
-    assert learned.attribute_names == ("x_above_median", "z_above_median", "z_missing", "c_a", "c_b", "c_missing")
+    assert learned.attribute_names == (
+        "x_above_median",
+        "z_above_median",
+        "z_missing",
+        "c_a",
+        "c_b",
+        "c_missing",
+    )
 
 
 def test_a_partition_whose_rows_are_all_dropped_makes_no_difference():
     table = mixed_table(16, 90)
-    holed = pa.concat_tables([table.slice(0, 40), with_nulls(table.slice(40, 20), "x"), table.slice(60)])
+    holed = pa.concat_tables(
+        [table.slice(0, 40), with_nulls(table.slice(40, 20), "x"), table.slice(60)]
+    )
     spec = LearnSpec("y", outer=3, max_ell=4)
     rest = pa.concat_tables([table.slice(0, 40), table.slice(60)])
-    found, expected = learn_here(in_parts(holed, [40, 60]), spec), learn_here(table_source(rest, "memory"), spec)
+    found, expected = (
+        learn_here(in_parts(holed, [40, 60]), spec),
+        learn_here(table_source(rest, "memory"), spec),
+    )
     assert (found.rows, found.rows_dropped) == (70, 20)
     assert told(found)[1:] == told(expected)[1:]
 
 
 def with_nulls(table: pa.Table, name: str) -> pa.Table:
     place = table.column_names.index(name)
-    return table.set_column(place, table.schema.field(name), pa.nulls(table.num_rows, table.schema.field(name).type))
+    return table.set_column(
+        place, table.schema.field(name), pa.nulls(table.num_rows, table.schema.field(name).type)
+    )
 
 
 REFUSED: dict[str, tuple[Source, LearnSpec, type[Exception], str, str]] = {
@@ -525,7 +612,9 @@ REFUSED: dict[str, tuple[Source, LearnSpec, type[Exception], str, str]] = {
         "data.target",
     ),
     "no rows": (
-        table_source(pa.table({"x": pa.array([], pa.int64()), "y": pa.array([], pa.string())}), "memory"),
+        table_source(
+            pa.table({"x": pa.array([], pa.int64()), "y": pa.array([], pa.string())}), "memory"
+        ),
         LearnSpec("y"),
         DataError,
         "memory: expected rows to learn from, but the dataset has none",
@@ -542,7 +631,10 @@ REFUSED: dict[str, tuple[Source, LearnSpec, type[Exception], str, str]] = {
         simple(9),
         LearnSpec("y", positive=("yes", "maybe")),
         SpecError,
-        "data.positive must list values of the target 'y', which are 'no', 'yes'; got 'maybe', which never occurs",
+        (
+            "data.positive must list values of the target 'y', which are 'no', 'yes'; got "
+            "'maybe', which never occurs"
+        ),
         "data.positive",
     ),
     "a positive of another kind": (
@@ -587,7 +679,13 @@ REFUSED: dict[str, tuple[Source, LearnSpec, type[Exception], str, str]] = {
         "a column has one role, but 'c' is in data.categorical and in data.boolean",
         "data.boolean",
     ),
-    "no feature": (simple(9), LearnSpec("y", drop=("x",)), SpecError, "expected at least one feature", "data.drop"),
+    "no feature": (
+        simple(9),
+        LearnSpec("y", drop=("x",)),
+        SpecError,
+        "expected at least one feature",
+        "data.drop",
+    ),
     "more folds than rows": (
         simple(9),
         LearnSpec("y", outer=10),
@@ -636,12 +734,16 @@ class MeddlingEngine(SerialEngine):
             self._meddle()
 
 
-@pytest.mark.parametrize(("phase", "missing"), [("summarize columns", 0.05), ("read rows", 0.05), ("read rows", 0.0)])
+@pytest.mark.parametrize(
+    ("phase", "missing"), [("summarize columns", 0.05), ("read rows", 0.05), ("read rows", 0.0)]
+)
 def test_a_file_that_is_rewritten_during_a_job_is_an_error(tmp_path, phase, missing):
     file = tmp_path / "rows.parquet"
     pq.write_table(mixed_table(17, 100, missing=missing), file)
     engine = MeddlingEngine(phase, lambda: pq.write_table(mixed_table(18, 90), file))
-    with pytest.raises(DataError, match=r"rows\.parquet: expected the file that the job began with"):
+    with pytest.raises(
+        DataError, match=r"rows\.parquet: expected the file that the job began with"
+    ):
         learn(open_source(str(file)), LearnSpec("y", outer=2), engine)
 
 
@@ -649,9 +751,17 @@ def test_rows_that_change_between_scans_unnoticed_by_the_file_are_an_error():
     rows = {"x": list(range(10)), "c": ["a", "b", None, "a", "b"] * 2, "y": ["n", "p"] * 5}
     table = pa.table(rows)
     partition = Swapped(0, table)
-    engine = MeddlingEngine("read rows", lambda: partition.swap(pa.table({**rows, "c": ["a", None] * 5})))
-    with pytest.raises(DataError, match="expected 8 rows in partition 0 as in the first scan, got 5"):
-        learn(replace(table_source(table, "memory"), partitions=(partition,)), LearnSpec("y", outer=0), engine)
+    engine = MeddlingEngine(
+        "read rows", lambda: partition.swap(pa.table({**rows, "c": ["a", None] * 5}))
+    )
+    with pytest.raises(
+        DataError, match="expected 8 rows in partition 0 as in the first scan, got 5"
+    ):
+        learn(
+            replace(table_source(table, "memory"), partitions=(partition,)),
+            LearnSpec("y", outer=0),
+            engine,
+        )
 
 
 def test_more_rows_than_in_the_first_scan_are_an_error(in_time):
@@ -659,7 +769,9 @@ def test_more_rows_than_in_the_first_scan_are_an_error(in_time):
     rows = {"x": list(range(8)), "c": ["a", None, None, *"babab"], "y": ["n", "p"] * 4}
     table = pa.table(rows)
     partition = Swapped(0, table)
-    engine = MeddlingEngine("read rows", lambda: partition.swap(pa.table({**rows, "c": list("abababab")})))
+    engine = MeddlingEngine(
+        "read rows", lambda: partition.swap(pa.table({**rows, "c": list("abababab")}))
+    )
     source = replace(table_source(table, "memory"), partitions=(partition,))
     message = "expected 6 rows in partition 0 as in the first scan"
     with in_time(5), pytest.raises(DataError, match=message):
@@ -684,7 +796,11 @@ class Swapped:
 def test_a_label_is_met_in_the_precision_of_its_column(kind):
     y = pa.array(np.array([0.1, 0.7] * 30, dtype=kind.to_pandas_dtype()), kind)
     table = pa.table({"x": pa.array(range(60)), "y": y})
-    learned = learn(table_source(table, "memory"), LearnSpec("y", positive=(0.1,), outer=2, max_ell=1), SerialEngine())
+    learned = learn(
+        table_source(table, "memory"),
+        LearnSpec("y", positive=(0.1,), outer=2, max_ell=1),
+        SerialEngine(),
+    )
     assert learned.positive == (y[0].as_py(),)
     assert learned.positive_rows == 30
 
@@ -694,9 +810,18 @@ def test_a_column_that_is_missing_only_in_rows_without_a_target_gets_no_attribut
     n_rows = 60
     x, s = random.normal(size=n_rows).tolist(), random.choice(["a", "b"], n_rows).tolist()
     y: list[str | None] = ["p" if value > 0 else "n" for value in x]
-    table = {"x": [None, *x], "s": [None, *s], "b": [None, *([True, False] * (n_rows // 2))], "y": [None, *y]}
-    learned = learn_here(table_source(pa.table(table), "t"), LearnSpec("y", missing="indicator", outer=0))
+    table = {
+        "x": [None, *x],
+        "s": [None, *s],
+        "b": [None, *([True, False] * (n_rows // 2))],
+        "y": [None, *y],
+    }
+    learned = learn_here(
+        table_source(pa.table(table), "t"), LearnSpec("y", missing="indicator", outer=0)
+    )
     assert not [name for name in learned.attribute_names if name.endswith("_missing")]
     table["x"][7] = None
-    learned = learn_here(table_source(pa.table(table), "t"), LearnSpec("y", missing="indicator", outer=0))
+    learned = learn_here(
+        table_source(pa.table(table), "t"), LearnSpec("y", missing="indicator", outer=0)
+    )
     assert [name for name in learned.attribute_names if name.endswith("_missing")] == ["x_missing"]

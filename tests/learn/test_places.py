@@ -47,4 +47,6 @@ def test_every_part_that_ranks_learns_from_its_rows_and_is_judged_by_others(inne
 def test_attributes_are_taken_from_the_only_split_or_from_all_rows_learned_from(inner, split):
     splits = splits_of(inner)
     assert final_part(2, splits) == LearningPart(2, split)
-    assert {final_part(2, splits), *inner_parts(2, splits)} == {p for p in ranking_parts(splits) if p.fold == 2}
+    assert {final_part(2, splits), *inner_parts(2, splits)} == {
+        p for p in ranking_parts(splits) if p.fold == 2
+    }

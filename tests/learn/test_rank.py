@@ -29,21 +29,31 @@ SPECS = {
     "rare": replace(PLAIN, categorical=("a",), rare=22),
     "weighed": replace(PLAIN, categorical=("a",), rare=44, weight="d"),
     "entropy": replace(PLAIN, cuts="entropy", rank=("chi2",)),
-    "best": LearnSpec("y", outer=3, max_ell=3, **{**profile_values("best"), "validation_splits": 2}),
+    "best": LearnSpec(
+        "y", outer=3, max_ell=3, **{**profile_values("best"), "validation_splits": 2}
+    ),
 }
 
 
-def first_fold(columns: dict[str, np.ndarray], target: np.ndarray, spec: LearnSpec) -> tuple[object, object]:
-    fold: LearnedFold = learn(table_source(pa.table({**columns, "y": target}), "memory"), spec, SerialEngine()).folds[0]
+def first_fold(
+    columns: dict[str, np.ndarray], target: np.ndarray, spec: LearnSpec
+) -> tuple[object, object]:
+    fold: LearnedFold = learn(
+        table_source(pa.table({**columns, "y": target}), "memory"), spec, SerialEngine()
+    ).folds[0]
     return [replace(attribute, name="") for attribute in fold.tau.attributes], fold.dnf
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_nothing_of_the_rows_that_test_a_fold_changes_its_formula(name):
-    # Few values, so that cuts coincide in some folds and not in others, and categories are about as frequent as rare.
+    # Few values, so that cuts coincide in some folds and not in others, and categories are about as
+    # frequent as rare.
     for seed in range(20):
         random = np.random.default_rng(seed)
-        columns = {column: random.integers(0, most, N_ROWS) for column, most in (("a", 4), ("b", 4), ("c", 5))}
+        columns = {
+            column: random.integers(0, most, N_ROWS)
+            for column, most in (("a", 4), ("b", 4), ("c", 5))
+        }
         columns["d"] = random.integers(1, 4, N_ROWS)
         target = columns["a"] + columns["b"] + 2 * random.normal(size=N_ROWS) > 4
         splits = splits_of(N_ROWS, SPECS[name])
@@ -51,7 +61,9 @@ def test_nothing_of_the_rows_that_test_a_fold_changes_its_formula(name):
         assert 0 < tests.sum() < N_ROWS
         others = {column: values.copy() for column, values in columns.items()}
         for column, values in others.items():
-            values[tests] = random.permutation(values)[: tests.sum()] if column != "d" else values[tests]
+            values[tests] = (
+                random.permutation(values)[: tests.sum()] if column != "d" else values[tests]
+            )
         answers = np.where(tests, ~target, target)
         assert first_fold(others, answers, SPECS[name]) == first_fold(columns, target, SPECS[name])
 

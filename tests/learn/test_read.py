@@ -29,7 +29,11 @@ def learned(source: Source, spec: LearnSpec = SPEC) -> tuple[Learned, list[str]]
     begun: list[str] = []
 
     def heard(progress: Progress) -> None:
-        if progress.done == 0 and progress.phase in ("sample columns", "summarize columns", "read rows"):
+        if progress.done == 0 and progress.phase in (
+            "sample columns",
+            "summarize columns",
+            "read rows",
+        ):
             begun.append(progress.phase)
 
     return learn(source, spec, SerialEngine(heard)), begun
@@ -131,7 +135,9 @@ def test_footers_that_show_nulls_or_say_nothing_have_the_rows_counted(tmp_path: 
     silent, silent_phases = learned(open_source(str(tmp_path / "silent.parquet")), spec)
     assert told(told_of) == told(silent)
     # With an indicator no row is dropped, and nulls do not matter.
-    assert phases == (["read rows"] if missing == "indicator" else ["summarize columns", "read rows"])
+    assert phases == (
+        ["read rows"] if missing == "indicator" else ["summarize columns", "read rows"]
+    )
     assert silent_phases == ["summarize columns", "read rows"]
 
 
@@ -139,5 +145,7 @@ def test_footers_count_the_nulls_of_every_file_and_key(tmp_path: Path):
     for day, values in (("1", [1, None, 3]), ("2", [None, None, 6])):
         folder = tmp_path / f"day={day}"
         folder.mkdir()
-        pq.write_table(pa.table({"a": values, "b": [1.5, float("nan"), 2.5]}), folder / "part.parquet")
+        pq.write_table(
+            pa.table({"a": values, "b": [1.5, float("nan"), 2.5]}), folder / "part.parquet"
+        )
     assert open_source(str(tmp_path)).null_counts == {"a": 3, "b": 0, "day": 0}

@@ -1,7 +1,9 @@
-"""Rows that can exist: a slow and obvious judge of what a formula says, and of what could be left out of it.
+"""Rows that can exist: a slow and obvious judge of what a formula says, and of what could be left
+out of it.
 
-A column takes a value between any two of the cuts asked about and at each of them, each category and one that nobody
-asked about, every hour for more than a year before and after any cut, and none at all.
+A column takes a value between any two of the cuts asked about and at each of them, each category
+and one that nobody asked about, every hour for more than a year before and after any cut, and none
+at all.
 """
 
 from __future__ import annotations
@@ -18,7 +20,16 @@ from dnfscale.core.arrays import Bools
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import Part, Unit, stored_column
 from dnfscale.core.quantities import Kind, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+    cuts_of,
+)
 from dnfscale.method.words import Gap, in_ranges
 
 ANOTHER = "a value that nobody asked about"
@@ -26,7 +37,9 @@ _START = datetime.datetime(2019, 2, 1)
 
 
 class Rows:
-    """Every row that can exist, as far as some attributes, and the cuts that they name, tell rows apart."""
+    """Every row that can exist, as far as some attributes, and the cuts that they name, tell rows
+    apart.
+    """
 
     def __init__(self, tau: Vocabulary, whole: frozenset[str] = frozenset()) -> None:
         """`whole` are the columns of whole numbers."""
@@ -36,7 +49,9 @@ class Rows:
             own.setdefault(stored_column(attribute.column), []).append(attribute)
         self._values = {name: _telling_values(asked, name in whole) for name, asked in own.items()}
         sizes = [len(values) for values in self._values.values()]
-        self._places = dict(zip(self._values, np.indices(sizes).reshape(len(sizes), -1), strict=True))
+        self._places = dict(
+            zip(self._values, np.indices(sizes).reshape(len(sizes), -1), strict=True)
+        )
         self.n = int(np.prod(sizes))
 
     def hold(self, attribute: Attribute) -> Bools:
@@ -70,10 +85,12 @@ def is_so(attribute: Attribute, value: Any) -> bool:
 
 
 def left_out(tau: Vocabulary, dnf: Dnf, rows: Rows) -> list[str]:
-    """Return what can be left out of a formula, as people read it, without another answer for any row.
+    """Return what can be left out of a formula, as people read it, without another answer for any
+    row.
 
-    That is a term, a condition of a term, or an end of an interval; conditions are those that the cuts of a column are
-    written as together. Of a negated interval, leaving out an end leaves one side.
+    That is a term, a condition of a term, or an end of an interval; conditions are those that the
+    cuts of a column are written as together. Of a negated interval, leaving out an end leaves one
+    side.
     """
     terms = [_conditions(tau, term, rows) for term in dnf.terms]
     accepted = [_all(rows, [whole for whole, _ in term]) for term in terms]
@@ -95,10 +112,14 @@ def left_out(tau: Vocabulary, dnf: Dnf, rows: Rows) -> list[str]:
 def answers(tau: Vocabulary, dnf: Dnf, rows: Rows) -> Bools:
     """Return what a formula answers for each row."""
     hold = {i: rows.hold(attribute) for i, attribute in enumerate(tau.attributes)}
-    return _any(rows, [_all(rows, [hold[i] == holds for i, holds in term.literals]) for term in dnf.terms])
+    return _any(
+        rows, [_all(rows, [hold[i] == holds for i, holds in term.literals]) for term in dnf.terms]
+    )
 
 
-def _conditions(tau: Vocabulary, term: Term, rows: Rows) -> list[tuple[Bools, list[tuple[str, Bools]]]]:
+def _conditions(
+    tau: Vocabulary, term: Term, rows: Rows
+) -> list[tuple[Bools, list[tuple[str, Bools]]]]:
     """Return in which rows each condition of a term holds, and what it would be without an end."""
     found: list[tuple[Bools, list[tuple[str, Bools]]]] = []
     for part in in_ranges(tau.attributes, term.literals):
@@ -125,8 +146,15 @@ def _any(rows: Rows, terms: Iterable[Bools]) -> Bools:
 
 
 def _telling_values(asked: Sequence[Attribute], whole: bool) -> list[Any]:
-    """Return values of a column, one for each way in which the attributes and the cuts in them turn out."""
-    cuts = [cut for attribute in asked if isinstance(attribute, Above | Between) for cut in cuts_of(attribute)]
+    """Return values of a column, one for each way in which the attributes and the cuts in them turn
+    out.
+    """
+    cuts = [
+        cut
+        for attribute in asked
+        if isinstance(attribute, Above | Between)
+        for cut in cuts_of(attribute)
+    ]
     seen = {}
     single = [Above("", attribute.column, cut) for attribute in asked for cut in _cuts(attribute)]
     for value in (*_values(asked, cuts, whole), None):
@@ -139,7 +167,9 @@ def _cuts(attribute: Attribute) -> tuple[Any, ...]:
 
 
 def _values(asked: Sequence[Attribute], cuts: Sequence[Any], whole: bool) -> list[Any]:
-    if any(isinstance(attribute.column, Part) for attribute in asked) or any(isinstance(cut, Quantity) for cut in cuts):
+    if any(isinstance(attribute.column, Part) for attribute in asked) or any(
+        isinstance(cut, Quantity) for cut in cuts
+    ):
         second = datetime.timedelta(seconds=1)
         plain = [_plain(cut) for cut in cuts if isinstance(cut, Quantity)]
         return [*_hours(), *plain, *(cut + second for cut in plain)]
@@ -161,7 +191,13 @@ def _hours() -> list[datetime.datetime]:
 
 @functools.cache
 def _part(moment: datetime.datetime, unit: Unit) -> Any:
-    return moment.hour if unit is Unit.HOUR else f"{moment:%A}" if unit is Unit.WEEKDAY else f"{moment:%B}"
+    return (
+        moment.hour
+        if unit is Unit.HOUR
+        else f"{moment:%A}"
+        if unit is Unit.WEEKDAY
+        else f"{moment:%B}"
+    )
 
 
 @functools.cache

@@ -1,4 +1,6 @@
-"""Booleanizing: which attributes there are, what they are called, and which codes they span in each fold."""
+"""Booleanizing: which attributes there are, what they are called, and which codes they span in each
+fold.
+"""
 
 from __future__ import annotations
 
@@ -65,12 +67,18 @@ def test_attributes_come_in_the_order_of_the_columns_and_the_values_of_a_categor
     assert booleans.train.column.tolist() == [0, 1, 1, 2, 3, 3]
 
 
-medians = st.lists(st.one_of(st.none(), st.sampled_from([-1.0, 0.0, 0.5, 2.0, np.inf])), min_size=1, max_size=5)
+medians = st.lists(
+    st.one_of(st.none(), st.sampled_from([-1.0, 0.0, 0.5, 2.0, np.inf])), min_size=1, max_size=5
+)
 
 
 @given(medians, st.data(), st.booleans())
-def test_above_the_median_is_the_plain_comparison_with_the_cut_of_each_fold_and_part(train, choice, has_missing):
-    whole = choice.draw(st.lists(st.sampled_from([-2.0, 0.0, 0.75]), min_size=len(train), max_size=len(train)))
+def test_above_the_median_is_the_plain_comparison_with_the_cut_of_each_fold_and_part(
+    train, choice, has_missing
+):
+    whole = choice.draw(
+        st.lists(st.sampled_from([-2.0, 0.0, 0.75]), min_size=len(train), max_size=len(train))
+    )
     booleans = booleanize(
         [Column("x", Role.NUMBER)],
         [number(missing=int(has_missing))],
@@ -93,7 +101,10 @@ def test_tau_carries_the_cuts_of_all_of_the_folds_training_data():
     columns = [Column("x", Role.NUMBER), Column("c", Role.CATEGORY)]
     cuts = {"x": cuts_at([1.0, 2.0, None], [10.0, 20.0, None])}
     booleans = booleanize(columns, [number(), category("a")], cuts, n_folds=3, keep_missing=False)
-    assert booleans.vocabulary(0, [1, 0]).attributes == (Equals("c_a", "c", "a"), Above("x_above_median", "x", 10.0))
+    assert booleans.vocabulary(0, [1, 0]).attributes == (
+        Equals("c_a", "c", "a"),
+        Above("x_above_median", "x", 10.0),
+    )
     assert booleans.vocabulary(1, [0]).attributes == (Above("x_above_median", "x", 20.0),)
     assert booleans.vocabulary(2, [0]).attributes == (Above("x_above_median", "x", None),)
     assert booleans.vocabulary(0, []).attributes == ()
@@ -101,9 +112,15 @@ def test_tau_carries_the_cuts_of_all_of_the_folds_training_data():
 
 def test_cuts_of_whole_numbers_beyond_the_precision_of_floats_keep_the_columns_dtype():
     edges = [2**53 + 1, 2**53 + 3]
-    cuts = (FoldCuts(tuple(Cut(e, np.int64(e)) for e in edges), tuple(Cut(e, np.int64(e)) for e in edges)),)
+    cuts = (
+        FoldCuts(
+            tuple(Cut(e, np.int64(e)) for e in edges), tuple(Cut(e, np.int64(e)) for e in edges)
+        ),
+    )
     summary = NumberSummary(0, np.empty(0, dtype=np.int64))
-    booleans = booleanize([Column("x", Role.NUMBER)], [summary], {"x": cuts}, n_folds=2, keep_missing=False)
+    booleans = booleanize(
+        [Column("x", Role.NUMBER)], [summary], {"x": cuts}, n_folds=2, keep_missing=False
+    )
     values = np.array([2**53, *edges, 2**53 + 4], dtype=np.int64)
     codes = np.array(number_codes(booleans.bins[0], Numbers(values, None)))
     assert holds(booleans, 0, 0, codes) == [False, False, True, True]
@@ -112,9 +129,15 @@ def test_cuts_of_whole_numbers_beyond_the_precision_of_floats_keep_the_columns_d
 
 @pytest.mark.parametrize(
     ("summary", "role", "name"),
-    [(number(3), Role.NUMBER, "x"), (category("a", missing=1), Role.CATEGORY, "x"), (category(1, 2), Role.FLAG, "x")],
+    [
+        (number(3), Role.NUMBER, "x"),
+        (category("a", missing=1), Role.CATEGORY, "x"),
+        (category(1, 2), Role.FLAG, "x"),
+    ],
 )
-def test_missing_values_are_an_attribute_only_where_there_are_some_and_they_are_kept(summary, role, name):
+def test_missing_values_are_an_attribute_only_where_there_are_some_and_they_are_kept(
+    summary, role, name
+):
     dropped = one_column(Column(name, role), summary, keep_missing=False)
     kept = one_column(Column(name, role), summary, keep_missing=True)
     assert not any(isinstance(attribute, IsMissing) for attribute in dropped.attributes)
@@ -123,7 +146,9 @@ def test_missing_values_are_an_attribute_only_where_there_are_some_and_they_are_
 
 
 def test_a_missing_value_is_missing_and_nothing_else():
-    booleans = one_column(Column("c", Role.CATEGORY), category("a", "b", missing=2), keep_missing=True)
+    booleans = one_column(
+        Column("c", Role.CATEGORY), category("a", "b", missing=2), keep_missing=True
+    )
     codes = booleans.bins[0].encode(Categories(np.array([0, -1, 1]), ("a", "b")))
     assert [holds(booleans, attribute, 0, codes) for attribute in range(3)] == [
         [True, False, False],
@@ -175,14 +200,21 @@ def test_a_category_without_any_value_has_no_attribute():
 
 
 @given(st.data(), st.booleans())
-def test_between_two_cuts_is_above_the_lower_and_not_above_the_higher_in_every_fold_and_part(data, has_missing):
+def test_between_two_cuts_is_above_the_lower_and_not_above_the_higher_in_every_fold_and_part(
+    data, has_missing
+):
     # In each fold the cuts of a column increase, or are the same.
     folds = data.draw(
-        st.lists(st.lists(st.sampled_from([-2.0, 0.0, 0.5, 2.0]), min_size=3, max_size=3).map(sorted), min_size=1)
+        st.lists(
+            st.lists(st.sampled_from([-2.0, 0.0, 0.5, 2.0]), min_size=3, max_size=3).map(sorted),
+            min_size=1,
+        )
     )
     places = ("p25", "median", "p75")
     cuts = [
-        FoldCuts(*([tuple(Cut(fold[i], np.float64(fold[i])) for fold in folds)] * 2), f"above_{place}")
+        FoldCuts(
+            *([tuple(Cut(fold[i], np.float64(fold[i])) for fold in folds)] * 2), f"above_{place}"
+        )
         for i, place in enumerate(places)
     ]
     plain = booleanize(
@@ -222,7 +254,9 @@ def test_an_interval_is_called_by_its_column_and_ends_and_without_rows_it_has_no
     }
     booleans = booleanize(columns, [number(), number()], cuts, n_folds=1, keep_missing=False)
     named = booleans.with_intervals([(0, 1)])
-    assert named.vocabulary(0, [len(named.attributes) - 1]).attributes == (Between("age_18_to_65", "age", 18.0, 65.0),)
+    assert named.vocabulary(0, [len(named.attributes) - 1]).attributes == (
+        Between("age_18_to_65", "age", 18.0, 65.0),
+    )
     assert booleans.with_intervals([]) is booleans
     # Of cuts that are the same in every fold one is left, here of those that do not exist.
     assert len(booleans.attributes) == 3
@@ -233,8 +267,12 @@ def test_of_whole_numbers_those_above_one_and_those_above_one_and_a_half_are_the
     second = (Cut(1.5, np.int64(1)), Cut(2.5, np.int64(2)))
     cuts = {"n": (FoldCuts(first, first, "above_p30"), FoldCuts(second, second, "above_p40"))}
     summary = NumberSummary(0, np.empty(0, dtype=np.int64))
-    booleans = booleanize([Column("n", Role.NUMBER)], [summary], cuts, n_folds=2, keep_missing=False)
+    booleans = booleanize(
+        [Column("n", Role.NUMBER)], [summary], cuts, n_folds=2, keep_missing=False
+    )
     assert [attribute.value for attribute in booleans.vocabulary(0, [0, 1]).attributes] == [1, 1.5]
     # What lies between 1 and 1.5 is no whole number; in the other fold, 2 lies between the cuts.
     assert [column.states for column in row_states(booleans.edges(0, [0, 1]))] == [(0b00, 0b11)]
-    assert [column.states for column in row_states(booleans.edges(1, [0, 1]))] == [(0b00, 0b01, 0b11)]
+    assert [column.states for column in row_states(booleans.edges(1, [0, 1]))] == [
+        (0b00, 0b01, 0b11)
+    ]

@@ -1,4 +1,6 @@
-"""Certificates hold as often as they say: by slow judges, by laws, and by a thousand draws from known distributions."""
+"""Certificates hold as often as they say: by slow judges, by laws, and by a thousand draws from
+known distributions.
+"""
 
 from __future__ import annotations
 
@@ -56,17 +58,29 @@ def formula_of(types: Iterable[int], ell: int) -> Dnf:
 
 
 def certify_ideal(
-    counts: TypeCounts, *, delta: float, threshold: Fraction = HALF, chosen_on_these_rows: bool = False
+    counts: TypeCounts,
+    *,
+    delta: float,
+    threshold: Fraction = HALF,
+    chosen_on_these_rows: bool = False,
 ) -> Certificate:
     """Certify the ideal classifier of the counts themselves."""
     formula = formula_of(ideal_types(counts, threshold), counts.ell)
-    return certify(counts, delta=delta, threshold=threshold, chosen_on_these_rows=chosen_on_these_rows, formula=formula)
+    return certify(
+        counts,
+        delta=delta,
+        threshold=threshold,
+        chosen_on_these_rows=chosen_on_these_rows,
+        formula=formula,
+    )
 
 
 def formulas(counts: TypeCounts, threshold: Fraction) -> st.SearchStrategy[Dnf]:
     """Any formula over the same attributes, the ideal one above all."""
     types = st.sets(st.integers(0, (1 << counts.ell) - 1))
-    return (st.just(ideal_types(counts, threshold)) | types).map(lambda chosen: formula_of(chosen, counts.ell))
+    return (st.just(ideal_types(counts, threshold)) | types).map(
+        lambda chosen: formula_of(chosen, counts.ell)
+    )
 
 
 # Intervals
@@ -102,14 +116,20 @@ def test_the_correction_is_for_the_types_that_occur(counts, delta):
 
 
 @given(some_counts(), deltas, thresholds, st.data())
-def test_a_label_is_certified_only_where_the_interval_lies_on_its_side_of_the_threshold(counts, delta, threshold, data):
+def test_a_label_is_certified_only_where_the_interval_lies_on_its_side_of_the_threshold(
+    counts, delta, threshold, data
+):
     formula = data.draw(formulas(counts, threshold))
-    found = certify(counts, delta=delta, threshold=threshold, chosen_on_these_rows=False, formula=formula)
+    found = certify(
+        counts, delta=delta, threshold=threshold, chosen_on_these_rows=False, formula=formula
+    )
     for accepted, low, high, certified, refuted in zip(
         found.accepted, found.low, found.high, found.certified, found.refuted, strict=True
     ):
         inside = low <= float(threshold) <= high
-        assert (bool(certified), bool(refuted)) in ({(False, False)} if inside else {(True, False), (False, True)})
+        assert (bool(certified), bool(refuted)) in (
+            {(False, False)} if inside else {(True, False), (False, True)}
+        )
         assert not certified or accepted == (low > threshold)
 
 
@@ -125,7 +145,9 @@ def test_the_ideal_classifier_of_the_counts_is_never_refuted(rows, delta):
 def test_the_opposite_formula_is_refuted_where_the_ideal_one_is_certified(counts, delta, threshold):
     ideal = certify_ideal(counts, delta=delta, threshold=threshold)
     flipped = of_types(counts.codes[~ideal.accepted], counts.ell)
-    opposite = certify(counts, delta=delta, threshold=threshold, chosen_on_these_rows=False, formula=flipped)
+    opposite = certify(
+        counts, delta=delta, threshold=threshold, chosen_on_these_rows=False, formula=flipped
+    )
     assert (opposite.refuted == ideal.certified).all()
     assert not opposite.certified.any()
     assert opposite.refuted_share == ideal.certified_share
@@ -135,7 +157,9 @@ def test_the_opposite_formula_is_refuted_where_the_ideal_one_is_certified(counts
 
 @given(some_counts(), deltas, thresholds)
 def test_less_is_promised_with_more_certainty(counts, delta, threshold):
-    one, other = (certify_ideal(counts, delta=part, threshold=threshold) for part in (delta, delta / 10))
+    one, other = (
+        certify_ideal(counts, delta=part, threshold=threshold) for part in (delta, delta / 10)
+    )
     assert (other.low <= one.low).all()
     assert (other.high >= one.high).all()
     assert (one.certified | ~other.certified).all()
@@ -146,12 +170,20 @@ def test_less_is_promised_with_more_certainty(counts, delta, threshold):
 
 def test_no_rows_certify_nothing():
     certificate = certify_ideal(counts_of(*[(0, 0)] * 8), delta=0.05)
-    assert (certificate.certified_share, certificate.certified_mass, certificate.excess_error) == (0, 0, 1)
+    assert (certificate.certified_share, certificate.certified_mass, certificate.excess_error) == (
+        0,
+        0,
+        1,
+    )
 
 
 def test_when_every_type_is_certified_the_formula_is_the_ideal_one():
     certificate = certify_ideal(counts_of(*[(100, 0), (100, 100)] * 2), delta=0.01)
-    assert (certificate.certified_share, certificate.certified_mass, certificate.excess_error) == (1, 1, 0)
+    assert (certificate.certified_share, certificate.certified_mass, certificate.excess_error) == (
+        1,
+        1,
+        0,
+    )
 
 
 def test_types_that_no_row_has_hold_back_some_mass():
@@ -161,7 +193,9 @@ def test_types_that_no_row_has_hold_back_some_mass():
     assert certificate.excess_error == pytest.approx(1 - certificate.certified_mass)
 
 
-@pytest.mark.parametrize(("delta", "threshold"), [(0, HALF), (1, HALF), (math.nan, HALF), (0.1, 0), (0.1, Fraction(1))])
+@pytest.mark.parametrize(
+    ("delta", "threshold"), [(0, HALF), (1, HALF), (math.nan, HALF), (0.1, 0), (0.1, Fraction(1))]
+)
 def test_a_delta_or_threshold_that_is_no_probability_is_refused(delta, threshold):
     with pytest.raises(SpecError, match="must lie between 0 and 1, got"):
         certify_ideal(counts_of((1, 1)), delta=delta, threshold=threshold)
@@ -182,13 +216,21 @@ def slow_mass_limits(counts: TypeCounts, delta: float) -> dict[frozenset[int], f
     for size in range(1, types):
         level = delta / (types - 1) / math.comb(types, size)
         for members in itertools.combinations(range(types), size):
-            limits[frozenset(members)] = slow_limit(sum(rows.get(t, 0) for t in members), n_rows, level)
+            limits[frozenset(members)] = slow_limit(
+                sum(rows.get(t, 0) for t in members), n_rows, level
+            )
     return limits
 
 
 def slow_excess(certificate: Certificate) -> float:
-    """Return the smaller bound on the excess error as the module's text derives it, over all sets of types."""
-    counts, delta, threshold = certificate.counts, certificate.delta / 3, float(certificate.threshold)
+    """Return the smaller bound on the excess error as the module's text derives it, over all sets
+    of types.
+    """
+    counts, delta, threshold = (
+        certificate.counts,
+        certificate.delta / 3,
+        float(certificate.threshold),
+    )
     types, n_rows, worst = 1 << counts.ell, counts.n_rows, 2 * max(threshold, 1 - threshold)
     g = dict.fromkeys(range(types), worst)
     for t, low, high, accepted in zip(
@@ -216,8 +258,14 @@ def slow_excess(certificate: Certificate) -> float:
 
 
 def log_product(certificate: Certificate, place: int, kappa: float) -> float:
-    """Return ln of the product of 1 - kappa Z over the rows of a type on which the ideal classifier disagrees."""
-    n, c, threshold = certificate.counts.n[place], certificate.counts.c[place], float(certificate.threshold)
+    """Return ln of the product of 1 - kappa Z over the rows of a type on which the ideal classifier
+    disagrees.
+    """
+    n, c, threshold = (
+        certificate.counts.n[place],
+        certificate.counts.c[place],
+        float(certificate.threshold),
+    )
     missed, alarm = 2 * (1 - threshold), 2 * threshold
     if certificate.accepted[place]:
         return float((n - c) * math.log(1 - kappa * alarm) + c * math.log(1 + kappa * missed))
@@ -225,12 +273,23 @@ def log_product(certificate: Certificate, place: int, kappa: float) -> float:
 
 
 @settings(max_examples=25, deadline=None)
-@given(some_counts(max_ell=2).filter(lambda counts: counts.n_rows > 0), st.floats(0.01, 0.5), thresholds, st.data())
-def test_masses_and_errors_are_bounded_as_by_going_through_all_sets_of_types(counts, delta, threshold, data):
+@given(
+    some_counts(max_ell=2).filter(lambda counts: counts.n_rows > 0),
+    st.floats(0.01, 0.5),
+    thresholds,
+    st.data(),
+)
+def test_masses_and_errors_are_bounded_as_by_going_through_all_sets_of_types(
+    counts, delta, threshold, data
+):
     formula = data.draw(formulas(counts, threshold))
-    found = certify(counts, delta=delta, threshold=threshold, chosen_on_these_rows=False, formula=formula)
+    found = certify(
+        counts, delta=delta, threshold=threshold, chosen_on_these_rows=False, formula=formula
+    )
     open_types = frozenset(range(1 << counts.ell)) - set(counts.codes[found.certified].tolist())
-    assert found.certified_mass == pytest.approx(1 - slow_mass_limits(counts, delta / 3)[open_types], abs=1e-9)
+    assert found.certified_mass == pytest.approx(
+        1 - slow_mass_limits(counts, delta / 3)[open_types], abs=1e-9
+    )
     assert found.excess_error == pytest.approx(slow_excess(found), abs=1e-9)
 
 
@@ -241,7 +300,8 @@ def log_binomial_cdf(c: int, n: int, u: float) -> float:
 
 
 def test_levels_too_small_for_a_float_are_still_bounded_and_closely():
-    # 1,500 of 4,096 types occur, half of them certified: some exp(2,000) sets have as many types as these.
+    # 1,500 of 4,096 types occur, half of them certified: some exp(2,000) sets have as many types as
+    # these.
     n = np.zeros(4096, dtype=np.int64)
     n[:1500] = 40
     c = np.where(np.arange(4096) < 750, n, n // 2)
@@ -258,7 +318,8 @@ def test_the_widest_vocabulary_is_no_trouble():
     counts = TypeCounts(60, np.array([5, 2**59]), np.array([4000, 4000]), np.array([0, 4000]))
     certificate = certify_ideal(counts, delta=0.05)
     assert certificate.certified.all()
-    # Two of 2**60 types were found: the price is the logarithm of the number of pairs, and of the number of sizes.
+    # Two of 2**60 types were found: the price is the logarithm of the number of pairs, and of the
+    # number of sizes.
     price = math.log(math.comb(2**60, 2)) + math.log(2**60 - 1) + math.log(3 / 0.05)
     assert certificate.certified_mass == pytest.approx(math.exp(-price / 8000))
 
@@ -341,7 +402,8 @@ def rates() -> dict[str, Rates]:
 def test_everything_that_a_certificate_promises_holds_together_as_often_as_it_says(rates, name):
     found = rates[name]
     assert max(found.intervals, found.labels, found.masses, found.errors) <= found.anything <= DELTA
-    # How loose it is: the labels' third of delta is nearly used up, the bounds of masses and errors hardly fail.
+    # How loose it is: the labels' third of delta is nearly used up, the bounds of masses and errors
+    # hardly fail.
     assert found.intervals <= DELTA / 3 + 0.012
     assert found.masses <= DELTA / 10
     assert found.errors <= DELTA / 100
@@ -353,12 +415,15 @@ def test_the_intervals_use_much_of_what_they_may_fail(rates):
 
 def test_where_the_chance_is_at_the_threshold_few_labels_are_certified(rates):
     assert rates["even chances"].certified_share <= DELTA / 3
-    # Here both answers are as good, so the ideal classifier's yes is all that a certified no could be wrong about.
+    # Here both answers are as good, so the ideal classifier's yes is all that a certified no could
+    # be wrong about.
     assert 0 < rates["even chances"].labels <= DELTA / 3
 
 
 @pytest.mark.parametrize("name", ["uneven", "uneven, threshold 1/5"])
-def test_a_thousand_rows_certify_most_of_the_mass_of_eight_types_and_bound_the_rest_within_a_few_points(rates, name):
+def test_a_thousand_rows_certify_most_of_eight_types_and_bound_the_rest_within_a_few_points(
+    rates, name
+):
     found = rates[name]
     assert 0.65 < found.certified_share - 0.06 < found.certified_mass < found.certified_share
     assert found.excess < found.excess_bound < 0.05
@@ -371,26 +436,39 @@ def test_rows_show_more_than_their_number_does(rates, name):
 
 
 def test_where_types_are_near_ties_the_bound_on_errors_is_within_ten_times_the_truth(rates):
-    assert rates["near ties"].excess < rates["near ties"].excess_bound < 10 * rates["near ties"].excess
+    assert (
+        rates["near ties"].excess < rates["near ties"].excess_bound < 10 * rates["near ties"].excess
+    )
 
 
 # Terms
 
 
 def all_terms(ell: int) -> Dnf:
-    return Dnf(tuple(Term(care, value) for care in range(1 << ell) for value in range(1 << ell) if not value & ~care))
+    return Dnf(
+        tuple(
+            Term(care, value)
+            for care in range(1 << ell)
+            for value in range(1 << ell)
+            if not value & ~care
+        )
+    )
 
 
 @given(boolean_rows(max_attributes=3), deltas, st.booleans(), st.data())
 def test_a_term_is_judged_by_the_rows_that_satisfy_it(rows, delta, formed, data):
     holds, target = rows
     counts = tally(holds, target)
-    terms = data.draw(st.lists(st.sampled_from(all_terms(counts.ell).terms), max_size=4, unique=True))
+    terms = data.draw(
+        st.lists(st.sampled_from(all_terms(counts.ell).terms), max_size=4, unique=True)
+    )
     certificate = certify_ideal(counts, delta=0.5)
     found = certify_terms(Dnf(tuple(terms)), certificate, delta=delta, formed_on_these_rows=formed)
     assert [one.term for one in found] == terms
     for one in found:
-        satisfied = np.array([all(row[i] == value for i, value in one.term.literals) for row in holds], dtype=bool)
+        satisfied = np.array(
+            [all(row[i] == value for i, value in one.term.literals) for row in holds], dtype=bool
+        )
         assert (one.n, one.c) == (satisfied.sum(), target[satisfied].sum())
         if one.n == 0:
             assert (one.confidence, one.low, one.high, one.certified_share) == (None, 0, 1, 0)
@@ -400,15 +478,19 @@ def test_a_term_is_judged_by_the_rows_that_satisfy_it(rows, delta, formed, data)
         assert (one.low, one.high) == pytest.approx((judge.low, judge.high), abs=1e-9)
         assert one.low <= one.confidence <= one.high
         sure = set(counts.codes[certificate.certified].tolist())
-        certified = sum(t in sure for t, inside in zip(row_types(holds), satisfied, strict=True) if inside)
+        certified = sum(
+            t in sure for t, inside in zip(row_types(holds), satisfied, strict=True) if inside
+        )
         assert one.certified_share == pytest.approx(certified / one.n)
 
 
 @pytest.mark.parametrize(
-    ("dnf", "formed", "least"), [(Dnf((Term(1, 1), Term(3, 2))), False, 0.05), (all_terms(2), True, 0.02)]
+    ("dnf", "formed", "least"),
+    [(Dnf((Term(1, 1), Term(3, 2))), False, 0.05), (all_terms(2), True, 0.02)],
 )
 def test_the_chances_of_terms_lie_within_their_intervals_as_often_as_they_say(dnf, formed, least):
-    # With the correction for all terms, no choice of terms by their labels can do worse than all of them together.
+    # With the correction for all terms, no choice of terms by their labels can do worse than all of
+    # them together.
     mass, chance = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.2, 0.7, 0.5, 0.9])
     inside = np.array([term.accepts(np.arange(4)) for term in dnf.terms])
     truth = inside @ (mass * chance) / (inside @ mass)
@@ -419,7 +501,9 @@ def test_the_chances_of_terms_lie_within_their_intervals_as_often_as_they_say(dn
     for draw in range(DRAWS):
         certificate = certify_ideal(from_dense(n[draw] - c[draw], c[draw]), delta=DELTA)
         found = certify_terms(dnf, certificate, delta=DELTA, formed_on_these_rows=formed)
-        failed += any(not one.low <= chance <= one.high for one, chance in zip(found, truth, strict=True))
+        failed += any(
+            not one.low <= chance <= one.high for one, chance in zip(found, truth, strict=True)
+        )
     assert least <= failed / DRAWS <= DELTA
 
 
@@ -428,11 +512,17 @@ def test_the_chances_of_terms_lie_within_their_intervals_as_often_as_they_say(dn
 
 @given(some_counts(), deltas, thresholds, st.booleans())
 def test_a_record_holds_the_facts_as_plain_json(counts, delta, threshold, chosen):
-    certificate = certify_ideal(counts, delta=delta, threshold=threshold, chosen_on_these_rows=chosen)
-    terms = certify_terms(all_terms(counts.ell), certificate, delta=delta, formed_on_these_rows=True)
+    certificate = certify_ideal(
+        counts, delta=delta, threshold=threshold, chosen_on_these_rows=chosen
+    )
+    terms = certify_terms(
+        all_terms(counts.ell), certificate, delta=delta, formed_on_these_rows=True
+    )
     record = plain(to_record(certificate, terms))
     assert (record["rows"], record["delta"]) == (counts.n_rows, delta)
-    assert record["epsilon"] == (separation(counts.n_rows, counts.ell, delta) if counts.n_rows else None)
+    assert record["epsilon"] == (
+        separation(counts.n_rows, counts.ell, delta) if counts.n_rows else None
+    )
     assert record["chosen_on_the_same_rows"] is chosen
     assert (record["types"], record["types_seen"]) == (1 << counts.ell, len(counts.codes))
     assert record["types_certified"] == certificate.certified.sum()
@@ -452,14 +542,22 @@ def test_sentences_say_what_is_promised_and_what_is_not():
         "94.3 % of the rows",
     ):
         assert words in text
-    assert f"at least {math.floor(1000 * certificate.certified_mass) / 10:g} % of the population" in text
-    assert f"at most {math.ceil(1000 * certificate.excess_error) / 10:g} percentage points more often" in text
+    assert (
+        f"at least {math.floor(1000 * certificate.certified_mass) / 10:g} % of the population"
+        in text
+    )
+    assert (
+        f"at most {math.ceil(1000 * certificate.excess_error) / 10:g} percentage points more often"
+        in text
+    )
     assert "Not promised: that the answer is right for a single case" in text
     assert "chosen on these same rows" not in text
 
 
 def test_sentences_say_plainly_when_the_attributes_were_chosen_on_the_same_rows():
-    certificate = certify_ideal(counts_of((400, 20), (100, 90)), delta=0.05, chosen_on_these_rows=True)
+    certificate = certify_ideal(
+        counts_of((400, 20), (100, 90)), delta=0.05, chosen_on_these_rows=True
+    )
     said = sentences(certificate)
     assert "chosen on these same rows" in said[1]
     assert "promise nothing" in said[1]
@@ -472,12 +570,18 @@ def test_sentences_say_when_the_rows_are_too_few_or_speak_against_the_formula():
     assert "the rows (1)" in sentences(few)[0]
     assert "for 0 of these, with 0 % of the rows." in sentences(few)[1]
     assert sentences(few)[2].startswith("The rows are too few to bound")
-    against = certify(counts_of((100, 0), (100, 100)), delta=0.05, chosen_on_these_rows=False, formula=Dnf(()))
-    assert "The opposite answer is certified to be the best for 1, with 50 % of the rows." in sentences(against)[1]
+    against = certify(
+        counts_of((100, 0), (100, 100)), delta=0.05, chosen_on_these_rows=False, formula=Dnf(())
+    )
+    assert (
+        "The opposite answer is certified to be the best for 1, with 50 % of the rows."
+        in sentences(against)[1]
+    )
 
 
 def test_sentences_say_how_errors_are_weighed():
     certificate = certify_ideal(counts_of((9, 2)), delta=0.05, threshold=Fraction(1, 5))
     assert any(
-        "a missed positive counts as 1.6 errors and a false alarm as 0.4" in text for text in sentences(certificate)
+        "a missed positive counts as 1.6 errors and a false alarm as 0.4" in text
+        for text in sentences(certificate)
     )

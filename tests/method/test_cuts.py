@@ -35,12 +35,30 @@ def test_a_median_is_named_so_and_other_quantiles_by_their_percentile():
 
 def test_more_rows_are_worth_more_cuts():
     assert automatic(40_000, 1000) == 17
-    assert [automatic(n, 100) for n in (0, 1, 100, 128, 4096, 500_000, 10**12)] == [3, 3, 4, 4, 9, 31, 31]
-    assert plan_cuts("auto", n_rows=128, n_columns=3).shares == tuple(Fraction(j, 5) for j in range(1, 5))
+    assert [automatic(n, 100) for n in (0, 1, 100, 128, 4096, 500_000, 10**12)] == [
+        3,
+        3,
+        4,
+        4,
+        9,
+        31,
+        31,
+    ]
+    assert plan_cuts("auto", n_rows=128, n_columns=3).shares == tuple(
+        Fraction(j, 5) for j in range(1, 5)
+    )
 
 
 def test_fewer_columns_are_worth_more_cuts():
-    assert [automatic(8_000, columns) for columns in (0, 1, 16, 20, 25, 50, 1000)] == [31, 31, 31, 25, 20, 10, 10]
+    assert [automatic(8_000, columns) for columns in (0, 1, 16, 20, 25, 50, 1000)] == [
+        31,
+        31,
+        31,
+        25,
+        20,
+        10,
+        10,
+    ]
 
 
 @given(
@@ -64,7 +82,9 @@ def test_a_given_cut_splits_a_column_as_its_value_does(value, kind, numbers):
 
 def test_cuts_are_given_for_columns_of_numbers():
     check_given({"age": [18]}, ["age", "bmi"])
-    with pytest.raises(SpecError, match=r"columns of numbers, dates or times, got 'sex'; there are 'age', 'bmi'"):
+    with pytest.raises(
+        SpecError, match=r"columns of numbers, dates or times, got 'sex'; there are 'age', 'bmi'"
+    ):
         check_given({"sex": [18]}, ["age", "bmi"])
 
 
@@ -79,7 +99,12 @@ def test_cuts_are_given_for_columns_of_numbers():
         ("time[s]", "12:30", 45_000, "above_12:30:00"),
         ("timestamp[ms]", "1970-01-02", 86_400_000, "above_1970-01-02T00:00:00"),
         ("timestamp[s]", "1969-12-31T23:59:59.5", -1, "above_1969-12-31T23:59:59"),
-        ("timestamp[ns]", "1970-01-01T00:00:00.000000001", 1, "above_1970-01-01T00:00:00.000000001"),
+        (
+            "timestamp[ns]",
+            "1970-01-01T00:00:00.000000001",
+            1,
+            "above_1970-01-01T00:00:00.000000001",
+        ),
         ("instant[s]", "1970-01-01T02:00:00+02:00", 0, "above_1970-01-01T00:00:00Z"),
         ("duration[s]", "P1DT0H0M1S", 86_401, "above_P1DT0H0M1S"),
     ],
@@ -121,7 +146,9 @@ def judged_cuts(x: list[int], y: list[bool], cuts: list[int]) -> set[int]:
     for cut in cuts:
         low, high = [b for a, b in rows if a <= cut], [b for a, b in rows if a > cut]
         if low and high:
-            found.append(((len(low) * entropy(low) + len(high) * entropy(high)) / len(y), cut, low, high))
+            found.append(
+                ((len(low) * entropy(low) + len(high) * entropy(high)) / len(y), cut, low, high)
+            )
     if not found:
         return set()
     least = min(left for left, *_ in found)
@@ -146,7 +173,10 @@ def test_entropy_keeps_the_cuts_of_the_recursive_split(seed):
     cuts = [2, 4, 7, 12, 16]
     above = x[:, None] > np.array(cuts)
     tables = Associations(
-        np.array([150]), np.array([y.sum()]), above.sum(axis=0)[None], (above & y[:, None]).sum(axis=0)[None]
+        np.array([150]),
+        np.array([y.sum()]),
+        above.sum(axis=0)[None],
+        (above & y[:, None]).sum(axis=0)[None],
     )
     kept = keep_telling(tables, [list(range(5))])
     assert {cuts[i] for i in np.flatnonzero(kept[0])} == judged_cuts(x.tolist(), y.tolist(), cuts)

@@ -29,11 +29,15 @@ def flags(ell: int) -> Vocabulary:
 
 
 def truth(counts: TypeCounts, tau: Vocabulary, shrink: str = "none", **freedom: object) -> Truth:
-    return truth_of(counts, row_states(tau), shrink=Shrink(shrink), threshold=HALF, freedom=Freedom(**freedom))  # type: ignore[arg-type]
+    return truth_of(
+        counts, row_states(tau), shrink=Shrink(shrink), threshold=HALF, freedom=Freedom(**freedom)
+    )  # type: ignore[arg-type]
 
 
 def parent_share(counts: TypeCounts, code: int, ell: int, m: int = 8) -> Fraction:
-    """The judge: the share of a type pulled to that of the type of one attribute less, and so on."""
+    """The judge: the share of a type pulled to that of the type of one attribute less, and
+    so on.
+    """
     same = (counts.codes & ((1 << ell) - 1)) == (code & ((1 << ell) - 1))
     n, c = int(counts.n[same].sum()), int(counts.c[same].sum())
     return Fraction(c, n) if ell == 0 else (c + m * parent_share(counts, code, ell - 1)) / (n + m)
@@ -45,7 +49,10 @@ def test_the_paper_accepts_the_ideal_types_and_leaves_nothing_free(rows):
     assert truth(counts, flags(counts.ell)) == Truth(counts.ell, tuple(ideal_types(counts)))
 
 
-@given(boolean_rows(min_rows=1, max_rows=60, max_attributes=4), st.sampled_from([0.0, 0.01, 0.05, 0.2, 1.0]))
+@given(
+    boolean_rows(min_rows=1, max_rows=60, max_attributes=4),
+    st.sampled_from([0.0, 0.01, 0.05, 0.2, 1.0]),
+)
 def test_freedom_costs_at_most_its_share_of_the_rows_and_never_makes_a_formula_longer(rows, share):
     counts = tally(*rows)
     bound = minimize(truth(counts, flags(counts.ell), unseen="dont_care"))
@@ -55,14 +62,17 @@ def test_freedom_costs_at_most_its_share_of_the_rows_and_never_makes_a_formula_l
     assert freed.dnf.n_literals <= bound.dnf.n_literals
 
 
-@given(boolean_rows(min_rows=1, max_rows=60, max_attributes=4), st.sampled_from([0.01, 0.05, 0.2, 1.0]))
+@given(
+    boolean_rows(min_rows=1, max_rows=60, max_attributes=4), st.sampled_from([0.01, 0.05, 0.2, 1.0])
+)
 def test_what_matters_least_is_free_by_the_shares_of_the_rule(rows, share):
     counts = tally(*rows)
     n = dict(zip(counts.codes.tolist(), counts.n.tolist(), strict=True))
     types = range(1 << counts.ell)
     singles, unseen = sum(own == 1 for own in n.values()), len(types) - len(n)
     stakes = {
-        t: (n[t] if t in n else Fraction(singles, unseen)) * abs(2 * parent_share(counts, t, counts.ell) - 1)
+        t: (n[t] if t in n else Fraction(singles, unseen))
+        * abs(2 * parent_share(counts, t, counts.ell) - 1)
         for t in types
     }
     found = truth(counts, flags(counts.ell), "parent", unseen="follow", share=share)
@@ -100,9 +110,14 @@ def test_rows_of_weight_three_leave_free_what_a_third_of_the_weight_does():
     assert free[1] == free[3] != ()
 
 
-def test_types_that_no_row_can_have_are_free_whatever_the_answer_for_unseen_types_except_for_sympy():
+def test_types_that_no_row_can_have_are_free_whatever_unseen_types_answer_except_for_sympy():
     tau = Vocabulary(
-        (Above("low", "x", 1), Above("high", "x", 5), Equals("red", "colour", "red"), Equals("blue", "colour", "blue"))
+        (
+            Above("low", "x", 1),
+            Above("high", "x", 5),
+            Equals("red", "colour", "red"),
+            Equals("blue", "colour", "blue"),
+        )
     )
     holds = np.array([[False, False, True, False], [True, True, False, True]])
     counts = tally(holds, np.array([False, True]))
@@ -110,7 +125,9 @@ def test_types_that_no_row_can_have_are_free_whatever_the_answer_for_unseen_type
     assert set(truth(counts, tau).free) == impossible
     assert set(truth(counts, tau, "parent", unseen="follow").free) == impossible
     assert truth(counts, tau, impossible=False).free == ()
-    assert set(truth(counts, tau, unseen="dont_care").free) == set(range(16)) - set(counts.codes.tolist())
+    assert set(truth(counts, tau, unseen="dont_care").free) == set(range(16)) - set(
+        counts.codes.tolist()
+    )
 
 
 def test_a_date_and_its_parts_may_be_together_what_they_were_in_no_row():

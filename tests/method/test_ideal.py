@@ -19,12 +19,18 @@ from tests.strategies import boolean_rows
 def counts_of(n: dict[int, int], c: dict[int, int], ell: int) -> TypeCounts:
     codes = sorted(n)
     arrays = ([n[t] for t in codes], [c[t] for t in codes])
-    return TypeCounts(ell, np.array(codes, dtype=np.int64), *(np.array(a, dtype=np.int64) for a in arrays))
+    return TypeCounts(
+        ell, np.array(codes, dtype=np.int64), *(np.array(a, dtype=np.int64) for a in arrays)
+    )
 
 
 def accepted_types(counts: TypeCounts) -> list[int]:
     """Return the types of which a positive row is right."""
-    return [t for t in range(1 << counts.ell) if ideal_correct(counts, counts_of({t: 1}, {t: 1}, counts.ell))]
+    return [
+        t
+        for t in range(1 << counts.ell)
+        if ideal_correct(counts, counts_of({t: 1}, {t: 1}, counts.ell))
+    ]
 
 
 def errors(counts: TypeCounts) -> int:
@@ -79,8 +85,13 @@ def test_held_out_rows_are_right_when_their_type_is_judged_as_in_the_fitted_rows
     holds, target = rows
     cut = choice.draw(st.integers(0, len(target)))
     accepted = ideal_types(tally(holds[:cut], target[:cut]))
-    right = sum((t in accepted) == q for t, q in zip(row_types(holds[cut:]), target[cut:].tolist(), strict=True))
-    assert ideal_correct(tally(holds[:cut], target[:cut]), tally(holds[cut:], target[cut:])) == right
+    right = sum(
+        (t in accepted) == q
+        for t, q in zip(row_types(holds[cut:]), target[cut:].tolist(), strict=True)
+    )
+    assert (
+        ideal_correct(tally(holds[:cut], target[:cut]), tally(holds[cut:], target[cut:])) == right
+    )
 
 
 @given(boolean_rows())
@@ -90,9 +101,12 @@ def test_on_its_own_rows_the_ideal_classifier_is_right_except_for_the_minority_o
 
 
 @pytest.mark.parametrize(
-    ("accepted", "right"), [([True, True], 4), ([True, False], 5), ([False, True], 5), ([False, False], 6)]
+    ("accepted", "right"),
+    [([True, True], 4), ([True, False], 5), ([False, True], 5), ([False, False], 6)],
 )
-def test_correct_rows_are_the_positive_ones_where_accepted_and_the_others_where_not(accepted, right):
+def test_correct_rows_are_the_positive_ones_where_accepted_and_the_others_where_not(
+    accepted, right
+):
     counts = counts_of({0: 5, 2: 5}, {0: 2, 2: 2}, ell=2)
     assert correct_rows(np.array(accepted), counts) == right
 

@@ -28,7 +28,9 @@ TAU = Vocabulary(
         Equals("colour_blue", "colour", "blue"),
     )
 )
-COUNTS = TypeCounts(4, *(np.array(a, dtype=np.int64) for a in ([0b0000, 0b0011, 0b1000], [50, 20, 30], [5, 18, 21])))
+COUNTS = TypeCounts(
+    4, *(np.array(a, dtype=np.int64) for a in ([0b0000, 0b0011, 0b1000], [50, 20, 30], [5, 18, 21]))
+)
 MODEL = Model("risk", ("high",), TAU, Dnf((Term(0b0011, 0b0011), Term(0b1000, 0b1000))), COUNTS)
 """Older smokers, or blue."""
 
@@ -55,7 +57,9 @@ def test_an_accepted_row_is_told_its_line_its_like_and_the_way_out():
 def test_a_row_is_told_what_settles_the_answer_of_a_formula_of_bounded_size():
     tree = Or(And(Symbol(0), Symbol(1)), Symbol(3))
     model = replace(MODEL, dnf=to_dnf(tree), tree=tree, unseen="dont_care")
-    assert write(model, explain_type(model, 0b0001), {"age": 52, "smoker": False, "colour": "green"}) == (
+    assert write(
+        model, explain_type(model, 0b0001), {"age": 52, "smoker": False, "colour": "green"}
+    ) == (
         "The formula says no: risk ≠ high.\n"
         "\n"
         "It asks for\n"
@@ -65,7 +69,8 @@ def test_a_row_is_told_what_settles_the_answer_of_a_formula_of_bounded_size():
         "     here: not smoker, colour = green\n"
         "\n"
         "Its type: age > 38, not smoker, colour ≠ red, colour ≠ blue\n"
-        "  none of the 100 rows learned from; for types without rows the formula says whatever makes it shortest\n"
+        "  none of the 100 rows learned from; for types without rows the formula says "
+        "whatever makes it shortest\n"
         "\n"
         "The smallest change that turns the answer to yes:\n"
         "  smoker, instead of not smoker\n"
@@ -107,7 +112,9 @@ def test_without_values_the_conditions_speak_for_themselves():
     assert "  1. asks for age > 38, but age ≤ 38\n" in text
     assert "  colour = blue\n" in text
     assert "here:" not in text
-    assert "  2. asks for colour = blue, but colour = red\n" in write(MODEL, explain_type(MODEL, 0b0100))
+    assert "  2. asks for colour = blue, but colour = red\n" in write(
+        MODEL, explain_type(MODEL, 0b0100)
+    )
 
 
 def test_several_lines_that_hold_are_all_told():
@@ -120,7 +127,10 @@ def test_a_missing_value_is_told_and_what_follows():
     values = {"age": None, "smoker": True, "colour": "red"}
     text = write(MODEL, explain_type(MODEL, 0b0110), values)
     assert "  1. asks for age > 38, but age is missing\n" in text
-    assert "\n\nage is missing: a condition on a value that is missing does not hold, and its opposite does." in text
+    assert (
+        "\n\nage is missing: a condition on a value that is missing does not hold, and its "
+        "opposite does."
+    ) in text
     assert "Rows with missing values were not learned from." in text
     kept = write(replace(MODEL, missing="indicator"), explain_type(MODEL, 0b0110), values)
     assert "Rows with missing values" not in kept
@@ -138,14 +148,19 @@ def test_a_constant_formula_has_no_reasons_and_no_way_out(terms, word):
 
 def test_types_not_seen_under_dont_care_are_said_to_be_free():
     text = write(replace(MODEL, unseen="dont_care"), explain_type(MODEL, 0b0100))
-    assert "none of the 100 rows learned from; for types without rows the formula says whatever makes it shortest" in (
-        text
-    )
+    assert (
+        "none of the 100 rows learned from; for types without rows the formula says "
+        "whatever makes it shortest"
+    ) in (text)
 
 
 def test_a_model_is_told_line_by_line_with_what_the_rows_say():
     shared = TypeCounts(
-        4, *(np.array(a, dtype=np.int64) for a in ([0, 0b0011, 0b1000, 0b1011], [50, 20, 30, 4], [5, 18, 21, 4]))
+        4,
+        *(
+            np.array(a, dtype=np.int64)
+            for a in ([0, 0b0011, 0b1000, 0b1011], [50, 20, 30, 4], [5, 18, 21, 4])
+        ),
     )
     model = replace(MODEL, counts=shared)
     facts = explain_model(model)
@@ -163,24 +178,35 @@ def test_a_model_is_told_line_by_line_with_what_the_rows_say():
         f"     34 rows, 25 positive (73.5 %, interval {outward(second)}); "
         "30 of them satisfy no other line\n"
         "\n"
-        "Positive means risk = high. With probability at least 95 % all intervals hold for new cases from the same "
-        "source, allowing for the lines having been picked by these rows; not for the attributes, which were chosen on "
+        "Positive means risk = high. With probability at least 95 % all intervals hold for "
+        "new cases from the same "
+        "source, allowing for the lines having been picked by these rows; not for the "
+        "attributes, which were chosen on "
         "the same rows: a little optimistic.\n"
         "\n"
-        "Of the 104 rows learned from, 48 are positive; the formula covers 54 (51.9 %), 4 of them by several lines, "
+        "Of the 104 rows learned from, 48 are positive; the formula covers 54 (51.9 %), 4 "
+        "of them by several lines, "
         "and is right for 88 (84.6 %), a little too favourable for other rows.\n"
         "\n"
-        "Its 4 attributes tell 8 possible types of rows apart; 4 were never seen, and of these the formula accepts "
+        "Its 4 attributes tell 8 possible types of rows apart; 4 were never seen, and of "
+        "these the formula accepts "
         "2.\n"
     )
 
 
 def test_one_attribute_tells_types_apart_and_several_tell():
     model = replace(
-        MODEL, tau=Vocabulary(MODEL.tau.attributes[:1]), dnf=Dnf((Term(1, 1),)), counts=project(MODEL.counts, [0])
+        MODEL,
+        tau=Vocabulary(MODEL.tau.attributes[:1]),
+        dnf=Dnf((Term(1, 1),)),
+        counts=project(MODEL.counts, [0]),
     )
-    assert "Its 1 attribute tells 2 possible types of rows apart;" in write_model(model, explain_model(model))
-    assert "Its 4 attributes tell 8 possible types of rows apart;" in write_model(MODEL, explain_model(MODEL))
+    assert "Its 1 attribute tells 2 possible types of rows apart;" in write_model(
+        model, explain_model(model)
+    )
+    assert "Its 4 attributes tell 8 possible types of rows apart;" in write_model(
+        MODEL, explain_model(MODEL)
+    )
 
 
 def test_rows_with_weights_are_counted_by_their_weight():
@@ -189,7 +215,9 @@ def test_rows_with_weights_are_counted_by_their_weight():
     assert "weight 2.5, 2.25 positive (90.0 %)\n" in text
     assert "Rows are counted by their weight." in text
     assert "interval" not in text
-    assert "2.5 of the weight 12.5 learned from; 2.25 of them (90.0 %)" in write(weighed, explain_type(weighed, 0b0011))
+    assert "2.5 of the weight 12.5 learned from; 2.25 of them (90.0 %)" in write(
+        weighed, explain_type(weighed, 0b0011)
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +237,14 @@ def test_the_answer_is_told_by_the_labels(positive, yes, no):
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(None, "x is missing"), (2.5, "x = 2.5"), (3.0, "x = 3"), ("red", "x = red"), (True, "x"), (False, "not x")],
+    [
+        (None, "x is missing"),
+        (2.5, "x = 2.5"),
+        (3.0, "x = 3"),
+        ("red", "x = red"),
+        (True, "x"),
+        (False, "not x"),
+    ],
 )
 def test_a_value_is_told_as_a_condition_would_be(value, words):
     assert value_words("x", value) == words
@@ -217,7 +252,9 @@ def test_a_value_is_told_as_a_condition_would_be(value, words):
 
 def test_a_number_between_its_cuts_is_told_by_the_nearest():
     cuts = tuple(Above(f"x{cut}", "x", cut) for cut in (10, 30, 20, 40))
-    model = replace(MODEL, tau=Vocabulary((*cuts, IsMissing("gone", "x"))), counts=replace(COUNTS, ell=5))
+    model = replace(
+        MODEL, tau=Vocabulary((*cuts, IsMissing("gone", "x"))), counts=replace(COUNTS, ell=5)
+    )
     assert type_words(model, 0b00101) == "20 < x ≤ 30"
     assert type_words(model, 0b00000) == "x ≤ 10, x is not missing"
     assert type_words(model, 0b10000) == "x is missing"
@@ -231,7 +268,9 @@ def test_an_interval_is_told_as_one_condition():
     assert "  1. asks for 12.5 < bmi ≤ 30, but bmi = 30.5\n" in told
     assert "Its type: not (12.5 < bmi ≤ 30)\n" in told
     assert "  12.5 < bmi ≤ 30, instead of bmi = 30.5\n" in told
-    assert "  1. 12.5 < bmi ≤ 30\n     here: bmi = 20\n" in write(model, explain_type(model, 1), {"bmi": 20})
+    assert "  1. 12.5 < bmi ≤ 30\n     here: bmi = 20\n" in write(
+        model, explain_type(model, 1), {"bmi": 20}
+    )
 
 
 def test_a_date_that_changes_is_told_with_its_parts():
@@ -245,9 +284,15 @@ def test_a_date_that_changes_is_told_with_its_parts():
         "  d > 2020-03-15, instead of d = 2020-03-14\n"
         "  month of d ≠ April, as it is\n"
     ) in write(model, explain_type(model, 0b00), values)
-    assert "to no:\n  d ≤ 2020-03-15\n  month of d ≠ April, as it is\n" in write(model, explain_type(model, 0b01))
-    assert "to yes:\n  d > 2020-03-15, as it is\n  month of d ≠ April\n" in write(model, explain_type(model, 0b11))
-    assert "tell 3 possible types of rows apart; all of them were seen." in write_model(model, explain_model(model))
+    assert "to no:\n  d ≤ 2020-03-15\n  month of d ≠ April, as it is\n" in write(
+        model, explain_type(model, 0b01)
+    )
+    assert "to yes:\n  d > 2020-03-15, as it is\n  month of d ≠ April\n" in write(
+        model, explain_type(model, 0b11)
+    )
+    assert "tell 3 possible types of rows apart; all of them were seen." in write_model(
+        model, explain_model(model)
+    )
 
 
 @given(models(), st.data())

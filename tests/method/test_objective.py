@@ -46,7 +46,9 @@ def test_no_function_of_the_attributes_does_better_on_the_rows_learned_from(obje
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("unit", [1, 3, 2**45])
-def test_what_a_row_counts_changes_no_answer_even_where_products_do_not_fit_64_bits(objective, unit):
+def test_what_a_row_counts_changes_no_answer_even_where_products_do_not_fit_64_bits(
+    objective, unit
+):
     random = np.random.default_rng(4)
     n = random.integers(1, 30, 8)
     counts = TypeCounts(3, np.arange(8), n, random.integers(0, n + 1))
@@ -55,13 +57,19 @@ def test_what_a_row_counts_changes_no_answer_even_where_products_do_not_fit_64_b
     uneven = TypeCounts(3, np.arange(8), unit * counts.n + 1, unit * counts.c + 1)
     for each in (counts, heavy, uneven):
         threshold = objective.threshold_of(each)
-        expected = [Fraction(c, n) >= threshold for n, c in zip(each.n.tolist(), each.c.tolist(), strict=True)]
+        expected = [
+            Fraction(c, n) >= threshold
+            for n, c in zip(each.n.tolist(), each.c.tolist(), strict=True)
+        ]
         assert accepted_types(each, Shrink(), threshold).tolist() == expected
         assert accepted_types(each, Shrink("support", 1), threshold).tolist() == expected
         weights = weighed(each, threshold)
         assert (2 * weights.c >= weights.n).tolist() == expected
         assert weights.n_rows == sum(weights.n.tolist())
-    answers = [accepted_types(each, Shrink(), objective.threshold_of(each)).tolist() for each in (counts, heavy)]
+    answers = [
+        accepted_types(each, Shrink(), objective.threshold_of(each)).tolist()
+        for each in (counts, heavy)
+    ]
     assert answers[0] == answers[1]
 
 
@@ -69,12 +77,18 @@ def test_what_a_row_counts_changes_no_answer_even_where_products_do_not_fit_64_b
 def test_scores_are_those_of_scikit_learn(rows, choice):
     holds, target = rows
     counts = tally(holds, target)
-    accepted = np.array(choice.draw(st.lists(st.booleans(), min_size=1 << counts.ell, max_size=1 << counts.ell)))
+    accepted = np.array(
+        choice.draw(st.lists(st.booleans(), min_size=1 << counts.ell, max_size=1 << counts.ell))
+    )
     answers = accepted[holds @ (1 << np.arange(counts.ell))]
     if 0 < target.sum() < len(target):
         found = Objective("balanced_accuracy").score(accepted[counts.codes], counts)
         assert float(found) == pytest.approx(balanced_accuracy_score(target, answers))
         for beta in (Fraction(1), Fraction(2)):
             found = Objective("f_beta", beta=beta).score(accepted[counts.codes], counts)
-            assert float(found) == pytest.approx(fbeta_score(target, answers, beta=float(beta), zero_division=0))
-    assert Objective().score(accepted[counts.codes], counts) == Fraction(int((answers == target).sum()), len(target))
+            assert float(found) == pytest.approx(
+                fbeta_score(target, answers, beta=float(beta), zero_division=0)
+            )
+    assert Objective().score(accepted[counts.codes], counts) == Fraction(
+        int((answers == target).sum()), len(target)
+    )

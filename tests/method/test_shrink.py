@@ -27,7 +27,10 @@ def rows_of(counts: TypeCounts, code: int, ell: int) -> tuple[int, int]:
     return int(counts.n[same].sum()), int(counts.c[same].sum())
 
 
-@given(boolean_rows(min_rows=1, max_attributes=4), st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=10))
+@given(
+    boolean_rows(min_rows=1, max_attributes=4),
+    st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=10),
+)
 def test_without_shrinking_a_type_goes_by_its_own_rows(rows, threshold):
     counts = tally(*rows)
     found = accepted_types(counts, Shrink(), threshold)
@@ -55,14 +58,21 @@ def test_a_share_is_shrunk_to_that_of_the_parent(rows, m):
 
     def share(code: int, ell: int) -> Fraction:
         n, c = rows_of(counts, code, ell)
-        return Fraction(c, n) if ell == 0 else (c + Fraction(m) * share(code, ell - 1)) / (n + Fraction(m))
+        return (
+            Fraction(c, n)
+            if ell == 0
+            else (c + Fraction(m) * share(code, ell - 1)) / (n + Fraction(m))
+        )
 
     found = accepted_types(counts, Shrink("parent", m), HALF)
-    assert found.tolist() == [share(code, counts.ell) >= HALF - Fraction(1, 10**9) for code in range(1 << counts.ell)]
+    assert found.tolist() == [
+        share(code, counts.ell) >= HALF - Fraction(1, 10**9) for code in range(1 << counts.ell)
+    ]
 
 
 def test_many_rows_speak_for_themselves_and_few_as_their_attributes_do_one_by_one():
-    # Each of three attributes makes a yes more likely; the type 0b111 has many rows that say no, 0b011 has none.
+    # Each of three attributes makes a yes more likely; the type 0b111 has many rows that say no,
+    # 0b011 has none.
     rng = np.random.default_rng(0)
     holds = rng.random((4000, 3)) < 0.5
     target = rng.random(4000) < 0.1 + 0.28 * holds.sum(axis=1)
@@ -84,12 +94,18 @@ def test_counts_of_one_class_and_of_no_attribute_have_an_answer(rule):
     assert accepted_types(counts, Shrink(rule, 1), HALF).tolist() == [True]
 
 
-@given(boolean_rows(min_rows=1, max_attributes=4), st.lists(st.sampled_from(SHRINK), min_size=1), st.data())
+@given(
+    boolean_rows(min_rows=1, max_attributes=4),
+    st.lists(st.sampled_from(SHRINK), min_size=1),
+    st.data(),
+)
 def test_several_rules_answer_as_each_does_alone(rows, rules, choice):
     counts = tally(*rows)
     shrinks = [Shrink(rule, choice.draw(st.sampled_from([0.5, 8.0, 32.0]))) for rule in rules]
     found = accepted_by_each(counts, shrinks, HALF)
-    assert [each.tolist() for each in found] == [accepted_types(counts, each, HALF).tolist() for each in shrinks]
+    assert [each.tolist() for each in found] == [
+        accepted_types(counts, each, HALF).tolist() for each in shrinks
+    ]
 
 
 @pytest.mark.parametrize("rule", SHRINK)

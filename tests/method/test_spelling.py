@@ -1,4 +1,6 @@
-"""Formulas of bounded size in every language, on every combination of values; random ones are in test_agreement."""
+"""Formulas of bounded size in every language, on every combination of values; random ones are in
+test_agreement.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,18 @@ TREES: list[Formula] = [
     And(Symbol(0), Not(Symbol(0))),
     Or(Symbol(1), Not(Symbol(1))),
 ]
-"""The last two are constant: there are no shorter ones, because formulas have no symbol for true and false."""
+"""The last two are constant: there are no shorter ones, because formulas have no symbol for true
+and false.
+"""
 
 
 def rows() -> list[dict[str, Any]]:
     """Return every combination of values, missing ones too."""
     ages, towns, flags = (None, 38.0, 38.5, 39.0), (None, "O'Hara", "Bonn"), (None, True, False)
-    return [{"age": age, "town": town, "smoker": flag} for age, town, flag in itertools.product(ages, towns, flags)]
+    return [
+        {"age": age, "town": town, "smoker": flag}
+        for age, town, flag in itertools.product(ages, towns, flags)
+    ]
 
 
 def truth(tree: Formula) -> list[bool]:
@@ -81,14 +88,18 @@ def test_sql_says_what_the_tree_says(tree: Formula) -> None:
     with duckdb.connect() as connection:
         connection.register("people", table)
         found = connection.sql(export_sql(model_of(tree), table="people")).fetchall()
-        chosen = connection.sql(f"SELECT count(*) FROM people WHERE {export_sql(model_of(tree))}").fetchall()
+        chosen = connection.sql(
+            f"SELECT count(*) FROM people WHERE {export_sql(model_of(tree))}"
+        ).fetchall()
     assert [row[-1] for row in found] == truth(tree)
     assert chosen == [(sum(truth(tree)),)]
 
 
 @pytest.mark.parametrize("tree", TREES, ids=str)
 def test_pmml_is_one_valid_rule_that_says_what_the_tree_says(tree: Formula) -> None:
-    etree = pytest.importorskip("lxml.etree", reason="lxml, which checks XML by a schema, is not installed")
+    etree = pytest.importorskip(
+        "lxml.etree", reason="lxml, which checks XML by a schema, is not installed"
+    )
     document = export_pmml(model_of(tree))
     etree.XMLSchema(etree.parse(str(SCHEMA))).assertValid(etree.fromstring(document.encode()))
     assert document.count("<SimpleRule") == 1
@@ -97,14 +108,20 @@ def test_pmml_is_one_valid_rule_that_says_what_the_tree_says(tree: Formula) -> N
 
 
 def test_the_rule_of_a_tree_has_the_rows_that_it_accepts() -> None:
-    assert 'recordCount="5" nbCorrect="4" confidence="0.8"' in export_pmml(model_of(And(Symbol(0), Symbol(1))))
+    assert 'recordCount="5" nbCorrect="4" confidence="0.8"' in export_pmml(
+        model_of(And(Symbol(0), Symbol(1)))
+    )
 
 
 def test_text_and_latex_follow_the_tree() -> None:
     model = model_of(TREES[2])
-    assert export_text(model) == 'y is true if\n   not (age > 38.5 and (town = "O\'Hara" or not smoker))'
+    assert (
+        export_text(model)
+        == 'y is true if\n   not (age > 38.5 and (town = "O\'Hara" or not smoker))'
+    )
     assert export_latex(model) == (
-        "\\begin{align*}\n\\text{y} = \\text{true} \\iff {} & \\lnot (\\text{age} > 38.5 \\land (\\text{town} = "
+        "\\begin{align*}\n\\text{y} = \\text{true} \\iff {} & \\lnot (\\text{age} > 38.5 "
+        "\\land (\\text{town} = "
         "\\text{O\\textquotesingle{}Hara} \\lor \\lnot \\text{smoker}))\n\\end{align*}"
     )
     assert export_text(model_of(TREES[6])) == "y is true for no row"
@@ -114,4 +131,6 @@ def test_text_and_latex_follow_the_tree() -> None:
 def test_a_negation_over_values_that_may_be_missing_has_a_note() -> None:
     assert "where a value is missing" in export_text(model_of(TREES[2], missing="indicator"))
     assert "where a value is missing" not in export_text(model_of(TREES[0], missing="indicator"))
-    assert "where a value is missing" not in export_text(model_of(Not(Symbol(3)), missing="indicator"))
+    assert "where a value is missing" not in export_text(
+        model_of(Not(Symbol(3)), missing="indicator")
+    )

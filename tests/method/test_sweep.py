@@ -1,4 +1,6 @@
-"""The sweep: every prefix of every ranking, the smallest ell within a point of the best, ties to the first."""
+"""The sweep: every prefix of every ranking, the smallest ell within a point of the best, ties to
+the first.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,18 @@ def chosen_ell(corrects: list[int], rows: int, tolerance: float, rule: str = "to
     ).ell
 
 
-def ranked(order: list[int], train: tuple[Bools, Bools], validation: tuple[Bools, Bools]) -> RankedCounts:
+def ranked(
+    order: list[int], train: tuple[Bools, Bools], validation: tuple[Bools, Bools]
+) -> RankedCounts:
     (holds, target), (val_holds, val_target) = train, validation
-    return RankedCounts(tuple(order), tally(holds[:, order], target), tally(val_holds[:, order], val_target))
+    return RankedCounts(
+        tuple(order), tally(holds[:, order], target), tally(val_holds[:, order], val_target)
+    )
 
 
-def plain_correct(order: list[int], train: tuple[Bools, Bools], validation: tuple[Bools, Bools]) -> int:
+def plain_correct(
+    order: list[int], train: tuple[Bools, Bools], validation: tuple[Bools, Bools]
+) -> int:
     """The judge: look up each validation row's type among the training rows."""
     seen: dict[tuple[bool, ...], list[bool]] = {}
     for row, q in zip(train[0][:, order].tolist(), train[1].tolist(), strict=True):
@@ -64,14 +72,27 @@ def test_every_step_is_the_best_ranking_on_the_validation_rows(rows, choice):
         correct = {name: plain_correct(orders[name][: s.ell], train, validation) for name in names}
         best = next(name for name in names if correct[name] == max(correct.values()))
         assert dict(s.correct_by_rank) == correct
-        assert (s.rank, s.correct, s.attributes) == (best, correct[best], tuple(orders[best][: s.ell]))
+        assert (s.rank, s.correct, s.attributes) == (
+            best,
+            correct[best],
+            tuple(orders[best][: s.ell]),
+        )
 
 
-@given(st.lists(st.integers(0, 1000), min_size=1, max_size=10), st.integers(0, 1000), st.integers(0, 100))
+@given(
+    st.lists(st.integers(0, 1000), min_size=1, max_size=10),
+    st.integers(0, 1000),
+    st.integers(0, 100),
+)
 def test_the_smallest_ell_within_the_tolerance_of_the_best_is_chosen(corrects, more, percent):
     rows = max(corrects) + more
     steps = steps_of(corrects, rows)
-    chosen = choose(steps, Judging(tolerance=percent / 100), distinct_rows=rows, validation_per_train=Fraction(3, 7))
+    chosen = choose(
+        steps,
+        Judging(tolerance=percent / 100),
+        distinct_rows=rows,
+        validation_per_train=Fraction(3, 7),
+    )
     allowed = Fraction(percent, 100)
     within = [s for s in steps if rows == 0 or Fraction(max(corrects) - s.correct, rows) <= allowed]
     assert chosen is within[0]
@@ -115,7 +136,10 @@ def test_rankings_that_tie_go_to_the_first_of_the_list(names):
 def test_a_better_ranking_wins_over_an_earlier_one():
     target = np.array([True, False, True, False])
     holds = np.array([[True, True, False, False], [True, False, True, False]]).T
-    rankings = {name: [ranked(order, (holds, target), (holds, target))] for name, order in (("f", [0]), ("chi2", [1]))}
+    rankings = {
+        name: [ranked(order, (holds, target), (holds, target))]
+        for name, order in (("f", [0]), ("chi2", [1]))
+    }
     chosen = sweep(rankings, Judging()).chosen
     assert (chosen.rank, chosen.attributes, chosen.correct) == ("chi2", (1,), 4)
 
@@ -123,7 +147,9 @@ def test_a_better_ranking_wins_over_an_earlier_one():
 def test_without_validation_rows_the_first_step_of_the_first_ranking_is_chosen():
     holds, target = np.ones((3, 2), bool), np.ones(3, bool)
     nothing = (holds[:0], target[:0])
-    found = sweep({name: [ranked([0, 1], (holds, target), nothing)] for name in ("chi2", "f")}, Judging())
+    found = sweep(
+        {name: [ranked([0, 1], (holds, target), nothing)] for name in ("chi2", "f")}, Judging()
+    )
     assert found.validation_rows == 0
     assert (found.chosen.ell, found.chosen.rank, found.chosen.correct) == (1, "chi2", 0)
 
@@ -143,7 +169,15 @@ def split_steps(*shares: list[float]) -> list[Step]:
     """Steps with so large a share right in each inner split."""
     exact = [tuple(Fraction(str(share)) for share in of_step) for of_step in shares]
     return [
-        Step(ell, "f", tuple(range(ell)), 0, {}, score=sum(by_split) / len(by_split), by_split=by_split)
+        Step(
+            ell,
+            "f",
+            tuple(range(ell)),
+            0,
+            {},
+            score=sum(by_split) / len(by_split),
+            by_split=by_split,
+        )
         for ell, by_split in enumerate(exact, start=1)
     ]
 
@@ -157,7 +191,11 @@ def test_a_loss_that_every_split_shows_is_not_given_up():
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=6),
+    st.lists(
+        st.tuples(st.integers(0, 100), st.integers(0, 100), st.integers(0, 100)),
+        min_size=1,
+        max_size=6,
+    ),
     st.integers(1, 300),
     st.integers(1, 99),
 )
@@ -165,7 +203,10 @@ def test_one_standard_error_of_a_loss_is_that_of_paired_splits(shares, rows, per
     steps = split_steps(*([share / 100 for share in of_step] for of_step in shares))
     per_train = Fraction(percent, 100 - percent)
     chosen = choose(
-        steps, Judging(tolerance=1.0, rule="standard_error"), distinct_rows=rows, validation_per_train=per_train
+        steps,
+        Judging(tolerance=1.0, rule="standard_error"),
+        distinct_rows=rows,
+        validation_per_train=per_train,
     )
     table = np.array(shares) / 100
     best = int(table.mean(axis=1).round(9).argmax())
@@ -190,9 +231,14 @@ def test_several_splits_are_judged_by_their_sum_and_the_final_ranking_is_taken(r
     found = sweep({"f": splits}, Judging(), final={"f": final}, distinct_rows=len(target))
     assert found.validation_rows == sum(len(target) - cut for cut in cuts)
     for s in found.steps:
-        correct = [plain_correct(order[: s.ell], *part) for order, part in zip(orders, parts, strict=True)]
+        correct = [
+            plain_correct(order[: s.ell], *part) for order, part in zip(orders, parts, strict=True)
+        ]
         assert s.correct == sum(correct)
-        shares = [Fraction(right, max(1, len(target) - cut)) for right, cut in zip(correct, cuts, strict=True)]
+        shares = [
+            Fraction(right, max(1, len(target) - cut))
+            for right, cut in zip(correct, cuts, strict=True)
+        ]
         assert s.by_split == tuple(shares)
         assert s.score == sum(shares) / 3
         assert s.attributes == final[: s.ell]
@@ -202,7 +248,10 @@ def test_several_splits_are_judged_by_their_sum_and_the_final_ranking_is_taken(r
 def test_each_step_goes_by_what_is_best_on_the_validation_rows(rows, choice):
     holds, target = rows
     cuts = [choice.draw(st.integers(0, len(target))) for _ in range(2)]
-    splits = [ranked(range(holds.shape[1]), (holds[:c], target[:c]), (holds[c:], target[c:])) for c in cuts]
+    splits = [
+        ranked(range(holds.shape[1]), (holds[:c], target[:c]), (holds[c:], target[c:]))
+        for c in cuts
+    ]
     shrinks = tuple(Shrink("parent", m) for m in choice.draw(st.permutations([0.5, 2.0, 8.0])))
     found = sweep({"f": splits}, Judging(shrinks=shrinks))
     alone = [sweep({"f": splits}, Judging(shrinks=(each,))) for each in shrinks]

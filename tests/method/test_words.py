@@ -27,7 +27,11 @@ from dnfscale.method.words import (
         (Above("a", "x", float("-inf")), "x > -inf", "x ≤ -inf"),
         (Above("a", "x", None), "x > nothing", "x ≤ nothing"),
         (Between("a", "bmi", 12.5, 30.0), "12.5 < bmi ≤ 30", "not (12.5 < bmi ≤ 30)"),
-        (Between("a", "mean radius", -np.inf, 1), '-inf < "mean radius" ≤ 1', 'not (-inf < "mean radius" ≤ 1)'),
+        (
+            Between("a", "mean radius", -np.inf, 1),
+            '-inf < "mean radius" ≤ 1',
+            'not (-inf < "mean radius" ≤ 1)',
+        ),
         (Between("a", "x", None, None), "x > nothing", "x ≤ nothing"),
         (Equals("a", "colour", "red"), "colour = red", "colour ≠ red"),
         (Equals("a", "colour", "dark red"), 'colour = "dark red"', 'colour ≠ "dark red"'),
@@ -52,7 +56,11 @@ def test_a_condition_reads_as_people_write_it(attribute, holds, negated):
 
 @given(st.one_of(st.integers(), st.floats(allow_nan=False)))
 def test_a_number_reads_back_as_itself(number):
-    assert float(number_text(number)) == number if isinstance(number, float) else int(number_text(number)) == number
+    assert (
+        float(number_text(number)) == number
+        if isinstance(number, float)
+        else int(number_text(number)) == number
+    )
 
 
 @given(st.text())
@@ -121,7 +129,10 @@ def test_a_range_says_what_its_cuts_say_together(asked):
     gathered = in_ranges([attribute for attribute, _ in asked], literals)
     assert sum(isinstance(part, Range) for part in gathered) <= 1
     for x in (None, *np.arange(-4, 4.5, 0.5)):
-        said = [is_so(*asked[part[0]], x) if isinstance(part, tuple) else within(part, x) for part in gathered]
+        said = [
+            is_so(*asked[part[0]], x) if isinstance(part, tuple) else within(part, x)
+            for part in gathered
+        ]
         assert all(said) == all(is_so(attribute, holds, x) for attribute, holds in asked)
 
 
@@ -134,5 +145,9 @@ def within(asked, x):
 
 
 def is_so(attribute, holds, x):
-    low, high = (attribute.value, np.inf) if isinstance(attribute, Above) else (attribute.low, attribute.high)
+    low, high = (
+        (attribute.value, np.inf)
+        if isinstance(attribute, Above)
+        else (attribute.low, attribute.high)
+    )
     return (x is not None and low < x <= high) == holds

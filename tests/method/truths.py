@@ -25,7 +25,11 @@ def truths(draw: st.DrawFn, *, max_ell: int, with_free: bool) -> Truth:
 def random_truth(ell: int, n_required: int, n_free: int = 0, seed: int = 0) -> Truth:
     """So many types to accept, and to answer at will."""
     order = np.random.default_rng(seed).permutation(1 << ell).tolist()
-    return Truth(ell, tuple(sorted(order[:n_required])), tuple(sorted(order[n_required : n_required + n_free])))
+    return Truth(
+        ell,
+        tuple(sorted(order[:n_required])),
+        tuple(sorted(order[n_required : n_required + n_free])),
+    )
 
 
 def assert_agrees(dnf: Dnf, truth: Truth) -> None:

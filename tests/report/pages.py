@@ -8,7 +8,9 @@ VOID = {"meta", "br", "wbr", "hr"}
 
 
 class Document(HTMLParser):
-    """A page taken apart: its elements in order, whether they close as they open, and the text in them."""
+    """A page taken apart: its elements in order, whether they close as they open, and the text in
+    them.
+    """
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

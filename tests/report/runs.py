@@ -1,4 +1,6 @@
-"""Runs made by hand for the tests of the report: small ones, whole ones, and one with hostile names."""
+"""Runs made by hand for the tests of the report: small ones, whole ones, and one with hostile
+names.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def made(name: str, result: dict[str, Any], model: dict[str, Any] | None = None)
     return Made({**result, "name": name}, model)
 
 
-def page_of(runs: Sequence[Made], failures: Sequence[tuple[str, str]] = (), *, title: str | None = None) -> str:
+def page_of(
+    runs: Sequence[Made], failures: Sequence[tuple[str, str]] = (), *, title: str | None = None
+) -> str:
     """Return the page of some runs."""
     return render_report([each.run for each in runs], failures, title=title)
 
@@ -66,7 +70,9 @@ def views_of(runs: Sequence[Made]) -> list[RunView]:
 
 
 def formula_record(names: list[str], *, swing: float = 0.0) -> dict[str, Any]:
-    """Return what a result says of a formula over some attributes: the first two, or not the last."""
+    """Return what a result says of a formula over some attributes: the first two, or not
+    the last.
+    """
     ell = len(names)
     terms = (Term(0b11, 0b11), Term(1 << (ell - 1), 0)) if ell > 2 else (Term(1, 1),)
     dnf = Dnf(terms)
@@ -76,7 +82,10 @@ def formula_record(names: list[str], *, swing: float = 0.0) -> dict[str, Any]:
         "rank": "f",
         "attributes": [{"name": name} for name in names],
         "formula": dnf.render(names),
-        "lines": [{"all": [{"attribute": i, "value": holds} for i, holds in term.literals]} for term in dnf.terms],
+        "lines": [
+            {"all": [{"attribute": i, "value": holds} for i, holds in term.literals]}
+            for term in dnf.terms
+        ],
         "terms": len(dnf.terms),
         "literals": dnf.n_literals,
         "minimized": {"status": "proven", "gap_literals": 0},
@@ -86,7 +95,9 @@ def formula_record(names: list[str], *, swing: float = 0.0) -> dict[str, Any]:
                 "rank": "f",
                 "attributes": names[:step],
                 "validation_accuracy": 0.7 + 0.02 * step + swing,
-                "by_rank": {rank: 0.7 + 0.02 * step + swing - 0.01 * i for i, rank in enumerate(_RANKS)},
+                "by_rank": {
+                    rank: 0.7 + 0.02 * step + swing - 0.01 * i for i, rank in enumerate(_RANKS)
+                },
             }
             for step in range(1, ell + 1)
         ],
@@ -99,16 +110,26 @@ def with_supports(formula: dict[str, Any], *supports: tuple[int, int]) -> dict[s
     return {**formula, "lines": [{**line, "n": n, "c": c} for line, (n, c) in pairs]}
 
 
-def study(name: str, attributes: list[str], *, folds: int = 10, test_rows: int = 20) -> dict[str, Any]:
+def study(
+    name: str, attributes: list[str], *, folds: int = 10, test_rows: int = 20
+) -> dict[str, Any]:
     """Return the result.json of a study of the ideal classifier method alone."""
-    accuracies = [0.8 + 0.02 * (fold % 5) if test_rows > 1 else float(fold % 3 > 0) for fold in range(folds)]
+    accuracies = [
+        0.8 + 0.02 * (fold % 5) if test_rows > 1 else float(fold % 3 > 0) for fold in range(folds)
+    ]
     return {
         "schema": "dnfscale.result/2",
         "name": name,
         "kind": "study",
         "seed": 0,
         "profile": "paper",
-        "data": {"rows": 200, "rows_dropped": 5, "columns": 9, "attributes": 12, "positive_rows": 80},
+        "data": {
+            "rows": 200,
+            "rows_dropped": 5,
+            "columns": 9,
+            "attributes": 12,
+            "positive_rows": 80,
+        },
         "methods": {
             "ideal": {
                 "accuracy_mean": statistics.fmean(accuracies),
@@ -121,11 +142,19 @@ def study(name: str, attributes: list[str], *, folds: int = 10, test_rows: int =
                         "validation_rows": 54,
                         "test_rows": test_rows,
                         "accuracy": accuracy,
-                        "formulas": [formula_record(attributes[: 3 + fold % 2] or attributes, swing=0.01 * (fold % 3))],
+                        "formulas": [
+                            formula_record(
+                                attributes[: 3 + fold % 2] or attributes, swing=0.01 * (fold % 3)
+                            )
+                        ],
                     }
                     for fold, accuracy in enumerate(accuracies)
                 ],
-                "model": {"rows": 200, "training_accuracy": 0.9, "formulas": [formula_record(attributes[:3])]},
+                "model": {
+                    "rows": 200,
+                    "training_accuracy": 0.9,
+                    "formulas": [formula_record(attributes[:3])],
+                },
             }
         },
         "timing": {
@@ -135,7 +164,12 @@ def study(name: str, attributes: list[str], *, folds: int = 10, test_rows: int =
             "methods_s": {"ideal": 0.5},
             "phases_s": {"bin rows": 0.2},
         },
-        "environment": {"dnfscale": "0.1.0", "python": "3.11", "engine": "serial", "dataset": "/data/some.parquet"},
+        "environment": {
+            "dnfscale": "0.1.0",
+            "python": "3.11",
+            "engine": "serial",
+            "dataset": "/data/some.parquet",
+        },
     }
 
 
@@ -163,7 +197,12 @@ def model(attributes: list[str]) -> dict[str, Any]:
             {"type": [True, True, True], "n": 30, "c": 21},
         ],
         "formula": record["formula"],
-        "certificate": {"rows": 200, "delta": 0.05, "epsilon": 0.2065, "chosen_on_the_same_rows": True},
+        "certificate": {
+            "rows": 200,
+            "delta": 0.05,
+            "epsilon": 0.2065,
+            "chosen_on_the_same_rows": True,
+        },
         "provenance": {"dnfscale": "0.1.0", "name": "x", "seed": 0, "rows": 200},
     }
 
@@ -171,14 +210,22 @@ def model(attributes: list[str]) -> dict[str, Any]:
 def with_baselines(result: dict[str, Any]) -> dict[str, Any]:
     """Add baselines, their comparisons and their times to a study."""
     folds = result["methods"]["ideal"]["folds"]
-    params = {"max_depth": None, "n_estimators": 120, "learning_rate": 0.012345678, "bootstrap": True}
+    params = {
+        "max_depth": None,
+        "n_estimators": 120,
+        "learning_rate": 0.012345678,
+        "bootstrap": True,
+    }
 
     def method(shift: float, **facts: Any) -> dict[str, Any]:
         accuracies = [min(1.0, max(0.0, fold["accuracy"] + shift)) for fold in folds]
         return {
             "accuracy_mean": statistics.fmean(accuracies),
             "accuracy_std": statistics.pstdev(accuracies),
-            "folds": [{"fold": fold, "accuracy": accuracy, **facts} for fold, accuracy in enumerate(accuracies)],
+            "folds": [
+                {"fold": fold, "accuracy": accuracy, **facts}
+                for fold, accuracy in enumerate(accuracies)
+            ],
         }
 
     tuning = {
@@ -204,11 +251,16 @@ def with_baselines(result: dict[str, Any]) -> dict[str, Any]:
             _comparison("xgboost", 0.03, 0.02),
             _comparison("one_rule", 0.05, 0.06),
         ],
-        "timing": {**result["timing"], "methods_s": {"ideal": 0.5, "random_forest": 62.5, "xgboost": 41.0}},
+        "timing": {
+            **result["timing"],
+            "methods_s": {"ideal": 0.5, "random_forest": 62.5, "xgboost": 41.0},
+        },
     }
 
 
-def with_sizes(result: dict[str, Any], *, proved: bool = True, exact: bool = True) -> dict[str, Any]:
+def with_sizes(
+    result: dict[str, Any], *, proved: bool = True, exact: bool = True
+) -> dict[str, Any]:
     """Add the formula-size method to a study: formulas of size three over its first attributes."""
     ideal = result["methods"]["ideal"]
     names = [attribute["name"] for attribute in ideal["model"]["formulas"][0]["attributes"]]
@@ -265,13 +317,19 @@ def fit_run() -> Made:
     """A fit: no folds, nothing tested."""
     result = study("fit", ["age", "sex", "smoker"])
     ideal = {**result["methods"]["ideal"], "accuracy_mean": None, "accuracy_std": None, "folds": []}
-    return made("fit", {**result, "kind": "fit", "methods": {"ideal": ideal}}, model(["age", "sex", "smoker"]))
+    return made(
+        "fit",
+        {**result, "kind": "fit", "methods": {"ideal": ideal}},
+        model(["age", "sex", "smoker"]),
+    )
 
 
 def paper_run(dataset: str = "heart_disease", name: str = "heart-disease") -> Made:
     """A study with baselines of one of the paper's datasets."""
     attributes = ["caa_0", "thall_2", "oldpeak_above_median", "cp_0"]
-    return made(name, from_paper(with_baselines(study(name, attributes)), dataset), model(attributes))
+    return made(
+        name, from_paper(with_baselines(study(name, attributes)), dataset), model(attributes)
+    )
 
 
 def sized_run(attributes: Sequence[str] = ("caa_0", "thall_2", "cp_0"), **found: bool) -> Made:
@@ -298,8 +356,12 @@ def hostile_run() -> Made:
     return made("hostile", result, {**record, "target": HOSTILE[0], "positive": [HOSTILE[6]]})
 
 
-def certificate(rows: int, *, own: bool = False, share: float = 0.6, excess: float = 0.032) -> dict[str, Any]:
-    """Return a certificate as results and models hold it; own says that its rows chose the attributes."""
+def certificate(
+    rows: int, *, own: bool = False, share: float = 0.6, excess: float = 0.032
+) -> dict[str, Any]:
+    """Return a certificate as results and models hold it; own says that its rows chose the
+    attributes.
+    """
     return {
         "rows": rows,
         "delta": 0.05,
@@ -314,7 +376,9 @@ def certificate(rows: int, *, own: bool = False, share: float = 0.6, excess: flo
         "certified_mass_at_least": share / 2,
         "excess_error_at_most": excess,
         "excess_error_before_rows": 0.5,
-        "terms": [{"n": 50, "c": 39, "confidence": 0.78, "low": 0.6, "high": 0.9, "certified_share": 1.0}],
+        "terms": [
+            {"n": 50, "c": 39, "confidence": 0.78, "low": 0.6, "high": 0.9, "certified_share": 1.0}
+        ],
     }
 
 
@@ -362,22 +426,35 @@ def labels_run(labels: Sequence[Any] = ("low", "middle", "high"), *, folds: int 
     ideal = result["methods"]["ideal"]
     for number, fold in enumerate(ideal["folds"]):
         fold["formulas"] = [
-            with_supports({"label": label, **formula_record(PLAIN[: 3 + (number + i) % 2])}, (30, 27), (12, 11))
+            with_supports(
+                {"label": label, **formula_record(PLAIN[: 3 + (number + i) % 2])},
+                (30, 27),
+                (12, 11),
+            )
             for i, label in enumerate(labels)
         ]
-        fold["confusion_matrix"] = [[8 if i == j else int((i + j) % 3 == 0) for j in range(k)] for i in range(k)]
+        fold["confusion_matrix"] = [
+            [8 if i == j else int((i + j) % 3 == 0) for j in range(k)] for i in range(k)
+        ]
     ideal["model"] = {
         "rows": 200,
         "formulas": [{"label": label, **formula_record(PLAIN[:3])} for label in labels],
     }
     sizes = [200 // k + (i < 200 % k) for i in range(k)]
     data = {**result["data"], "positive_rows": None}
-    data["classes"] = [{"label": label, "rows": rows} for label, rows in zip(labels, sizes, strict=True)]
+    data["classes"] = [
+        {"label": label, "rows": rows} for label, rows in zip(labels, sizes, strict=True)
+    ]
     record = {
         "schema": "dnfscale.classes/1",
         "target": "risk",
         "classes": [
-            {**model(PLAIN), "target": "risk", "positive": [label], "certificate": certificate(200, own=True)}
+            {
+                **model(PLAIN),
+                "target": "risk",
+                "positive": [label],
+                "certificate": certificate(200, own=True),
+            }
             for label in labels
         ],
     }
@@ -394,7 +471,14 @@ def labels_fit_run() -> Made:
 
 def suite_runs() -> list[Made]:
     """Runs of several kinds on one page."""
-    datasets = ("bank_marketing", "breast_cancer", "heart_disease", "hepatitis", "covertype", "congressional_voting")
+    datasets = (
+        "bank_marketing",
+        "breast_cancer",
+        "heart_disease",
+        "hepatitis",
+        "covertype",
+        "congressional_voting",
+    )
     return [
         *(paper_run(dataset, dataset.replace("_", "-")) for dataset in datasets),
         leave_one_out_run(),

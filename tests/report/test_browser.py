@@ -1,4 +1,6 @@
-"""The report in a real browser: nothing sticks out, nothing is fetched, nothing complains, in light and in dark."""
+"""The report in a real browser: nothing sticks out, nothing is fetched, nothing complains, in light
+and in dark.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,15 @@ class Browser:
         # Chromium reads commands from descriptor 3 and answers on 4.
         shell = f'exec "$0" "$@" 3<&{commands_in} 4>&{answers_out}'
         self._process = subprocess.Popen(
-            ["/bin/bash", "-c", shell, program, *_FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            [
+                "/bin/bash",
+                "-c",
+                shell,
+                program,
+                *_FLAGS,
+                f"--user-data-dir={profile}",
+                "about:blank",
+            ],
             pass_fds=(commands_in, answers_out),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -73,7 +83,9 @@ class Browser:
         self.events: list[dict[str, Any]] = []
         threading.Thread(target=self._listen, daemon=True).start()
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Log", "Network", "Security"):
             self.ask(f"{domain}.enable")
 
@@ -100,7 +112,9 @@ class Browser:
             self._until(lambda message: message.get("method") == "Page.loadEventFired")
 
     def value(self, expression: str) -> Any:
-        """Return what an expression is worth in the page; the page's policy does not bind the debugger."""
+        """Return what an expression is worth in the page; the page's policy does not bind the
+        debugger.
+        """
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
@@ -116,8 +130,17 @@ class Browser:
     def press(self, key: str, code: int) -> None:
         """Press and release a key."""
         text = {"text": "\r"} if key == "Enter" else {}
-        self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
-        self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+        self.ask(
+            "Input.dispatchKeyEvent",
+            type="keyDown",
+            key=key,
+            code=key,
+            windowsVirtualKeyCode=code,
+            **text,
+        )
+        self.ask(
+            "Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code
+        )
 
     def happened(self, *methods: str) -> list[dict[str, Any]]:
         """Return the events of some kinds since the page was opened."""
@@ -256,7 +279,12 @@ def test_no_request_leaves_the_page(browser, page):
 def test_nothing_is_logged_thrown_or_asked(browser, page):
     browser.open(page, width=1280)
     browser.value(_UNFOLD)
-    kinds = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Page.javascriptDialogOpening")
+    kinds = (
+        "Log.entryAdded",
+        "Runtime.exceptionThrown",
+        "Runtime.consoleAPICalled",
+        "Page.javascriptDialogOpening",
+    )
     assert browser.happened(*kinds) == []
 
 
@@ -310,7 +338,10 @@ def test_on_a_phone_the_names_of_rows_stay_in_sight_beside_their_figures(browser
     found = browser.value(left)
     assert len(found) > 20
     assert all(0 <= each <= 2 for each in found)
-    widths = "[...document.querySelectorAll('.scroll tbody th')].map(each => each.offsetWidth / innerWidth)"
+    widths = (
+        "[...document.querySelectorAll('.scroll tbody th')].map(each => each.offsetWidth / "
+        "innerWidth)"
+    )
     assert max(browser.value(widths)) < 0.55
 
 
@@ -322,7 +353,9 @@ def test_the_keyboard_reaches_the_content_the_links_and_the_folds(browser, paper
     reached = set()
     for _ in range(60):
         browser.press("Tab", 9)
-        assert browser.value("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
+        assert (
+            browser.value("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
+        )
         reached.add(browser.value("document.activeElement.tagName"))
         if browser.value("document.activeElement.tagName === 'SUMMARY'"):
             break
@@ -335,7 +368,8 @@ def test_the_keyboard_reaches_the_content_the_links_and_the_folds(browser, paper
 def test_on_paper_everything_is_unfolded_and_the_ground_is_white(browser, paper_page, dark):
     browser.open(paper_page, width=800, dark=dark, media="print")
     shown = (
-        "[...document.querySelectorAll('details')].map(each => each.lastElementChild.getBoundingClientRect().height)"
+        "[...document.querySelectorAll('details')].map(each => "
+        "each.lastElementChild.getBoundingClientRect().height)"
     )
     heights = browser.value(shown)
     assert heights
@@ -358,7 +392,11 @@ def _pixels(png: bytes) -> bytes:
 
 
 def _luminance(colour: str) -> float:
-    """Return the relative luminance of a colour such as rgb(1, 2, 3), as the guidelines for web content define it."""
+    """Return the relative luminance of a colour such as rgb(1, 2, 3), as the guidelines for web
+    content define it.
+    """
     parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

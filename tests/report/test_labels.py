@@ -1,4 +1,6 @@
-"""What the report says of several labels, of classifiers that are explained, and of certificates."""
+"""What the report says of several labels, of classifiers that are explained, and
+of certificates.
+"""
 
 from __future__ import annotations
 
@@ -67,15 +69,25 @@ def test_the_confusion_of_all_folds_is_a_table_with_its_diagonal_in_another_shad
 def test_columns_of_many_or_long_labels_go_by_numbers_and_are_named_to_those_who_listen():
     assert not Labels(tuple(map(str, range(12)))).are_numbered
     assert not Labels(("barbera", "barolo", "grignolino")).are_numbered
-    assert Labels(("barbera", "barolo", "grignolino", "nebbiolo", "dolcetto", "freisa")).are_numbered
+    assert Labels(
+        ("barbera", "barolo", "grignolino", "nebbiolo", "dolcetto", "freisa")
+    ).are_numbered
     long = Labels(("a", "a name of a label that is far too long to stand above a column"))
     assert long.are_numbered
-    assert long.column(1).startswith('<span class="number" aria-hidden="true">2</span><span class="unseen">')
+    assert long.column(1).startswith(
+        '<span class="number" aria-hidden="true">2</span><span class="unseen">'
+    )
     assert "…" in long.row(1)
 
 
 def test_shades_are_none_for_nothing_and_darkest_for_all():
-    assert [shade("hit", share) for share in (0, 1e-9, 0.2, 0.21, 1)] == [None, "hit-1", "hit-1", "hit-2", "hit-5"]
+    assert [shade("hit", share) for share in (0, 1e-9, 0.2, 0.21, 1)] == [
+        None,
+        "hit-1",
+        "hit-1",
+        "hit-2",
+        "hit-5",
+    ]
 
 
 def test_stability_counts_folds_by_label():
@@ -129,22 +141,31 @@ def test_results_of_labels_that_record_less_are_reported(gone):
     page = page_of([made("x", result, None if gone in ("model", "everything") else run.model)])
     assert "84.0 %" in page
     # Without the labels of the data nothing says whose rows the lines of a matrix are.
-    assert ("Which labels are taken for which?" in page) is (gone not in ("data", "confusion", "everything"))
+    assert ("Which labels are taken for which?" in page) is (
+        gone not in ("data", "confusion", "everything")
+    )
 
 
 def test_fidelity_comes_first_and_says_what_it_is():
     text = text_of(distill_run())
-    assert text.index("Fidelity: answers as the classifier84.0 %± 2.8 over 10 folds") < text.index("By this formula")
-    assert "By this formula, the classifier answers yes when at least one of these 2 lines holds" in text
+    assert text.index("Fidelity: answers as the classifier84.0 %± 2.8 over 10 folds") < text.index(
+        "By this formula"
+    )
+    assert (
+        "By this formula, the classifier answers yes when at least one of these 2 lines holds"
+        in text
+    )
     assert "Otherwise it answers no." in text
     assert "50 rows, 78 % answered yes" in text
     assert "validation fidelity, %" in text
     outcome = views_of([distill_run()])[0].result
     assert accuracy_words(outcome) == [
-        "Formulas learned this way, each tested on rows it had not seen, answered as the classifier does for 84.0 % of "
+        "Formulas learned this way, each tested on rows it had not seen, answered as the "
+        "classifier does for 84.0 % of "
         "them on average (10 folds, from 80.0 % to 88.0 %, standard deviation 2.8 points).",
         "This is the fidelity: how well the formula stands in for the classifier, right or wrong.",
-        "Against the truth, the formula is right for 81.0 % of these rows and the classifier for 93.0 %; if it was "
+        "Against the truth, the formula is right for 81.0 % of these rows and the "
+        "classifier for 93.0 %; if it was "
         "trained on some of them, it looks better here than it is.",
     ]
     [compared] = comparison_words(outcome)
@@ -154,7 +175,10 @@ def test_fidelity_comes_first_and_says_what_it_is():
 def test_where_the_truth_is_not_known_no_accuracy_is_told():
     page = page_of([distill_run(known=False)])
     text = Document(page).text
-    assert "How often either of them is right was not measured: the true answers are not known." in text
+    assert (
+        "How often either of them is right was not measured: the true answers are not known."
+        in text
+    )
     assert "Accuracy of the" not in text
     assert "failed" not in text
     assert 'id="accuracy"' not in page
@@ -165,7 +189,10 @@ def test_where_the_truth_is_not_known_no_accuracy_is_told():
 def test_the_certificates_of_folds_are_summed_up_as_promises_and_the_models_is_none():
     text = text_of(certified_run())
     promises, described = text.split("The formula of all rows")[-2:]
-    assert "checked on its own test rows (20 a fold), which had no part in choosing it, so these" in promises
+    assert (
+        "checked on its own test rows (20 a fold), which had no part in choosing it, so these"
+        in promises
+    )
     assert "Test rows with a certified answer, %40.062.585.0" in promises
     assert "All cases with a certified answer: at least, %20.031.242.5" in promises
     assert "same attributes: at most, %10.014.619.1" in promises
@@ -177,14 +204,21 @@ def test_the_certificates_of_folds_are_summed_up_as_promises_and_the_models_is_n
 
 
 def test_promises_are_not_rounded_in_their_favour():
-    record = {**certificate(50), "certified_mass_at_least": 0.51299, "excess_error_at_most": 0.03201}
+    record = {
+        **certificate(50),
+        "certified_mass_at_least": 0.51299,
+        "excess_error_at_most": 0.03201,
+    }
     first, second = certified_words(read_certificate(record))
     assert first.endswith("which hold 60.0 % of the rows, and at least 51.2 % of the population.")
     assert "at most 3.3 % more" in second
     record = {**record, "excess_error_at_most": 1.0, "types_refuted": 1}
     assert certified_words(read_certificate(record))[1:] == [
         "For 1 the opposite answer is certified to be better.",
-        "The rows are too few to say how much better another formula of the same attributes could be.",
+        (
+            "The rows are too few to say how much better another formula of the same "
+            "attributes could be."
+        ),
     ]
 
 
@@ -216,7 +250,9 @@ def test_an_older_certificate_still_warns_and_tells_the_theorem():
 
 
 def three_kinds(n: int = 120) -> dict[str, list[object]]:
-    """A table of three labels that two columns tell apart, one of them with a name that is no good."""
+    """A table of three labels that two columns tell apart, one of them with a name that is no
+    good.
+    """
     kinds = ["<b>red</b>", "green", "blue"]
     return {
         "x": [float(i % 3 == 0) * 5 + i % 2 for i in range(n)],
@@ -232,12 +268,16 @@ def test_a_job_of_several_labels_writes_its_report_alone_and_in_a_suite(desk):
     page = (desk.folder() / "report.html").read_text(encoding="utf-8")
     assert "Which labels are taken for which?" in page
     assert "<b>" not in page
-    assert {"confusion.svg", "sweep-3.svg"} <= {file.name for file in (desk.folder() / "figures").iterdir()}
+    assert {"confusion.svg", "sweep-3.svg"} <= {
+        file.name for file in (desk.folder() / "figures").iterdir()
+    }
     desk.spec(name="again", file="again.toml", **several)
     suite = 'schema_version = 1\nname = "both"\nkind = "suite"\njobs = ["job.toml", "again.toml"]\n'
     ended = desk.here("run", desk.spec(suite + '[cluster]\nkind = "serial"\n', file="suite.toml"))
     assert ended.code == 0, ended.err
     assert (desk.folder("both") / "tables" / "labels.csv").is_file()
     assert "3 formulas" in (desk.folder("both") / "report.html").read_text(encoding="utf-8")
-    assert desk.here("report", desk.folder(), desk.folder("both"), "--output", "joint.html").code == 0
+    assert (
+        desk.here("report", desk.folder(), desk.folder("both"), "--output", "joint.html").code == 0
+    )
     assert (desk.path / "joint.html").read_text(encoding="utf-8").count("<article") == 3

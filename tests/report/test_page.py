@@ -1,4 +1,6 @@
-"""The report: well formed, self-contained, safe whatever the names, and saying what the figures say."""
+"""The report: well formed, self-contained, safe whatever the names, and saying what the figures
+say.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,14 @@ from dnfscale.method import conditions as written
 from dnfscale.method.intervals import term_intervals
 from dnfscale.report.cards.curve import curve_of
 from dnfscale.report.cards.deciding import deciding_card
-from dnfscale.report.cards.formula import Support, chip, condition, conditions, exact_value, shown_formula
+from dnfscale.report.cards.formula import (
+    Support,
+    chip,
+    condition,
+    conditions,
+    exact_value,
+    shown_formula,
+)
 from dnfscale.report.charts import Axis, difference_axis, log_axis
 from dnfscale.report.formats import visible
 from dnfscale.report.markup import Html, element, name_of
@@ -68,7 +77,9 @@ PAGES = {
     "fit": lambda: page_of([fit_run()]),
     "leave-one-out": lambda: page_of([leave_one_out_run()]),
     "no-model": lambda: page_of([made("own", plain_run().result)]),
-    "refused-model": lambda: page_of([made("own", plain_run().result, {**model(PLAIN), "formula": HOSTILE[0]})]),
+    "refused-model": lambda: page_of(
+        [made("own", plain_run().result, {**model(PLAIN), "formula": HOSTILE[0]})]
+    ),
     "hostile": lambda: page_of([hostile_run()]),
     "hostile-suite": lambda: page_of(
         [hostile_run(), made(HOSTILE[6], hostile_run().result)],
@@ -129,11 +140,23 @@ def test_every_drawing_is_xml_with_a_name_and_a_description_or_hidden(page):
 def test_nothing_in_the_page_is_fetched_or_run(page):
     document = Document(page)
     tags = {tag for tag, _ in document.elements}
-    assert not tags & {"script", "img", "link", "iframe", "object", "embed", "base", "form", "image", "use"}
+    assert not tags & {
+        "script",
+        "img",
+        "link",
+        "iframe",
+        "object",
+        "embed",
+        "base",
+        "form",
+        "image",
+        "use",
+    }
     for tag, attributes in document.elements:
-        assert not any(name.startswith("on") or name in {"src", "srcset", "style", "action"} for name in attributes), (
-            tag
-        )
+        assert not any(
+            name.startswith("on") or name in {"src", "srcset", "style", "action"}
+            for name in attributes
+        ), tag
         assert attributes.get("href", "#").startswith("#")
     style = re.search(r"<style>(.*?)</style>", page, flags=re.DOTALL)[1]
     assert "url(" not in style
@@ -145,10 +168,17 @@ def test_no_address_with_a_scheme_is_in_the_page(page):
 
 
 def test_the_policy_allows_the_one_style_sheet_and_nothing_else(page):
-    [policy] = [m["content"] for m in Document(page).all("meta") if m.get("http-equiv") == "Content-Security-Policy"]
+    [policy] = [
+        m["content"]
+        for m in Document(page).all("meta")
+        if m.get("http-equiv") == "Content-Security-Policy"
+    ]
     style = re.search(r"<style>(.*?)</style>", page, flags=re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert (
+        policy
+        == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
 
 
 def test_links_lead_somewhere_and_labels_name_something(page):
@@ -171,10 +201,16 @@ def test_headings_come_in_order_and_landmarks_are_there(page):
 
 def test_tables_have_captions_and_scopes_and_scroll_in_a_box_of_their_own(page):
     document = Document(page)
-    assert len(document.all("caption")) == len(document.all("table")) == page.count('class="scroll"')
+    assert (
+        len(document.all("caption")) == len(document.all("table")) == page.count('class="scroll"')
+    )
     assert all(cell.get("scope") in ("col", "row") for cell in document.all("th"))
-    boxes = [attributes for attributes in document.all("div") if attributes.get("class") == "scroll"]
-    assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes)
+    boxes = [
+        attributes for attributes in document.all("div") if attributes.get("class") == "scroll"
+    ]
+    assert all(
+        box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes
+    )
 
 
 def test_hostile_names_are_shown_and_do_nothing():
@@ -215,7 +251,11 @@ def quantity(text: str, measure: str) -> Quantity:
         (Above("a", "x", None), "x > nothing", "x ≤ nothing"),
         (Above("a", "day", quantity("2024-02-29", "date")), "day > 2024-02-29", "day ≤ 2024-02-29"),
         (Above("a", "price", quantity("9.5", "decimal[2]")), "price > 9.5", "price ≤ 9.5"),
-        (Above("a", Part("seen", Unit.HOUR, "UTC"), 17), "hour of seen (UTC) > 17", "hour of seen (UTC) ≤ 17"),
+        (
+            Above("a", Part("seen", Unit.HOUR, "UTC"), 17),
+            "hour of seen (UTC) > 17",
+            "hour of seen (UTC) ≤ 17",
+        ),
         (Between("a", "x", -math.inf, 2.5), "−∞ < x ≤ 2.5", "not (−∞ < x ≤ 2.5)"),
         (Between("a", "x", None, None), "x > nothing", "x ≤ nothing"),
         (Equals("a", "city", "Oslo"), "city = Oslo", "city ≠ Oslo"),
@@ -225,7 +265,11 @@ def quantity(text: str, measure: str) -> Quantity:
         (Equals("a", "k", 3), "k = 3", "k ≠ 3"),
         (Equals("a", "city", True), "city", "not city"),
         (Equals("a", "city", False), "city = false", "city ≠ false"),
-        (Equals("a", Part("seen", Unit.WEEKDAY), "Monday"), "weekday of seen = Monday", "weekday of seen ≠ Monday"),
+        (
+            Equals("a", Part("seen", Unit.WEEKDAY), "Monday"),
+            "weekday of seen = Monday",
+            "weekday of seen ≠ Monday",
+        ),
         (IsTrue("a", "flag", True), "flag", "not flag"),
         (IsTrue("a", "flag", False), "flag = false", "flag ≠ false"),
         (IsTrue("a", "sex", 2), "sex = 2", "sex ≠ 2"),
@@ -294,7 +338,9 @@ def test_an_interval_is_one_chip_and_its_not_is_a_word(literals, shown):
 )
 def test_two_cuts_of_a_date_or_decimal_are_one_chip(measure, low, high):
     attributes = [Above("a", "x", quantity(low, measure)), Above("b", "x", quantity(high, measure))]
-    assert [asked.text for asked in conditions(attributes, [(1, False), (0, True)])] == [f"{low} < x ≤ {high}"]
+    assert [asked.text for asked in conditions(attributes, [(1, False), (0, True)])] == [
+        f"{low} < x ≤ {high}"
+    ]
 
 
 def test_a_column_that_is_called_like_a_part_of_another_keeps_its_own_chip():
@@ -321,7 +367,9 @@ def test_each_line_has_its_rows_and_so_has_the_rest():
 
 
 def test_a_target_that_looks_like_a_comparison_is_denied_as_a_whole():
-    text = Document(page_of([made("x", fit_run().result, {**model(PLAIN), "target": "a = b"})])).text
+    text = Document(
+        page_of([made("x", fit_run().result, {**model(PLAIN), "target": "a = b"})])
+    ).text
     assert "Predict a = b = ill when" in text
     assert "Otherwise predict a = b ≠ ill." in text
 
@@ -355,7 +403,10 @@ def test_each_line_has_the_interval_of_terms_picked_by_the_same_rows():
 
 
 def test_counts_of_weights_and_models_without_counts_have_no_intervals():
-    for record in ({**model(["a", "b", "c"]), "weighted": True}, {**model(["a", "b", "c"]), "counts": []}):
+    for record in (
+        {**model(["a", "b", "c"]), "weighted": True},
+        {**model(["a", "b", "c"]), "counts": []},
+    ):
         assert not shown_formula(parse_model(record)).has_intervals
         assert "interval" not in Document(page_of([made("x", fit_run().result, record)])).text
 
@@ -367,11 +418,20 @@ def test_the_most_frequent_types_are_gone_through():
     text = re.sub(r"\s+", " ", Document(section.html).text)
     accepted, rejected = text.split("A row that it rejects")
     # Neither old nor of the value, and no smoker: the second line holds.
-    assert "age_above_median ≤ 14.97 and sex ≠ a <b> and smoker ≠ 1The answer is outcome = ill" in accepted
+    assert (
+        "age_above_median ≤ 14.97 and sex ≠ a <b> and smoker ≠ 1The answer is outcome = ill"
+        in accepted
+    )
     assert "because one line holds: smoker ≠ 1" in accepted.replace("holds:smoker", "holds: smoker")
     assert "40 of the 200 rows learned from are like this one; 75.0 % positive." in accepted
-    assert "would turn the answer:smoker = 1None of the 200 rows learned from is like that." in accepted
-    assert "age_above_median ≤ 14.97 and sex = a <b> and smoker = 1The answer is outcome ≠ ill" in rejected
+    assert (
+        "would turn the answer:smoker = 1None of the 200 rows learned from is like that."
+        in accepted
+    )
+    assert (
+        "age_above_median ≤ 14.97 and sex = a <b> and smoker = 1The answer is outcome ≠ ill"
+        in rejected
+    )
     assert "age_above_median > 14.97 is not so: age_above_median ≤ 14.97" in rejected
     assert "smoker ≠ 1 is not so: smoker = 1" in rejected
     assert "110 of the 200 rows learned from are like this one; 10.0 % positive." in rejected
@@ -384,7 +444,13 @@ def test_a_date_that_would_turn_the_answer_is_shown_with_its_parts():
     record = {
         **model(["a", "b", "c"]),
         "attributes": [
-            {"name": "late", "column": "d", "test": "above", "value": "2020-03-15", "measure": "date"},
+            {
+                "name": "late",
+                "column": "d",
+                "test": "above",
+                "value": "2020-03-15",
+                "measure": "date",
+            },
             {"name": "april", "column": "d", "part": "month", "test": "equals", "value": "April"},
         ],
         "terms": [[{"attribute": 1, "value": True}]],
@@ -398,14 +464,18 @@ def test_a_date_that_would_turn_the_answer_is_shown_with_its_parts():
     [view] = views_of([made("x", plain_run().result, record)])
     section = deciding_card(Place("", 2), view)
     assert section is not None
-    accepted, rejected = re.sub(r"\s+", " ", Document(section.html).text).split("A row that it rejects")
+    accepted, rejected = re.sub(r"\s+", " ", Document(section.html).text).split(
+        "A row that it rejects"
+    )
     # No row of April was before the cut; and a date that leaves April would stay after it.
     assert "would turn the answer:d > 2020-03-15 and month of d = April4 of the 16 rows" in rejected
     assert "would turn the answer:d > 2020-03-15 and month of d ≠ April3 of the 16 rows" in accepted
 
 
 def test_many_lines_of_an_example_are_folded():
-    attributes = [{"name": f"a{i}", "column": f"a{i}", "test": "true", "value": True} for i in range(9)]
+    attributes = [
+        {"name": f"a{i}", "column": f"a{i}", "test": "true", "value": True} for i in range(9)
+    ]
     terms = [[{"attribute": i, "value": True}] for i in range(9)]
     record = {
         **model(["a", "b", "c"]),
@@ -439,19 +509,25 @@ def test_there_are_no_examples_of_constant_formulas_and_of_models_without_counts
         ({"positive": []}, "positive must list at least one label"),
     ],
 )
-def test_a_model_file_that_is_refused_is_told_and_the_formula_is_that_of_the_result(changes, reason):
+def test_a_model_file_that_is_refused_is_told_and_the_formula_is_that_of_the_result(
+    changes, reason
+):
     run = made("own-data", plain_run().result, {**model(PLAIN), **changes})
     assert run.run.models == ()
     text = Document(page_of([run])).text
     assert "model.json cannot be used: " in text
     assert reason in text
-    assert "Predict positive when at least one of these 2 lines holds:age_above_median and sex" in text
+    assert (
+        "Predict positive when at least one of these 2 lines holds:age_above_median and sex" in text
+    )
     assert "How a row is decided" not in text
     assert figures_of([run]) == figures_of([plain_run()])
 
 
 def test_a_model_file_of_labels_that_is_refused_is_told_too():
-    run = made("x", labels_run().result, {"schema": "dnfscale.classes/1", "target": "risk", "classes": []})
+    run = made(
+        "x", labels_run().result, {"schema": "dnfscale.classes/1", "target": "risk", "classes": []}
+    )
     text = Document(page_of([run])).text
     assert "model.json cannot be used: classes must be at least two" in text
     assert "Predict the label with one formula for each label." in text
@@ -490,25 +566,40 @@ def test_what_is_known_of_the_length_of_a_formula_is_told(status, gap, words):
 
 def test_the_answer_comes_first_in_plain_words():
     text = Document(PAGES["paper"]()).text
-    assert text.index("Predict outcome = ill") < text.index("84.0 %") < text.index("Timing and environment")
+    assert (
+        text.index("Predict outcome = ill")
+        < text.index("84.0 %")
+        < text.index("Timing and environment")
+    )
     outcome = views_of([paper_run()])[0].result
     assert accuracy_words(outcome) == [
-        "Formulas learned this way, each tested on rows it had not seen, were right for 84.0 % of them on average "
+        "Formulas learned this way, each tested on rows it had not seen, were right for "
+        "84.0 % of them on average "
         "(10 folds, from 80.0 % to 88.0 %, standard deviation 2.8 points).",
         "Always giving the more frequent answer is right for 60.0 % of the rows.",
         "The paper reports 81.2 % ± 5 for its method on this dataset.",
     ]
     assert comparison_words(outcome) == [
-        "Random forest 86.0 %: no difference shown (the formula −2.0 points, 95 % interval −5.0 to +1.0).",
-        "XGBoost 81.0 %: the formula is more accurate (the formula +3.0 points, 95 % interval +1.0 to +5.0).",
-        "One rule 79.0 %: no difference shown (the formula +5.0 points, 95 % interval −1.0 to +11.0).",
+        (
+            "Random forest 86.0 %: no difference shown (the formula −2.0 points, 95 % interval "
+            "−5.0 to +1.0)."
+        ),
+        (
+            "XGBoost 81.0 %: the formula is more accurate (the formula +3.0 points, 95 % "
+            "interval +1.0 to +5.0)."
+        ),
+        (
+            "One rule 79.0 %: no difference shown (the formula +5.0 points, 95 % interval −1.0 "
+            "to +11.0)."
+        ),
     ]
 
 
 def test_leave_one_out_is_told_as_rows_that_came_out_right():
     outcome = views_of([leave_one_out_run()])[0].result
     assert accuracy_words(outcome)[0] == (
-        "Each of the 62 rows was left out in turn and predicted from the others: 41 came out right, 66.1 %."
+        "Each of the 62 rows was left out in turn and predicted from the others: 41 came "
+        "out right, 66.1 %."
     )
     text = Document(PAGES["leave-one-out"]()).text
     assert "leave-one-out" in text
@@ -542,7 +633,9 @@ def test_a_suite_comes_with_an_overview_and_a_part_for_each_run():
     page = PAGES["suite"]()
     document = Document(page)
     assert len(document.all("article")) == len(suite_runs())
-    assert document.text.index("At a glance") < document.text.index("dnfscale study · run bank-marketing")
+    assert document.text.index("At a glance") < document.text.index(
+        "dnfscale study · run bank-marketing"
+    )
     assert "1 job failed" in document.text
     assert "no such file" in document.text
     assert suite_words(views_of(suite_runs()))[:2] == [
@@ -584,7 +677,11 @@ def test_stability_counts_the_folds_of_each_attribute():
 def test_folds_that_failed_are_told_and_shown_with_their_error():
     run = paper_run()
     xgboost = run.result["methods"]["xgboost"]
-    xgboost["folds"] = [*xgboost["folds"][:8], {"fold": 8, "error": "lost <b>"}, {"fold": 9, "error": "lost <b>"}]
+    xgboost["folds"] = [
+        *xgboost["folds"][:8],
+        {"fold": 8, "error": "lost <b>"},
+        {"fold": 9, "error": "lost <b>"},
+    ]
     run.result["comparisons"] = []
     text = Document(page_of([run])).text
     assert "XGBoost 81.0 %: over 8 of 10 folds, the others failed." in text
@@ -607,14 +704,19 @@ def test_figures_are_svg_files_of_their_own():
     assert set(files) == {"accuracies", "differences", "runtimes", "sweep"}
     assert set(figures_of([plain_run()])) == {"accuracies", "runtimes", "sweep"}
     sweeps = {f"sweep-{number}" for number in range(1, 9)}
-    assert set(figures_of([labels_run(HOSTILE)])) == {"accuracies", "runtimes", "confusion"} | sweeps
+    assert (
+        set(figures_of([labels_run(HOSTILE)])) == {"accuracies", "runtimes", "confusion"} | sweeps
+    )
     assert set(figures_of(suite_runs())) == {"accuracies", "differences", "runtimes"}
     for text in files.values():
         root = ElementTree.fromstring(text)
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert float(root.get("height")) > 50
         assert "dark" not in text
-    for text in [*figures_of([hostile_run()]).values(), *figures_of([labels_run(HOSTILE)]).values()]:
+    for text in [
+        *figures_of([hostile_run()]).values(),
+        *figures_of([labels_run(HOSTILE)]).values(),
+    ]:
         ElementTree.fromstring(text)
 
 
@@ -631,13 +733,16 @@ def test_an_axis_keeps_every_value_inside():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.071, "0.07 s"), (2, "2.0 s"), (69, "69 s"), (2710, "45 min"), (9000, "2.5 h")]
+    ("seconds", "text"),
+    [(0.071, "0.07 s"), (2, "2.0 s"), (69, "69 s"), (2710, "45 min"), (9000, "2.5 h")],
 )
 def test_times_are_short_to_read(seconds, text):
     assert duration(seconds) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.04, "0.0"), (-0.04, "0.0"), (1.25, "+1.2"), (-3, "−3.0")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.04, "0.0"), (-0.04, "0.0"), (1.25, "+1.2"), (-3, "−3.0")]
+)
 def test_differences_have_a_sign_unless_they_are_none(value, text):
     assert signed(value) == text
 

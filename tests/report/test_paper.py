@@ -1,4 +1,6 @@
-"""The paper's figures, against values copied by hand from its figure, its tables and its appendix."""
+"""The paper's figures, against values copied by hand from its figure, its tables and
+its appendix.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from dnfscale.results.upgrade import parse_terms
 
 def read_terms(text: str) -> list[list[tuple[str, bool]]] | None:
     """Return the terms of a formula by the names of its attributes, which are plain words."""
-    names = [word for word in dict.fromkeys(re.findall(r"\w+", text)) if word not in ("not", "and", "or")]
+    names = [
+        word for word in dict.fromkeys(re.findall(r"\w+", text)) if word not in ("not", "and", "or")
+    ]
     terms = parse_terms(text, names)
     return terms and [[(names[i], holds) for i, holds in term] for term in terms]
 
@@ -78,7 +82,9 @@ def test_literature_is_given_for_ten_datasets():
 
 
 def test_formula_size_was_run_on_the_seven_uci_sets():
-    assert [name for name, entry in PAPER.items() if "formula_size" in entry.accuracies] == list(PAPER)[:7]
+    assert [name for name, entry in PAPER.items() if "formula_size" in entry.accuracies] == list(
+        PAPER
+    )[:7]
 
 
 def test_features_and_dimensions_are_those_of_table_1():
@@ -114,12 +120,20 @@ def test_run_times_are_those_of_the_appendix():
         (28, 37),
         (0, 19),
     ]
-    assert [entry.split_s for entry in PAPER.values()] == [60 * minute + second for minute, second in minutes]
+    assert [entry.split_s for entry in PAPER.values()] == [
+        60 * minute + second for minute, second in minutes
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "terms", "literals"),
-    [("bank_marketing", 1, 1), ("breast_cancer", 6, 15), ("hepatitis", 3, 3), ("electricity", 17, 78), ("colon", 1, 1)],
+    [
+        ("bank_marketing", 1, 1),
+        ("breast_cancer", 6, 15),
+        ("hepatitis", 3, 3),
+        ("electricity", 17, 78),
+        ("colon", 1, 1),
+    ],
 )
 def test_first_formulas_have_the_size_they_have_in_the_appendix(name, terms, literals):
     read = read_terms(PAPER[name].first_formula)

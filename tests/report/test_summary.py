@@ -34,7 +34,13 @@ def result(*, folds: int = 0, data: dict[str, int] = DATA, **changes: Any) -> Re
     scores = {"accuracy_mean": 0.9, "accuracy_std": 0.025, "ell_mean": 2.5}
     model = {"training_accuracy": 0.875, "formulas": [{**MODEL, **changes}]}
     ideal = {**scores, "folds": [{"fold": fold} for fold in range(folds)], "model": model}
-    head = {"schema": "dnfscale.result/2", "name": "job", "kind": "study", "seed": 0, "profile": "paper"}
+    head = {
+        "schema": "dnfscale.result/2",
+        "name": "job",
+        "kind": "study",
+        "seed": 0,
+        "profile": "paper",
+    }
     return parse_result({**head, "data": data, "methods": {"ideal": ideal}})
 
 
@@ -44,7 +50,10 @@ def explained(**changes: Any) -> str:
 
 
 def summary(*, attributes: list[str], terms: list[list[tuple[int, bool]]], **changes: Any) -> str:
-    found = [Term(sum(1 << i for i, _ in term), sum(1 << i for i, holds in term if holds)) for term in terms]
+    found = [
+        Term(sum(1 << i for i, _ in term), sum(1 << i for i, holds in term if holds))
+        for term in terms
+    ]
     tau = Vocabulary(tuple(IsTrue(name, name, True) for name in attributes))
     no_rows = tally(np.zeros((0, len(tau)), dtype=np.bool_), np.zeros(0, dtype=np.bool_))
     model = Model("y", (True,), tau, Dnf(tuple(found)), no_rows)
@@ -80,7 +89,9 @@ def test_a_gap_is_given_in_literals():
     assert "1 literal, at most 3 literals longer than the shortest; ranking f" in told
 
 
-@pytest.mark.parametrize(("answer", "frequent"), [("true", ""), ("false", ", the more frequent one")])
+@pytest.mark.parametrize(
+    ("answer", "frequent"), [("true", ""), ("false", ", the more frequent one")]
+)
 def test_a_constant_formula_comes_with_its_reason(answer, frequent):
     text = explained(formula=answer, literals=0, terms=int(answer == "true"))
     assert text == (
@@ -98,7 +109,9 @@ def test_cuts_are_told_by_their_values():
     run = plain_run()
     write_summary(run.read, run.run.models, "runs/job", out := io.StringIO())
     told = export_text(run.run.models[0]).splitlines()
-    assert [line.strip() for line in told] == [line.strip() for line in out.getvalue().splitlines()[2 : 2 + len(told)]]
+    assert [line.strip() for line in told] == [
+        line.strip() for line in out.getvalue().splitlines()[2 : 2 + len(told)]
+    ]
     assert " > " in out.getvalue()
 
 
@@ -110,15 +123,24 @@ def test_a_constant_formula_is_told_in_words(terms, rows):
 @pytest.mark.parametrize(
     ("objective", "words"),
     [
-        ({"name": "balanced_accuracy", "beta": None}, "71.0 % ± 2.0 balanced accuracy: learned for this"),
+        (
+            {"name": "balanced_accuracy", "beta": None},
+            "71.0 % ± 2.0 balanced accuracy: learned for this",
+        ),
         ({"name": "f_beta", "beta": 2.0}, "71.0 % ± 2.0 F-score with beta 2: learned for this"),
         (
             {"name": "cost", "beta": None, "threshold": 0.2},
-            "71.0 % ± 2.0 of the cost avoided, where a miss costs as much as 4 false alarms: learned for this",
+            (
+                "71.0 % ± 2.0 of the cost avoided, where a miss costs as much as 4 false "
+                "alarms: learned for this"
+            ),
         ),
         (
             {"name": "cost", "beta": None, "threshold": 0.75},
-            "71.0 % ± 2.0 of the cost avoided, where a false alarm costs as much as 3 misses: learned for this",
+            (
+                "71.0 % ± 2.0 of the cost avoided, where a false alarm costs as much as 3 "
+                "misses: learned for this"
+            ),
         ),
     ],
 )
@@ -136,7 +158,9 @@ def test_long_terms_are_wrapped_between_names():
     lines = text.splitlines()
     assert max(map(len, lines)) <= 100
     formula = " ".join(line.strip() for line in lines[3 : lines.index("", 3)])
-    assert formula == " and ".join(("" if i % 2 == 0 else "not ") + name for i, name in enumerate(names))
+    assert formula == " and ".join(
+        ("" if i % 2 == 0 else "not ") + name for i, name in enumerate(names)
+    )
 
 
 def test_a_study_ends_with_its_accuracy_beside_the_majority_and_where_the_files_are():
@@ -153,8 +177,9 @@ def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_sh
     lines = " ".join(out.getvalue().split())
     assert "compared Random forest 86.0 %: no difference shown (the formula −2.0 points," in lines
     assert (
-        "XGBoost 81.0 %: the formula is more accurate (the formula +3.0 points, 95 % interval +1.0 to +5.0)." in lines
-    )
+        "XGBoost 81.0 %: the formula is more accurate (the formula +3.0 points, 95 % "
+        "interval +1.0 to +5.0)."
+    ) in lines
     assert "One rule" not in lines
     assert max(map(len, out.getvalue().splitlines())) <= 100
     alone = plain_run()
@@ -163,7 +188,9 @@ def test_a_study_tells_how_its_baselines_fare_in_the_same_folds_and_what_that_sh
 
 
 def test_a_fit_says_that_its_accuracy_is_that_of_training():
-    assert "87.5 % on the rows it was learned from" in summary(attributes=["a"], terms=[[(0, True)]])
+    assert "87.5 % on the rows it was learned from" in summary(
+        attributes=["a"], terms=[[(0, True)]]
+    )
 
 
 def test_dropped_rows_are_told():
@@ -191,6 +218,9 @@ def test_a_formula_that_explains_a_classifier_is_told_with_its_fidelity():
     known, unknown = (io.StringIO(), io.StringIO())
     for out, run in ((known, distill_run()), (unknown, distill_run(known=False))):
         write_summary(run.read, run.run.models, "runs/job", out)
-        assert "fidelity   84.0 % ± 2.8 over 10 test folds: answers as the classifier\n" in out.getvalue()
+        assert (
+            "fidelity   84.0 % ± 2.8 over 10 test folds: answers as the classifier\n"
+            in out.getvalue()
+        )
     assert "accuracy   81.0 % of the formula, 93.0 % of the classifier\n" in known.getvalue()
     assert "accuracy" not in unknown.getvalue()

@@ -106,7 +106,11 @@ def test_the_first_formula_stands_beside_the_papers():
 
 def test_comparisons_say_in_words_what_their_interval_shows():
     table = tables_of(paper_run())["comparisons"]
-    assert column(table, "In words") == ["no difference shown", "Formula is more accurate", "no difference shown"]
+    assert column(table, "In words") == [
+        "no difference shown",
+        "Formula is more accurate",
+        "no difference shown",
+    ]
     assert [str(cell) for cell in column(table, "Difference")] == ["−2.0", "3.0", "5.0"]
 
 
@@ -117,7 +121,12 @@ def test_a_classifier_that_is_explained_stands_beside_its_formula():
     ]
     assert tables["accuracies"].header == ("Dataset", "Formula", "Classifier explained")
     tables = tables_of(distill_run(known=False))
-    assert [str(cell) for cell in tables["fidelities"].rows[0]] == ["explained", "84.0 ± 2.8", "None", "None"]
+    assert [str(cell) for cell in tables["fidelities"].rows[0]] == [
+        "explained",
+        "84.0 ± 2.8",
+        "None",
+        "None",
+    ]
     assert "accuracies" not in tables
 
 
@@ -147,12 +156,18 @@ def test_the_papers_figures_are_not_those_of_other_questions_to_its_data():
 
 
 def test_two_runs_of_one_dataset_go_by_their_own_names():
-    tables = tables_of(paper_run(name="first"), paper_run(name="second"), paper_run("hepatitis", "third"))
+    tables = tables_of(
+        paper_run(name="first"), paper_run(name="second"), paper_run("hepatitis", "third")
+    )
     assert column(tables["features"], "Dataset") == ["first", "second", "Hepatitis"]
 
 
 def test_csv_keeps_figures_whole_and_deviations_apart():
-    table = Table("t", ("name", "accuracy", "rows"), (("a", Figure(100 / 3, 1, 2.25), 1234), ("b", None, None)))
+    table = Table(
+        "t",
+        ("name", "accuracy", "rows"),
+        (("a", Figure(100 / 3, 1, 2.25), 1234), ("b", None, None)),
+    )
     assert to_csv(table) == "name,accuracy,accuracy deviation,rows\na,33.33333333,2.25,1234\nb,,,\n"
 
 
@@ -188,7 +203,8 @@ def test_latex_escapes_every_sign_that_commands():
     text = to_latex(Table("50 % & more", ("a_b",), ((r"\input{x} $y$ #1 ~^ <>|\"'`[*",),)))
     assert r"\caption{50 \% \& more}" in text
     assert (
-        r"\textbackslash{}input\{x\} \$y\$ \#1 \textasciitilde{}\textasciicircum{} \textless{}\textgreater{}\textbar{}"
+        r"\textbackslash{}input\{x\} \$y\$ \#1 \textasciitilde{}\textasciicircum{} "
+        r"\textless{}\textgreater{}\textbar{}"
         r"\textbackslash{}\symbol{34}\textquotesingle{}\textasciigrave{}{[}{*}" in text
     )
 

@@ -1,4 +1,6 @@
-"""result.json: written and read by the same class, its shares made of integers, and no damage let in."""
+"""result.json: written and read by the same class, its shares made of integers, and no damage let
+in.
+"""
 
 from __future__ import annotations
 
@@ -158,8 +160,16 @@ SIZED = sized_run().result["methods"]["formula_size"]["folds"][0]["sized"][0]
         ("methods.ideal.folds.0.formulas.0.lines.0.all.0.attribute", 9, "uses attribute 9 of 3"),
         ("methods.ideal.folds.0.accuracy", 1.5, "Expected `float` <= 1.0"),
         ("methods.ideal.folds.0.confusion_matrix", [[1, 2]], "a line and a column for each"),
-        ("methods.ideal.folds.0.formulas.0.lines.0", {"all": [], "n": 3, "c": 4}, "4 of 3 rows cannot be positive"),
-        ("methods.ideal.folds.0.sized", [SIZED, SIZED], "each of 2 formulas must have a label of its own"),
+        (
+            "methods.ideal.folds.0.formulas.0.lines.0",
+            {"all": [], "n": 3, "c": 4},
+            "4 of 3 rows cannot be positive",
+        ),
+        (
+            "methods.ideal.folds.0.sized",
+            [SIZED, SIZED],
+            "each of 2 formulas must have a label of its own",
+        ),
         ("methods.ideal.folds.0.correct", 21, "21 of 20 rows cannot be right"),
         ("methods.ideal.folds", {}, "Expected `array`, got `object`"),
         ("methods.ideal.model.formulas", None, "Expected `array`, got `null`"),
@@ -177,7 +187,9 @@ def test_a_damaged_part_is_told_and_where_it_is(path, value, message):
     for key in parents:
         place = place[int(key)] if key.isdigit() else place[key]
     place[int(last) if last.isdigit() else last] = value
-    with pytest.raises(DataError, match=f"expected a result, but it is damaged: .*{re.escape(message)}"):
+    with pytest.raises(
+        DataError, match=f"expected a result, but it is damaged: .*{re.escape(message)}"
+    ):
         parse_result(record)
 
 
@@ -187,9 +199,13 @@ def test_keys_of_later_versions_are_passed_over():
     assert parse_result({**record, "later": {"x": 1}}) == plain_run().read
 
 
-@pytest.mark.parametrize("schema", ["dnfscale.result/3", "dnfscale.suite/1", "something/1", None, 5])
+@pytest.mark.parametrize(
+    "schema", ["dnfscale.result/3", "dnfscale.suite/1", "something/1", None, 5]
+)
 def test_a_result_of_another_schema_is_refused(schema):
-    with pytest.raises(DataError, match=r"expected the result\.json of a study or a fit, schema dnfscale.result/2"):
+    with pytest.raises(
+        DataError, match=r"expected the result\.json of a study or a fit, schema dnfscale.result/2"
+    ):
         parse_result({**plain_run().result, "schema": schema})
     with pytest.raises(DataError, match="got schema None"):
         parse_result([])

@@ -19,7 +19,9 @@ def test_the_mean_is_exact_until_it_is_rounded_once(values):
 
 @given(SHARES)
 def test_the_deviation_is_that_of_the_population(values):
-    assert spread.deviation(values) == pytest.approx(np.std([float(value) for value in values]), abs=1e-9)
+    assert spread.deviation(values) == pytest.approx(
+        np.std([float(value) for value in values]), abs=1e-9
+    )
 
 
 @given(SHARES)

@@ -1,4 +1,6 @@
-"""Results of the first schema, as version 0.1.0 wrote them (in `first/`, without line breaks): read as ever."""
+"""Results of the first schema, as version 0.1.0 wrote them (in `first/`, without line breaks): read
+as ever.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,16 @@ def test_what_was_recorded_is_kept_and_what_was_not_is_null(case):
     assert list(new.methods) == list(old["methods"])
     for name, method in new.methods.items():
         record = old["methods"][name]
-        assert (method.accuracy_mean, method.accuracy_std) == (record["accuracy_mean"], record["accuracy_std"])
-        assert [fold.accuracy for fold in method.folds] == [fold.get("accuracy") for fold in record["folds"]]
-        assert all(fold.correct is None or fold.confusion_matrix is not None for fold in method.folds)
+        assert (method.accuracy_mean, method.accuracy_std) == (
+            record["accuracy_mean"],
+            record["accuracy_std"],
+        )
+        assert [fold.accuracy for fold in method.folds] == [
+            fold.get("accuracy") for fold in record["folds"]
+        ]
+        assert all(
+            fold.correct is None or fold.confusion_matrix is not None for fold in method.folds
+        )
         assert all(fold.confusion is None for fold in method.folds)
     assert parse_result(json.loads(result_text(new))) == new
 
@@ -57,9 +66,18 @@ def test_the_formulas_of_folds_are_lines_over_their_attributes(case):
         entries = record.get("classes", [record])
         for formula, entry in zip(fold.formulas, entries, strict=True):
             assert formula.lines is not None
-            literals = [tuple((each.attribute, each.value) for each in line.all) for line in formula.lines]
-            terms = [Term(sum(1 << i for i, _ in t), sum(1 << i for i, holds in t if holds)) for t in literals]
-            assert Dnf(tuple(terms)).render(formula.attribute_names) == formula.formula == entry["formula"]
+            literals = [
+                tuple((each.attribute, each.value) for each in line.all) for line in formula.lines
+            ]
+            terms = [
+                Term(sum(1 << i for i, _ in t), sum(1 << i for i, holds in t if holds))
+                for t in literals
+            ]
+            assert (
+                Dnf(tuple(terms)).render(formula.attribute_names)
+                == formula.formula
+                == entry["formula"]
+            )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -79,9 +97,15 @@ def test_weights_become_whole_numbers_of_the_unit_that_makes_them_so():
     assert new.data.weight is not None
     unit = new.data.weight.unit
     assert unit is not None
-    for fold, record in zip(new.methods["ideal"].folds, old["methods"]["ideal"]["folds"], strict=True):
+    for fold, record in zip(
+        new.methods["ideal"].folds, old["methods"]["ideal"]["folds"], strict=True
+    ):
         lines = fold.formulas[0].lines or ()
-        told = [(line.n / unit, line.c / unit) for line in lines if line.n is not None and line.c is not None]
+        told = [
+            (line.n / unit, line.c / unit)
+            for line in lines
+            if line.n is not None and line.c is not None
+        ]
         assert told == [(count["n"], count["c"]) for count in record["term_weights"]]
 
 
@@ -98,7 +122,12 @@ def test_weights_become_whole_numbers_of_the_unit_that_makes_them_so():
 )
 def test_a_unit_is_found_for_decimals_and_for_binary_fractions(weight, total, unit):
     record = first("fit")
-    record["data"]["weight"] = {"column": "w", "total": total, "positive": weight, "rows_without": 0}
+    record["data"]["weight"] = {
+        "column": "w",
+        "total": total,
+        "positive": weight,
+        "rows_without": 0,
+    }
     model = record["methods"]["ideal"]["model"]
     del model["term_counts"]
     model["term_weights"] = [{"n": weight, "c": 0.0}]
@@ -115,14 +144,20 @@ def test_the_lines_of_weighted_folds_have_their_support_on_the_page():
     text = text_of(parse_result(old), first("weights", "model"))
     for fold in old["methods"]["ideal"]["folds"]:
         for count in fold["term_weights"]:
-            assert f"weight {count['n']:,.1f}, {100 * count['c'] / count['n']:.0f} % positive" in text
+            assert (
+                f"weight {count['n']:,.1f}, {100 * count['c'] / count['n']:.0f} % positive" in text
+            )
     assert "interval" not in text.split("The formula of each fold")[-1].split("How stable")[0]
 
 
 def test_a_result_with_the_least_that_a_result_can_have_is_reported():
     bare = {"schema": "dnfscale.result/1", "name": "bare", "methods": {}}
     assert "bare" in text_of(parse_result(bare), None)
-    ideal = {"accuracy_mean": 0.5, "accuracy_std": 0.1, "folds": [{"accuracy": 0.5}, {"accuracy": 0.5}]}
+    ideal = {
+        "accuracy_mean": 0.5,
+        "accuracy_std": 0.1,
+        "folds": [{"accuracy": 0.5}, {"accuracy": 0.5}],
+    }
     old = {"schema": "dnfscale.result/1", "name": "old", "methods": {"ideal": ideal}}
     assert "50.0 %" in text_of(parse_result(old), None)
 

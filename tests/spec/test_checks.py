@@ -28,7 +28,9 @@ def test_cuts_are_written_as_texts_unless_they_are_numbers():
     assert list(map(written_cut, given)) == written
 
 
-@pytest.mark.parametrize("given", [[18, 65], {"age": 50}, {"age": []}, {"age": "50"}, {"age": range(32)}, None])
+@pytest.mark.parametrize(
+    "given", [[18, 65], {"age": 50}, {"age": []}, {"age": "50"}, {"age": range(32)}, None]
+)
 def test_given_cuts_that_are_no_table_of_columns_and_lists_are_refused(given):
     with pytest.raises(ValueError, match="a table of columns and up to 31 cuts each"):
         given_cuts(given)

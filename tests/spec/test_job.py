@@ -151,7 +151,9 @@ WRONG_VALUES: dict[str, list[Any]] = {
 
 
 def with_value(key: str, value: Any) -> tuple[str, int]:
-    """A spec in which one key has the value, after a few lines of its own, and the line on which the key stands."""
+    """A spec in which one key has the value, after a few lines of its own, and the line on which
+    the key stands.
+    """
     document: dict[str, Any] = {"data": {"path": "t.parquet", "target": "y"}, "schema_version": 1}
     *tables, last = key.split(".")
     table = document
@@ -210,16 +212,34 @@ def test_the_spec_of_the_design_is_read_as_it_stands(desk):
 
 def test_keys_that_are_left_out_have_the_defaults_of_the_design(desk):
     least, design = read_spec(desk.spec(LEAST)), read_spec(desk.spec(DESIGN, file="design.toml"))
-    settled = ["kind", "seed", "data.missing", "booleanize.cuts", "select.rank", "select.max_ell", "select.validation"]
-    settled += ["select.tolerance", "formula.unseen", "formula.minimize", "cluster.kind", "cluster.workers"]
+    settled = [
+        "kind",
+        "seed",
+        "data.missing",
+        "booleanize.cuts",
+        "select.rank",
+        "select.max_ell",
+        "select.validation",
+    ]
+    settled += [
+        "select.tolerance",
+        "formula.unseen",
+        "formula.minimize",
+        "cluster.kind",
+        "cluster.workers",
+    ]
     settled += ["cluster.memory_limit", "output.dir"]
-    assert {key: least.values[key] for key in settled} == {key: design.values[key] for key in settled}
+    assert {key: least.values[key] for key in settled} == {
+        key: design.values[key] for key in settled
+    }
 
 
 def test_each_job_of_the_project_is_a_valid_spec():
     specs = [ROOT / "jobs" / "quickstart.toml", *sorted((ROOT / "jobs" / "paper").glob("*.toml"))]
     assert len(specs) == 13
-    assert len({read_spec(file).name for file in specs}) == len(specs), "two jobs would share a folder"
+    assert len({read_spec(file).name for file in specs}) == len(specs), (
+        "two jobs would share a folder"
+    )
 
 
 def test_the_keys_of_the_design_are_all_known():
@@ -227,8 +247,16 @@ def test_the_keys_of_the_design_are_all_known():
 
 
 def test_no_key_takes_a_truth_value_for_a_number():
-    numbers = {key for key in KEYS if any(takes(key, number) for number in (1, 2, 10, 0.5))} - {"data.positive"}
-    assert {"seed", "select.max_ell", "folds.outer", "cluster.workers", "select.tolerance"} <= numbers
+    numbers = {key for key in KEYS if any(takes(key, number) for number in (1, 2, 10, 0.5))} - {
+        "data.positive"
+    }
+    assert {
+        "seed",
+        "select.max_ell",
+        "folds.outer",
+        "cluster.workers",
+        "select.tolerance",
+    } <= numbers
     assert not {key for key in numbers if takes(key, True) or takes(key, False)}
 
 
@@ -248,7 +276,9 @@ def test_no_key_takes_a_list_of_lists(desk, key):
     assert message.endswith(", got [[1]]")
 
 
-@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG_TYPES.items() for value in values])
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, values in WRONG_TYPES.items() for value in values]
+)
 def test_a_value_of_the_wrong_type_is_told_with_file_line_key_and_value(desk, key, value):
     text, line = with_value(key, value)
     message = refusal(desk, text)
@@ -256,7 +286,9 @@ def test_a_value_of_the_wrong_type_is_told_with_file_line_key_and_value(desk, ke
     assert message.endswith(f", got {value!r}")
 
 
-@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG_VALUES.items() for value in values])
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, values in WRONG_VALUES.items() for value in values]
+)
 def test_a_value_out_of_range_is_told_with_file_line_key_and_value(desk, key, value):
     text, line = with_value(key, value)
     message = refusal(desk, text)
@@ -301,7 +333,10 @@ def test_an_unknown_key_is_told_with_its_line_and_the_nearest_known_key(desk, ke
     *tables, last = key.split(".")
     misspelt = ".".join([*tables, last[:-2] + last[-1] if len(last) > 3 else last + "s"])
     text, line = with_value(misspelt, 1)
-    assert refusal(desk, text) == f"{desk.path / 'job.toml'}:{line}: unknown key {misspelt}; did you mean {key}?"
+    assert (
+        refusal(desk, text)
+        == f"{desk.path / 'job.toml'}:{line}: unknown key {misspelt}; did you mean {key}?"
+    )
 
 
 def test_an_unknown_table_is_told_with_its_line_and_the_nearest_known_table(desk):
@@ -310,7 +345,10 @@ def test_an_unknown_table_is_told_with_its_line_and_the_nearest_known_table(desk
 
 
 def test_an_unknown_key_that_resembles_none_is_told_without_a_guess(desk):
-    assert refusal(desk, LEAST + "zzzzzz = 1\n") == f"{desk.path / 'job.toml'}:5: unknown key data.zzzzzz"
+    assert (
+        refusal(desk, LEAST + "zzzzzz = 1\n")
+        == f"{desk.path / 'job.toml'}:5: unknown key data.zzzzzz"
+    )
 
 
 @pytest.mark.parametrize(
@@ -325,7 +363,10 @@ def test_an_unknown_key_that_resembles_none_is_told_without_a_guess(desk):
 )
 def test_a_known_key_in_the_wrong_table_is_told_where_it_belongs(desk, misplaced, meant):
     text, line = with_value(misplaced, 1)
-    assert refusal(desk, text) == f"{desk.path / 'job.toml'}:{line}: unknown key {misplaced}; did you mean {meant}?"
+    assert (
+        refusal(desk, text)
+        == f"{desk.path / 'job.toml'}:{line}: unknown key {misplaced}; did you mean {meant}?"
+    )
 
 
 @pytest.mark.parametrize("text", ['data = "t.parquet"', '[[data]]\npath = "t.parquet"'])
@@ -338,8 +379,13 @@ def test_a_value_in_place_of_a_table_is_told_to_be_no_table(desk, text):
 
 @pytest.mark.parametrize("key", ["schema_version", "data.path"])
 def test_a_required_key_that_is_missing_is_named(desk, key):
-    without = "\n".join(line for line in LEAST.splitlines() if not line.startswith(key.split(".")[-1]))
-    assert refusal(desk, without) == f"{desk.path / 'job.toml'}: expected the key {key}, but it is not there; add it"
+    without = "\n".join(
+        line for line in LEAST.splitlines() if not line.startswith(key.split(".")[-1])
+    )
+    assert (
+        refusal(desk, without)
+        == f"{desk.path / 'job.toml'}: expected the key {key}, but it is not there; add it"
+    )
 
 
 def test_a_missing_target_is_told_with_the_line_of_its_table(desk):
@@ -365,13 +411,17 @@ def test_a_named_dataset_needs_no_target(desk, path):
     ],
 )
 def test_text_that_is_not_toml_is_told_with_its_line(desk, text, line):
-    assert refusal(desk, text).startswith(f"{desk.path / 'job.toml'}:{line}: expected TOML, but it does not parse")
+    assert refusal(desk, text).startswith(
+        f"{desk.path / 'job.toml'}:{line}: expected TOML, but it does not parse"
+    )
 
 
 def test_a_spec_that_cannot_be_read_is_told_by_its_name(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     for file in (tmp_path / "nowhere.toml", tmp_path, tmp_path / "binary.toml"):
-        with pytest.raises(SpecError, match="expected a job spec in TOML, but it cannot be read") as caught:
+        with pytest.raises(
+            SpecError, match="expected a job spec in TOML, but it cannot be read"
+        ) as caught:
             read_spec(file)
         assert str(caught.value).startswith(f"{file}: ")
 
@@ -388,7 +438,8 @@ def test_lines_that_end_as_on_windows_do_not_matter(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "name"), [("adult.toml", "adult"), ("my job (2).toml", "my-job-2-"), ("größe.toml", "gr-e")]
+    ("file", "name"),
+    [("adult.toml", "adult"), ("my job (2).toml", "my-job-2-"), ("größe.toml", "gr-e")],
 )
 def test_a_spec_without_a_name_is_called_after_its_file(desk, file, name):
     assert read_spec(desk.spec(LEAST, file=file)).name == name
@@ -404,7 +455,9 @@ def test_a_name_from_a_file_stays_inside_the_output_folder(desk, file):
     assert not spec.name.startswith(".")
 
 
-def test_data_lies_relative_to_the_spec_and_output_relative_to_the_working_directory(desk, monkeypatch):
+def test_data_lies_relative_to_the_spec_and_output_relative_to_the_working_directory(
+    desk, monkeypatch
+):
     file = desk.spec(LEAST, file="specs/deep/job.toml")
     (desk.path / "elsewhere").mkdir()
     monkeypatch.chdir(desk.path / "elsewhere")
@@ -413,9 +466,14 @@ def test_data_lies_relative_to_the_spec_and_output_relative_to_the_working_direc
     assert Path(spec.run_folder).resolve() == desk.path / "elsewhere" / "runs" / "job"
 
 
-@pytest.mark.parametrize("path", ["/abs/t.parquet", "s3://bucket/t.parquet", "gs://b/t", "abfs://b/t", "paper:colon"])
+@pytest.mark.parametrize(
+    "path", ["/abs/t.parquet", "s3://bucket/t.parquet", "gs://b/t", "abfs://b/t", "paper:colon"]
+)
 def test_absolute_paths_urls_and_names_are_left_as_they_are(desk, path):
-    assert read_spec(desk.spec(LEAST.replace("t.parquet", path), file="specs/job.toml")).data_path == path
+    assert (
+        read_spec(desk.spec(LEAST.replace("t.parquet", path), file="specs/job.toml")).data_path
+        == path
+    )
 
 
 @pytest.mark.parametrize("path", ["10:30.parquet", "day=2024-01-01T10:00/t.parquet"])
@@ -429,7 +487,8 @@ def test_a_single_label_may_stand_without_brackets(desk):
 
 
 @pytest.mark.parametrize(
-    ("kind", "needed"), [("address", "cluster.address"), ("scheduler_file", "cluster.scheduler_file")]
+    ("kind", "needed"),
+    [("address", "cluster.address"), ("scheduler_file", "cluster.scheduler_file")],
 )
 def test_a_cluster_that_is_elsewhere_needs_to_be_told_where(desk, kind, needed):
     message = refusal(desk, LEAST + f'[cluster]\nkind = "{kind}"\n')
@@ -438,7 +497,9 @@ def test_a_cluster_that_is_elsewhere_needs_to_be_told_where(desk, kind, needed):
 
 
 def test_methods_restrict_what_a_study_runs(desk):
-    spec = read_spec(desk.spec('methods = ["ideal"]\n' + LEAST + "[baselines.xgboost]\ntrials = 3\n"))
+    spec = read_spec(
+        desk.spec('methods = ["ideal"]\n' + LEAST + "[baselines.xgboost]\ntrials = 3\n")
+    )
     assert spec.values["methods"] == ("ideal",)
 
 
@@ -463,12 +524,16 @@ def test_a_value_of_the_command_line_is_toml_or_else_a_string(text, key, value):
 
 
 def test_an_override_without_an_equals_sign_is_refused():
-    with pytest.raises(SpecError, match=r"--set takes KEY=VALUE, such as select\.max_ell=5, got 'seed'"):
+    with pytest.raises(
+        SpecError, match=r"--set takes KEY=VALUE, such as select\.max_ell=5, got 'seed'"
+    ):
         parse_override("seed")
 
 
 def test_an_override_replaces_the_value_of_the_file(desk):
-    spec = read_spec(desk.spec(LEAST + "[select]\nmax_ell = 3\n"), {"select.max_ell": 5, "name": "other"})
+    spec = read_spec(
+        desk.spec(LEAST + "[select]\nmax_ell = 3\n"), {"select.max_ell": 5, "name": "other"}
+    )
     assert (spec.values["select.max_ell"], spec.name) == (5, "other")
 
 
@@ -497,14 +562,18 @@ def test_what_the_spec_says_goes_before_what_the_dataset_says(desk):
     told = read_spec(desk.spec(text + 'positive = ["benign"]\n')).learn
     assert (told.target, told.positive) == ("diagnosis", ("benign",))
     other = read_spec(desk.spec(text + 'target = "mean_area"\n')).learn
-    assert (other.target, other.positive) == ("mean_area", None), "the record's labels are those of its own target"
+    assert (other.target, other.positive) == ("mean_area", None), (
+        "the record's labels are those of its own target"
+    )
     each = read_spec(desk.spec(text + 'classes = "all"\n')).learn
     assert (each.classes, each.positive) == ("all", None)
 
 
 def test_a_record_goes_before_the_profile_and_both_give_way_to_the_spec(desk, monkeypatch):
     record = {"target": "diagnosis", "missing": "error", "tolerance": 0.25}
-    monkeypatch.setitem(CATALOGUES._entries, "builtin", Catalogue(name="builtin", record=lambda _name: record))
+    monkeypatch.setitem(
+        CATALOGUES._entries, "builtin", Catalogue(name="builtin", record=lambda _name: record)
+    )
     text = LEAST.replace('path = "t.parquet"\ntarget = "y"', 'path = "builtin:breast_cancer"')
     best = read_spec(desk.spec('profile = "best"\n' + text)).learn
     assert (best.missing, best.tolerance, best.rule) == ("error", 0.25, "standard_error")
@@ -534,10 +603,17 @@ LABELS = st.one_of(STRINGS, st.booleans(), st.integers(), st.floats(allow_nan=Fa
 )
 def test_a_resolved_spec_read_again_gives_the_same_values(tmp_path_factory, **given_values):
     folder = tmp_path_factory.mktemp("spec")
-    keys = {"target": "data.target", "path": "data.path", "drop": "data.drop", "positive": "data.positive"}
+    keys = {
+        "target": "data.target",
+        "path": "data.path",
+        "drop": "data.drop",
+        "positive": "data.positive",
+    }
     keys |= {"folder": "output.dir", "tolerance": "select.tolerance", "seed": "seed"}
     (folder / "job.toml").write_text(LEAST, encoding="utf-8")
-    spec = read_spec(folder / "job.toml", {keys[name]: value for name, value in given_values.items()})
+    spec = read_spec(
+        folder / "job.toml", {keys[name]: value for name, value in given_values.items()}
+    )
     (folder / "spec.toml").write_text(spec.resolved(), encoding="utf-8")
     again = read_spec(folder / "spec.toml")
     assert {**again.values, "data.path": ""} == {**spec.values, "data.path": ""}
@@ -551,20 +627,36 @@ def test_a_resolved_spec_read_again_gives_the_same_values(tmp_path_factory, **gi
 
 @pytest.mark.parametrize(
     ("profile", "rank", "looked_for"),
-    [("best", None, True), ("best", ["jmi", "exchange"], True), ("best", ["jmi"], False), ("paper", None, False)],
+    [
+        ("best", None, True),
+        ("best", ["jmi", "exchange"], True),
+        ("best", ["jmi"], False),
+        ("paper", None, False),
+    ],
 )
 def test_a_profile_looks_for_intervals_where_a_ranking_does(desk, profile, rank, looked_for):
-    spec = read_spec(desk.spec(LEAST), {"profile": profile, **({"select.rank": rank} if rank else {})})
+    spec = read_spec(
+        desk.spec(LEAST), {"profile": profile, **({"select.rank": rank} if rank else {})}
+    )
     assert spec.values["booleanize.intervals"] is looked_for
     assert spec.learn.intervals is looked_for
 
 
 def test_a_resolved_spec_writes_out_every_default(desk):
     resolved = tomllib.loads(read_spec(desk.spec(LEAST)).resolved())
-    written = {f"{table}.{key}" for table, entries in resolved.items() if isinstance(entries, dict) for key in entries}
+    written = {
+        f"{table}.{key}"
+        for table, entries in resolved.items()
+        if isinstance(entries, dict)
+        for key in entries
+    }
     written |= {key for key, value in resolved.items() if not isinstance(value, dict)}
-    blocks = {table for _, table in {**competitor_blocks(), **cluster_blocks()}.values()} - {"cluster"}
-    always = {path for path, known in KEYS.items() if known.table not in blocks and not known.is_optional}
+    blocks = {table for _, table in {**competitor_blocks(), **cluster_blocks()}.values()} - {
+        "cluster"
+    }
+    always = {
+        path for path, known in KEYS.items() if known.table not in blocks and not known.is_optional
+    }
     assert written == {path for path in always if KEYS[path].default is not None} | {
         *("schema_version", "name", "data.path", "data.target")
     }
@@ -573,7 +665,9 @@ def test_a_resolved_spec_writes_out_every_default(desk):
 def test_what_gives_way_is_what_the_user_did_not_write(desk):
     best = 'profile = "best"\n' + LEAST
     assert read_spec(desk.spec(best), {"formula.shrink": "none"}).learn.unseen == "negative"
-    assert "set formula.shrink" in refusal(desk, best, **{"formula.shrink": "none", "formula.unseen": "follow"})
+    assert "set formula.shrink" in refusal(
+        desk, best, **{"formula.shrink": "none", "formula.unseen": "follow"}
+    )
     assert "add it to select.rank" in refusal(desk, LEAST, **{"booleanize.intervals": True})
     both = {"formula.objective": "f_beta", "formula.threshold": 0.2}
     assert refusal(desk, LEAST, **both).startswith("--set: threshold is for the objective accuracy")

@@ -1,4 +1,6 @@
-"""Registries: what a module declares of itself is found everywhere, and costs nothing until it runs."""
+"""Registries: what a module declares of itself is found everywhere, and costs nothing until it
+runs.
+"""
 
 from __future__ import annotations
 
@@ -55,12 +57,17 @@ NEW = {
 from dnfscale.method.rankings.alone import mutual_info_scores
 from dnfscale.spec.registry import RANKINGS, Ranking
 
-RANKINGS.register(Ranking(name="backwards", title="worst first", rank=lambda tables: -mutual_info_scores(tables)))
+RANKINGS.register(
+    Ranking(name="backwards", title="worst first", rank=lambda tables: -mutual_info_scores(tables))
+)
 """,
     "dnfscale.export": """
 from dnfscale.spec.registry import EXPORTS, Export
 
-EXPORTS.register(Export(name="shout", title="capitals", ending=".txt", write=lambda model: model.formula.upper()))
+def shout(model):
+    return model.formula.upper()
+
+EXPORTS.register(Export(name="shout", title="capitals", ending=".txt", write=shout))
 """,
     "dnfscale.engine.clusters": """
 from dataclasses import dataclass
@@ -78,10 +85,14 @@ def launch(spec, *, watch, **how):
     print(spec.own(Here).greeting)
     return SerialEngine(watch)
 
-CLUSTERS.register(ClusterKind(name="here", title="right here", launch=launch, options=Here, distributed=False))
+CLUSTERS.register(
+    ClusterKind(name="here", title="right here", launch=launch, options=Here, distributed=False)
+)
 """,
 }
-"""A module for each of these packages: all that it takes to add a ranking, an export and a kind of cluster."""
+"""A module for each of these packages: all that it takes to add a ranking, an export and a kind of
+cluster.
+"""
 LAID = """
 import importlib, sys
 
@@ -103,7 +114,9 @@ def test_a_ranking_an_export_and_a_kind_of_cluster_take_one_module_each(laid_des
         (laid_desk.path / package).mkdir()
         (laid_desk.path / package / "new.py").write_text(module)
     laid_desk.spec(kind="fit")
-    ended = subprocess.run([sys.executable, "-c", LAID, ",".join(NEW)], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", LAID, ",".join(NEW)], capture_output=True, text=True, check=False
+    )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("hello\n")
     assert "ranking backwards" in ended.stdout
@@ -123,20 +136,36 @@ def test_names_come_in_the_order_of_their_places_then_of_the_alphabet():
 
 def test_a_package_that_is_missing_is_named_with_its_extra():
     Needs(package="json").check_installed("reading", "data.path")
-    with pytest.raises(SpecError, match=r"reading needs no_such, .*pip install 'dnfscale\[thing\]'") as caught:
+    with pytest.raises(
+        SpecError, match=r"reading needs no_such, .*pip install 'dnfscale\[thing\]'"
+    ) as caught:
         Needs(package="no_such", extra="thing").check_installed("reading", "data.path")
     assert caught.value.key == "data.path"
 
 
 def test_the_command_line_loads_neither_scikit_learn_nor_xgboost_nor_dask():
     command = (
-        "import sys; import dnfscale.jobs.cli as cli; from dnfscale.spec.job import job_keys; job_keys(); "
+        "import sys; import dnfscale.jobs.cli as cli; from dnfscale.spec.job import "
+        "job_keys; job_keys(); "
         "from dnfscale.spec.registry import CLUSTERS, COMPETITORS, EXPORTS, RANKINGS; "
-        "[list(registry) for registry in (CLUSTERS, COMPETITORS, EXPORTS, RANKINGS)]; cli._parser(); "
+        "[list(registry) for registry in (CLUSTERS, COMPETITORS, EXPORTS, RANKINGS)]; "
+        "cli._parser(); "
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
-    ended = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
-    heavy = {"sklearn", "xgboost", "dask", "distributed", "optuna", "pandas", "sympy", "numba", "interpret"}
+    ended = subprocess.run(
+        [sys.executable, "-c", command], capture_output=True, text=True, check=True
+    )
+    heavy = {
+        "sklearn",
+        "xgboost",
+        "dask",
+        "distributed",
+        "optuna",
+        "pandas",
+        "sympy",
+        "numba",
+        "interpret",
+    }
     assert set(ended.stdout.split()) & heavy == set()
 
 
@@ -160,7 +189,15 @@ def test_every_ranking_says_what_it_is():
 
 def test_a_new_competitor_is_known_to_specs_by_its_declaration_alone(desk, monkeypatch):
     forest = COMPETITORS["random_forest"]
-    new = replace(forest, name="new", weighs_rows=False, many_classes=False, package="no_such", extra="new", place=99)
+    new = replace(
+        forest,
+        name="new",
+        weighs_rows=False,
+        many_classes=False,
+        package="no_such",
+        extra="new",
+        place=99,
+    )
     monkeypatch.setitem(COMPETITORS._entries, "new", new)
     job_keys.cache_clear()
     try:
@@ -178,5 +215,14 @@ def test_a_new_competitor_is_known_to_specs_by_its_declaration_alone(desk, monke
 
 
 def test_kinds_of_clusters_import_their_libraries_only_when_they_run():
-    assert {kind for kind, facts in CLUSTERS.items() if not facts.starts} == {"serial", "address", "scheduler_file"}
-    assert {kind for kind, facts in CLUSTERS.items() if facts.adapts} == {"local", "slurm", "pbs", "kubernetes"}
+    assert {kind for kind, facts in CLUSTERS.items() if not facts.starts} == {
+        "serial",
+        "address",
+        "scheduler_file",
+    }
+    assert {kind for kind, facts in CLUSTERS.items() if facts.adapts} == {
+        "local",
+        "slurm",
+        "pbs",
+        "kubernetes",
+    }

@@ -34,7 +34,10 @@ def test_what_is_said_of_the_data_holds_for_an_output_in_the_same_kind_of_store(
 
 
 def test_the_folder_of_a_run_is_below_the_output(desk):
-    assert read_spec(desk.spec(output={"dir": "s3://bucket/runs/"})).run_folder == "s3://bucket/runs/job"
+    assert (
+        read_spec(desk.spec(output={"dir": "s3://bucket/runs/"})).run_folder
+        == "s3://bucket/runs/job"
+    )
 
 
 def test_the_jobs_of_a_suite_are_below_the_suite(desk):
@@ -44,7 +47,10 @@ def test_the_jobs_of_a_suite_are_below_the_suite(desk):
     read = read_suite(desk.spec(suite, file="all.toml"))
     assert (read.run_folder, read.output_access) == ("s3://bucket/runs/all", Access(region="there"))
     [job] = read.jobs
-    assert (job.run_folder, job.output_access) == ("s3://bucket/runs/all/jobs/job", Access(region="there"))
+    assert (job.run_folder, job.output_access) == (
+        "s3://bucket/runs/all/jobs/job",
+        Access(region="there"),
+    )
 
 
 TELLING = {
@@ -54,8 +60,12 @@ TELLING = {
     "a password in the path": {"data": {"path": f"s3://user:{SECRET}@bucket/x"}},
     "a signature in the path": {"data": {"path": f"s3://bucket/x?X-Amz-Signature={SECRET}"}},
     "a password in the output": {"output": {"dir": f"s3://user:{SECRET}@bucket/runs"}},
-    "a password in an URL of another kind": {"data": {"path": f"https://user:{SECRET}@host/x.parquet"}},
-    "a password of the server": {"data.storage": {"endpoint": f"http://user:{SECRET}@127.0.0.1:9000"}},
+    "a password in an URL of another kind": {
+        "data": {"path": f"https://user:{SECRET}@host/x.parquet"}
+    },
+    "a password of the server": {
+        "data.storage": {"endpoint": f"http://user:{SECRET}@127.0.0.1:9000"}
+    },
 }
 
 
@@ -66,7 +76,9 @@ def test_a_spec_with_credentials_is_refused_and_does_not_repeat_them(laid_desk, 
     assert "job.toml:" in ended.message
     assert "credentials" in ended.message
     assert SECRET not in ended.out + ended.err
-    assert [file.name for file in laid_desk.path.iterdir() if file.name not in ("job.toml", "t.parquet")] == []
+    assert [
+        file.name for file in laid_desk.path.iterdir() if file.name not in ("job.toml", "t.parquet")
+    ] == []
 
 
 def test_credentials_on_the_command_line_are_refused_and_not_repeated(laid_desk):
@@ -79,7 +91,15 @@ def test_credentials_on_the_command_line_are_refused_and_not_repeated(laid_desk)
         ("run", spec, "--set", f"data.path={url}"),
         ("predict", "model.json", "t.parquet", "--output", url),
         ("predict", url, "t.parquet", "--output", "answers"),
-        ("predict", "model.json", "t.parquet", "--output", "answers", "--endpoint", f"http://u:{SECRET}@h"),
+        (
+            "predict",
+            "model.json",
+            "t.parquet",
+            "--output",
+            "answers",
+            "--endpoint",
+            f"http://u:{SECRET}@h",
+        ),
         ("init", url, "--target", "y"),
         ("report", url),
         ("export", url, "--to", "text"),
@@ -93,11 +113,23 @@ def test_credentials_on_the_command_line_are_refused_and_not_repeated(laid_desk)
 @pytest.mark.parametrize(
     ("tables", "said"),
     [
-        ({"data.storage": {"endpoint": "127.0.0.1:9000"}}, "data.storage.endpoint must be the URL of a server"),
+        (
+            {"data.storage": {"endpoint": "127.0.0.1:9000"}},
+            "data.storage.endpoint must be the URL of a server",
+        ),
         ({"data.storage": {"anonymous": "yes"}}, "data.storage.anonymous must be true or false"),
-        ({"data.storage": {"regoin": "x"}}, "unknown key data.storage.regoin; did you mean data.storage.region?"),
-        ({"output": {"dir": "ftp://host/runs"}}, "output.dir must be a path, or an URL that begins with s3://"),
-        ({"kind": "distill", "distill": {"model": "s3://b/m.json"}}, "distill.model must be a path of this machine"),
+        (
+            {"data.storage": {"regoin": "x"}},
+            "unknown key data.storage.regoin; did you mean data.storage.region?",
+        ),
+        (
+            {"output": {"dir": "ftp://host/runs"}},
+            "output.dir must be a path, or an URL that begins with s3://",
+        ),
+        (
+            {"kind": "distill", "distill": {"model": "s3://b/m.json"}},
+            "distill.model must be a path of this machine",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(laid_desk, tables, said):

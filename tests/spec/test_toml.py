@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from dnfscale.spec.toml import key_lines, write_toml, write_value
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-"""Any text that UTF-8 can hold: quotes, backslashes, control characters, line separators and all."""
+"""Any text that UTF-8 can hold: quotes, backslashes, control characters, line separators and all.
+"""
 PLAIN = st.one_of(st.booleans(), st.integers(), st.floats(), TEXTS)
 VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=4), max_leaves=8)
 DOCUMENTS = st.recursive(
@@ -46,7 +47,10 @@ def test_hostile_characters_survive_in_keys_and_in_values(text):
 
 
 def test_keys_without_a_value_are_left_out():
-    assert tomllib.loads(write_toml({"a": None, "b": 1, "c": {"d": None, "e": 2}})) == {"b": 1, "c": {"e": 2}}
+    assert tomllib.loads(write_toml({"a": None, "b": 1, "c": {"d": None, "e": 2}})) == {
+        "b": 1,
+        "c": {"e": 2},
+    }
 
 
 def test_a_value_can_be_written_on_one_line():

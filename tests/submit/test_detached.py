@@ -1,4 +1,6 @@
-"""Detached jobs, end to end: a scheduler and workers as processes, jobs that outlive who submitted them."""
+"""Detached jobs, end to end: a scheduler and workers as processes, jobs that outlive who submitted
+them.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,12 @@ class Office:
         """The result of the spec of a job that is run by itself, serially."""
         text = spec.read_text()
         if text not in ALONE:
-            assert self.desk.here("run", spec, "--output", "alone", "--set", "cluster.kind=serial").code == 0
+            assert (
+                self.desk.here(
+                    "run", spec, "--output", "alone", "--set", "cluster.kind=serial"
+                ).code
+                == 0
+            )
             ALONE[text] = essence(self.desk.path / "alone" / "job" / "result.json")
         return ALONE[text]
 
@@ -89,10 +96,14 @@ def test_a_job_goes_on_when_its_submitter_has_left_and_ends_as_if_it_had_run_her
     assert ended.code == 0, ended.out
     assert ended.out.startswith(f"{job}  job: finished\n")
     assert essence(desk.folder() / "result.json") == office.alone(spec)
-    printed = desk.here("run", spec, "--output", desk.path / "again", "--set", "cluster.kind=serial").out
+    printed = desk.here(
+        "run", spec, "--output", desk.path / "again", "--set", "cluster.kind=serial"
+    ).out
     summary = printed.replace(str(desk.path / "again"), str(desk.path / "runs"))
     assert office.ask("logs", job).out.endswith(summary)
-    followed = [json.loads(line) for line in office.ask("logs", job, "--follow", "--json").out.splitlines()]
+    followed = [
+        json.loads(line) for line in office.ask("logs", job, "--follow", "--json").out.splitlines()
+    ]
     assert [line["sequence"] for line in followed] == list(range(1, len(followed) + 1))
     assert "\n".join(line["line"] for line in followed).endswith(summary.rstrip())
     record = office.status(job)
@@ -100,7 +111,9 @@ def test_a_job_goes_on_when_its_submitter_has_left_and_ends_as_if_it_had_run_her
     assert record["driver_bytes"] > 10 << 20
     listed = json.loads(office.ask("list", "--json").out)
     assert record in listed
-    assert any(line.startswith(f"{job}  finished  0 ") for line in office.ask("list").out.splitlines())
+    assert any(
+        line.startswith(f"{job}  finished  0 ") for line in office.ask("list").out.splitlines()
+    )
     assert "had already finished" in office.ask("cancel", job).out
 
 
@@ -114,7 +127,9 @@ def test_a_driver_whose_worker_is_killed_goes_on_elsewhere_with_the_same_result(
     ended = office.ask("status", job, "--wait")
     assert ended.code == 0, ended.out
     assert office.status(job)["attempts"] == 2
-    assert "driver 2 goes on: the worker of the one before it is gone\n" in office.ask("logs", job).out
+    assert (
+        "driver 2 goes on: the worker of the one before it is gone\n" in office.ask("logs", job).out
+    )
     assert essence(office.desk.folder() / "result.json") == office.alone(spec)
     office.cluster.wait_for_workers(2)
 
@@ -122,7 +137,10 @@ def test_a_driver_whose_worker_is_killed_goes_on_elsewhere_with_the_same_result(
 def test_cancelling_one_of_two_jobs_leaves_the_other_and_keeps_what_is_finished(office):
     cancelled = office.desk.spec(file="cancelled.toml", name="cancelled", kind="study", **TUNED)
     other = office.desk.spec(kind="study", **TUNED)
-    first, second = office.submit(cancelled, "--set", "baselines.random_forest.trials=200"), office.submit(other)
+    first, second = (
+        office.submit(cancelled, "--set", "baselines.random_forest.trials=200"),
+        office.submit(other),
+    )
     office.wait_for(lambda: office.has_begun_tuning("cancelled"), "the first trial")
     assert office.ask("status", first).code == NOT_ENDED_CODE
     assert office.ask("cancel", first).out == f"{first}  cancelled: cancelled\n"
@@ -146,7 +164,10 @@ def test_a_job_on_bad_data_fails_with_the_code_and_the_words_of_run(office):
     ended = office.ask("submit", spec)
     assert ended.code == 0
     expected = office.desk.path / "absent.parquet"
-    assert f"job.toml:6: {expected} is not on this machine; it must be on the workers'" in ended.message
+    assert (
+        f"job.toml:6: {expected} is not on this machine; it must be on the workers'"
+        in ended.message
+    )
     job = ended.out.strip()
     ended = office.ask("status", job, "--wait")
     assert ended.code == office.desk.here("run", spec).code == 3
@@ -156,12 +177,16 @@ def test_a_job_on_bad_data_fails_with_the_code_and_the_words_of_run(office):
 def test_a_suite_is_submitted_as_one_job(office):
     office.desk.spec(file="a.toml", name="a", select={"max_ell": 1})
     office.desk.spec(file="b.toml", name="b", select={"max_ell": 2})
-    text = 'schema_version = 1\nname = "both"\nkind = "suite"\njobs = ["a.toml", "b.toml"]\nseed = 3\n'
+    text = (
+        'schema_version = 1\nname = "both"\nkind = "suite"\njobs = ["a.toml", "b.toml"]\nseed = 3\n'
+    )
     job = office.submit(office.desk.spec(text, file="suite.toml"))
     assert office.ask("status", job, "--wait").code == 0
     assert office.status(job)["kind"] == "suite"
     folder = office.desk.folder("both")
-    assert [json.loads((folder / f"jobs/{name}/result.json").read_text())["seed"] for name in "ab"] == [3, 3]
+    assert [
+        json.loads((folder / f"jobs/{name}/result.json").read_text())["seed"] for name in "ab"
+    ] == [3, 3]
     again = office.submit(office.desk.path / "suite.toml", "--resume")
     assert office.ask("status", again, "--wait").code == 0
 
@@ -169,7 +194,10 @@ def test_a_suite_is_submitted_as_one_job(office):
 def test_an_id_that_is_not_known_is_bad_usage(office):
     ended = office.ask("status", "nothing")
     assert ended.code == 2
-    assert f"expected the id of a job at {office.cluster.address}, but none begins with 'nothing'" in ended.message
+    assert (
+        f"expected the id of a job at {office.cluster.address}, but none begins with 'nothing'"
+        in ended.message
+    )
     assert office.ask("cancel", "").code == 2
 
 
@@ -186,7 +214,9 @@ def test_workers_with_other_versions_are_named_before_a_job_starts(office, tmp_p
     other.mkdir(parents=True)
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: dask\nVersion: 0.1\n")
     before = office.ids()
-    with office.cluster.one_more_worker(PYTHONPATH=os.pathsep.join([str(other.parent), str(ROOT)])) as odd:
+    with office.cluster.one_more_worker(
+        PYTHONPATH=os.pathsep.join([str(other.parent), str(ROOT)])
+    ) as odd:
         for verb in ("submit", "run"):
             ended = office.ask(verb, office.desk.spec())
             assert ended.code == 4
@@ -205,7 +235,9 @@ def test_a_run_on_a_found_cluster_leaves_nothing_behind(office):
 def _state_of(cluster: Found) -> dict[str, Any]:
     with cluster.client() as client:
         workers = client.run(_worker_state)
-        cluster.processes.wait_for(lambda: client.run_on_scheduler(_clients) == [client.id], "the end of other clients")
+        cluster.processes.wait_for(
+            lambda: client.run_on_scheduler(_clients) == [client.id], "the end of other clients"
+        )
         return {"scheduler": client.run_on_scheduler(_scheduler_state), "workers": workers}
 
 
@@ -216,7 +248,8 @@ def _clients(dask_scheduler: Any) -> list[str]:
 def _scheduler_state(dask_scheduler: Any) -> dict[str, Any]:
     import dask
 
-    # Dask itself keeps a topic for every client and worker it ever had, and for tasks that one took from another.
+    # Dask itself keeps a topic for every client and worker it ever had, and for tasks that one took
+    # from another.
     topics = dask_scheduler._broker._topics.keys() - {"scheduler", "stealing"}
     topics = {name for name in topics if "Client-" not in name and not name.startswith("tcp://")}
     return {
@@ -240,21 +273,35 @@ def _worker_state(dask_worker: Any) -> dict[str, Any]:
     }
 
 
-def test_without_workers_a_job_waits_and_without_a_scheduler_nothing_is_known(desk, tmp_path_factory):
+def test_without_workers_a_job_waits_and_without_a_scheduler_nothing_is_known(
+    desk, tmp_path_factory
+):
     with Processes(tmp_path_factory.mktemp("lonely")) as processes:
         cluster = Found(processes)
         office = Office(desk, cluster)
         assert office.ask("list").out.splitlines() == ["id  state  code  submitted  ran  by  name"]
         spec = desk.spec(data={"path": "builtin:breast_cancer", "target": None})
         submitted = office.ask("submit", spec)
-        assert submitted.err == f"dnfscale: {cluster.address} has no workers yet; the job waits for one\n"
+        assert (
+            submitted.err
+            == f"dnfscale: {cluster.address} has no workers yet; the job waits for one\n"
+        )
         job = submitted.out.strip()
         waiting = office.ask("status", job)
-        assert (waiting.code, waiting.out.splitlines()[0]) == (NOT_ENDED_CODE, f"{job}  job: waiting")
+        assert (waiting.code, waiting.out.splitlines()[0]) == (
+            NOT_ENDED_CODE,
+            f"{job}  job: waiting",
+        )
         assert office.ask("cancel", job).out == f"{job}  job: cancelled\n"
         assert office.ask("status", job).code == 143
         assert tidy(desk.path) == ["job.toml"]
-    for command in (["status", job], ["logs", job, "--follow"], ["cancel", job], ["list"], ["submit", spec]):
+    for command in (
+        ["status", job],
+        ["logs", job, "--follow"],
+        ["cancel", job],
+        ["list"],
+        ["submit", spec],
+    ):
         ended = office.ask(*command)
         assert ended.code == 4
         assert f"expected a Dask scheduler at {cluster.address}, but none answers" in ended.message
@@ -263,29 +310,49 @@ def test_without_workers_a_job_waits_and_without_a_scheduler_nothing_is_known(de
 def test_a_scheduler_must_be_named(laid_desk):
     ended = laid_desk.here("list")
     assert ended.code == 2
-    assert "expected a scheduler, but none is named; pass --scheduler, such as tls://10.0.0.5:8786" in ended.message
+    assert (
+        "expected a scheduler, but none is named; pass --scheduler, such as tls://10.0.0.5:8786"
+        in ended.message
+    )
 
 
 def test_the_page_on_walking_away_shows_what_its_commands_print(office):
     shown = list(commands("Submit a job and walk away"))
-    assert [command.split()[1] for command, _ in shown] == ["submit", "status", "logs", "cancel", "list"]
+    assert [command.split()[1] for command, _ in shown] == [
+        "submit",
+        "status",
+        "logs",
+        "cancel",
+        "list",
+    ]
     written = shown[0][1][:4]
     actual = ""
     for command, output in shown:
         arguments = [argument.replace(written, actual[:8]) for argument in command.split()[1:]]
         ended = office.ask(
-            *(str(ROOT / argument) if argument.startswith("jobs/") else argument for argument in arguments)
+            *(
+                str(ROOT / argument) if argument.startswith("jobs/") else argument
+                for argument in arguments
+            )
         )
         assert ended.code == 0, ended.err
         actual = actual or ended.out.strip()
-        lines = [line for line in ended.out.splitlines() if arguments[0] != "list" or line.startswith(("id", actual))]
+        lines = [
+            line
+            for line in ended.out.splitlines()
+            if arguments[0] != "list" or line.startswith(("id", actual))
+        ]
         # Where a phase takes long, it is told of more than once.
         lines = [line for line in lines if not line.endswith(" s left")]
-        assert [_masked(line) for line in lines] == [_masked(line) for line in output.splitlines()], command
+        assert [_masked(line) for line in lines] == [
+            _masked(line) for line in output.splitlines()
+        ], command
 
 
 def _masked(line: str) -> str:
-    """Return a line without ids, times, speeds, names of machines and people, and without its padding."""
+    """Return a line without ids, times, speeds, names of machines and people, and without its
+    padding.
+    """
     line = re.sub(r"\b[0-9a-f]{10}\b", "ID", line)
     line = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", line)
     line = re.sub(r"by \S+ on \S+|tcp://\S+|\S*/runs/", "SOMEWHERE", line)
@@ -293,7 +360,9 @@ def _masked(line: str) -> str:
     return re.sub(r" s\s+\S+\s+quickstart$", " s WHO quickstart", re.sub(r"\s+", " ", line)).strip()
 
 
-def test_over_tls_a_driver_connects_as_its_worker_does_and_nobody_without_a_certificate(desk, tmp_path_factory):
+def test_over_tls_a_driver_connects_as_its_worker_does_and_nobody_without_a_certificate(
+    desk, tmp_path_factory
+):
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed, which makes certificates")
     certificates = make_certificates(tmp_path_factory.mktemp("tls") / "certificates")
@@ -301,7 +370,9 @@ def test_over_tls_a_driver_connects_as_its_worker_does_and_nobody_without_a_cert
         cluster = Found(processes, certificates)
         cluster.add_worker()
         office = Office(desk, cluster)
-        spec = desk.spec(data={"path": "builtin:breast_cancer", "target": None}, select={"max_ell": 1})
+        spec = desk.spec(
+            data={"path": "builtin:breast_cancer", "target": None}, select={"max_ell": 1}
+        )
         assert office.ask("submit", spec).code == 2
         job = office.submit(spec, *map(str, tls_options(certificates)))
         assert office.ask("status", job, "--wait", *tls_options(certificates)).code == 0

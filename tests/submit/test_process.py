@@ -12,10 +12,18 @@ from dnfscale.submit.process import Driver
 
 def started(limit_bytes: int, connection: dict[str, object] | None = None) -> Driver:
     """The driver of a job that says nothing of what to do, so that it breaks."""
-    return Driver("dnfscale.submit.driver", {}, attempt=1, connection=connection or {}, limit_bytes=limit_bytes)
+    return Driver(
+        "dnfscale.submit.driver",
+        {},
+        attempt=1,
+        connection=connection or {},
+        limit_bytes=limit_bytes,
+    )
 
 
-def ended(driver: Driver, meanwhile: Callable[[Driver], object] = lambda _driver: None) -> tuple[int, str | None]:
+def ended(
+    driver: Driver, meanwhile: Callable[[Driver], object] = lambda _driver: None
+) -> tuple[int, str | None]:
     """Look after a driver until it has ended."""
     try:
         while not driver.wait(0.1):
@@ -29,7 +37,8 @@ def test_a_driver_over_the_limit_of_its_worker_is_ended_and_says_so():
     code, error = ended(started(1 << 20), Driver.measure)
     assert code == 5
     assert error == (
-        "expected the driver to stay below the 1 MiB of its worker, but it took more; give the workers more memory"
+        "expected the driver to stay below the 1 MiB of its worker, but it took more; give "
+        "the workers more memory"
     )
 
 
@@ -49,7 +58,10 @@ def test_a_driver_that_is_killed_did_not_fit():
     process.kill()
     code, error = ended(driver)
     assert code == 5
-    assert error == "the driver was killed by SIGKILL, most likely for want of memory; give its machine more"
+    assert (
+        error
+        == "the driver was killed by SIGKILL, most likely for want of memory; give its machine more"
+    )
 
 
 def test_a_driver_that_breaks_says_how():
@@ -63,7 +75,9 @@ def test_a_driver_that_breaks_says_how():
 
 def test_a_driver_that_is_stopped_ends_by_the_signal():
     code, _ = ended(started(0), Driver.stop)
-    assert code in (143, 1), "asked before it listens, it ends at once; afterwards in order, or broken already"
+    assert code in (143, 1), (
+        "asked before it listens, it ends at once; afterwards in order, or broken already"
+    )
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 40])

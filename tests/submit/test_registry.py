@@ -1,4 +1,6 @@
-"""What the scheduler keeps of detached jobs, and what it answers; the scheduler itself is stood in for."""
+"""What the scheduler keeps of detached jobs, and what it answers; the scheduler itself is stood in
+for.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,15 @@ def registry(scheduler: Surroundings) -> Registry:
 
 
 def submitted(registry: Registry, scheduler: Surroundings, job: str = "a1") -> str:
-    about = {"id": job, "name": "n", "kind": "fit", "spec": "s", "folder": "f", "user": "u", "host": "h"}
+    about = {
+        "id": job,
+        "name": "n",
+        "kind": "fit",
+        "spec": "s",
+        "folder": "f",
+        "user": "u",
+        "host": "h",
+    }
     assert registry.add(about, {"spec": job}, "Client-1")
     scheduler.tasks[task_key(job)] = Task()
     assert registry.launch(job)
@@ -61,7 +71,11 @@ def submitted(registry: Registry, scheduler: Surroundings, job: str = "a1") -> s
 
 def begun(registry: Registry, scheduler: Surroundings, job: str = "a1") -> str:
     submitted(registry, scheduler, job)
-    assert registry.begin(job, "tcp://w:1") == {"answer": "start", "order": {"spec": job}, "attempt": 1}
+    assert registry.begin(job, "tcp://w:1") == {
+        "answer": "start",
+        "order": {"spec": job},
+        "attempt": 1,
+    }
     return job
 
 
@@ -71,7 +85,15 @@ def state_of(registry: Registry, job: str) -> tuple[str, int | None]:
 
 
 def test_a_job_is_there_once_its_task_has_arrived(registry, scheduler):
-    about = {"id": "a1", "name": "n", "kind": "fit", "spec": "s", "folder": "f", "user": "u", "host": "h"}
+    about = {
+        "id": "a1",
+        "name": "n",
+        "kind": "fit",
+        "spec": "s",
+        "folder": "f",
+        "user": "u",
+        "host": "h",
+    }
     assert registry.add(about, {}, "Client-1")
     assert not registry.add(about, {}, "Client-2"), "an id is given once"
     assert not registry.launch("a1")
@@ -82,16 +104,28 @@ def test_a_job_is_there_once_its_task_has_arrived(registry, scheduler):
     assert state_of(registry, "a1") == ("waiting", None)
 
 
-def test_a_job_whose_submitter_dies_before_it_is_launched_is_forgotten_and_no_other(registry, scheduler):
+def test_a_job_whose_submitter_dies_before_it_is_launched_is_forgotten_and_no_other(
+    registry, scheduler
+):
     submitted(registry, scheduler, "a1")
-    about = {"id": "b2", "name": "n", "kind": "fit", "spec": "s", "folder": "f", "user": "u", "host": "h"}
+    about = {
+        "id": "b2",
+        "name": "n",
+        "kind": "fit",
+        "spec": "s",
+        "folder": "f",
+        "user": "u",
+        "host": "h",
+    }
     registry.add(about, {}, "Client-1")
     registry.remove_client(scheduler, "Client-1")
     assert [record["id"] for record in registry.jobs()] == ["a1"]
     assert registry.lines("b2", after=0) is None
 
 
-@pytest.mark.parametrize(("code", "state"), [(0, "finished"), (1, "failed"), (3, "failed"), (143, "failed")])
+@pytest.mark.parametrize(
+    ("code", "state"), [(0, "finished"), (1, "failed"), (3, "failed"), (143, "failed")]
+)
 def test_a_job_ends_as_its_driver_ends(registry, scheduler, code, state):
     job = begun(registry, scheduler)
     assert registry.report(job, 1, ["one", "two"], 5) == "go on"
@@ -146,7 +180,9 @@ def test_a_job_that_loses_its_worker_while_it_is_cancelled_is_cancelled(registry
     assert state_of(registry, job) == ("cancelled", 143)
 
 
-@pytest.mark.parametrize(("finish", "reason"), [("erred", "KilledWorker"), ("forgotten", "was it restarted")])
+@pytest.mark.parametrize(
+    ("finish", "reason"), [("erred", "KilledWorker"), ("forgotten", "was it restarted")]
+)
 def test_a_job_that_the_scheduler_gives_up_is_lost(registry, scheduler, finish, reason):
     job = begun(registry, scheduler)
     registry.transition("another-task", "processing", finish)
@@ -184,7 +220,15 @@ def test_what_is_kept_is_bounded(registry, scheduler, monkeypatch):
 
 
 def test_a_job_that_ends_before_it_is_launched_leaves_no_task(registry, scheduler):
-    about = {"id": "a1", "name": "n", "kind": "fit", "spec": "s", "folder": "f", "user": "u", "host": "h"}
+    about = {
+        "id": "a1",
+        "name": "n",
+        "kind": "fit",
+        "spec": "s",
+        "folder": "f",
+        "user": "u",
+        "host": "h",
+    }
     registry.add(about, {}, "Client-1")
     scheduler.tasks[task_key("a1")] = Task()
     registry.begin("a1", "tcp://w:1")

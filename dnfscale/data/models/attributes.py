@@ -23,13 +23,19 @@ def parse_attribute(value: Any, place: str) -> Attribute:
     if isinstance(column, Part):
         _check_part(column, test, given, place)
     if test in ("above", "between"):
-        measure = _measure(table, place) if "measure" in table and not isinstance(column, Part) else None
+        measure = (
+            _measure(table, place) if "measure" in table and not isinstance(column, Part) else None
+        )
         if test == "between":
             return Between(name, column, *_interval(given, measure, f"{place}.value"))
-        return Above(name, column, None if given is None else _cut(given, measure, f"{place}.value", test))
+        return Above(
+            name, column, None if given is None else _cut(given, measure, f"{place}.value", test)
+        )
     if test == "missing":
         if given is not None:
-            raise DataError(f"{place}.value must be null for the test 'missing', got {short(given)}")
+            raise DataError(
+                f"{place}.value must be null for the test 'missing', got {short(given)}"
+            )
         return IsMissing(name, column)
     if test == "equals":
         return Equals(name, column, scalar(given, f"{place}.value"))
@@ -39,7 +45,9 @@ def parse_attribute(value: Any, place: str) -> Attribute:
 
 
 def check_columns(attributes: list[Attribute]) -> None:
-    """Raise DataError if a column is tested in two ways: each has either cuts or categories of one kind."""
+    """Raise DataError if a column is tested in two ways: each has either cuts or categories of one
+    kind.
+    """
     known: dict[ColumnName, str] = {}
     for attribute in attributes:
         if isinstance(attribute, IsMissing):
@@ -51,7 +59,8 @@ def check_columns(attributes: list[Attribute]) -> None:
         before = known.setdefault(attribute.column, kind)
         if kind != before:
             raise DataError(
-                f"attributes must test a column in one way, but {str(attribute.column)!r} is tested for {before} "
+                f"attributes must test a column in one way, but {str(attribute.column)!r} "
+                f"is tested for {before} "
                 f"and {kind}"
             )
 
@@ -72,17 +81,24 @@ def _column(table: Mapping[str, Any], place: str) -> ColumnName:
     if unit not in set(Unit):
         raise DataError(f"{place}.part must be one of {', '.join(Unit)}, got {short(unit)}")
     if zone is not None and not is_zone(typed(zone, str, f"{place}.zone", "text")):
-        raise DataError(f"{place}.zone must be the name of a time zone, or an offset such as +02:00, got {short(zone)}")
+        raise DataError(
+            f"{place}.zone must be the name of a time zone, or an offset such as +02:00, "
+            f"got {short(zone)}"
+        )
     return Part(column, Unit(unit), zone)
 
 
 def _check_part(part: Part, test: str, given: Any, place: str) -> None:
-    """Raise DataError unless an hour is cut, and a weekday or month is compared with one that exists."""
+    """Raise DataError unless an hour is cut, and a weekday or month is compared with one that
+    exists.
+    """
     names = NAMES.get(part.unit)
     expected = ("above", "between") if names is None else ("equals",)
     if test not in expected:
         listed = " or ".join(map(repr, expected))
-        raise DataError(f"{place}.test must be {listed} for the part {str(part.unit)!r}, got {short(test)}")
+        raise DataError(
+            f"{place}.test must be {listed} for the part {str(part.unit)!r}, got {short(test)}"
+        )
     if names is not None and given not in names:
         raise DataError(f"{place}.value must be one of {', '.join(names)}, got {short(given)}")
 
@@ -92,7 +108,8 @@ def _measure(table: Mapping[str, Any], place: str) -> Measure:
     measure = parse_measure(named)
     if measure is None:
         raise DataError(
-            f"{place}.measure must be date, time[us], timestamp[us], instant[us], duration[us] or such, or decimal[2], "
+            f"{place}.measure must be date, time[us], timestamp[us], instant[us], "
+            "duration[us] or such, or decimal[2], "
             f"got {short(named)}"
         )
     return measure
@@ -117,9 +134,13 @@ def _interval(given: Any, measure: Measure | None, place: str) -> tuple[Any, Any
     if given is None:
         return None, None
     if not (isinstance(given, list) and len(given) == 2):
-        raise DataError(f"{place} must be a list of two ends for the test 'between', got {short(given)}")
+        raise DataError(
+            f"{place} must be a list of two ends for the test 'between', got {short(given)}"
+        )
     # Both are numbers, or of the same measure.
-    ends: list[Any] = [_cut(end, measure, f"{place}[{i}]", "between") for i, end in enumerate(given)]
+    ends: list[Any] = [
+        _cut(end, measure, f"{place}[{i}]", "between") for i, end in enumerate(given)
+    ]
     if not ends[0] < ends[1]:
         raise DataError(f"{place} must be a lower and a higher end, got {short(given)}")
     return ends[0], ends[1]

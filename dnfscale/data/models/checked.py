@@ -1,4 +1,6 @@
-"""Values of parsed JSON, checked: each function returns what it was asked for, or says where something else is."""
+"""Values of parsed JSON, checked: each function returns what it was asked for, or says where
+something else is.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def scalar(value: Any, place: str) -> Scalar:
     if isinstance(value, float) and not math.isfinite(value):
         raise DataError(f"{place} must be a finite number, got {short(value)}")
     if isinstance(value, int) and abs(value) >= _BIGGEST:
-        raise DataError(f"{place} must be a whole number of at most 64 bits, got one of {value.bit_length():,}")
+        raise DataError(
+            f"{place} must be a whole number of at most 64 bits, got one of {value.bit_length():,}"
+        )
     return value if not isinstance(value, str) else _unicode(value, place)
 
 
@@ -66,12 +70,20 @@ def choice(table: Mapping[str, Any], key: str, known: tuple[str, ...]) -> str:
 
 def short(value: object) -> str:
     """Return a value as a message shows it."""
-    shown = ascii(value) if isinstance(value, str) and re.search("[\ud800-\udfff]", value) else repr(value)
+    shown = (
+        ascii(value)
+        if isinstance(value, str) and re.search("[\ud800-\udfff]", value)
+        else repr(value)
+    )
     return shown[:60] + "…" if len(shown) > 60 else shown
 
 
 def _unicode(text: str, place: str) -> str:
-    """Return a text after checking that it can be written again: JSON can spell half a character, which cannot."""
+    """Return a text after checking that it can be written again: JSON can spell half a character,
+    which cannot.
+    """
     if re.search("[\ud800-\udfff]", text):
-        raise DataError(f"{place} must be Unicode text, got half of a surrogate pair in {short(text)}")
+        raise DataError(
+            f"{place} must be Unicode text, got half of a surrogate pair in {short(text)}"
+        )
     return text

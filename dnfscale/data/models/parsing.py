@@ -34,10 +34,16 @@ def parse_models(record: Any) -> tuple[Model, ...]:
         except DataError as error:
             raise DataError(f"classes[{i}]: {error.message}") from error
     labels = [model.positive for model in models]
-    if len(labels) < 2 or len(set(labels)) < len(labels) or any(len(label) != 1 for label in labels):
+    if (
+        len(labels) < 2
+        or len(set(labels)) < len(labels)
+        or any(len(label) != 1 for label in labels)
+    ):
         raise DataError("classes must be at least two, each with one label of its own in positive")
     if len({kind_of(label) for (label,) in labels}) > 1:
-        raise DataError("classes must have labels of one kind: all texts, all numbers, or all truth values")
+        raise DataError(
+            "classes must have labels of one kind: all texts, all numbers, or all truth values"
+        )
     if len({model.target for model in models} | {entry(record, "target", str, "text")}) > 1:
         raise DataError("classes must have the same target")
     return tuple(models)
@@ -89,7 +95,9 @@ def _check_formula(table: Mapping[str, Any], model: Model) -> None:
     written = entry(table, "formula", str, "text")
     if written != model.formula:
         said = "terms say" if model.tree is None else "tree says"
-        raise DataError(f"formula must say what {said}, {short(model.formula)}, got {short(written)}")
+        raise DataError(
+            f"formula must say what {said}, {short(model.formula)}, got {short(written)}"
+        )
 
 
 def _attributes(table: Mapping[str, Any]) -> list[Attribute]:
@@ -103,16 +111,26 @@ def _attributes(table: Mapping[str, Any]) -> list[Attribute]:
     return attributes
 
 
-def _lookalikes(table: Mapping[str, Any], attributes: list[Attribute]) -> dict[str, tuple[str, ...]]:
-    """Return the columns that may be taken for others, and these; only columns of attributes may have any."""
+def _lookalikes(
+    table: Mapping[str, Any], attributes: list[Attribute]
+) -> dict[str, tuple[str, ...]]:
+    """Return the columns that may be taken for others, and these; only columns of attributes may
+    have any.
+    """
     known = {stored_column(attribute.column) for attribute in attributes}
     found = {}
-    for column, others in typed(table.get("lookalikes", {}), dict, "lookalikes", "an object").items():
+    for column, others in typed(
+        table.get("lookalikes", {}), dict, "lookalikes", "an object"
+    ).items():
         place = f"lookalikes[{short(column)}]"
         if column not in known:
-            raise DataError(f"lookalikes must be of columns that attributes test, got {short(column)}")
+            raise DataError(
+                f"lookalikes must be of columns that attributes test, got {short(column)}"
+            )
         names = typed(others, list, place, "a list")
-        found[column] = tuple(typed(name, str, f"{place}[{i}]", "text") for i, name in enumerate(names))
+        found[column] = tuple(
+            typed(name, str, f"{place}[{i}]", "text") for i, name in enumerate(names)
+        )
         if not names or len({column, *names}) <= len(names):
             raise DataError(f"{place} must list other columns, each once, got {short(names)}")
     return found
@@ -144,7 +162,9 @@ def _tree(table: Mapping[str, Any], ell: int) -> Formula | None:
     if n_nodes > MOST_SIZE:
         raise DataError(f"tree must have a size of at most {MOST_SIZE}, got {n_nodes:,}")
     if used != list(range(ell)):
-        raise DataError(f"tree must speak of all attributes, 0 to {ell - 1}, and no other, got {short(used)}")
+        raise DataError(
+            f"tree must speak of all attributes, 0 to {ell - 1}, and no other, got {short(used)}"
+        )
     return tree
 
 

@@ -42,10 +42,15 @@ def model_record(model: Model) -> dict[str, Any]:
         "weighted": model.weighted,
         "attributes": [attribute_record(attribute) for attribute in model.tau.attributes],
         **_written_lookalikes(model),
-        "terms": [[{"attribute": index, "value": holds} for index, holds in term.literals] for term in model.dnf.terms],
+        "terms": [
+            [{"attribute": index, "value": holds} for index, holds in term.literals]
+            for term in model.dnf.terms
+        ],
         "counts": [
             {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c}
-            for code, n, c in zip(counts.codes.tolist(), counts.n.tolist(), counts.c.tolist(), strict=True)
+            for code, n, c in zip(
+                counts.codes.tolist(), counts.n.tolist(), counts.c.tolist(), strict=True
+            )
         ],
         "formula": model.formula,
         **({} if model.tree is None else {"tree": to_json(model.tree)}),
@@ -74,7 +79,9 @@ def classes_text(models: Sequence[Model]) -> str:
 
 
 def measure_name(attribute: Attribute) -> str | None:
-    """Return the measure of an attribute's cuts, if they are dates, times, durations or decimals."""
+    """Return the measure of an attribute's cuts, if they are dates, times, durations
+    or decimals.
+    """
     cuts = cuts_of(attribute) if isinstance(attribute, Above | Between) else ()
     return next((str(cut.measure) for cut in cuts if isinstance(cut, Quantity)), None)
 
@@ -117,11 +124,17 @@ def _written_value(attribute: Attribute) -> Any:
 
 def _written_cut(cut: int | float | Quantity) -> int | float | str:
     """Return a cut in JSON; a quantity, -inf or inf is written as text."""
-    return str(cut) if isinstance(cut, Quantity) or (isinstance(cut, float) and math.isinf(cut)) else cut
+    return (
+        str(cut)
+        if isinstance(cut, Quantity) or (isinstance(cut, float) and math.isinf(cut))
+        else cut
+    )
 
 
 def _written(value: Scalar) -> Any:
-    """Return a label or category in JSON: «inf» may be a text, so the number is written as an object."""
+    """Return a label or category in JSON: «inf» may be a text, so the number is written as an
+    object.
+    """
     return {"float": str(value)} if isinstance(value, float) and math.isinf(value) else value
 
 

@@ -43,7 +43,9 @@ CLUSTERS.register(
         launch=_launch,
         options=Address,
         table="cluster",
-        check_keys=lambda spec: check_given(spec, Address, "address", 'such as "tls://10.0.0.5:8786"'),
+        check_keys=lambda spec: check_given(
+            spec, Address, "address", 'such as "tls://10.0.0.5:8786"'
+        ),
         check=_check,
         address=_address,
     )

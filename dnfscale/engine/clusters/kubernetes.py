@@ -35,7 +35,11 @@ class Pods:
         "default: that of the kubeconfig",
         example="dnfscale",
     )
-    cpu: str = key(plain_word('an amount of cores, such as "1" or "500m"', r"\d+(\.\d+)?m?"), "1", "cores per worker")
+    cpu: str = key(
+        plain_word('an amount of cores, such as "1" or "500m"', r"\d+(\.\d+)?m?"),
+        "1",
+        "cores per worker",
+    )
     tls_secret: str | None = key(
         plain_word("the name of a secret", r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"),
         None,
@@ -48,7 +52,8 @@ def _check_keys(spec: ClusterSpec) -> None:
     check_given(spec, Pods, "image", "an image with dnfscale in it")
     if (spec.own(Pods).tls_secret is None) != (spec.tls is None):
         raise SpecError(
-            "TLS in Kubernetes needs both [cluster.tls], for this side, and cluster.kubernetes.tls_secret, for the "
+            "TLS in Kubernetes needs both [cluster.tls], for this side, and "
+            "cluster.kubernetes.tls_secret, for the "
             "pods; add the other, or leave out both",
             "cluster.kubernetes",
         )
@@ -57,7 +62,8 @@ def _check_keys(spec: ClusterSpec) -> None:
 def _check(spec: ClusterSpec) -> list[str]:
     if spec.adaptive is not None and spec.tls is not None:
         raise SpecError(
-            "cluster.adaptive is not for Kubernetes with TLS, because the operator asks the scheduler without; "
+            "cluster.adaptive is not for Kubernetes with TLS, because the operator asks "
+            "the scheduler without; "
             "leave it out, and set cluster.workers",
             "cluster.adaptive",
         )

@@ -13,7 +13,9 @@ from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.spec.registry import CLUSTERS, ClusterKind
 
 _MOST_WORKERS = 64
-"""The most workers on one machine, or four per core if that is more: a spec must not bring down its machine."""
+"""The most workers on one machine, or four per core if that is more: a spec must not bring down its
+machine.
+"""
 
 
 def _check_keys(spec: ClusterSpec) -> None:
@@ -21,7 +23,10 @@ def _check_keys(spec: ClusterSpec) -> None:
     wanted = max(spec.workers, spec.adaptive.maximum if spec.adaptive else 0)
     if wanted > most:
         raise SpecError(
-            f"cluster.workers must be at most {most} on one machine, got {str(wanted)[:20]}; lower it",
+            (
+                f"cluster.workers must be at most {most} on one machine, got "
+                f"{str(wanted)[:20]}; lower it"
+            ),
             "cluster.workers",
         )
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from dnfscale.engine.dask.batch import QUEUE_S, BatchSystem, Queue, check_plain, directives, launch_queue
+from dnfscale.engine.dask.batch import (
+    QUEUE_S,
+    BatchSystem,
+    Queue,
+    check_plain,
+    directives,
+    launch_queue,
+)
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import CLUSTERS, ClusterKind
 
@@ -17,7 +24,10 @@ class PbsQueue(Queue):
     """How workers are asked of PBS."""
 
     directives: tuple[str, ...] = key(
-        directives("pbs", "-l", "-p", "-P"), (), "further options of qsub", example=["-l place=scatter"]
+        directives("pbs", "-l", "-p", "-P"),
+        (),
+        "further options of qsub",
+        example=["-l place=scatter"],
     )
 
 

@@ -21,7 +21,9 @@ from dnfscale.spec.registry import CLUSTERS, ClusterKind
 class SchedulerFile:
     """The file that `dask scheduler --scheduler-file` writes."""
 
-    scheduler_file: str | None = key(text, None, 'for kind = "scheduler_file"', example="scheduler.json")
+    scheduler_file: str | None = key(
+        text, None, 'for kind = "scheduler_file"', example="scheduler.json"
+    )
 
 
 def _address(spec: ClusterSpec) -> str:

@@ -14,4 +14,6 @@ def _launch(_spec: ClusterSpec, *, watch: Watch, **_how: Any) -> SerialEngine:
     return SerialEngine(watch)
 
 
-CLUSTERS.register(ClusterKind(name="serial", title="in this process alone", launch=_launch, distributed=False))
+CLUSTERS.register(
+    ClusterKind(name="serial", title="in this process alone", launch=_launch, distributed=False)
+)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from dnfscale.engine.dask.batch import QUEUE_S, BatchSystem, Queue, check_plain, directives, launch_queue
+from dnfscale.engine.dask.batch import (
+    QUEUE_S,
+    BatchSystem,
+    Queue,
+    check_plain,
+    directives,
+    launch_queue,
+)
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import CLUSTERS, ClusterKind
 

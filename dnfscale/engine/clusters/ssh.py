@@ -27,11 +27,17 @@ def _hosts(value: Any) -> tuple[str, ...]:
 class SshHosts:
     """The hosts, and how to log in."""
 
-    hosts: tuple[str, ...] = key(_hosts, (), "the first runs the scheduler too", example=["node1", "node2"])
+    hosts: tuple[str, ...] = key(
+        _hosts, (), "the first runs the scheduler too", example=["node1", "node2"]
+    )
     username: str | None = key(plain_word("the name of a user"), None, "who logs in", example="me")
     port: int | None = key(whole(1, 65535), None, "of ssh", example=22)
-    key_file: str | None = key(home_path, None, "the key that ssh shows", example="~/.ssh/id_ed25519")
-    known_hosts: str | None = key(home_path, None, "the hosts that ssh trusts", example="~/.ssh/known_hosts")
+    key_file: str | None = key(
+        home_path, None, "the key that ssh shows", example="~/.ssh/id_ed25519"
+    )
+    known_hosts: str | None = key(
+        home_path, None, "the hosts that ssh trusts", example="~/.ssh/known_hosts"
+    )
 
 
 def _launch(spec: ClusterSpec, *, loaded: Sequence[str], watch: Watch, tell: Tell) -> Any:  # noqa: ARG001
@@ -65,7 +71,11 @@ def _start(spec: ClusterSpec, stack: ExitStack) -> Any:
                 "n_workers": -(-spec.workers // len(hosts)),
                 "memory_limit": spec.memory_limit,
                 "dashboard_address": "127.0.0.1:0",
-                **({} if spec.local_directory is None else {"local_directory": spec.local_directory}),
+                **(
+                    {}
+                    if spec.local_directory is None
+                    else {"local_directory": spec.local_directory}
+                ),
                 **files,
             },
             scheduler_options={
@@ -91,7 +101,9 @@ CLUSTERS.register(
         launch=_launch,
         options=SshHosts,
         check_keys=lambda spec: check_given(spec, SshHosts, "hosts", 'such as ["node1", "node2"]'),
-        check=lambda spec: reach_warnings(spec, None, 'the scheduler of kind = "ssh"', "cluster.kind"),
+        check=lambda spec: reach_warnings(
+            spec, None, 'the scheduler of kind = "ssh"', "cluster.kind"
+        ),
         package="asyncssh",
         extra="ssh",
     )

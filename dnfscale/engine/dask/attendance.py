@@ -1,8 +1,9 @@
-"""Keeps track of the workers: reports those that come and go, and gives up on a cluster that is of no more use.
+"""Keeps track of the workers: reports those that come and go, and gives up on a cluster that is of
+no more use.
 
-Dask waits for ever for a worker. A job does not: when the last worker is lost, a timer starts, and unless another comes
-in time the client is closed, so that every call that waits for a result fails with a reason. Those who are there but do
-not answer are found by roll_call.py.
+Dask waits for ever for a worker. A job does not: when the last worker is lost, a timer starts, and
+unless another comes in time the client is closed, so that every call that waits for a result fails
+with a reason. Those who are there but do not answer are found by roll_call.py.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _EVERYTHING = "all"
 
 
 class Attendance:
-    """The workers that are present, kept up to date by the scheduler's events while an engine is open."""
+    """The workers that are present, kept up to date by the scheduler's events while an engine is
+    open.
+    """
 
     def __init__(self, client: Client, *, lost_timeout_s: float) -> None:
         self._client = client
@@ -40,7 +43,9 @@ class Attendance:
         """Folders that a worker could not write results to, and why."""
         self._present: set[str] = set()
         self._gone: set[str] = set()
-        """Workers that left between our subscription and the first list of workers; they must not be added from it."""
+        """Workers that left between our subscription and the first list of workers; they must not
+        be added from it.
+        """
         self._threads = 1
         client.subscribe_topic(_EVERYTHING, self._heard)
         there = workers_of(client)
@@ -107,7 +112,8 @@ class Attendance:
             return
         worker = message["worker"]
         with self._lock:
-            # The event of a worker that came just before our first list arrives after it; it is not news.
+            # The event of a worker that came just before our first list arrives after it; it is not
+            # news.
             known = worker in self._present
             if known == (action == "add-worker"):
                 self._gone |= set() if known else {worker}
@@ -127,10 +133,19 @@ class Attendance:
             again = len(message["processing-tasks"]) + len(message["lost-computed-tasks"])
             fate = f"; {again} tasks are done again" if again else ""
             wait = "" if here else f"; waiting up to {self._limit_s:.0f} s for another"
-            # An adaptive cluster retires workers that it has no work for, after moving their results.
-            how = "sent away" if message["expected"] else "thrown out" if worker in self._thrown_out else "lost"
+            # An adaptive cluster retires workers that it has no work for, after moving their
+            # results.
+            how = (
+                "sent away"
+                if message["expected"]
+                else "thrown out"
+                if worker in self._thrown_out
+                else "lost"
+            )
             facts |= {"retries": again, "expected": bool(message["expected"])}
-            notice = Notice("worker_lost", f"worker {worker} {how}; {here} at work{fate}{wait}", facts)
+            notice = Notice(
+                "worker_lost", f"worker {worker} {how}; {here} at work{fate}{wait}", facts
+            )
         self._tell(notice)
 
     def _heard_refused(self, message: dict[str, Any]) -> None:
@@ -139,7 +154,8 @@ class Attendance:
             self._refused[folder] = reason
             self._tell(
                 Notice.warning(
-                    f"a worker cannot write rows to {folder} and keeps them in memory: {reason}; make room there, or "
+                    f"a worker cannot write rows to {folder} and keeps them in memory: "
+                    f"{reason}; make room there, or "
                     "name another folder in cluster.local_directory"
                 )
             )
@@ -167,8 +183,10 @@ class Attendance:
                 return
         self._give_up(
             ClusterError(
-                f"expected workers, but the cluster has had none for {self._limit_s:.0f} s; start some, or look why "
-                "they ended (memory, the queue's time limit); what is finished is kept for --resume; "
+                f"expected workers, but the cluster has had none for {self._limit_s:.0f} "
+                "s; start some, or look why "
+                "they ended (memory, the queue's time limit); what is finished is kept for "
+                "--resume; "
                 "cluster.lost_timeout_s is how long to wait"
             )
         )

@@ -1,4 +1,6 @@
-"""What batch systems have in common: the keys of their tables, what a script may hold, and how workers are started."""
+"""What batch systems have in common: the keys of their tables, what a script may hold, and how
+workers are started.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,18 @@ def _walltime(value: Any) -> str:
 
 
 def directives(kind: str, *known: str) -> Check:
-    """Return the check of options that choose where and when a job runs; others could write files or run commands."""
+    """Return the check of options that choose where and when a job runs; others could write files
+    or run commands.
+    """
 
     def check(value: Any) -> tuple[str, ...]:
         given = texts(value)
         for directive in given:
             is_known = re.split(r"[ =]", directive)[0] in known
             if not is_known or not re.fullmatch(r"[\w.,:=+@%/ \-\[\]*&|]+", directive):
-                raise ValueError(f"a list of options of {kind} out of {', '.join(known)}, with their values")
+                raise ValueError(
+                    f"a list of options of {kind} out of {', '.join(known)}, with their values"
+                )
         return given
 
     return check
@@ -45,13 +51,21 @@ class Queue:
     """How workers are asked of a batch system; some of them share a job."""
 
     queue: str | None = key(
-        plain_word("the name of a queue or partition"), None, "the queue or partition", example="main"
+        plain_word("the name of a queue or partition"),
+        None,
+        "the queue or partition",
+        example="main",
     )
-    account: str | None = key(plain_word("the name of an account"), None, "who pays", example="physics")
+    account: str | None = key(
+        plain_word("the name of an account"), None, "who pays", example="physics"
+    )
     walltime: str | None = key(_walltime, None, "how long a job may take", example="02:00:00")
     workers_per_job: int = key(whole(1), 1, "how many workers share a job")
     interface: str | None = key(
-        plain_word('a network interface, such as "ib0"'), None, "the network of the workers", example="ib0"
+        plain_word('a network interface, such as "ib0"'),
+        None,
+        "the network of the workers",
+        example="ib0",
     )
     shared_directory: str | None = key(
         plain_path,
@@ -72,13 +86,19 @@ class BatchSystem:
     cluster: str
     """The class of dask-jobqueue."""
     ask: Callable[[list[str]], list[str]]
-    """The command that prints a line for each of some jobs, by their ids, that is still in the queue."""
+    """The command that prints a line for each of some jobs, by their ids, that is still in the
+    queue.
+    """
 
 
 def check_plain(spec: ClusterSpec) -> list[str]:
-    """Check that a script can hold what the spec says, so that no value of it becomes a command; return warnings."""
+    """Check that a script can hold what the spec says, so that no value of it becomes a command;
+    return warnings.
+    """
     values = {
-        f"cluster.{spec.kind}.shared_directory": os.path.abspath(spec.own(Queue).shared_directory or "."),
+        f"cluster.{spec.kind}.shared_directory": os.path.abspath(
+            spec.own(Queue).shared_directory or "."
+        ),
         "cluster.local_directory": spec.local_directory,
     }
     if spec.tls is not None:
@@ -86,14 +106,21 @@ def check_plain(spec: ClusterSpec) -> list[str]:
     for path, value in values.items():
         if value is not None and not PLAIN_PATH.fullmatch(value):
             raise SpecError(
-                f"{path} must be a path without spaces and special characters, which scripts of a batch system cannot "
+                f"{path} must be a path without spaces and special characters, which "
+                "scripts of a batch system cannot "
                 f"hold, got {value!r}; name another folder",
                 path,
             )
-    return ["the scheduler has no TLS, as insecure = true asks"] if spec.insecure and spec.tls is None else []
+    return (
+        ["the scheduler has no TLS, as insecure = true asks"]
+        if spec.insecure and spec.tls is None
+        else []
+    )
 
 
-def launch_queue(spec: ClusterSpec, system: BatchSystem, *, loaded: Sequence[str], watch: Watch, tell: Tell) -> Any:
+def launch_queue(
+    spec: ClusterSpec, system: BatchSystem, *, loaded: Sequence[str], watch: Watch, tell: Tell
+) -> Any:
     """Start a cluster in the queue of a batch system."""
     del loaded
     from dnfscale.engine.dask.remote import start_remote

@@ -1,10 +1,11 @@
 """Chains of tasks on a cluster: each task of a chain depends on the answer to the one before.
 
-A task may end the process that works on it. Dask counts, for every task, the deaths of workers that had the task, and
-gives the task up with KilledWorker once they are too many. But it counts against *all* tasks that a dead worker had,
-so one deadly task makes its neighbours look deadly too. If the chains believed that, a trial that is fine would count
-as failed, and which one would depend on chance. Therefore whatever Dask gives up is only a **suspect**. Suspects are
-tried once more, one at a time: the deadly task is then the only suspect at work, and cannot spoil the second trial of
+A task may end the process that works on it. Dask counts, for every task, the deaths of workers that
+had the task, and gives the task up with KilledWorker once they are too many. But it counts against
+*all* tasks that a dead worker had, so one deadly task makes its neighbours look deadly too. If the
+chains believed that, a trial that is fine would count as failed, and which one would depend on
+chance. Therefore whatever Dask gives up is only a **suspect**. Suspects are tried once more, one at
+a time: the deadly task is then the only suspect at work, and cannot spoil the second trial of
 another. Only a task that is given up twice has failed.
 """
 
@@ -53,7 +54,8 @@ class Chains(Generic[Result]):
         self._chains = chains
         self._name = name
         self._limit = limit
-        # A task that returns the function, rather than scattered data: it can be made again when a worker dies.
+        # A task that returns the function, rather than scattered data: it can be made again when a
+        # worker dies.
         self._function = client.submit(same, function, key=f"function-{name}")
         self._asked: dict[Any, _Asked] = {}
         """What is on the cluster, by the key of its task."""
@@ -64,7 +66,9 @@ class Chains(Generic[Result]):
         """What the chains that have ended returned, by their numbers."""
 
     def run(self, answered: Callable[[], None]) -> list[Result]:
-        """Run all chains to their ends, and return what they return; `answered` is called after each task."""
+        """Run all chains to their ends, and return what they return; `answered` is called after
+        each task.
+        """
         for number in range(len(self._chains)):
             self._advance(number, None)
         while self._asked:
@@ -110,12 +114,15 @@ class Chains(Generic[Result]):
             retries=1,
         )
         self._asked[future.key] = asked
-        # This holds the future until its result is read; Dask forgets a task whose last future is gone.
+        # This holds the future until its result is read; Dask forgets a task whose last future is
+        # gone.
         self._finished.add(future)
 
 
 def _answer(future: Future) -> Any:
-    """Return what a finished task has to say to its chain; an error of ours ends the job, any other only the task."""
+    """Return what a finished task has to say to its chain; an error of ours ends the job, any other
+    only the task.
+    """
     if future.cancelled():
         future.result()
     error = future.exception()

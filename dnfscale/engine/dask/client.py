@@ -25,16 +25,24 @@ _TELL_S = 5.0
 
 
 def connected(address: str, tls: TlsFiles | None) -> Client:
-    """Connect to the scheduler at an address (with its scheme); raise ClusterError, saying why, where none answers."""
+    """Connect to the scheduler at an address (with its scheme); raise ClusterError, saying why,
+    where none answers.
+    """
     security = security_of(tls)
-    probe(address, context_of(security) if address.startswith("tls://") else None, timeout_s=CONNECT_S)
+    probe(
+        address, context_of(security) if address.startswith("tls://") else None, timeout_s=CONNECT_S
+    )
     try:
         with warnings.catch_warnings():
             # check_versions reports it, with what to do.
             warnings.simplefilter("ignore", VersionMismatchWarning)
-            return OneConnectionClient(address=address, timeout=CONNECT_S, set_as_default=False, security=security)
+            return OneConnectionClient(
+                address=address, timeout=CONNECT_S, set_as_default=False, security=security
+            )
     except (OSError, ValueError, DaskTimeoutError) as error:
-        raise ClusterError(f"expected a Dask scheduler at {address}, but none answers: {error}") from error
+        raise ClusterError(
+            f"expected a Dask scheduler at {address}, but none answers: {error}"
+        ) from error
 
 
 def wait_for_workers(
@@ -46,7 +54,9 @@ def wait_for_workers(
     advice: str,
     look: Callable[[], Any] = lambda: None,
 ) -> None:
-    """Wait for the first worker, with a notice every few seconds; `look` may raise what makes waiting futile."""
+    """Wait for the first worker, with a notice every few seconds; `look` may raise what makes
+    waiting futile.
+    """
     started = time.monotonic()
     while True:
         left_s = spec.start_limit_s - (time.monotonic() - started)
@@ -57,7 +67,8 @@ def wait_for_workers(
             elapsed_s = time.monotonic() - started
             if elapsed_s >= spec.start_limit_s:
                 raise ClusterError(
-                    f"expected at least one worker at {where} within {spec.start_limit_s:.0f} s, but none came; "
+                    f"expected at least one worker at {where} within "
+                    f"{spec.start_limit_s:.0f} s, but none came; "
                     f"{advice}, or raise cluster.start_timeout_s"
                 ) from error
         tell(
@@ -73,8 +84,9 @@ def wait_for_workers(
 def workers_of(client: Client, *, most: int = -1) -> dict[str, dict[str, Any]]:
     """Ask the scheduler for its workers, by address; an empty dict if it does not answer.
 
-    The client's own `scheduler_info` returns the last answer that the client got, for whatever question. Every two
-    seconds the client itself asks without workers, so that with several threads there sometimes seem to be none.
+    The client's own `scheduler_info` returns the last answer that the client got, for whatever
+    question. Every two seconds the client itself asks without workers, so that with several threads
+    there sometimes seem to be none.
     """
     if client.scheduler is None:
         return {}

@@ -1,4 +1,6 @@
-"""The certificates that a cluster talks with: those of the spec, of Dask's configuration, or made for one run."""
+"""The certificates that a cluster talks with: those of the spec, of Dask's configuration, or made
+for one run.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,18 @@ ROLES = ("client", "scheduler", "worker")
 
 
 def security_of(tls: TlsFiles | None) -> Security | None:
-    """Return Dask's Security for these files; None, where there are none, leaves it to Dask's own configuration."""
+    """Return Dask's Security for these files; None, where there are none, leaves it to Dask's own
+    configuration.
+    """
     return None if tls is None else Security(**by_role(tls))
 
 
 def temporary_security() -> Security:
-    """Return Dask's Security with a certificate for one run, which all its parts show and trust, in memory.
+    """Return Dask's Security with a certificate for one run, which all its parts show and trust, in
+    memory.
 
-    Workers get it through the pipe by which they are started: it is in no file, environment or command line.
+    Workers get it through the pipe by which they are started: it is in no file, environment or
+    command line.
     """
     certificate, key = _certificate()
     # Dask takes the contents of a file wherever it takes its path.
@@ -45,12 +51,15 @@ def context_of(security: Security | None) -> ssl.SSLContext:
         context = (security or Security()).get_connection_args("client")["ssl_context"]
     except (OSError, ssl.SSLError) as error:
         raise SpecError(
-            f"the files of [cluster.tls] must fit together, but they do not: {error}; cert_file must be the "
+            f"the files of [cluster.tls] must fit together, but they do not: {error}; "
+            "cert_file must be the "
             "certificate of key_file",
             "cluster.tls",
         ) from error
     if context is None:
-        raise ClusterError("expected files for TLS, but neither [cluster.tls] nor Dask's configuration names any")
+        raise ClusterError(
+            "expected files for TLS, but neither [cluster.tls] nor Dask's configuration names any"
+        )
     assert isinstance(context, ssl.SSLContext)
     return context
 
@@ -60,7 +69,9 @@ def temporary_files(folder: Path) -> TlsFiles:
     certificate, key = _certificate()
     files = TlsFiles(*(str(folder / name) for name in ("ca.pem", "cert.pem", "key.pem")))
     contents = (certificate, certificate, key)
-    for path, content in zip((files.ca_file, files.cert_file, files.key_file), contents, strict=True):
+    for path, content in zip(
+        (files.ca_file, files.cert_file, files.key_file), contents, strict=True
+    ):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(content)
@@ -70,9 +81,10 @@ def temporary_files(folder: Path) -> TlsFiles:
 def _certificate() -> tuple[str, str]:
     """Make a certificate that is its own authority, and its key, in PEM.
 
-    Its key is on an elliptic curve: Dask's own Security.temporary() takes an RSA key, which takes 20 to 200 ms to make
-    instead of 1, and 20 times as long at every connection. It is always valid, because the machine's clock may be set
-    back or forward while a job runs, and ends with its key, which is gone after the run.
+    Its key is on an elliptic curve: Dask's own Security.temporary() takes an RSA key, which takes
+    20 to 200 ms to make instead of 1, and 20 times as long at every connection. It is always valid,
+    because the machine's clock may be set back or forward while a job runs, and ends with its key,
+    which is gone after the run.
     """
     # 50 ms, which only a process that starts a cluster spends.
     from cryptography import x509

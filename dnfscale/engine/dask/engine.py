@@ -1,7 +1,9 @@
-"""The engine on a Dask cluster: one task per item or batch, and a tree of merges; only descriptions are sent out.
+"""The engine on a Dask cluster: one task per item or batch, and a tree of merges; only descriptions
+are sent out.
 
-Each call is one static graph (graphs.py), except for chains of tasks (chains.py). Results that are kept stay on the
-workers as Dask futures: Dask spills them to disk, and makes them again when their worker dies.
+Each call is one static graph (graphs.py), except for chains of tasks (chains.py). Results that are
+kept stay on the workers as Dask futures: Dask spills them to disk, and makes them again when their
+worker dies.
 """
 
 from __future__ import annotations
@@ -47,11 +49,17 @@ _SCAN_PRIORITY = 1
 
 
 def take_down(started: ExitStack, tell: Tell) -> None:
-    """Close everything that was started; a failure becomes a warning, so that it does not hide how the job ended."""
+    """Close everything that was started; a failure becomes a warning, so that it does not hide how
+    the job ended.
+    """
     try:
         started.close()
     except Exception as error:
-        reason = error.message if isinstance(error, DnfscaleError) else f"{type(error).__name__}: {error}"
+        reason = (
+            error.message
+            if isinstance(error, DnfscaleError)
+            else f"{type(error).__name__}: {error}"
+        )
         tell(Notice.warning(f"the cluster was not taken down as it should be: {reason}"))
 
 
@@ -76,19 +84,31 @@ class ClusterEngine:
         self.client = client
         self._watch = watch
         self._tell = tell
-        self._attendance = attendance or Attendance(client, lost_timeout_s=ClusterSpec().lost_timeout_s)
+        self._attendance = attendance or Attendance(
+            client, lost_timeout_s=ClusterSpec().lost_timeout_s
+        )
         self._started = started or ExitStack()
         """What close() takes down after the client is closed."""
         self._leaving = ExitStack()
         """What close() does before the client is closed."""
         self._topics: list[str] = [] if topics is None else topics
-        """The topics under which workers reported progress; shared with guests, and forgotten by forget_phases()."""
+        """The topics under which workers reported progress; shared with guests, and forgotten by
+        forget_phases().
+        """
 
     @classmethod
     def opened(
-        cls, client: Client, started: ExitStack, spec: ClusterSpec, *, watch: Watch = unwatched, tell: Tell = untold
+        cls,
+        client: Client,
+        started: ExitStack,
+        spec: ClusterSpec,
+        *,
+        watch: Watch = unwatched,
+        tell: Tell = untold,
     ) -> ClusterEngine:
-        """Return an engine on a client; close() takes down what is on the stack, and nothing else."""
+        """Return an engine on a client; close() takes down what is on the stack, and
+        nothing else.
+        """
         attendance = Attendance(client, lost_timeout_s=spec.lost_timeout_s)
         attendance.listen(tell)
         foreseen = spec.adaptive.maximum if spec.adaptive else spec.workers
@@ -103,7 +123,9 @@ class ClusterEngine:
         )
 
     def forget_phases(self) -> None:
-        """Remove the progress events of our phases from the scheduler; Dask itself drops results with their client."""
+        """Remove the progress events of our phases from the scheduler; Dask itself drops results
+        with their client.
+        """
         if self.client.status == "running" and self._topics:
             self.client.run_on_scheduler(forget_topics, self._topics)
 
@@ -126,20 +148,26 @@ class ClusterEngine:
         batches = self._batches(items)
         if len(batches) < len(items):
             sizes = [len(batch) for batch in batches]
-            graph, level = self._leaves(name, batches, SummarizeBatch(summarize, merge), sizes=sizes)
+            graph, level = self._leaves(
+                name, batches, SummarizeBatch(summarize, merge), sizes=sizes
+            )
         else:
             graph, level = self._leaves(name, items, summarize)
         end = add_merges(graph, level, merge, name=name, fan_in=self.fan_in)
         result: Result = self._gather(phase, len(items), graph, [end])[0]
         return result
 
-    def map(self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]) -> list[Result]:
+    def map(
+        self, phase: str, items: Sequence[Item], function: Callable[[Item], Result]
+    ) -> list[Result]:
         if not items:
             return []
         graph, keys = self._leaves(phase_key(phase), items, function)
         return self._gather(phase, len(items), graph, keys)
 
-    def keep(self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]) -> Sequence[Any]:
+    def keep(
+        self, phase: str, items: Sequence[Item], function: Callable[[Item], Any]
+    ) -> Sequence[Any]:
         graph, keys = self._leaves(phase_key(phase), items, function)
         return self._submit(graph, keys)
 
@@ -161,7 +189,9 @@ class ClusterEngine:
 
         self._watch(Progress(phase, 0, expected))
         with self._told_as_ours():
-            results = Chains(self.client, chains, function, name=phase_key(phase), limit=limit).run(answered)
+            results = Chains(self.client, chains, function, name=phase_key(phase), limit=limit).run(
+                answered
+            )
         self._watch(Progress(phase, expected, expected))
         return results
 
@@ -203,7 +233,8 @@ class ClusterEngine:
     def _batches(self, items: Sequence[Any]) -> list[Sequence[Any]]:
         """Return the items as batches, one per task.
 
-        Kept results are not batched: those of one batch may be on different workers, and would have to move.
+        Kept results are not batched: those of one batch may be on different workers, and would have
+        to move.
         """
         if any(isinstance(item, Future) for item in items):
             return [[item] for item in items]
@@ -212,20 +243,30 @@ class ClusterEngine:
         return [items[start:end] for start, end in pairwise(edges)]
 
     def _leaves(
-        self, name: str, items: Sequence[Any], function: Callable[[Any], Any], *, sizes: Sequence[int] | None = None
+        self,
+        name: str,
+        items: Sequence[Any],
+        function: Callable[[Any], Any],
+        *,
+        sizes: Sequence[int] | None = None,
     ) -> tuple[Graph, list[Any]]:
         """Return a graph that applies the function to each item, and the keys of its results.
 
-        If somebody watches, each task reports when it is done; `sizes` says how many items it counts for (default 1).
+        If somebody watches, each task reports when it is done; `sizes` says how many items it
+        counts for (default 1).
         """
         topic = None if self._watch is unwatched else name
         if topic is not None:
             self._topics.append(topic)
-        return applied(name, items, function, topic=topic, workers=self._attendance.workers, sizes=sizes)
+        return applied(
+            name, items, function, topic=topic, workers=self._attendance.workers, sizes=sizes
+        )
 
     def _submit(self, graph: Graph, keys: Sequence[Any], *, priority: int = 0) -> list[Future]:
         with self._told_as_ours():
-            futures: list[Future] = self.client.get(graph, list(keys), sync=False, priority=priority)
+            futures: list[Future] = self.client.get(
+                graph, list(keys), sync=False, priority=priority
+            )
         return futures
 
     def _gather(self, phase: str, total: int, graph: Graph, keys: Sequence[Any]) -> list[Any]:
@@ -242,15 +283,20 @@ class ClusterEngine:
         except DnfscaleError:
             raise
         except KilledWorker as error:
-            died = f"expected the workers to finish {error.task!r}, but {error.allowed_failures + 1} of them died on it"
+            died = (
+                f"expected the workers to finish {error.task!r}, but "
+                f"{error.allowed_failures + 1} of them died on it"
+            )
             if self._attendance.refused is not None:
                 raise LimitError(
-                    f"{died}, while they could not write rows out ({self._attendance.refused}); make room there, name "
+                    f"{died}, while they could not write rows out "
+                    f"({self._attendance.refused}); make room there, name "
                     "another folder in cluster.local_directory, or raise cluster.memory_limit",
                     "cluster.local_directory",
                 ) from error
             raise ClusterError(
-                f"{died}, most likely for want of memory; raise cluster.memory_limit or lower cluster.workers"
+                f"{died}, most likely for want of memory; raise cluster.memory_limit or "
+                "lower cluster.workers"
             ) from error
         except Exception as error:
             if self._attendance.lost is not None:
@@ -259,7 +305,8 @@ class ClusterEngine:
             is_closed = self.client.status != "running"
             if is_closed or isinstance(error, CommClosedError | DaskTimeoutError | CancelledError):
                 raise ClusterError(
-                    "expected the scheduler to answer, but the connection to it was lost; look why it ended, start it "
+                    "expected the scheduler to answer, but the connection to it was lost; "
+                    "look why it ended, start it "
                     "again, and go on with --resume"
                 ) from error
             raise
@@ -276,7 +323,8 @@ class ClusterEngine:
         def heard(event: tuple[float, int]) -> None:
             nonlocal done
             with lock:
-                # A task that ran twice reports twice, perhaps after the end; progress must not exceed the total.
+                # A task that ran twice reports twice, perhaps after the end; progress must not
+                # exceed the total.
                 if done + event[1] < total:
                     done += event[1]
                     self._watch(Progress(phase, done, total))

@@ -1,6 +1,7 @@
 """A cluster that somebody else started: connect, wait for workers, compare versions, and run on it.
 
-It is left as it was: results go with the client, and the scheduler forgets our phases and gets its own clock back.
+It is left as it was: results go with the client, and the scheduler forgets our phases and gets its
+own clock back.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from dnfscale.engine.steady_clock import keep_scheduler_steady, let_scheduler_go
 from dnfscale.spec.cluster import ClusterSpec
 
 
-def join(spec: ClusterSpec, address: str, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
+def join(
+    spec: ClusterSpec, address: str, *, watch: Watch = unwatched, tell: Tell = untold
+) -> ClusterEngine:
     """Run on a cluster that somebody else started; closing the engine leaves it as it was."""
     stack = ExitStack()
     stack.enter_context(steady_clock())

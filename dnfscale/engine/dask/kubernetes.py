@@ -1,7 +1,9 @@
-"""A cluster of pods: a DaskCluster resource, which the operator of dask-kubernetes turns into scheduler and workers.
+"""A cluster of pods: a DaskCluster resource, which the operator of dask-kubernetes turns into
+scheduler and workers.
 
-The operator's own client cannot talk TLS to a scheduler, so that this creates the resource, waits for the scheduler's
-pod, and connects by itself: by the service's name inside the Kubernetes cluster, through a forwarded port outside.
+The operator's own client cannot talk TLS to a scheduler, so that this creates the resource, waits
+for the scheduler's pod, and connects by itself: by the service's name inside the Kubernetes
+cluster, through a forwarded port outside.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ _SECRETS_GROUP = 10001
 _PAUSE_S = 1
 _FORWARD_S = 30
 _HEADROOM = 5
-"""Quarters of a worker's memory that its pod gets: Dask spills at its limit, Kubernetes kills at the pod's."""
+"""Quarters of a worker's memory that its pod gets: Dask spills at its limit, Kubernetes kills at
+the pod's.
+"""
 
 
 class DaskPods:
@@ -55,13 +59,18 @@ class DaskPods:
             if not isinstance(error, Exception):
                 raise
             raise ClusterError(
-                f"expected to create a DaskCluster in Kubernetes, but that failed ({_told(error)}); "
-                "look at the kubeconfig, the namespace, the rights, and whether the operator is installed"
+                "expected to create a DaskCluster in Kubernetes, but that failed "
+                f"({_told(error)}); "
+                "look at the kubeconfig, the namespace, the rights, and whether the "
+                "operator is installed"
             ) from error
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         left = []
         while self._resources:
@@ -75,12 +84,16 @@ class DaskPods:
         if left:
             kinds = ",".join(kind for kind, _ in left)
             raise ClusterError(
-                f"expected to delete {self.name} in Kubernetes, but that failed ({left[0][1]}); its pods are still "
-                f"there; delete them: kubectl delete {kinds} {self.name} --namespace {self._namespace}"
+                f"expected to delete {self.name} in Kubernetes, but that failed "
+                f"({left[0][1]}); its pods are still "
+                f"there; delete them: kubectl delete {kinds} {self.name} --namespace "
+                f"{self._namespace}"
             )
 
     def address(self, stack: ExitStack) -> str:
-        """Wait for the scheduler's pod and return where it is reached; a forwarded port lives as long as the stack."""
+        """Wait for the scheduler's pod and return where it is reached; a forwarded port lives as
+        long as the stack.
+        """
         scheme = "tcp" if self._spec.tls is None else "tls"
         service = self._ready_service()
         if "KUBERNETES_SERVICE_HOST" in os.environ:
@@ -92,7 +105,9 @@ class DaskPods:
         started = time.monotonic()
         while not any(server.is_serving() for server in forward.servers):
             if time.monotonic() - started > _FORWARD_S:
-                raise ClusterError(f"expected to forward a port to {service.name}, but that has not begun")
+                raise ClusterError(
+                    f"expected to forward a port to {service.name}, but that has not begun"
+                )
             time.sleep(0.05)
         return f"{scheme}://127.0.0.1:{forward.local_port}"
 
@@ -105,14 +120,17 @@ class DaskPods:
         started = time.monotonic()
         while time.monotonic() - started < self._spec.start_limit_s:
             try:
-                service = Service.get(f"{self.name}-scheduler", namespace=self._namespace, timeout=_PAUSE_S)
+                service = Service.get(
+                    f"{self.name}-scheduler", namespace=self._namespace, timeout=_PAUSE_S
+                )
                 if service.ready_pods():
                     return service
             except (kr8s.NotFoundError, TimeoutError):
                 pass
             time.sleep(_PAUSE_S)
         raise ClusterError(
-            f"expected the scheduler of {self.name} within {self._spec.start_limit_s:.0f} s, but its pod is not ready; "
+            f"expected the scheduler of {self.name} within {self._spec.start_limit_s:.0f} "
+            "s, but its pod is not ready; "
             f"is the operator running? look at: kubectl describe daskcluster {self.name}, or raise "
             "cluster.start_timeout_s"
         )
@@ -121,8 +139,8 @@ class DaskPods:
 def stop_forwarding(forward: Any) -> None:
     """Close what a forwarded port listens with, in the loop that it belongs to.
 
-    The library's own stop() closes it from whatever thread calls; where a connection ends at that moment, both wake
-    who waits for the end, and the second fails.
+    The library's own stop() closes it from whatever thread calls; where a connection ends at that
+    moment, both wake who waits for the end, and the second fails.
     """
     for server in list(forward.servers):
         asyncio.run_coroutine_threadsafe(_close(server), server.get_loop()).result(_FORWARD_S)
@@ -145,16 +163,29 @@ def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]
     scheduler, worker = resource["spec"]["scheduler"]["spec"], resource["spec"]["worker"]["spec"]
     scheduler["containers"][0]["args"] = ["dask", "scheduler", "--no-dashboard"]
     worker["containers"][0]["args"] = [
-        *("dask", "worker", "--name", "$(DASK_WORKER_NAME)", "--nthreads", "1", "--memory-limit", spec.memory_limit),
+        *(
+            "dask",
+            "worker",
+            "--name",
+            "$(DASK_WORKER_NAME)",
+            "--nthreads",
+            "1",
+            "--memory-limit",
+            spec.memory_limit,
+        ),
         *("--dashboard-address", "127.0.0.1:8788"),
     ]
     # The operator would tell workers to come without TLS.
     worker["containers"][0]["env"] = [
         *worker["containers"][0]["env"],
-        {"name": "DASK_SCHEDULER_ADDRESS", "value": f"{scheme}://{name}-scheduler.{namespace}.svc:{_PORT}"},
+        {
+            "name": "DASK_SCHEDULER_ADDRESS",
+            "value": f"{scheme}://{name}-scheduler.{namespace}.svc:{_PORT}",
+        },
     ]
     for pod in (scheduler, worker):
-        # Files of a secret belong to root and to this group, which the image's user need not be of otherwise.
+        # Files of a secret belong to root and to this group, which the image's user need not be of
+        # otherwise.
         pod["securityContext"] = {
             "runAsNonRoot": True,
             "fsGroup": _SECRETS_GROUP,
@@ -162,10 +193,17 @@ def dask_cluster(name: str, namespace: str, spec: ClusterSpec) -> dict[str, Any]
         }
         pod["automountServiceAccountToken"] = False
         container = pod["containers"][0]
-        container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        container["securityContext"] = {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        }
         if pods.tls_secret is not None:
-            pod["volumes"] = [{"name": "tls", "secret": {"secretName": pods.tls_secret, "defaultMode": 0o440}}]
-            container["volumeMounts"] = [{"name": "tls", "mountPath": _TLS_FOLDER, "readOnly": True}]
+            pod["volumes"] = [
+                {"name": "tls", "secret": {"secretName": pods.tls_secret, "defaultMode": 0o440}}
+            ]
+            container["volumeMounts"] = [
+                {"name": "tls", "mountPath": _TLS_FOLDER, "readOnly": True}
+            ]
     return resource
 
 
@@ -176,7 +214,11 @@ def dask_autoscaler(name: str, spec: ClusterSpec) -> dict[str, Any]:
         "apiVersion": _GROUP,
         "kind": "DaskAutoscaler",
         "metadata": {"name": name},
-        "spec": {"cluster": name, "minimum": spec.adaptive.minimum, "maximum": spec.adaptive.maximum},
+        "spec": {
+            "cluster": name,
+            "minimum": spec.adaptive.minimum,
+            "maximum": spec.adaptive.maximum,
+        },
     }
 
 

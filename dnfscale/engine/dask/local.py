@@ -1,8 +1,9 @@
-"""Starts a cluster of worker processes on this machine, forked from one that has loaded what they need.
+"""Starts a cluster of worker processes on this machine, forked from one that has loaded what they
+need.
 
-Other accounts of the machine reach its ports too. So every connection must show the certificate of the cluster, which
-is made for this run unless the spec names one; there are no web pages without a dashboard; and what workers write to
-disk is in a folder that nobody else can enter.
+Other accounts of the machine reach its ports too. So every connection must show the certificate of
+the cluster, which is made for this run unless the spec names one; there are no web pages without a
+dashboard; and what workers write to disk is in a folder that nobody else can enter.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ from dnfscale.spec.cluster import ClusterSpec
 def start_local(
     spec: ClusterSpec, *, loaded: Sequence[str] = (), watch: Watch = unwatched, tell: Tell = untold
 ) -> ClusterEngine:
-    """Start worker processes on this machine, which load these modules, and run on them; close() ends them."""
+    """Start worker processes on this machine, which load these modules, and run on them; close()
+    ends them.
+    """
     started = ExitStack()
     try:
         started.enter_context(steady_clock())
@@ -48,7 +51,8 @@ def start_local(
     except (OSError, RuntimeError, DaskTimeoutError) as error:
         take_down(started, tell)
         raise limit_behind(error) or ClusterError(
-            f"expected to start {spec.workers} worker processes, but that failed: {error}; a script that starts "
+            f"expected to start {spec.workers} worker processes, but that failed: {error}; "
+            "a script that starts "
             'some needs its own lines under if __name__ == "__main__"'
         ) from error
     except BaseException:
@@ -57,12 +61,19 @@ def start_local(
 
 
 def _configure(started: ExitStack, spec: ClusterSpec, loaded: Sequence[str]) -> None:
-    """Configure Dask until the stack is closed: some settings are read only when a lost worker is replaced."""
+    """Configure Dask until the stack is closed: some settings are read only when a lost worker is
+    replaced.
+    """
     started.enter_context(dask.config.set(LOCAL.as_config()))
     started.enter_context(private_scratch(spec.local_directory))
     method = "forkserver" if prepare_workers(loaded) else "spawn"
-    start = {"multiprocessing-method": method, "preload": ["dnfscale.engine.dask.quiet_worker", TASKS, *loaded]}
-    started.enter_context(dask.config.set({f"distributed.worker.{name}": value for name, value in start.items()}))
+    start = {
+        "multiprocessing-method": method,
+        "preload": ["dnfscale.engine.dask.quiet_worker", TASKS, *loaded],
+    }
+    started.enter_context(
+        dask.config.set({f"distributed.worker.{name}": value for name, value in start.items()})
+    )
     keep_own_preloads()
 
 
@@ -78,8 +89,8 @@ def _cluster(spec: ClusterSpec) -> LocalCluster:
         host="127.0.0.1",
         protocol="tls://",
         security=security_of(spec.tls) or temporary_security(),
-        # Any free port of this machine alone. Without the dashboard's pages, and those that Dask would give every
-        # worker, the start is a second shorter.
+        # Any free port of this machine alone. Without the dashboard's pages, and those that Dask
+        # would give every worker, the start is a second shorter.
         dashboard_address=spec.dashboard or "127.0.0.1:0",
         scheduler_kwargs={"dashboard": spec.dashboard is not None},
         silence_logs=logging.CRITICAL,

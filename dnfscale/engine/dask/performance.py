@@ -1,4 +1,6 @@
-"""Dask's own report of a run: the task stream, profiles of workers and scheduler, bandwidths, as one page."""
+"""Dask's own report of a run: the task stream, profiles of workers and scheduler, bandwidths, as
+one page.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _PLUGIN = "task-stream"
 
 
 def record_performance(engine: ClusterEngine, file: Path, tell: Tell) -> None:
-    """Record from now on; closing the engine writes the report, and removes what was added to the scheduler."""
+    """Record from now on; closing the engine writes the report, and removes what was added to the
+    scheduler.
+    """
     started = time.time()
     client = engine.client
     count, had_plugin = client.run_on_scheduler(_state)
@@ -28,7 +32,11 @@ def record_performance(engine: ClusterEngine, file: Path, tell: Tell) -> None:
                 client.run_on_scheduler(_remove_plugin)
         except Exception as error:
             # The run is over; a failure to report on it must not hide how it ended.
-            tell(Notice.warning(f"the performance report is not written: {type(error).__name__}: {error}"))
+            tell(
+                Notice.warning(
+                    f"the performance report is not written: {type(error).__name__}: {error}"
+                )
+            )
 
     engine.at_close(write)
 

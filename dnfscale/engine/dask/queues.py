@@ -1,7 +1,8 @@
 """Workers as jobs of a batch system, Slurm or PBS, with the scheduler in this process.
 
-Nodes are other machines, so traffic is encrypted: with the certificates of the spec, or with ones made for this run.
-They lie, with the logs of the jobs, in a folder that the nodes see and that is removed at the end.
+Nodes are other machines, so traffic is encrypted: with the certificates of the spec, or with ones
+made for this run. They lie, with the logs of the jobs, in a folder that the nodes see and that is
+removed at the end.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ class QueueJobs:
                 f"expected the command {system.submit} of {spec.kind}, but it is not on the PATH; "
                 "run this on a machine that may submit jobs"
             )
-        self._folder = Path(tempfile.mkdtemp(prefix=".dnfscale-", dir=os.path.abspath(queue.shared_directory or ".")))
+        self._folder = Path(
+            tempfile.mkdtemp(
+                prefix=".dnfscale-", dir=os.path.abspath(queue.shared_directory or ".")
+            )
+        )
         stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
         tls = spec.tls
         if tls is None and not spec.insecure:
@@ -74,7 +79,9 @@ class QueueJobs:
                 log_directory=str(self._folder),
                 security=security_of(tls),
                 worker_extra_args=["--dashboard-address", "127.0.0.1:0"],
-                job_script_prologue=[f"export {name}={value}" for name, value in ELSEWHERE.as_environment().items()],
+                job_script_prologue=[
+                    f"export {name}={value}" for name, value in ELSEWHERE.as_environment().items()
+                ],
                 scheduler_options={
                     "dashboard_address": spec.dashboard or "127.0.0.1:0",
                     "dashboard": spec.dashboard is not None,
@@ -99,7 +106,10 @@ class QueueJobs:
         answer = subprocess.run(self._system.ask(ids), capture_output=True, text=True, check=False)
         if ids and not answer.stdout.strip():
             raise ClusterError(
-                f"expected the jobs {', '.join(ids)} of {self._kind} to wait or to run, but they have ended; "
+                (
+                    f"expected the jobs {', '.join(ids)} of {self._kind} to wait or to run, "
+                    "but they have ended; "
+                )
                 + self.advice
             )
 
@@ -118,5 +128,10 @@ class QueueJobs:
     def _last_words(self) -> str:
         """Return the last line that a job wrote."""
         files = sorted(self._folder.glob("dnfscale-*"), key=lambda file: file.stat().st_mtime)
-        lines = [line for file in files for line in file.read_text("utf-8", "replace").splitlines() if line.strip()]
+        lines = [
+            line
+            for file in files
+            for line in file.read_text("utf-8", "replace").splitlines()
+            if line.strip()
+        ]
         return lines[-1].strip() if lines else ""

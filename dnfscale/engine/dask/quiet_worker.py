@@ -1,4 +1,5 @@
-"""Makes local workers, which load this first, ignore Ctrl-C, and outlive whoever reads what they print.
+"""Makes local workers, which load this first, ignore Ctrl-C, and outlive whoever reads what they
+print.
 
 A terminal sends Ctrl-C to all of its processes, but only the runner may decide how the job ends.
 """

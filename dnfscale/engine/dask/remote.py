@@ -1,6 +1,7 @@
 """Clusters that a job starts elsewhere: on other hosts, in the queue of a batch system, as pods.
 
-Everything that is started goes on one stack, so that an error, a signal and the end of the job take down the same.
+Everything that is started goes on one stack, so that an error, a signal and the end of the job take
+down the same.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from dnfscale.spec.cluster import ClusterSpec
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A cluster that was requested: how to connect, its name in messages, and how to see that waiting is futile."""
+    """A cluster that was requested: how to connect, its name in messages, and how to see that
+    waiting is futile.
+    """
 
     connect: Callable[[], Client]
     where: str
@@ -40,7 +43,9 @@ Start = Callable[[ClusterSpec, ExitStack], Started]
 """Requests a cluster; what is to be taken down again goes on the stack."""
 
 
-def start_remote(spec: ClusterSpec, start: Start, *, watch: Watch = unwatched, tell: Tell = untold) -> ClusterEngine:
+def start_remote(
+    spec: ClusterSpec, start: Start, *, watch: Watch = unwatched, tell: Tell = untold
+) -> ClusterEngine:
     """Start a cluster and run on it; closing the engine takes it down."""
     stack = ExitStack()
     stack.enter_context(steady_clock())
@@ -49,7 +54,9 @@ def start_remote(spec: ClusterSpec, start: Start, *, watch: Watch = unwatched, t
     try:
         started = start(spec, stack)
         client = stack.enter_context(started.connect())
-        wait_for_workers(client, spec, tell, started.where, advice=started.advice, look=started.look)
+        wait_for_workers(
+            client, spec, tell, started.where, advice=started.advice, look=started.look
+        )
         for difference in check_versions(client):
             tell(Notice.warning(difference))
         keep_scheduler_steady(client)
@@ -59,7 +66,9 @@ def start_remote(spec: ClusterSpec, start: Start, *, watch: Watch = unwatched, t
         if isinstance(error, DnfscaleError) or not isinstance(error, Exception):
             raise
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ClusterError(f"expected to start a cluster of kind {spec.kind}, but that failed: {reason}") from error
+        raise ClusterError(
+            f"expected to start a cluster of kind {spec.kind}, but that failed: {reason}"
+        ) from error
     # The scheduler of a batch system's cluster is in this process, which goes on after the job.
     engine.at_close(partial(let_scheduler_go, client))
     return engine

@@ -1,8 +1,9 @@
-"""Where schedulers and workers of this machine keep files: in a folder that no other account can enter.
+"""Where schedulers and workers of this machine keep files: in a folder that no other account can
+enter.
 
-Dask's own folder is the same for all accounts, below /tmp. It takes one that somebody else has made, loads Python
-modules from it, and unpickles what it has written there: so whoever makes it first, open to all, could run code as
-everybody who starts a cluster later.
+Dask's own folder is the same for all accounts, below /tmp. It takes one that somebody else has
+made, loads Python modules from it, and unpickles what it has written there: so whoever makes it
+first, open to all, could run code as everybody who starts a cluster later.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import dask
 
 @contextmanager
 def private_scratch(parent: str | None) -> Iterator[None]:
-    """Have Dask keep its files in a folder of this account below this one, or below that of temporary files.
+    """Have Dask keep its files in a folder of this account below this one, or below that of
+    temporary files.
 
     The folder stays, so that the next cluster can remove what killed workers have left in it.
     """
@@ -45,5 +47,9 @@ def _is_ours(folder: str) -> bool:
         os.mkdir(folder, 0o700)
     except FileExistsError:
         found = os.lstat(folder)
-        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+        return (
+            stat.S_ISDIR(found.st_mode)
+            and found.st_uid == os.getuid()
+            and not found.st_mode & 0o077
+        )
     return True

@@ -1,12 +1,14 @@
-"""Where a local worker keeps results: in memory up to a share of its limit, beyond that on disk for good.
+"""Where a local worker keeps results: in memory up to a share of its limit, beyond that on disk for
+good.
 
-Dask moves a result that is used from disk back to memory, and writes another out to make room. A scan uses all rows,
-one partition after the other; so every scan would read and write every partition, even if nearly all fit in memory.
-Here a result on disk stays there and is memory-mapped when it is used: nothing is copied or allocated, and as long as
-the machine has memory to spare for its page cache, the disk itself is not touched.
+Dask moves a result that is used from disk back to memory, and writes another out to make room. A
+scan uses all rows, one partition after the other; so every scan would read and write every
+partition, even if nearly all fit in memory. Here a result on disk stays there and is memory-mapped
+when it is used: nothing is copied or allocated, and as long as the machine has memory to spare for
+its page cache, the disk itself is not touched.
 
-A disk that takes no more is reported once; results then stay in memory, as long as that lasts (roll_call.py ends a job
-whose workers have no memory left).
+A disk that takes no more is reported once; results then stay in memory, as long as that lasts
+(roll_call.py ends a job whose workers have no memory left).
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from dnfscale.engine.dask.settings import LOCAL_KEPT_SHARE
 REFUSED = "dnfscale-refused"
 """The action of the event that says that a result could not be written."""
 _RETRY_S = 5.0
-"""How long a full disk is left alone: Dask would try again ten times a second, in the thread that answers others."""
+"""How long a full disk is left alone: Dask would try again ten times a second, in the thread that
+answers others.
+"""
 
 
 class MappedFile(AnyKeyFile):  # type: ignore[misc]
@@ -87,10 +91,14 @@ def shared_folder(worker: Worker) -> str:
 
 
 def report_refusals(worker: Worker) -> None:
-    """Have a worker tell its scheduler of results that it could not write, if it keeps them in our buffer."""
+    """Have a worker tell its scheduler of results that it could not write, if it keeps them in our
+    buffer.
+    """
 
     def report(reason: str) -> None:
-        worker.log_event("all", {"action": REFUSED, "folder": shared_folder(worker), "reason": reason})
+        worker.log_event(
+            "all", {"action": REFUSED, "folder": shared_folder(worker), "reason": reason}
+        )
 
     if isinstance(worker.data, SteadyBuffer):
         worker.data.file.report = report

@@ -1,8 +1,10 @@
-"""The tasks of our graphs, as a worker runs them: apply a function to an item, merge parts, hand a function on.
+"""The tasks of our graphs, as a worker runs them: apply a function to an item, merge parts, hand a
+function on.
 
-Before its first task a worker is prepared (see `settle`): it waits by a steady clock, and tells its scheduler the
-bandwidth that we want. Local workers load this module when they start, and are prepared then; workers of a cluster
-that somebody else started load it with the first task that they are sent. Importing it changes nothing.
+Before its first task a worker is prepared (see `settle`): it waits by a steady clock, and tells its
+scheduler the bandwidth that we want. Local workers load this module when they start, and are
+prepared then; workers of a cluster that somebody else started load it with the first task that they
+are sent. Importing it changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from dnfscale.engine.dask.spilling import report_refusals
 from dnfscale.engine.steady_clock import keep_steady
 
 _TELLING_S = 0.5
-"""Upper estimate of the time that a worker needs to tell the scheduler of a failed task, if its machine is not full."""
+"""Upper estimate of the time that a worker needs to tell the scheduler of a failed task, if its
+machine is not full.
+"""
 
 
 _settled: WeakSet[Worker] = WeakSet()
@@ -62,7 +66,9 @@ def dask_setup(worker: Worker) -> None:
 
 
 def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items: int) -> Any:
-    """Apply the function, and publish the number of finished items under the topic, if there is one."""
+    """Apply the function, and publish the number of finished items under the topic, if there is
+    one.
+    """
     worker = get_worker()
     settle(worker)
     result = function(item)
@@ -78,17 +84,22 @@ def merge_parts(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:
 
 
 def same(value: Any) -> Any:
-    """Return the argument: data that is the result of a task can be made again when its worker dies."""
+    """Return the argument: data that is the result of a task can be made again when its worker
+    dies.
+    """
     settle(get_worker())
     return value
 
 
-def apply_within(function: Callable[[Any], Any], item: Any, name: str, limit_s: float | None) -> Any:
+def apply_within(
+    function: Callable[[Any], Any], item: Any, name: str, limit_s: float | None
+) -> Any:
     """Apply the function, but not for longer than the limit.
 
-    A running thread cannot be ended from outside. So the function runs in a thread of its own, and when the limit has
-    passed the whole worker is replaced: it hands its results over and closes, and its nanny starts another. A worker
-    without a nanny stays, and the thread goes on in the background.
+    A running thread cannot be ended from outside. So the function runs in a thread of its own, and
+    when the limit has passed the whole worker is replaced: it hands its results over and closes,
+    and its nanny starts another. A worker without a nanny stays, and the thread goes on in the
+    background.
     """
     worker = get_worker()
     settle(worker)
@@ -114,8 +125,8 @@ def apply_within(function: Callable[[Any], Any], item: Any, name: str, limit_s: 
 
 
 async def _replace(worker: Worker, key: str) -> None:
-    # If the worker left before the scheduler knows that the task has failed, the task would be run again elsewhere,
-    # reach its limit there, and so on without end.
+    # If the worker left before the scheduler knows that the task has failed, the task would be run
+    # again elsewhere, reach its limit there, and so on without end.
     while any(task.key == key for task in worker.state.executing):
         await asyncio.sleep(_TELLING_S)
     await asyncio.sleep(_TELLING_S)

@@ -1,4 +1,6 @@
-"""Compares the software of client, scheduler and workers, so that a difference is explained before it breaks a job."""
+"""Compares the software of client, scheduler and workers, so that a difference is explained before
+it breaks a job.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,14 @@ _SHOULD_AGREE = ("numpy", "scipy", "pyarrow", "scikit-learn", "xgboost")
 
 
 def check_versions(client: Client) -> list[str]:
-    """Raise ClusterError where the cluster has other software than we have, and return lesser differences."""
+    """Raise ClusterError where the cluster has other software than we have, and return lesser
+    differences.
+    """
     found = client.get_versions(packages=[*_SHOULD_AGREE])
     own = client.run(_own_version, workers=list(found["workers"]), on_error="return")
-    by_member = {worker: _versions(report, own.get(worker)) for worker, report in found["workers"].items()}
+    by_member = {
+        worker: _versions(report, own.get(worker)) for worker, report in found["workers"].items()
+    }
     try:
         schedulers: Any = client.run_on_scheduler(_own_version)
     except Exception as error:
@@ -38,7 +44,9 @@ def check_versions(client: Client) -> list[str]:
 
 
 def differences(
-    here: Mapping[str, str | None], by_member: Mapping[str, Mapping[str, str | None]], packages: tuple[str, ...]
+    here: Mapping[str, str | None],
+    by_member: Mapping[str, Mapping[str, str | None]],
+    packages: tuple[str, ...],
 ) -> list[str]:
     """Say for each package where it is not as here: on how many members, and which is the first."""
     told = []
@@ -55,11 +63,16 @@ def differences(
 
 
 def _own_version() -> str:
-    # Looked up, not imported: a layer must not import the package above it, which is loaded wherever this module is.
+    # Looked up, not imported: a layer must not import the package above it, which is loaded
+    # wherever this module is.
     return str(sys.modules[__name__.partition(".")[0]].__version__)
 
 
 def _versions(report: Mapping[str, Any], own: Any) -> dict[str, str | None]:
     """Flatten Dask's report; a member that could not say its own version has none."""
     python = ".".join(str(report["host"]["python"]).split(".")[:2])
-    return {**report["packages"], "python": python, "dnfscale": own if isinstance(own, str) else None}
+    return {
+        **report["packages"],
+        "python": python,
+        "dnfscale": own if isinstance(own, str) else None,
+    }

@@ -1,4 +1,6 @@
-"""The verb `bounds`: how many rows a promise takes, what a number of rows promises, and what a model's rows show."""
+"""The verb `bounds`: how many rows a promise takes, what a number of rows promises, and what a
+model's rows show.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ from dnfscale.method.bounds import (
     separation,
     separation_rows,
 )
-from dnfscale.method.certificate import Certificate, TermCertificate, certify, certify_terms, sentences, to_record
+from dnfscale.method.certificate import (
+    Certificate,
+    TermCertificate,
+    certify,
+    certify_terms,
+    sentences,
+    to_record,
+)
 from dnfscale.results.record import plain
 
 if TYPE_CHECKING:
@@ -38,11 +47,19 @@ def add_bounds_verb(subparsers: Subparsers) -> None:
     verb = subparsers.add_parser(
         "bounds",
         help="say how many rows a promise takes, and what rows promise",
-        description="With --epsilon, print the rows that each bound asks for; with --rows, the epsilon that it gives; "
+        description="With --epsilon, print the rows that each bound asks for; with --rows, the "
+        "epsilon that it gives; "
         "with --model, what the rows of a model show of its formula.",
     )
-    verb.add_argument("--attributes", type=int, metavar="ELL", help="how many attributes the formula may use")
-    verb.add_argument("--delta", type=float, default=_DELTA, help=f"how often a promise may fail (default {_DELTA})")
+    verb.add_argument(
+        "--attributes", type=int, metavar="ELL", help="how many attributes the formula may use"
+    )
+    verb.add_argument(
+        "--delta",
+        type=float,
+        default=_DELTA,
+        help=f"how often a promise may fail (default {_DELTA})",
+    )
     verb.add_argument("--epsilon", type=float, help="how far from the best formula is near enough")
     verb.add_argument("--rows", type=int, metavar="N", help="how many rows there are")
     verb.add_argument("--model", metavar="FILE", help="a model.json, instead of the numbers")
@@ -54,7 +71,10 @@ def add_bounds_verb(subparsers: Subparsers) -> None:
 
 def _bounds(options: argparse.Namespace) -> None:
     if not 0 < options.delta < 1:
-        raise SpecError(f"--delta must lie between 0 and 1, got {options.delta}; 0.05 promises with probability 95 %")
+        raise SpecError(
+            f"--delta must lie between 0 and 1, got {options.delta}; 0.05 promises with "
+            "probability 95 %"
+        )
     if options.model is not None:
         _model(options)
         return
@@ -71,15 +91,22 @@ def _bounds(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     if options.attributes is None:
-        raise SpecError("bounds needs --attributes ELL with --epsilon or --rows, or --model FILE; got neither")
+        raise SpecError(
+            "bounds needs --attributes ELL with --epsilon or --rows, or --model FILE; got neither"
+        )
     if not 1 <= options.attributes <= _MOST_ATTRIBUTES:
-        raise SpecError(f"--attributes must be between 1 and {_MOST_ATTRIBUTES}, got {options.attributes}")
+        raise SpecError(
+            f"--attributes must be between 1 and {_MOST_ATTRIBUTES}, got {options.attributes}"
+        )
     given = [name for name in ("epsilon", "rows") if getattr(options, name) is not None]
     if len(given) != 1:
         got = "both; leave one out" if given else "neither; add the one that you know"
         raise SpecError(f"bounds needs either --epsilon or --rows, got {got}")
     if options.epsilon is not None and not 0 < options.epsilon <= 1:
-        raise SpecError(f"--epsilon must be above 0 and at most 1, got {options.epsilon}; 0.05 is five points of error")
+        raise SpecError(
+            f"--epsilon must be above 0 and at most 1, got {options.epsilon}; 0.05 is five "
+            "points of error"
+        )
     if options.rows is not None and options.rows < 1:
         raise SpecError(f"--rows must be at least 1, got {options.rows}")
 
@@ -105,11 +132,20 @@ def _rows_text(ell: int, delta: float, epsilon: float) -> str:
         corollary_rows(epsilon, ell, delta),
         class_rows(epsilon, ell, delta),
     )
-    rows = [(name, _count(size), promise) for (name, promise), size in zip(named, sizes, strict=True)]
-    lines = [*_head(ell, delta), "", *_table(("bound", "rows needed", "what they promise"), rows), "", _ADVICE]
+    rows = [
+        (name, _count(size), promise) for (name, promise), size in zip(named, sizes, strict=True)
+    ]
+    lines = [
+        *_head(ell, delta),
+        "",
+        *_table(("bound", "rows needed", "what they promise"), rows),
+        "",
+        _ADVICE,
+    ]
     if (ell, delta, epsilon) == _PAPER_EXAMPLE:
         lines.append(
-            "The paper's text gives 18,887 for this example of its corollary, which divides by epsilon where the\n"
+            "The paper's text gives 18,887 for this example of its corollary, which "
+            "divides by epsilon where the\n"
             "corollary divides by epsilon squared."
         )
     return "\n".join(lines)
@@ -140,11 +176,20 @@ def _epsilon_text(ell: int, delta: float, n_rows: int) -> str:
         for (name, promise), epsilon in zip(_names("epsilon"), epsilons, strict=True)
     ]
     head = _head(ell, delta)
-    return "\n".join([*head, "", *_table(("bound", "epsilon", f"what {n_rows:,} rows promise"), rows), "", _ADVICE])
+    return "\n".join(
+        [
+            *head,
+            "",
+            *_table(("bound", "epsilon", f"what {n_rows:,} rows promise"), rows),
+            "",
+            _ADVICE,
+        ]
+    )
 
 
 _ADVICE = (
-    "Corollary and finite class promise the same, so the smaller number is enough. Rows at hand mostly show more\n"
+    "Corollary and finite class promise the same, so the smaller number is enough. Rows at "
+    "hand mostly show more\n"
     "than their number does: bounds --model model.json."
 )
 
@@ -152,7 +197,10 @@ _ADVICE = (
 def _head(ell: int, delta: float) -> list[str]:
     types = "1 attribute tells" if ell == 1 else f"{ell} attributes tell"
     return [
-        f"{types} {_count(1 << ell)} types of rows apart; each promise holds with probability {100 * (1 - delta):g} %,",
+        (
+            f"{types} {_count(1 << ell)} types of rows apart; each promise holds with "
+            f"probability {100 * (1 - delta):g} %,"
+        ),
         "for rows drawn independently and attributes chosen without looking at them.",
     ]
 
@@ -161,7 +209,10 @@ def _names(epsilon: str) -> list[tuple[str, str]]:
     """Return the bounds and what they promise, in the order of the paper."""
     error = f"the formula errs at most {epsilon} more often than the best one over these attributes"
     return [
-        ("theorem", f"the best answer for every type with |P(type and yes) - P(type and no)| >= {epsilon}"),
+        (
+            "theorem",
+            f"the best answer for every type with |P(type and yes) - P(type and no)| >= {epsilon}",
+        ),
         ("corollary", error),
         ("finite class", error),
     ]
@@ -186,10 +237,16 @@ def _upward(epsilon: float) -> str:
 def _model(options: argparse.Namespace) -> None:
     for name in ("attributes", "epsilon", "rows"):
         if getattr(options, name) is not None:
-            raise SpecError(f"--model brings its own attributes and rows, got --{name} as well; leave one of them out")
+            raise SpecError(
+                f"--model brings its own attributes and rows, got --{name} as well; leave "
+                "one of them out"
+            )
     model = read_model(options.model, options.label, access_from(options))
     if model.weighted:
-        raise DataError(f"{options.model} must have counts of plain rows, got weighted ones; learn without weights")
+        raise DataError(
+            f"{options.model} must have counts of plain rows, got weighted ones; learn "
+            "without weights"
+        )
     certificate = certify(
         model.counts,
         delta=options.delta,
@@ -209,11 +266,15 @@ def _model_text(model: Model, certificate: Certificate, terms: tuple[TermCertifi
     names = model.tau.names
     if terms:
         sure = f"{100 * (1 - certificate.delta):g} %"
-        lines += ["", f"When the formula says yes, by term; with probability {sure} the chances lie within:"]
+        lines += [
+            "",
+            f"When the formula says yes, by term; with probability {sure} the chances lie within:",
+        ]
     for term in terms:
         share = "no rows" if term.confidence is None else f"{term.c:,} of {term.n:,} rows positive"
         lines.append(
-            f"  {Dnf((term.term,)).render(names)}: {share}, chance {_down(term.low)} to {_upward(term.high)}; "
+            f"  {Dnf((term.term,)).render(names)}: {share}, chance {_down(term.low)} to "
+            f"{_upward(term.high)}; "
             f"the answer is certified for {100 * term.certified_share:.1f} % of them"
         )
     return "\n".join(lines)

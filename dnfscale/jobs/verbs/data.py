@@ -35,44 +35,71 @@ def add_data_verbs(subparsers: Subparsers) -> None:
     data_verb = subparsers.add_parser("data", help="datasets: list, get, convert, make")
     verbs = data_verb.add_subparsers(metavar="WHAT", required=True)
 
-    list_verb = verbs.add_parser("list", help="list the datasets that have a name, and where they are")
+    list_verb = verbs.add_parser(
+        "list", help="list the datasets that have a name, and where they are"
+    )
     list_verb.add_argument("--json", action="store_true", help="as JSON")
     list_verb.set_defaults(verb=_list)
 
     get_verb = verbs.add_parser("get", help="fetch datasets of the paper, and print where they are")
-    get_verb.add_argument("names", metavar="NAME", nargs="+", help="a name of `data list`, such as colon")
-    get_verb.add_argument("--from", dest="source", metavar="DIR", help="take local copies instead of downloading")
+    get_verb.add_argument(
+        "names", metavar="NAME", nargs="+", help="a name of `data list`, such as colon"
+    )
+    get_verb.add_argument(
+        "--from", dest="source", metavar="DIR", help="take local copies instead of downloading"
+    )
     get_verb.set_defaults(verb=_get)
 
     convert_verb = verbs.add_parser("convert", help="turn a CSV of any size into Parquet")
-    convert_verb.add_argument("csv", metavar="CSV", help="a CSV file; .gz and .bz2 are unpacked on the way")
+    convert_verb.add_argument(
+        "csv", metavar="CSV", help="a CSV file; .gz and .bz2 are unpacked on the way"
+    )
     convert_verb.add_argument("dir", metavar="DIR", help="a new or empty folder")
-    convert_verb.add_argument("--separator", default=",", metavar="CHAR", help='between columns (default ","); or tab')
+    convert_verb.add_argument(
+        "--separator", default=",", metavar="CHAR", help='between columns (default ","); or tab'
+    )
     convert_verb.add_argument(
         "--missing",
         action="append",
         metavar="TEXT",
-        help=f"what stands for a missing value besides an empty cell, once each (default: {', '.join(MISSING)})",
+        help=(
+            "what stands for a missing value besides an empty cell, once each (default: "
+            f"{', '.join(MISSING)})"
+        ),
     )
-    convert_verb.add_argument("--names", metavar="A,B,C", help="column names of a file that has no header")
-    convert_verb.add_argument("--text", action="append", default=[], metavar="COLUMN", help="take a column as text")
+    convert_verb.add_argument(
+        "--names", metavar="A,B,C", help="column names of a file that has no header"
+    )
+    convert_verb.add_argument(
+        "--text", action="append", default=[], metavar="COLUMN", help="take a column as text"
+    )
     convert_verb.add_argument("--encoding", default="utf8", help="such as latin1 (default: utf8)")
     convert_verb.set_defaults(verb=_convert, prints_summary=True)
 
     make_verb = verbs.add_parser("make", help="write a synthetic dataset with a planted formula")
     make_verb.add_argument("dir", metavar="DIR", help="a new or empty folder")
     make_verb.add_argument("--rows", type=int, required=True, metavar="N")
-    make_verb.add_argument("--columns", default="20", help='a number, or such as "14 float32, 6 category:4, 1 bool"')
+    make_verb.add_argument(
+        "--columns", default="20", help='a number, or such as "14 float32, 6 category:4, 1 bool"'
+    )
     make_verb.add_argument("--seed", type=int, default=0, metavar="S")
-    make_verb.add_argument("--noise", type=float, default=0.1, metavar="SHARE", help="share of labels to flip")
-    make_verb.add_argument("--workers", type=int, default=2, metavar="W", help="processes that write")
+    make_verb.add_argument(
+        "--noise", type=float, default=0.1, metavar="SHARE", help="share of labels to flip"
+    )
+    make_verb.add_argument(
+        "--workers", type=int, default=2, metavar="W", help="processes that write"
+    )
     make_verb.set_defaults(verb=_make, prints_summary=True)
 
 
 class Meter:
-    """Shows how far a download or a conversion is: a moving bar on a terminal, plain lines elsewhere."""
+    """Shows how far a download or a conversion is: a moving bar on a terminal, plain lines
+    elsewhere.
+    """
 
-    def __init__(self, name: str, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, name: str, stream: TextIO, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._name = name
         self._stream = stream
         self._clock = clock
@@ -125,7 +152,8 @@ def _list(options: argparse.Namespace) -> None:
     for row in listed:
         labels = f"target {row.target!r}, positive {', '.join(map(repr, row.positive))}"
         print(
-            f"{row.path:<28}{row.title:<28}{row.rows:>9,} rows{row.attributes:>7,} attributes  {labels:<42}"
+            f"{row.path:<28}{row.title:<28}{row.rows:>9,} rows{row.attributes:>7,} "
+            f"attributes  {labels:<42}"
             f"{row.place:<14}{row.licence}"
         )
 
@@ -134,7 +162,11 @@ def _get(options: argparse.Namespace) -> None:
     for name in options.names:
         meter = Meter(name, sys.stderr)
         try:
-            file = get(name, source_folder=Path(options.source) if options.source else None, progress=meter.bytes)
+            file = get(
+                name,
+                source_folder=Path(options.source) if options.source else None,
+                progress=meter.bytes,
+            )
         finally:
             meter.end()
         print(file)
@@ -173,7 +205,9 @@ def _make(options: argparse.Namespace) -> None:
         raise SpecError(f"--seed must be at least 0, got {options.seed}")
     if options.workers < 1:
         raise SpecError(f"--workers must be at least 1, got {options.workers}")
-    synthetic = plan_synthetic(options.rows, parse_columns(options.columns), seed=options.seed, noise=options.noise)
+    synthetic = plan_synthetic(
+        options.rows, parse_columns(options.columns), seed=options.seed, noise=options.noise
+    )
     folder = Path(options.dir)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SpecError(f"{folder} must be an empty or a new folder; choose another")
@@ -185,7 +219,9 @@ def _make(options: argparse.Namespace) -> None:
     cluster = ClusterSpec(kind="local" if many else "serial", workers=options.workers)
     engine = launch(cluster, loaded=[WriteChunk.__module__])
     try:
-        written = engine.map("write chunks", range(synthetic.n_chunks), WriteChunk(synthetic, str(folder.resolve())))
+        written = engine.map(
+            "write chunks", range(synthetic.n_chunks), WriteChunk(synthetic, str(folder.resolve()))
+        )
     finally:
         engine.close()
     write_description(synthetic, folder)

@@ -1,4 +1,6 @@
-"""The verbs of detached jobs: submit one to a scheduler; ask for its status and its lines; cancel it; list all."""
+"""The verbs of detached jobs: submit one to a scheduler; ask for its status and its lines; cancel
+it; list all.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ _DRIVER = "dnfscale.submit.driver"
 _ASK_S = 0.5
 """How often a waiting verb asks for the job's state."""
 _CANCEL_S = 30.0
-"""How long `cancel` waits for the end of a job: the driver is asked to end, and killed after ten seconds."""
+"""How long `cancel` waits for the end of a job: the driver is asked to end, and killed after ten
+seconds.
+"""
 
 Verbs = Any
 """The subparsers of argparse, whose type is private."""
@@ -51,26 +55,45 @@ def add_detached_verbs(
     """Add submit, status, logs, cancel and list to the command line."""
     submit = verbs.add_parser("submit", help="hand a job to a cluster, print its id, and walk away")
     add_spec(submit, lambda options: _submit(options, read(options)))
-    submit.add_argument("--output", metavar="DIR", help="put the run's folder here instead of output.dir")
-    submit.add_argument("--resume", action="store_true", help="go on with what an earlier run has finished")
-    submit.add_argument("--force", action="store_true", help="replace the run of another spec in the same folder")
-    submit.add_argument("--json", action="store_true", help="print what is known of the job as JSON, not its id alone")
+    submit.add_argument(
+        "--output", metavar="DIR", help="put the run's folder here instead of output.dir"
+    )
+    submit.add_argument(
+        "--resume", action="store_true", help="go on with what an earlier run has finished"
+    )
+    submit.add_argument(
+        "--force", action="store_true", help="replace the run of another spec in the same folder"
+    )
+    submit.add_argument(
+        "--json",
+        action="store_true",
+        help="print what is known of the job as JSON, not its id alone",
+    )
     _add_access(submit)
 
     status = verbs.add_parser(
         "status",
         help="say how a submitted job is doing",
-        description=f"Exits with what `run` would have ended with; with {NOT_ENDED_CODE} while the job has not ended.",
+        description=(
+            f"Exits with what `run` would have ended with; with {NOT_ENDED_CODE} while "
+            "the job has not ended."
+        ),
     )
     status.add_argument("--wait", action="store_true", help="wait for the job to end")
     logs = verbs.add_parser("logs", help="show what a submitted job has printed")
     logs.add_argument("--follow", action="store_true", help="go on until the job ends")
-    cancel = verbs.add_parser("cancel", help="end a submitted job; what it has finished is kept for --resume")
+    cancel = verbs.add_parser(
+        "cancel", help="end a submitted job; what it has finished is kept for --resume"
+    )
     cancel.set_defaults(prints_summary=True)
     for parser, verb in ((status, _status), (logs, _logs), (cancel, _cancel)):
-        parser.add_argument("job", metavar="ID", help="the id of the job, or enough of its beginning")
+        parser.add_argument(
+            "job", metavar="ID", help="the id of the job, or enough of its beginning"
+        )
         parser.set_defaults(verb=verb)
-    listing = verbs.add_parser("list", help="list the submitted jobs of a scheduler, the newest last")
+    listing = verbs.add_parser(
+        "list", help="list the submitted jobs of a scheduler, the newest last"
+    )
     listing.set_defaults(verb=_list)
     for parser in (status, logs, cancel, listing):
         parser.add_argument("--json", action="store_true", help="print JSON")
@@ -78,12 +101,24 @@ def add_detached_verbs(
 
 
 def _add_access(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scheduler", metavar="ADDR", help="the scheduler (default: that of Dask's configuration)")
-    parser.add_argument("--scheduler-file", metavar="FILE", help="the file that the scheduler wrote, instead of ADDR")
-    parser.add_argument("--tls-ca-file", metavar="PEM", help="the authority that signed the scheduler's certificate")
-    parser.add_argument("--tls-cert", metavar="PEM", help="the certificate to show to the scheduler")
+    parser.add_argument(
+        "--scheduler", metavar="ADDR", help="the scheduler (default: that of Dask's configuration)"
+    )
+    parser.add_argument(
+        "--scheduler-file",
+        metavar="FILE",
+        help="the file that the scheduler wrote, instead of ADDR",
+    )
+    parser.add_argument(
+        "--tls-ca-file", metavar="PEM", help="the authority that signed the scheduler's certificate"
+    )
+    parser.add_argument(
+        "--tls-cert", metavar="PEM", help="the certificate to show to the scheduler"
+    )
     parser.add_argument("--tls-key", metavar="PEM", help="the key of the certificate")
-    parser.add_argument("--insecure", action="store_true", help="let a scheduler that others reach go without TLS")
+    parser.add_argument(
+        "--insecure", action="store_true", help="let a scheduler that others reach go without TLS"
+    )
 
 
 def _submit(options: argparse.Namespace, spec: JobSpec | SuiteSpec) -> None:
@@ -102,7 +137,10 @@ def _submit(options: argparse.Namespace, spec: JobSpec | SuiteSpec) -> None:
             host=socket.gethostname(),
         )
         if not board.has_workers:
-            print(f"dnfscale: {board.place} has no workers yet; the job waits for one", file=sys.stderr)
+            print(
+                f"dnfscale: {board.place} has no workers yet; the job waits for one",
+                file=sys.stderr,
+            )
         if options.json:
             print(json.dumps(board.find(job).to_dict(), ensure_ascii=False))
         else:
@@ -127,7 +165,10 @@ def _logs(options: argparse.Namespace) -> None:
             for line in lines:
                 if line.number > told + 1:
                     missing = line.number - told - 1
-                    print(f"dnfscale: {missing:,} lines before this one are no longer kept", file=sys.stderr)
+                    print(
+                        f"dnfscale: {missing:,} lines before this one are no longer kept",
+                        file=sys.stderr,
+                    )
                 told = line.number
                 print(_as_json(line) if options.json else line.text)
             if not options.follow or (job.has_ended and not lines):
@@ -173,11 +214,15 @@ def _list(options: argparse.Namespace) -> None:
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
 
 
 def _board(options: argparse.Namespace, spec: ClusterSpec | None = None) -> JobBoard:
-    """Connect to the scheduler named by the options, or else by the spec, or else by Dask's own configuration."""
+    """Connect to the scheduler named by the options, or else by the spec, or else by Dask's own
+    configuration.
+    """
     # Dask takes half a second to import, which other verbs are spared.
     from dnfscale.submit.board import JobBoard
 
@@ -189,17 +234,22 @@ def _board(options: argparse.Namespace, spec: ClusterSpec | None = None) -> JobB
 
 def _access(options: argparse.Namespace, cluster: ClusterSpec) -> ClusterSpec:
     """Return how to reach the scheduler: as the spec says, unless the options say otherwise."""
-    cluster = replace(cluster, insecure=cluster.insecure or options.insecure, tls=_tls(options) or cluster.tls)
+    cluster = replace(
+        cluster, insecure=cluster.insecure or options.insecure, tls=_tls(options) or cluster.tls
+    )
     if options.scheduler is not None and options.scheduler_file is not None:
         raise SpecError("--scheduler and --scheduler-file both name a scheduler; leave out one")
     if options.scheduler_file is not None:
-        return replace(cluster, kind="scheduler_file", options=SchedulerFile(options.scheduler_file))
+        return replace(
+            cluster, kind="scheduler_file", options=SchedulerFile(options.scheduler_file)
+        )
     if options.scheduler is None and cluster.facts.address is not None:
         return cluster
     address = options.scheduler or configured_scheduler()
     if address is None:
         raise SpecError(
-            "expected a scheduler, but none is named; pass --scheduler, such as tls://10.0.0.5:8786, or "
+            "expected a scheduler, but none is named; pass --scheduler, such as "
+            "tls://10.0.0.5:8786, or "
             "--scheduler-file, or set DASK_SCHEDULER_ADDRESS"
         )
     return replace(cluster, kind="address", options=Address(address))
@@ -210,7 +260,9 @@ def _tls(options: argparse.Namespace) -> TlsFiles | None:
     if all(file is None for file in files):
         return None
     if any(file is None for file in files):
-        raise SpecError("--tls-ca-file, --tls-cert and --tls-key belong together; give all three, or none")
+        raise SpecError(
+            "--tls-ca-file, --tls-cert and --tls-key belong together; give all three, or none"
+        )
     return TlsFiles(*files)
 
 
@@ -221,7 +273,10 @@ def _tell_of_absent_data(spec: JobSpec | SuiteSpec) -> None:
         if is_local(path) and not any(mark in path for mark in "*?[") and not Path(path).exists():
             absolute = os.path.abspath(path)
             print(
-                f"dnfscale: {job.place('data.path')}: {absolute} is not on this machine; it must be on the workers'",
+                (
+                    f"dnfscale: {job.place('data.path')}: {absolute} is not on this machine; "
+                    "it must be on the workers'"
+                ),
                 file=sys.stderr,
             )
 
@@ -230,14 +285,19 @@ def _described(job: JobRecord) -> str:
     facts = {"submitted": f"{_when(job.submitted_at)} by {job.user} on {job.host}"}
     if job.worker is not None:
         attempts = f"{job.attempts} attempt{'s' * (job.attempts != 1)}"
-        facts["driver"] = f"{_how_long(job)}, {attempts}, {job.driver_bytes >> 20:,} MiB at most, beside {job.worker}"
+        facts["driver"] = (
+            f"{_how_long(job)}, {attempts}, {job.driver_bytes >> 20:,} MiB at most, beside "
+            f"{job.worker}"
+        )
     if job.error is not None:
         facts["error"] = job.error
     elif job.last_line is not None and not job.has_ended:
         facts["now"] = job.last_line.strip()
     facts["files"] = job.folder
     code = f", exit code {job.exit_code}" if job.exit_code else ""
-    return "\n".join([f"{job.id}  {job.name}: {job.state}{code}", *(f"{key:<10} {facts[key]}" for key in facts)])
+    return "\n".join(
+        [f"{job.id}  {job.name}: {job.state}{code}", *(f"{key:<10} {facts[key]}" for key in facts)]
+    )
 
 
 def _when(time_s: float) -> str:
@@ -251,7 +311,9 @@ def _how_long(job: JobRecord) -> str:
 
 
 def _as_json(line: Line) -> str:
-    return json.dumps({"sequence": line.number, "time": line.time, "line": line.text}, ensure_ascii=False)
+    return json.dumps(
+        {"sequence": line.number, "time": line.time, "line": line.text}, ensure_ascii=False
+    )
 
 
 def _user() -> str:

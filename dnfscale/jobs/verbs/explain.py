@@ -1,4 +1,6 @@
-"""The verb `explain`: what a formula says and rests on, why a row gets its answer, and which types a dataset has."""
+"""The verb `explain`: what a formula says and rests on, why a row gets its answer, and which types
+a dataset has.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,14 @@ from dnfscale.errors import DataError, SpecError
 from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
-from dnfscale.method.explain import Explanation, explain_model, explain_type, explain_types, model_to_record, to_record
+from dnfscale.method.explain import (
+    Explanation,
+    explain_model,
+    explain_type,
+    explain_types,
+    model_to_record,
+    to_record,
+)
 from dnfscale.method.narrate import Told, count_words, type_words, write, write_model
 from dnfscale.report.wording import count
 from dnfscale.spec.storage import Access
@@ -45,13 +54,25 @@ def add_explain_verb(subparsers: Subparsers) -> None:
     verb = subparsers.add_parser(
         "explain",
         help="say what a model's formula rests on, or why rows get their answers",
-        description="Without DATA: the formula, and what the rows it was learned from say of each line. With DATA: the "
-        "types that its rows have, and their answers. With --row: why this row gets its answer, and the smallest "
+        description="Without DATA: the formula, and what the rows it was learned from say of "
+        "each line. With DATA: the "
+        "types that its rows have, and their answers. With --row: why this row gets its "
+        "answer, and the smallest "
         "change that turns it.",
     )
     verb.add_argument("model", metavar="MODEL", help="the model.json of a run")
-    verb.add_argument("data", metavar="DATA", nargs="?", help="a Parquet file, directory or glob, or a named dataset")
-    verb.add_argument("--row", type=int, metavar="N", help="explain the answer for this row of DATA; the first is 0")
+    verb.add_argument(
+        "data",
+        metavar="DATA",
+        nargs="?",
+        help="a Parquet file, directory or glob, or a named dataset",
+    )
+    verb.add_argument(
+        "--row",
+        type=int,
+        metavar="N",
+        help="explain the answer for this row of DATA; the first is 0",
+    )
     verb.add_argument(
         "--limit",
         type=int,
@@ -76,20 +97,36 @@ def _explain(options: argparse.Namespace) -> None:
         text, record = _whole(model)
     else:
         source = _open(options.data, model, access_from(options))
-        text, record = _types(model, source, options) if options.row is None else _row(model, source, options.row)
-    print(json.dumps({"schema": SCHEMA, **record}, indent=2, ensure_ascii=False) if options.json else text)
+        text, record = (
+            _types(model, source, options)
+            if options.row is None
+            else _row(model, source, options.row)
+        )
+    print(
+        json.dumps({"schema": SCHEMA, **record}, indent=2, ensure_ascii=False)
+        if options.json
+        else text
+    )
 
 
 def _whole(model: Model) -> tuple[str, dict[str, Any]]:
     facts = explain_model(model)
-    return write_model(model, facts).rstrip("\n"), {"formula": model.formula, **model_to_record(model, facts)}
+    return write_model(model, facts).rstrip("\n"), {
+        "formula": model.formula,
+        **model_to_record(model, facts),
+    }
 
 
 def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]]:
     code, values = _find_row(model.tau, source, number)
     explanation = explain_type(model, code)
     written = {str(column): _written(value) for column, value in values.items()}
-    record = {"data": source.path, "row": number, "values": written, **to_record(model, explanation)}
+    record = {
+        "data": source.path,
+        "row": number,
+        "values": written,
+        **to_record(model, explanation),
+    }
     head = f"{source.path}, row {number:,} of {source.n_rows:,} (the first is 0)"
     return f"{head}\n\n{write(model, explanation, values)}".rstrip("\n"), record
 
@@ -114,8 +151,12 @@ def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[s
         "types": [{"rows": rows, **to_record(model, explanation)} for explanation, rows in listed],
     }
     lines = [
-        f"{source.path}: {source.n_rows:,} rows of {len(found.codes):,} type{'s' * (len(found.codes) != 1)}",
-        f"yes for {n_accepted:,} rows{_share(n_accepted, source.n_rows)}, no for {source.n_rows - n_accepted:,}; "
+        (
+            f"{source.path}: {source.n_rows:,} rows of {len(found.codes):,} "
+            f"type{'s' * (len(found.codes) != 1)}"
+        ),
+        f"yes for {n_accepted:,} rows{_share(n_accepted, source.n_rows)}, no for "
+        f"{source.n_rows - n_accepted:,}; "
         f"{unseen:,} rows are of types that were not learned from",
     ]
     if listed:
@@ -135,14 +176,18 @@ def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int)
         learned = "never seen"
         if explanation.n:
             share = _share(explanation.c, explanation.n)
-            learned = f"{count_words(model, explanation.n)}, {count_words(model, explanation.c)}{share}"
+            learned = (
+                f"{count_words(model, explanation.n)}, {count_words(model, explanation.c)}{share}"
+            )
         answer = "yes" if explanation.accepted else "no"
         told = type_words(model, explanation.code)
         rows.append((f"{n:,}", f"{100 * n / n_rows:.1f} %", answer, held, learned, told))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     adjust = (str.rjust, str.rjust, str.ljust, str.ljust, str.ljust, str.ljust)
     return [
-        "  ".join(side(cell, width) for side, cell, width in zip(adjust, row, widths, strict=True)).rstrip()
+        "  ".join(
+            side(cell, width) for side, cell, width in zip(adjust, row, widths, strict=True)
+        ).rstrip()
         for row in rows
     ]
 
@@ -150,7 +195,9 @@ def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int)
 def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[ColumnName, Told]]:
     """Return the type of a row and its values in the columns of tau; only its partition is read."""
     if number >= source.n_rows:
-        raise SpecError(f"--row must be below {source.n_rows:,}, the rows of {source.path}, got {number:,}")
+        raise SpecError(
+            f"--row must be below {source.n_rows:,}, the rows of {source.path}, got {number:,}"
+        )
     reading = FindTypes(tau).reading
     first = 0
     for rows in source.partitions:
@@ -166,7 +213,10 @@ def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[C
                 }
                 return int(types_of(block, reading.columns, tau)[place]), values
             first += block.n_rows
-    raise DataError(f"{source.path}: expected {source.n_rows:,} rows as its footers say, got {first:,}; write it again")
+    raise DataError(
+        f"{source.path}: expected {source.n_rows:,} rows as its footers say, got "
+        f"{first:,}; write it again"
+    )
 
 
 def _value(data: Numbers | Categories, place: int) -> Told:
@@ -177,8 +227,8 @@ def _value(data: Numbers | Categories, place: int) -> Told:
         value = data.values[place]
         if data.measure is not None:
             return Quantity(data.measure, int(value))
-        # A float of low precision is written with the digits that it needs in its own precision, not in double
-        # precision.
+        # A float of low precision is written with the digits that it needs in its own precision,
+        # not in double precision.
         return float(str(value)) if value.dtype.kind == "f" else int(value)
     code = int(data.codes[place])
     return None if code < 0 else data.values[code]
@@ -188,7 +238,8 @@ def _open(path: str, model: Model, access: Access) -> Source:
     """Open a dataset, and check that it has the columns that the model needs."""
     source = open_dataset(path, access)
     check_columns([model.tau], source.types, path)
-    # Messages show the name that was asked for, not the place where a dataset of that name was found.
+    # Messages show the name that was asked for, not the place where a dataset of that name was
+    # found.
     return replace(source, path=path)
 
 

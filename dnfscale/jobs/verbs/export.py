@@ -24,10 +24,14 @@ def add_export_verb(subparsers: Subparsers) -> None:
     verb = subparsers.add_parser("export", help=f"write a model as {_listed()}")
     verb.add_argument("model", metavar="MODEL", help="the model.json of a run")
     verb.add_argument("--to", required=True, choices=list(EXPORTS), help=_described())
-    verb.add_argument("--label", metavar="LABEL", help="which formula of a model of several classes")
+    verb.add_argument(
+        "--label", metavar="LABEL", help="which formula of a model of several classes"
+    )
     for name, export in EXPORTS.items():
         for known in _options(export):
-            text = f"with --to {name}: {known.help}" + (f" (default: {known.default})" if known.default else "")
+            text = f"with --to {name}: {known.help}" + (
+                f" (default: {known.default})" if known.default else ""
+            )
             if known.default is False:
                 verb.add_argument(f"--{known.name}", action="store_true", default=None, help=text)
             else:
@@ -44,7 +48,9 @@ def _export(options: argparse.Namespace) -> None:
     _check(options)
     target = Path(options.output) if options.output is not None else None
     if target is not None and target.exists() and not options.force:
-        raise SpecError(f"{target} is already there; choose another --output, or pass --force to replace it")
+        raise SpecError(
+            f"{target} is already there; choose another --output, or pass --force to replace it"
+        )
     text = _written(options.model, options) + "\n"
     if target is None:
         _print(text)
@@ -52,7 +58,9 @@ def _export(options: argparse.Namespace) -> None:
     try:
         write_whole(target, text)
     except OSError as error:
-        raise SpecError(f"{target} cannot be written: {error.strerror}; choose another --output") from error
+        raise SpecError(
+            f"{target} cannot be written: {error.strerror}; choose another --output"
+        ) from error
     print(f"{target}: written", file=sys.stderr)
 
 
@@ -60,7 +68,9 @@ def _check(options: argparse.Namespace) -> None:
     for name, export in EXPORTS.items():
         for known in _options(export):
             if name != options.to and getattr(options, known.name) is not None:
-                raise SpecError(f"--{known.name} goes with --to {name}, got --to {options.to}; leave it out")
+                raise SpecError(
+                    f"--{known.name} goes with --to {name}, got --to {options.to}; leave it out"
+                )
     if options.force and options.output is None:
         raise SpecError("--force replaces the file of --output, but there is none; leave it out")
 
@@ -93,11 +103,14 @@ def _described() -> str:
 
 
 def _print(text: str) -> None:
-    """Write to stdout, or raise SpecError if it cannot show every character: spelled otherwise, names would change."""
+    """Write to stdout, or raise SpecError if it cannot show every character: spelled otherwise,
+    names would change.
+    """
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError as error:
         raise SpecError(
-            f"stdout takes {sys.stdout.encoding} only, which has no {error.object[error.start]!a}; use --output"
+            f"stdout takes {sys.stdout.encoding} only, which has no "
+            f"{error.object[error.start]!a}; use --output"
         ) from error
     sys.stdout.write(text)

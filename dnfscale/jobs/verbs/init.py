@@ -1,4 +1,6 @@
-"""Looks at somebody's own data for a starter spec: labels, roles of columns, and what cannot be used."""
+"""Looks at somebody's own data for a starter spec: labels, roles of columns, and what cannot be
+used.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,20 @@ _MOST_LABELS = 50
 
 
 def starter_spec(data: str, target: str, folder: Path, access: Access = DEFAULT_ACCESS) -> str:
-    """Return a spec for a dataset; its path is written relative to the folder the spec will lie in."""
+    """Return a spec for a dataset; its path is written relative to the folder the spec will lie
+    in.
+    """
     source = open_source(data, access)
     _check_target(source, target)
     labels = _few_labels(source, target)
     place = PurePosixPath(data) if is_remote(data) else Path(data).resolve()
     path = _relative(place, folder.resolve()) if isinstance(place, Path) else data
     # Where rows with missing values are dropped, a column without any value would leave none.
-    unusable = [n for n, kind in source.types.items() if (role_of(kind) is None or source.is_empty(n)) and n != target]
+    unusable = [
+        n
+        for n, kind in source.types.items()
+        if (role_of(kind) is None or source.is_empty(n)) and n != target
+    ]
     features = [name for name in source.types if name not in (*unusable, target)]
     two_valued = _two_valued(source, features)
     return starter_text(
@@ -51,11 +59,13 @@ def _check_target(source: Source, target: str) -> None:
     """Raise SpecError unless the target is a column that can hold labels."""
     if target not in source.types:
         raise SpecError(
-            f"--target must name a column of {source.path}, got {target!r}; it has {', '.join(map(repr, source.types))}"
+            f"--target must name a column of {source.path}, got {target!r}; it has "
+            f"{', '.join(map(repr, source.types))}"
         )
     if not holds_labels(source.types[target]):
         raise SpecError(
-            f"--target must name a column of labels (numbers, booleans or strings), but {target!r} has the type "
+            "--target must name a column of labels (numbers, booleans or strings), but "
+            f"{target!r} has the type "
             f"{source.types[target]}; convert it, or choose another"
         )
 
@@ -65,7 +75,8 @@ def _few_labels(source: Source, target: str) -> list[Scalar]:
     labels = sorted(_labels(source, target))
     if len(labels) > _MOST_LABELS:
         raise SpecError(
-            f"--target must name a column of few values, but {target!r} has more than {_MOST_LABELS}; choose another"
+            f"--target must name a column of few values, but {target!r} has more than "
+            f"{_MOST_LABELS}; choose another"
         )
     return labels
 
@@ -85,8 +96,12 @@ def _labels(source: Source, target: str) -> set[Scalar]:
 
 
 def _two_valued(source: Source, features: Sequence[str]) -> list[str]:
-    """Return the columns of whole numbers in which two values were seen: a median may be the larger of them."""
-    seen: dict[str, set[int]] = {name: set() for name in features if pa.types.is_integer(source.types[name])}
+    """Return the columns of whole numbers in which two values were seen: a median may be the larger
+    of them.
+    """
+    seen: dict[str, set[int]] = {
+        name: set() for name in features if pa.types.is_integer(source.types[name])
+    }
     columns = tuple(Column(name, Role.NUMBER) for name in seen)
     for block in _looked_at(source, Reading(columns, None, keep_missing=True)) if columns else ():
         for values, data in zip(seen.values(), block.columns, strict=True):

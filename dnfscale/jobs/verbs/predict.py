@@ -33,14 +33,29 @@ def add_predict_verb(verbs: Any) -> None:
     """Add the verb to the command line."""
     verb = verbs.add_parser("predict", help="write a model's answer for every row of a dataset")
     verb.add_argument("model", metavar="MODEL", help="the model.json of a run")
-    verb.add_argument("data", metavar="DATA", help="a Parquet file, directory, glob or URL, builtin:NAME or paper:NAME")
     verb.add_argument(
-        "--output", metavar="DIR", required=True, help="the folder or URL for the Parquet files of answers"
+        "data",
+        metavar="DATA",
+        help="a Parquet file, directory, glob or URL, builtin:NAME or paper:NAME",
     )
-    verb.add_argument("--workers", metavar="N", type=int, help="processes (default: by the number of rows)")
-    verb.add_argument("--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler")
-    verb.add_argument("--insecure", action="store_true", help="let that be another machine's, without TLS")
-    verb.add_argument("--force", action="store_true", help="replace the folder if it holds an earlier prediction")
+    verb.add_argument(
+        "--output",
+        metavar="DIR",
+        required=True,
+        help="the folder or URL for the Parquet files of answers",
+    )
+    verb.add_argument(
+        "--workers", metavar="N", type=int, help="processes (default: by the number of rows)"
+    )
+    verb.add_argument(
+        "--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler"
+    )
+    verb.add_argument(
+        "--insecure", action="store_true", help="let that be another machine's, without TLS"
+    )
+    verb.add_argument(
+        "--force", action="store_true", help="replace the folder if it holds an earlier prediction"
+    )
     verb.add_argument("--json", action="store_true", help="the summary as JSON")
     add_storage_options(verb)
     verb.set_defaults(verb=_predict, prints_summary=True)
@@ -52,7 +67,9 @@ def _predict(options: argparse.Namespace) -> None:
     for given in (options.model, options.data):
         # With --force the folder is replaced, and an earlier prediction may well be read as data.
         if not is_named(given) and is_within(given, output):
-            raise SpecError(f"--output must be a folder of its own, but {given} lies in {output}; change it")
+            raise SpecError(
+                f"--output must be a folder of its own, but {given} lies in {output}; change it"
+            )
     models = read_models(options.model, access)
     source = open_dataset(options.data, access)
     lines = ProgressLines(sys.stderr)
@@ -66,7 +83,9 @@ def _predict(options: argparse.Namespace) -> None:
             lines.progress("predict", progress)
 
     try:
-        found = predict(models, source, engine.watched_by(watch), output, access=access, force=options.force)
+        found = predict(
+            models, source, engine.watched_by(watch), output, access=access, force=options.force
+        )
     finally:
         engine.close()
     elapsed = time.monotonic() - started
@@ -81,13 +100,17 @@ def _launched(options: argparse.Namespace, source: Source) -> Engine:
         raise SpecError(f"--workers must be at least 1, got {options.workers}")
     if options.scheduler is not None:
         return launch(
-            ClusterSpec(kind="address", options=Address(options.scheduler), insecure=options.insecure),
+            ClusterSpec(
+                kind="address", options=Address(options.scheduler), insecure=options.insecure
+            ),
             tell=lambda notice: print(f"  {notice.message}", file=sys.stderr),
         )
     workers = options.workers
     if workers is None:
         workers = 1 if source.n_rows <= _SERIAL_ROWS else cores()
-    cluster = ClusterSpec(kind="serial") if workers == 1 else ClusterSpec(kind="local", workers=workers)
+    cluster = (
+        ClusterSpec(kind="serial") if workers == 1 else ClusterSpec(kind="local", workers=workers)
+    )
     return launch(cluster, loaded=[predict.__module__])
 
 
@@ -117,7 +140,10 @@ def _summary(found: Predicted, models: tuple[Model, ...], output: str, elapsed: 
         share = f" ({100 * rows / found.rows:.1f} %)" if found.rows else ""
         lines.append(f"  {visible(label):<20} {rows:>14,}{share}")
     if found.missing:
-        lines.append(f"  {found.missing:,} rows lack a value that the model uses; the tests of that column are false")
+        lines.append(
+            f"  {found.missing:,} rows lack a value that the model uses; the tests of that "
+            "column are false"
+        )
     if found.unseen:
         lines.append(f"  {found.unseen:,} rows are of a type that no row had in the learning")
     lines.append(f"files  {output}")

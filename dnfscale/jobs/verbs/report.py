@@ -18,8 +18,12 @@ from dnfscale.results.suite import is_suite, parse_suite
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, joined
 
 
-def report_again(folders: Sequence[str], target: str | None = None, access: Access = DEFAULT_ACCESS) -> str:
-    """Write the report of finished runs again, and return its path; raise SpecError if their files are damaged."""
+def report_again(
+    folders: Sequence[str], target: str | None = None, access: Access = DEFAULT_ACCESS
+) -> str:
+    """Write the report of finished runs again, and return its path; raise SpecError if their files
+    are damaged.
+    """
     try:
         if len(folders) == 1 and target is None:
             write_report(RunFolder(folders[0], access))
@@ -27,7 +31,9 @@ def report_again(folders: Sequence[str], target: str | None = None, access: Acce
         target = target or "report.html"
         write_joint_report(folders, target, access)
     except OSError as error:
-        raise SpecError(f"the report cannot be written: {error.strerror}; choose another --output") from error
+        raise SpecError(
+            f"the report cannot be written: {error.strerror}; choose another --output"
+        ) from error
     return target
 
 
@@ -42,7 +48,9 @@ def write_report(folder: RunFolder) -> None:
     folder.write_text("report.html", page)
 
 
-def write_joint_report(folders: Sequence[str], target: str, access: Access = DEFAULT_ACCESS) -> None:
+def write_joint_report(
+    folders: Sequence[str], target: str, access: Access = DEFAULT_ACCESS
+) -> None:
     """Write one page about the runs of several folders."""
     runs: list[ReportRun] = []
     failures: list[tuple[str, str]] = []
@@ -54,8 +62,12 @@ def write_joint_report(folders: Sequence[str], target: str, access: Access = DEF
     RunFolder(parent, access).write_text(name, render_report(runs, failures))
 
 
-def runs_in(folder: str, access: Access = DEFAULT_ACCESS) -> tuple[list[ReportRun], list[tuple[str, str]]]:
-    """Return the finished runs of a folder, which may be a suite's, and the names and errors of jobs that failed."""
+def runs_in(
+    folder: str, access: Access = DEFAULT_ACCESS
+) -> tuple[list[ReportRun], list[tuple[str, str]]]:
+    """Return the finished runs of a folder, which may be a suite's, and the names and errors of
+    jobs that failed.
+    """
     files = open_folder(folder, access)
     record = _read(files, "result.json")
     if not is_suite(record):
@@ -67,7 +79,10 @@ def runs_in(folder: str, access: Access = DEFAULT_ACCESS) -> tuple[list[ReportRu
         if job.status != "failed":
             inner = PurePosixPath(job.folder or "")
             if inner.is_absolute() or ".." in inner.parts or not inner.parts:
-                raise SpecError(f"{joined(folder, 'result.json')}: expected jobs in its own folder, got {str(inner)!r}")
+                raise SpecError(
+                    f"{joined(folder, 'result.json')}: expected jobs in its own folder, "
+                    f"got {str(inner)!r}"
+                )
             runs += runs_in(joined(folder, str(inner)), access)[0]
         else:
             failures.append((job.name, job.error or ""))
@@ -82,7 +97,9 @@ def _checked(parse: Callable[[object], Parsed], record: object, files: Folder) -
     try:
         return parse(record)
     except DataError as error:
-        raise DataError(f"{joined(files.path, 'result.json')}: {error.message}; run the job again") from error
+        raise DataError(
+            f"{joined(files.path, 'result.json')}: {error.message}; run the job again"
+        ) from error
 
 
 def _read(files: Folder, name: str) -> object:
@@ -91,7 +108,12 @@ def _read(files: Folder, name: str) -> object:
         content = msgspec.json.decode(files.read(name))
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
-        raise SpecError(f"{place}: expected the result of a finished run, but it cannot be read: {why}") from error
+        raise SpecError(
+            f"{place}: expected the result of a finished run, but it cannot be read: {why}"
+        ) from error
     if not isinstance(content, dict) or not str(content.get("schema", "")).startswith("dnfscale."):
-        raise SpecError(f"{place}: expected a result of dnfscale, but its schema is not one; is this a run's folder?")
+        raise SpecError(
+            f"{place}: expected a result of dnfscale, but its schema is not one; is this a "
+            "run's folder?"
+        )
     return content

@@ -12,10 +12,16 @@ from dnfscale.spec.storage import Access, check_endpoint, check_path
 
 def add_storage_options(verb: argparse.ArgumentParser) -> None:
     """Add the options to a verb; credentials are never among them."""
-    group = verb.add_argument_group("object storage", "for s3://, gs:// and abfs://; credentials: the environment")
-    group.add_argument("--endpoint", metavar="URL", help="the store's server (default: the provider's)")
+    group = verb.add_argument_group(
+        "object storage", "for s3://, gs:// and abfs://; credentials: the environment"
+    )
+    group.add_argument(
+        "--endpoint", metavar="URL", help="the store's server (default: the provider's)"
+    )
     group.add_argument("--region", metavar="NAME", help="the store's region")
-    group.add_argument("--anonymous", action="store_true", help="read what everybody may read, without credentials")
+    group.add_argument(
+        "--anonymous", action="store_true", help="read what everybody may read, without credentials"
+    )
 
 
 def access_from(options: argparse.Namespace) -> Access:

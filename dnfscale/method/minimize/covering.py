@@ -1,14 +1,15 @@
 """Exact cheapest covers, for covering problems that leave little to choose.
 
-Rows are bits, and a column is the integer of the rows that it covers. Columns come from the cheapest to the dearest; of
-several cheapest covers the one whose columns come first is taken. So the answer is unique, and does not depend on how
-it is found. Three reductions preserve it:
+Rows are bits, and a column is the integer of the rows that it covers. Columns come from the
+cheapest to the dearest; of several cheapest covers the one whose columns come first is taken. So
+the answer is unique, and does not depend on how it is found. Three reductions preserve it:
 
     a column is taken that alone covers some row;
     a column is left out when one before it covers all that it covers;
     a row is left out when every column of some other row covers it.
 
-They solve most real problems. What they leave is searched by branch and bound, part by part where no row is shared.
+They solve most real problems. What they leave is searched by branch and bound, part by part where
+no row is shared.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ Cover = tuple[int, list[int]]
 
 _MOST_COLUMNS = 100
 _MOST_NODES = 50
-"""Enough for all but 20 of 1,007 tables of 5 to 12 attributes of the paper's datasets, in at most 11 ms."""
+"""Enough for all but 20 of 1,007 tables of 5 to 12 attributes of the paper's datasets, in at most
+11 ms.
+"""
 
 
 class _TooManyNodesError(Exception):
@@ -37,10 +40,13 @@ def cheapest_cover(covers: Sequence[int], costs: Sequence[int]) -> list[int] | N
     taken, columns = _needed(list(enumerate(covers)))
     if len(columns) > _MOST_COLUMNS:
         return None
-    # Weights order covers by cost; of two that cost the same, the one with the first column that the other lacks is
-    # lighter.
+    # Weights order covers by cost; of two that cost the same, the one with the first column that
+    # the other lacks is lighter.
     first = 1 << len(columns)
-    weights = {column: costs[column] * first - (first >> place) for place, (column, _) in enumerate(columns, 1)}
+    weights = {
+        column: costs[column] * first - (first >> place)
+        for place, (column, _) in enumerate(columns, 1)
+    }
     try:
         found = _Search(weights, _MOST_NODES).lightest(columns, sum(weights.values()) + 1)
     except _TooManyNodesError:
@@ -70,7 +76,9 @@ class _Search:
         return (weight, taken) if weight < limit else None
 
     def _branch(self, columns: list[Column], limit: int) -> Cover | None:
-        """Return the lightest cover by columns that are connected and cannot be reduced, or None as above."""
+        """Return the lightest cover by columns that are connected and cannot be reduced, or None as
+        above.
+        """
         self._nodes -= 1
         if self._nodes < 0:
             raise _TooManyNodesError
@@ -80,7 +88,9 @@ class _Search:
         bound, slacks = self._bound(columns)
         if bound >= limit:
             return best
-        hopeful = [column for column, slack in zip(columns, slacks, strict=True) if bound + slack < limit]
+        hopeful = [
+            column for column, slack in zip(columns, slacks, strict=True) if bound + slack < limit
+        ]
         if len(hopeful) < len(columns):
             if _rows(hopeful) != _rows(columns):
                 return best
@@ -89,13 +99,17 @@ class _Search:
         chosen, cover = columns[place]
         weight = self._weights[chosen]
         rest = columns[:place] + columns[place + 1 :]
-        with_it = self.lightest([(column, rows & ~cover) for column, rows in rest if rows & ~cover], limit - weight)
+        with_it = self.lightest(
+            [(column, rows & ~cover) for column, rows in rest if rows & ~cover], limit - weight
+        )
         if with_it is not None:
             limit, best = weight + with_it[0], (weight + with_it[0], [chosen, *with_it[1]])
         return self.lightest(rest, limit) or best
 
     def _greedy(self, columns: list[Column], limit: int) -> Cover | None:
-        """Return the cover that always takes the column of least weight per open row, if it is below the limit."""
+        """Return the cover that always takes the column of least weight per open row, if it is
+        below the limit.
+        """
         open_rows, taken = _rows(columns), []
         while open_rows:
             column, rows = min(
@@ -108,10 +122,11 @@ class _Search:
         return (weight, taken) if weight < limit else None
 
     def _bound(self, columns: list[Column]) -> tuple[int, list[int]]:
-        """Return a lower bound on the weight of covers, and how far each column raises it for covers that contain it.
+        """Return a lower bound on the weight of covers, and how far each column raises it for
+        covers that contain it.
 
-        Dual ascent: raise each row's price until one of its columns has no slack. A cover weighs at least the sum of
-        all prices, plus the slack left in each of its columns.
+        Dual ascent: raise each row's price until one of its columns has no slack. A cover weighs at
+        least the sum of all prices, plus the slack left in each of its columns.
         """
         columns_of: dict[int, list[int]] = {}
         for place, (_, rows) in enumerate(columns):
@@ -141,7 +156,9 @@ def _reduced(columns: list[Column]) -> tuple[list[int], list[Column]]:
 
 
 def _needed(columns: list[Column]) -> tuple[list[int], list[Column]]:
-    """Return the columns that alone cover some row, and the others with the rows that these leave open."""
+    """Return the columns that alone cover some row, and the others with the rows that these leave
+    open.
+    """
     once = twice = 0
     for _, rows in columns:
         twice |= once & rows

@@ -1,7 +1,9 @@
-"""Cubes as points of the lattice {0, 1, *}^ell, and sets of cubes as integers with a bit for each point.
+"""Cubes as points of the lattice {0, 1, *}^ell, and sets of cubes as integers with a bit for each
+point.
 
-A point's number in base three has a digit for each attribute: its value, or 2 where the cube leaves it open. So one
-shift takes all points to their neighbours along an axis, and an operation on 3**10 cubes takes a microsecond.
+A point's number in base three has a digit for each attribute: its value, or 2 where the cube leaves
+it open. So one shift takes all points to their neighbours along an axis, and an operation on 3**10
+cubes takes a microsecond.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ class _Lattice:
     """The points of a lattice."""
 
     axes: tuple[tuple[int, int], ...]
-    """For each attribute, how far a point is from the next along its axis, and the points where it is 0."""
+    """For each attribute, how far a point is from the next along its axis, and the points where it
+    is 0.
+    """
     cares: Codes
     """For each point, the attributes that are not left open, as bits."""
     values: Codes

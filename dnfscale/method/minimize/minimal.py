@@ -1,12 +1,14 @@
 """The shortest formula in disjunctive normal form: fewest literals, then fewest terms.
 
-A cube, a partial assignment to the attributes, is a point of the lattice {0, 1, *}^ell. The largest cubes of types that
-the formula may accept are the prime implicants, and a shortest formula is a cheapest choice of primes that covers every
-type it must accept. Of several shortest formulas, the one whose terms come first is taken, unless the covering problem
-is large: then HiGHS solves it and chooses.
+A cube, a partial assignment to the attributes, is a point of the lattice {0, 1, *}^ell. The largest
+cubes of types that the formula may accept are the prime implicants, and a shortest formula is a
+cheapest choice of primes that covers every type it must accept. Of several shortest formulas, the
+one whose terms come first is taken, unless the covering problem is large: then HiGHS solves it and
+chooses.
 
-The search of HiGHS is bounded by a number of nodes, so that the answer does not depend on the machine's speed; the time
-limit is a last resort. When either stops it, the best cover so far is returned with the gap that is left.
+The search of HiGHS is bounded by a number of nodes, so that the answer does not depend on the
+machine's speed; the time limit is a last resort. When either stops it, the best cover so far is
+returned with the gap that is left.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from dnfscale.method.minimize.covering import cheapest_cover
 from dnfscale.method.minimize.lattice import maximal_cubes
 
 _LATTICE_ELL = 13
-"""The most attributes for which all 3**ell cubes are searched: 3**13 are 1.6 million bytes. Above, primes are grown one
-by one."""
+"""The most attributes for which all 3**ell cubes are searched: 3**13 are 1.6 million bytes. Above,
+primes are grown one by one."""
 
 
 class Status(StrEnum):
@@ -55,7 +57,9 @@ class Minimized:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a formula over ell attributes has to answer: the types it must accept, and those it may accept or not."""
+    """What a formula over ell attributes has to answer: the types it must accept, and those it may
+    accept or not.
+    """
 
     ell: int
     required: tuple[int, ...]
@@ -67,7 +71,9 @@ class Effort:
     """How long to search for the shortest formula."""
 
     nodes: int = 200
-    """Real tables of ten attributes need one node; a random one of twelve spends half a minute on two hundred."""
+    """Real tables of ten attributes need one node; a random one of twelve spends half a minute on
+    two hundred.
+    """
     seconds: float = 600.0
 
 
@@ -88,11 +94,15 @@ def minimize(truth: Truth, effort: Effort = EFFORT) -> Minimized:
 
 def as_types(truth: Truth) -> Minimized:
     """Return the disjunction of the accepted types themselves."""
-    return Minimized(of_types(np.array(truth.required, dtype=np.int64), truth.ell), Status.AS_IS, None)
+    return Minimized(
+        of_types(np.array(truth.required, dtype=np.int64), truth.ell), Status.AS_IS, None
+    )
 
 
 def grow_cover(truth: Truth) -> Dnf:
-    """Return a cover from which no term and no literal can be left out; it need not be the shortest."""
+    """Return a cover from which no term and no literal can be left out; it need not be the
+    shortest.
+    """
     required, allowed = _tables(truth)
     codes = np.arange(1 << truth.ell, dtype=np.int64)
     open_types = required.copy()

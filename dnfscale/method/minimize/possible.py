@@ -1,24 +1,29 @@
 """Which types a row can have, and the smallest change that flips the formula's answer.
 
-The attributes of one column depend on each other. A number above its higher cut is above its lower one; a colour is at
-most one of red and blue; a value that is missing is neither above nor equal to anything. So a type is a choice of one
-*state* per column. The states that some value can put a column in are
+The attributes of one column depend on each other. A number above its higher cut is above its lower
+one; a colour is at most one of red and blue; a value that is missing is neither above nor equal to
+anything. So a type is a choice of one *state* per column. The states that some value can put a
+column in are
 
 - for cuts, including the ends of intervals: above none of them, above the lowest, and so on;
 - for values to be equal to: each of them, and «some other value» unless they are true and false;
-- if tau asks for it: missing. If it does not, «missing» is no state to change to, though a row may be in it.
+- if tau asks for it: missing. If it does not, «missing» is no state to change to, though a row may
+  be in it.
 
-For explanations, only the states that some row learned from was in are *possible*: the attributes do not say whether
-there are colours besides red and blue, or numbers between two cuts, but the rows do. A date and its parts are then one
-column and change together, because again only the rows show which months lie before a cut. A type is possible if the
-state of every column is, even if no row had this very combination.
+For explanations, only the states that some row learned from was in are *possible*: the attributes
+do not say whether there are colours besides red and blue, or numbers between two cuts, but the rows
+do. A date and its parts are then one column and change together, because again only the rows show
+which months lie before a cut. A type is possible if the state of every column is, even if no row
+had this very combination.
 
-For writing formulas, what matters is what a row could be, not what was seen: it may be of a new colour, and even if no
-row before the cut was in April, one of another year may be. There, a missing value that tau does not ask for is a state
-like any other, in which no test of the column holds; and which parts go with which dates is read off the calendar.
+For writing formulas, what matters is what a row could be, not what was seen: it may be of a new
+colour, and even if no row before the cut was in April, one of another year may be. There, a missing
+value that tau does not ask for is a state like any other, in which no test of the column holds; and
+which parts go with which dates is read off the calendar.
 
-A *change* moves some columns to other possible states. The smallest is the one that changes the fewest attributes; of
-several the one that touches the fewest columns; of several the one of the best ranked attributes. It is found exactly.
+A *change* moves some columns to other possible states. The smallest is the one that changes the
+fewest attributes; of several the one that touches the fewest columns; of several the one of the
+best ranked attributes. It is found exactly.
 """
 
 from __future__ import annotations
@@ -38,7 +43,16 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary, cuts_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+    cuts_of,
+)
 from dnfscale.method.minimize.calendar import calendar_states
 
 _BLOCK = 1 << 18
@@ -57,7 +71,8 @@ class ColumnStates:
 
 
 def column_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
-    """Return the columns that the attributes ask about, in rank order, and the states that some value can put each in.
+    """Return the columns that the attributes ask about, in rank order, and the states that some
+    value can put each in.
 
     A part of a date is a column by itself.
     """
@@ -71,7 +86,8 @@ def column_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
 
 
 def row_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
-    """Return the columns that the attributes ask about, in rank order, and the states that some row can be in.
+    """Return the columns that the attributes ask about, in rank order, and the states that some row
+    can be in.
 
     A date is one column together with its parts.
     """
@@ -88,10 +104,12 @@ def row_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
 
 
 def seen_states(tau: Vocabulary, counts: TypeCounts) -> tuple[ColumnStates, ...]:
-    """Return the columns that the attributes ask about, in rank order, and the states that some row was in.
+    """Return the columns that the attributes ask about, in rank order, and the states that some row
+    was in.
 
-    A date is one column together with its parts. If no counted row was in a possible state of all of them, the counts
-    do not show how they go together: each is then a column by itself, in any state that some value can put it in.
+    A date is one column together with its parts. If no counted row was in a possible state of all
+    of them, the counts do not show how they go together: each is then a column by itself, in any
+    state that some value can put it in.
     """
     stored: dict[str, list[ColumnStates]] = {}
     for column in column_states(tau):
@@ -132,22 +150,27 @@ def possible_types(columns: Sequence[ColumnStates]) -> Iterator[Ints]:
 
 
 def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int | None:
-    """Return the type after the smallest change that flips the formula's answer; None if no change does.
+    """Return the type after the smallest change that flips the formula's answer; None if no change
+    does.
 
     A column that stays as it is may be in any state, even one that is not among the possible ones.
     """
     if any(code & term.care == term.value for term in dnf.terms):
         return _nearest_rejected(dnf, columns, code)
-    found = [after for term in dnf.terms if (after := _nearest_accepted(term, columns, code)) is not None]
+    found = [
+        after for term in dnf.terms if (after := _nearest_accepted(term, columns, code)) is not None
+    ]
     return min(found, key=lambda after: _size(code ^ after, columns), default=None)
 
 
 def telling_literals(
     tau: Vocabulary, code: int, columns: Collection[ColumnName] | None = None
 ) -> tuple[tuple[int, bool], ...]:
-    """Return literals that describe the state of some columns, by default all, without those that others imply.
+    """Return literals that describe the state of some columns, by default all, without those that
+    others imply.
 
-    For a column that equals a value or is missing, that literal says it all; for a number, the nearest cuts do.
+    For a column that equals a value or is missing, that literal says it all; for a number, the
+    nearest cuts do.
     """
     own: dict[ColumnName, list[tuple[int, Attribute, bool]]] = {}
     for i, attribute in enumerate(tau.attributes):
@@ -170,14 +193,20 @@ def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
         else:
             for cut in _turns(attribute):
                 turned[cut] = turned.get(cut, 0) ^ bit
-    states = {0, *itertools.accumulate((turned[cut] for cut in sorted(turned)), int.__xor__), *values.values()}
+    states = {
+        0,
+        *itertools.accumulate((turned[cut] for cut in sorted(turned)), int.__xor__),
+        *values.values(),
+    }
     if {True, False} <= {value for value in values if isinstance(value, bool)}:
         states.remove(0)
     return states | {missing} if missing else states
 
 
 def _nearest_accepted(term: Term, columns: Sequence[ColumnStates], code: int) -> int | None:
-    """Return the type after the smallest change that makes a term hold, or None; each column is changed by itself."""
+    """Return the type after the smallest change that makes a term hold, or None; each column is
+    changed by itself.
+    """
     for column in columns:
         care = term.care & column.mask
         if (code ^ term.value) & care:
@@ -190,10 +219,11 @@ def _nearest_accepted(term: Term, columns: Sequence[ColumnStates], code: int) ->
 
 
 def _nearest_rejected(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int | None:
-    """Return the type after the smallest change that makes every term fail, or None, by a best-first search.
+    """Return the type after the smallest change that makes every term fail, or None, by a
+    best-first search.
 
-    While a term holds, every solution changes some column of it that has not been changed yet; so it is enough to
-    branch there, and the first type found that satisfies no term is the nearest.
+    While a term holds, every solution changes some column of it that has not been changed yet; so
+    it is enough to branch there, and the first type found that satisfies no term is the nearest.
     """
     care = np.array([term.care for term in dnf.terms], dtype=np.int64)
     value = np.array([term.value for term in dnf.terms], dtype=np.int64)
@@ -219,13 +249,23 @@ def _nearest_rejected(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> i
 
 
 def _size(changed: int, columns: Sequence[ColumnStates]) -> tuple[int, int, tuple[int, ...]]:
-    """Return the key by which changes are compared: the number of attributes, then of columns, then the ranks."""
+    """Return the key by which changes are compared: the number of attributes, then of columns, then
+    the ranks.
+    """
     touched = sum(changed & column.mask != 0 for column in columns)
-    return changed.bit_count(), touched, tuple(i for i in range(changed.bit_length()) if changed >> i & 1)
+    return (
+        changed.bit_count(),
+        touched,
+        tuple(i for i in range(changed.bit_length()) if changed >> i & 1),
+    )
 
 
 def _telling(own: Sequence[tuple[int, Attribute, bool]]) -> list[tuple[int, bool]]:
-    settled = [(i, True) for i, attribute, holds in own if holds and not isinstance(attribute, Above | Between)]
+    settled = [
+        (i, True)
+        for i, attribute, holds in own
+        if holds and not isinstance(attribute, Above | Between)
+    ]
     if settled:
         return settled
     low, high = _ends(own)
@@ -247,8 +287,8 @@ class _End(NamedTuple):
 
     cut: int | float | Fraction
     place: int
-    """Breaks ties between literals that name the same cut: an interval goes first, because it names the other end
-    too."""
+    """Breaks ties between literals that name the same cut: an interval goes first, because it names
+    the other end too."""
     attribute: int
     holds: bool
 
@@ -258,7 +298,11 @@ def _ends(own: Sequence[tuple[int, Attribute, bool]]) -> tuple[_End | None, _End
     lower: list[_End] = []
     higher: list[_End] = []
     for i, attribute, holds in own:
-        cuts = [_amount(cut) for cut in cuts_of(attribute)] if isinstance(attribute, Above | Between) else []
+        cuts = (
+            [_amount(cut) for cut in cuts_of(attribute)]
+            if isinstance(attribute, Above | Between)
+            else []
+        )
         if len(cuts) == 1:
             (lower if holds else higher).append(_End(cuts[0], 0, i, holds))
         elif cuts and holds:
@@ -268,7 +312,9 @@ def _ends(own: Sequence[tuple[int, Attribute, bool]]) -> tuple[_End | None, _End
 
 
 def _turns(attribute: Above | Between) -> list[int | float | Fraction]:
-    """Return the finite cuts at which an attribute flips; none if they are out of order, so that it never holds."""
+    """Return the finite cuts at which an attribute flips; none if they are out of order, so that it
+    never holds.
+    """
     cuts = [_amount(cut) for cut in cuts_of(attribute)]
     return [cut for cut in cuts if cut < math.inf] if cuts == sorted(cuts) else []
 

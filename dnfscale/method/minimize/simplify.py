@@ -12,7 +12,8 @@ from dnfscale.method.minimize.minimal import Minimized, Status, Truth
 def simplify(truth: Truth) -> Minimized:
     """Return SymPy's simplification of the accepted types, about whose length nothing is known.
 
-    Free types go through `SOPform`, because `simplify_logic` ignores them for a single conjunction (sympy#28369).
+    Free types go through `SOPform`, because `simplify_logic` ignores them for a single conjunction
+    (sympy#28369).
     """
     symbols = sympy.symbols(f"p:{truth.ell}")
     rows = [[code >> i & 1 for i in range(truth.ell)] for code in truth.required]
@@ -20,7 +21,10 @@ def simplify(truth: Truth) -> Minimized:
         free = [[code >> i & 1 for i in range(truth.ell)] for code in truth.free]
         formula = SOPform(symbols, rows, free)
     else:
-        types = [And(*(p if bit else Not(p) for p, bit in zip(symbols, row, strict=True))) for row in rows]
+        types = [
+            And(*(p if bit else Not(p) for p, bit in zip(symbols, row, strict=True)))
+            for row in rows
+        ]
         # Above eight variables simplify_logic returns its input unless it is forced.
         formula = simplify_logic(Or(*types), form="dnf", force=True)
     place = {symbol: i for i, symbol in enumerate(symbols)}

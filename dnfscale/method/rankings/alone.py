@@ -1,8 +1,9 @@
 """Scores and rankings of attributes, from their 2 x 2 tables with the target.
 
-On Boolean data the F-test, chi-squared and mutual information are closed forms of four counts. The arithmetic below
-goes through the same steps as scikit-learn's, so that the scores agree to the last bit and attributes that tie there
-tie here: `f_classif`, `chi2` and `mutual_info_classif(discrete_features=True)` on the attributes as float64.
+On Boolean data the F-test, chi-squared and mutual information are closed forms of four counts. The
+arithmetic below goes through the same steps as scikit-learn's, so that the scores agree to the last
+bit and attributes that tie there tie here: `f_classif`, `chi2` and
+`mutual_info_classif(discrete_features=True)` on the attributes as float64.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from dnfscale.spec.registry import RANKINGS, Ranking
 
 
 def f_scores(tables: Associations) -> Floats:
-    """Return the one-way F statistic of each attribute, scores[fold, attribute]; nan where it is constant."""
+    """Return the one-way F statistic of each attribute, scores[fold, attribute]; nan where it is
+    constant.
+    """
     n = tables.n[:, None].astype(np.float64)
     n_true = tables.positive[:, None].astype(np.float64)
     true = tables.holds_positive.astype(np.float64)
@@ -32,7 +35,9 @@ def f_scores(tables: Associations) -> Floats:
 
 
 def chi2_scores(tables: Associations) -> Floats:
-    """Return the chi-squared statistic of each attribute, scores[fold, attribute]; nan where it never holds."""
+    """Return the chi-squared statistic of each attribute, scores[fold, attribute]; nan where it
+    never holds.
+    """
     n = tables.n[:, None].astype(np.float64)
     n_true = tables.positive[:, None].astype(np.float64)
     count = tables.holds.astype(np.float64)
@@ -48,7 +53,9 @@ def chi2_scores(tables: Associations) -> Floats:
 
 
 def mutual_info_scores(tables: Associations) -> Floats:
-    """Return the mutual information of each attribute with the target in nats, scores[fold, attribute]."""
+    """Return the mutual information of each attribute with the target in nats, scores[fold,
+    attribute].
+    """
     n = tables.n[:, None]
     positive = tables.positive[:, None]
     holds, both = tables.holds, tables.holds_positive
@@ -64,7 +71,8 @@ def mutual_info_scores(tables: Associations) -> Floats:
         log_n = np.log(n.astype(np.float64))
         for count, of_attribute, of_target in cells:
             share = count / n
-            # The product of floats is that of whole numbers, rounded once; beyond 2**63 it is still right.
+            # The product of floats is that of whole numbers, rounded once; beyond 2**63 it is still
+            # right.
             outer = of_attribute.astype(np.float64) * of_target.astype(np.float64)
             log_outer = -np.log(outer) + log_n + log_n
             information = share * (np.log(count.astype(np.float64)) - log_n) + share * log_outer

@@ -1,19 +1,25 @@
-"""Rankings that look at attributes together, from the joint counts of all candidates with the types so far.
+"""Rankings that look at attributes together, from the joint counts of all candidates with the types
+so far.
 
-    forward   the attribute that leaves the least entropy of the target, given the types so far; and so on
-    exchange  the same, then each attribute in turn replaced by the one that leaves the fewest errors, each row being
-              judged by the others of its type; then put in the order of `forward`. Where intervals are looked for, what
-              lies between two cuts of a column is tried as well
-    additive  the attribute that a logistic regression on those so far misses most, by Rao's score; and so on
+    forward   the attribute that leaves the least entropy of the target, given the types so far;
+              and so on
+    exchange  the same, then each attribute in turn replaced by the one that leaves the fewest
+              errors, each row being judged by the others of its type; then put in the order of
+              `forward`. Where intervals are looked for, what lies between two cuts of a column is
+              tried as well
+    additive  the attribute that a logistic regression on those so far misses most, by Rao's score;
+              and so on
     jmi       the attribute that tells most together with each of those so far, one pair at a time
 
-All candidates are counted with the types so far at once: each by the rows in which it holds (see flags.py); or the cuts
-of a column together, by a histogram of how many of them each row is above, since a value above a cut is above every
-lower one. That takes one value per column instead of one per cut, and is faster unless rows are few.
+All candidates are counted with the types so far at once: each by the rows in which it holds (see
+flags.py); or the cuts of a column together, by a histogram of how many of them each row is above,
+since a value above a cut is above every lower one. That takes one value per column instead of one
+per cut, and is faster unless rows are few.
 
-The counts of an interval between two cuts are those above the lower less those above the higher. Of the many pairs only
-some are tried: every cut with the best of its column, then every cut with the best partner found. Only `exchange` tries
-intervals, so that validation can tell whether they pay: with few rows they seldom do, and there are many of them.
+The counts of an interval between two cuts are those above the lower less those above the higher. Of
+the many pairs only some are tried: every cut with the best of its column, then every cut with the
+best partner found. Only `exchange` tries intervals, so that validation can tell whether they pay:
+with few rows they seldom do, and there are many of them.
 """
 
 from __future__ import annotations
@@ -31,7 +37,9 @@ from dnfscale.method.flags import Flags
 from dnfscale.spec.registry import RANKINGS, Ranking
 
 _EXCHANGES = 8
-"""How often each attribute is tried for replacement, at most; the exchange ends sooner if nothing changes any more."""
+"""How often each attribute is tried for replacement, at most; the exchange ends sooner if nothing
+changes any more.
+"""
 _MANY_ROWS = 1 << 14
 """From this many rows on, one of two ways to begin is given up early."""
 _PARTNERS = 2
@@ -51,7 +59,9 @@ class Candidates:
 
     flags: Flags
     flag: Ints
-    """The flag that each candidate is counted by; -1 for cuts that are counted by the steps of their column."""
+    """The flag that each candidate is counted by; -1 for cuts that are counted by the steps of
+    their column.
+    """
     target: Bools
     column: Ints
     """The column of each candidate that is a cut; -1 for others."""
@@ -61,7 +71,9 @@ class Candidates:
     """steps[column][row]: how many of the cuts of a column the row is above."""
     weights: Ints | None = None
     unit: int = 1
-    """The weight of a row that counts once; more than 1 if fractional weights were scaled to whole numbers."""
+    """The weight of a row that counts once; more than 1 if fractional weights were scaled to whole
+    numbers.
+    """
     intervals: bool = False
     """Whether intervals between two cuts may be picked."""
 
@@ -73,16 +85,21 @@ class Candidates:
         return len(self.column)
 
     def joint(self, types: Ints, n_types: int) -> JointCounts:
-        """Count, for every type and candidate, the rows where it holds, and the positive ones among them."""
+        """Count, for every type and candidate, the rows where it holds, and the positive ones among
+        them.
+        """
         n_cells = 2 * n_types
         cells = n_types * self.target + types
-        # The narrowest dtype that holds twice the rows, because what follows is bound by memory speed.
+        # The narrowest dtype that holds twice the rows, because what follows is bound by memory
+        # speed.
         narrow = np.dtype(np.int64) if self.weights is not None else narrowest(2 * self.n_rows)
         rows = tally_cells(cells, self.weights, n_cells).astype(narrow)
         held = np.empty((len(self), n_cells), dtype=narrow)
         is_flag = self.flag >= 0
         if is_flag.any():
-            held[is_flag] = self.flags.count(cells, n_cells, self.weights, narrow)[self.flag[is_flag]]
+            held[is_flag] = self.flags.count(cells, n_cells, self.weights, narrow)[
+                self.flag[is_flag]
+            ]
         for first, above in self._above_in(cells, n_cells, narrow) if not is_flag.all() else ():
             own = np.flatnonzero((self.column >= first) & (self.column < first + len(above)))
             # A cut that no row is above reads the last place, where all counts are 0.
@@ -91,8 +108,12 @@ class Candidates:
         c, c_held = rows[n_types:], held[:, n_types:]
         return JointCounts(rows[:n_types] + c, c, held[:, :n_types] + c_held, c_held)
 
-    def _above_in(self, cells: Ints, n_cells: int, narrow: np.dtype[Any]) -> Iterator[tuple[int, AnyInts]]:
-        """Yield the number of a first column, and above[column, k, cell] from it on: the rows above at least k cuts."""
+    def _above_in(
+        self, cells: Ints, n_cells: int, narrow: np.dtype[Any]
+    ) -> Iterator[tuple[int, AnyInts]]:
+        """Yield the number of a first column, and above[column, k, cell] from it on: the rows above
+        at least k cuts.
+        """
         at_once = max(1, _BLOCK // max(1, self.n_rows))
         for first in range(0, len(self.steps), at_once):
             steps = np.array(self.steps[first : first + at_once])
@@ -106,7 +127,9 @@ class Candidates:
             yield first, by_steps.cumsum(axis=1, dtype=narrow)[:, ::-1]
 
     def held(self, pick: Pick) -> Bools:
-        """Return the rows in which a candidate holds, or in which a number lies between two cuts."""
+        """Return the rows in which a candidate holds, or in which a number lies between
+        two cuts.
+        """
         if len(pick) == 2:
             low, high = map(self.held, zip(pick))
             return low & ~high
@@ -116,13 +139,17 @@ class Candidates:
         return np.asarray(self.steps[self.column[candidate]] >= self.place[candidate])
 
     def refined(self, types: Ints, pick: Pick) -> tuple[Ints, int]:
-        """Return the types after splitting them by one more pick, numbered without gaps, and how many there are."""
+        """Return the types after splitting them by one more pick, numbered without gaps, and how
+        many there are.
+        """
         return _without_gaps(2 * types + self.held(pick))
 
     def only(self, candidates: Sequence[int]) -> Candidates:
         """Return the same rows with some of the candidates."""
         chosen = list(candidates)
-        return replace(self, flag=self.flag[chosen], column=self.column[chosen], place=self.place[chosen])
+        return replace(
+            self, flag=self.flag[chosen], column=self.column[chosen], place=self.place[chosen]
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +167,10 @@ class JointCounts:
         costs = np.empty(len(self.n_held))
         at_once = max(1, _BLOCK // len(self.n))
         for first in range(0, len(costs), at_once):
-            n_held, c_held = self.n_held[first : first + at_once], self.c_held[first : first + at_once]
+            n_held, c_held = (
+                self.n_held[first : first + at_once],
+                self.c_held[first : first + at_once],
+            )
             split = of(n_held, c_held) + of(self.n - n_held, self.c - c_held)
             costs[first : first + at_once] = split.sum(axis=1, dtype=np.float64)
         return costs
@@ -165,18 +195,23 @@ def forward(rows: Candidates, length: int) -> list[Pick]:
 
 
 def exchange(rows: Candidates, length: int, ahead: Sequence[Pick] | None = None) -> list[Pick]:
-    """Return the picks of `forward`, each replaced by others as long as that lowers the leave-one-out errors.
+    """Return the picks of `forward`, each replaced by others as long as that lowers the
+    leave-one-out errors.
 
     `ahead` is what `forward` returned, if that is known.
 
-    With intervals there are two ways to begin, with them and without them; the one that leaves fewer errors in the end
-    is kept. With many rows, only the one that leaves fewer errors after each pick has been tried once is continued:
-    that takes half the time, and cost nothing on the larger of 39 datasets, but 0.3 points on the smaller.
+    With intervals there are two ways to begin, with them and without them; the one that leaves
+    fewer errors in the end is kept. With many rows, only the one that leaves fewer errors after
+    each pick has been tried once is continued: that takes half the time, and cost nothing on the
+    larger of 39 datasets, but 0.3 points on the smaller.
     """
     ahead = forward(rows, length) if ahead is None else ahead
     starts = [greedy(rows, length), ahead] if rows.intervals else [ahead]
     undecided = len(starts) > 1 and rows.n_rows >= _MANY_ROWS
-    found = [_exchanged(rows, _Exchange(start), rounds=1 if undecided else _EXCHANGES) for start in starts]
+    found = [
+        _exchanged(rows, _Exchange(start), rounds=1 if undecided else _EXCHANGES)
+        for start in starts
+    ]
     best = min(found, key=lambda exchange: exchange.errors)
     if undecided:
         best = _exchanged(rows, best, rounds=_EXCHANGES - 1)
@@ -185,7 +220,9 @@ def exchange(rows: Candidates, length: int, ahead: Sequence[Pick] | None = None)
 
 
 def greedy(rows: Candidates, length: int) -> list[Pick]:
-    """Return picks, intervals too if allowed, each leaving the least entropy given those before it."""
+    """Return picks, intervals too if allowed, each leaving the least entropy given those before
+    it.
+    """
     entropy = _entropy_of(rows)
     types, n_types = np.zeros(rows.n_rows, dtype=np.int64), 1
     order: list[Pick] = []
@@ -203,7 +240,9 @@ class _Exchange(NamedTuple):
     errors: float = np.inf
     """Twice the errors that the picks leave."""
     settled: int = 0
-    """How many consecutive places were last tried without a change; when that is all of them, none is left to try."""
+    """How many consecutive places were last tried without a change; when that is all of them, none
+    is left to try.
+    """
 
 
 def _exchanged(rows: Candidates, begun: _Exchange, *, rounds: int) -> _Exchange:
@@ -227,7 +266,8 @@ def _exchanged(rows: Candidates, begun: _Exchange, *, rounds: int) -> _Exchange:
             if cost < errors:
                 order[place], errors = best, cost
                 codes = others | (rows.held(best).astype(np.int64) << place)
-                # The new pick is the best for this place, and need not be tried again unless another changes.
+                # The new pick is the best for this place, and need not be tried again unless
+                # another changes.
                 settled = 1
     return _Exchange(order, errors, settled)
 
@@ -251,7 +291,9 @@ def additive(rows: Candidates, length: int) -> list[Pick]:
 
 
 def jmi(rows: Candidates, length: int) -> list[Pick]:
-    """Return candidates in the order of their joint mutual information with the target and those before them."""
+    """Return candidates in the order of their joint mutual information with the target and those
+    before them.
+    """
     entropy = _entropy_of(rows)
     costs = rows.joint(np.zeros(rows.n_rows, dtype=np.int64), 1).cost(entropy)
     total = np.zeros_like(costs)
@@ -275,17 +317,25 @@ RANKINGS.register(
         after="forward",
     )
 )
-RANKINGS.register(Ranking(name="additive", title="logistic regression", rank=additive, together=True))
+RANKINGS.register(
+    Ranking(name="additive", title="logistic regression", rank=additive, together=True)
+)
 RANKINGS.register(Ranking(name="jmi", title="joint mutual information", rank=jmi, together=True))
 
 
 def rank_together(rows: Candidates, ranks: Sequence[str], length: int) -> dict[str, list[Pick]]:
-    """Return several rankings of the same candidates; one may start from what another found, if that is known."""
+    """Return several rankings of the same candidates; one may start from what another found, if
+    that is known.
+    """
     if not rows.n_rows:
         # The part is so small that the sample has none of its rows.
-        return {rank: [(candidate,) for candidate in range(min(length, len(rows)))] for rank in ranks}
+        return {
+            rank: [(candidate,) for candidate in range(min(length, len(rows)))] for rank in ranks
+        }
     found: dict[str, list[Pick]] = {}
-    for ranking in sorted((RANKINGS[rank] for rank in ranks), key=lambda ranking: ranking.after is not None):
+    for ranking in sorted(
+        (RANKINGS[rank] for rank in ranks), key=lambda ranking: ranking.after is not None
+    ):
         start = () if ranking.after is None else (found.get(ranking.after),)
         found[ranking.name] = ranking.rank(rows, length, *start)
     return found
@@ -301,17 +351,25 @@ def flags_alone(holds: Bools, target: Bools, weights: Ints | None = None) -> Can
     no_cuts = np.full(len(holds), -1)
     flags = Flags.of(holds, weighted=weights is not None)
     return Candidates(
-        flags=flags, flag=np.arange(len(holds)), target=target, column=no_cuts, place=no_cuts, weights=weights
+        flags=flags,
+        flag=np.arange(len(holds)),
+        target=target,
+        column=no_cuts,
+        place=no_cuts,
+        weights=weights,
     )
 
 
 def left_out_errors(n: AnyInts, c: AnyInts, unit: int = 1) -> AnyInts:
-    """Return twice the errors that types with these counts make when each row is judged by the others of its type.
+    """Return twice the errors that types with these counts make when each row is judged by the
+    others of its type.
 
-    The answer for a row without others is a coin toss. For weighted rows, one unit of weight is left out.
+    The answer for a row without others is a coin toss. For weighted rows, one unit of weight is
+    left out.
     """
     negative = n - c
-    # A positive row errs unless the positive rows lead or tie without it; a negative row errs if they do without it.
+    # A positive row errs unless the positive rows lead or tie without it; a negative row errs if
+    # they do without it.
     errors: AnyInts = c * (c < negative + unit) + negative * (c + unit >= negative)
     errors += errors
     np.copyto(errors, n, where=n <= unit)
@@ -319,7 +377,9 @@ def left_out_errors(n: AnyInts, c: AnyInts, unit: int = 1) -> AnyInts:
 
 
 def first_of_equals(rows: Candidates) -> Ints:
-    """Return, for each candidate, the first one that holds in the same rows, or in exactly the other rows."""
+    """Return, for each candidate, the first one that holds in the same rows, or in exactly the
+    other rows.
+    """
     seen: dict[bytes, int] = {}
     first = np.empty(len(rows), dtype=np.int64)
     for candidate in range(len(rows)):
@@ -329,8 +389,12 @@ def first_of_equals(rows: Candidates) -> Ints:
     return first
 
 
-def _cheapest(joint: JointCounts, of: Cost, taken: Sequence[Pick], rows: Candidates) -> tuple[Pick, float]:
-    """Return the cheapest pick that is not taken, and its cost; in a tie a single candidate, and the first of these."""
+def _cheapest(
+    joint: JointCounts, of: Cost, taken: Sequence[Pick], rows: Candidates
+) -> tuple[Pick, float]:
+    """Return the cheapest pick that is not taken, and its cost; in a tie a single candidate, and
+    the first of these.
+    """
     costs = joint.cost(of)
     costs[[pick[0] for pick in taken if len(pick) == 1]] = np.inf
     place = int(np.argmin(costs))
@@ -354,7 +418,9 @@ def _cheapest(joint: JointCounts, of: Cost, taken: Sequence[Pick], rows: Candida
 
 
 def _pairs(ends: Ints, costs: Floats, rows: Candidates) -> tuple[Ints, Ints]:
-    """Return each cut paired with the cheapest cut of its column: the lower of each two, and the higher."""
+    """Return each cut paired with the cheapest cut of its column: the lower of each two, and the
+    higher.
+    """
     column = rows.column[ends]
     order = np.lexsort((costs, column))
     firsts = order[np.flatnonzero(np.diff(column[order], prepend=-1))]
@@ -372,22 +438,30 @@ def _cost_of(pick: Pick, joint: JointCounts, of: Cost) -> float:
 
 
 def _without_gaps(codes: Ints) -> tuple[Ints, int]:
-    """Renumber small numbers in order, without gaps, and return how many distinct ones there are."""
+    """Renumber small numbers in order, without gaps, and return how many distinct ones
+    there are.
+    """
     # Counting finds the numbers that occur in a tenth of the time that sorting takes.
     places = np.cumsum(np.bincount(codes) > 0) - 1
     return places[codes], int(places[-1]) + 1
 
 
 def _score_tests(joint: JointCounts, told: Floats, unit: int) -> Floats:
-    """Return Rao's score of each candidate, given a logistic regression on the attributes that define the types."""
-    n, c, n_held, c_held = (counts / unit for counts in (joint.n, joint.c, joint.n_held, joint.c_held))
+    """Return Rao's score of each candidate, given a logistic regression on the attributes that
+    define the types.
+    """
+    n, c, n_held, c_held = (
+        counts / unit for counts in (joint.n, joint.c, joint.n_held, joint.c_held)
+    )
     features = logistic.with_constant(told)
     p = logistic.probabilities(logistic.fit(told, n, c), told)
     bend = p * (1 - p)
     slope = np.einsum("at->a", c_held - p * n_held)
     own = np.einsum("t,at->a", bend, n_held)
     shared = np.einsum("ti,at->ia", features * bend[:, None], n_held)
-    known = np.einsum("ti,tj->ij", features * (bend * n)[:, None], features) + 1e-6 * np.eye(features.shape[1])
+    known = np.einsum("ti,tj->ij", features * (bend * n)[:, None], features) + 1e-6 * np.eye(
+        features.shape[1]
+    )
     explained = np.einsum("ia,ia->a", shared, np.linalg.solve(known, shared))
     variance = own - explained
     scores = np.where(variance > 1e-6, slope**2 / (variance + logistic.PENALTY), 0.0)

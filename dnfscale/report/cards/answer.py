@@ -1,4 +1,6 @@
-"""The answer of a run: the formula of all rows, or that of each label, how good it is, and how it compares."""
+"""The answer of a run: the formula of all rows, or that of each label, how good it is, and how it
+compares.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,17 @@ _SHOWN_LABELS = 4
 
 
 def answer_card(place: Place, view: RunView) -> Section:
-    """Return the formula of all rows, or one for each label, how accurate it is, and how it compares."""
+    """Return the formula of all rows, or one for each label, how accurate it is, and how it
+    compares.
+    """
     if view.has_labels:
         return _labels_card(place, view)
     [formula] = view.formulas
     told = [_key_figures(view), *_said(view)]
     # For a formula that explains a classifier, what matters first is how faithful it is.
-    pieces = [*told, *_formula(view, formula)] if formula.explains else [*_formula(view, formula), *told]
+    pieces = (
+        [*told, *_formula(view, formula)] if formula.explains else [*_formula(view, formula), *told]
+    )
     return card(
         place,
         "answer",
@@ -50,12 +56,15 @@ def answer_card(place: Place, view: RunView) -> Section:
 def _labels_card(place: Place, view: RunView) -> Section:
     target = element("strong", name_of(view.target)) if view.target else "the label"
     rule = (
-        " with one formula for each label. A row gets the label whose formula holds for it; if several hold, or none, "
+        " with one formula for each label. A row gets the label whose formula holds for "
+        "it; if several hold, or none, "
         f"the one that was the most probable among rows like it{_measured(view)}."
     )
     fold = len(view.formulas) > _SHOWN_LABELS
     shown = [_label_formula(place, formula, view, fold=fold) for formula in view.formulas]
-    has_intervals = any(formula.reading and formula.reading.has_intervals for formula in view.formulas)
+    has_intervals = any(
+        formula.reading and formula.reading.has_intervals for formula in view.formulas
+    )
     return card(
         place,
         "answer",
@@ -66,13 +75,17 @@ def _labels_card(place: Place, view: RunView) -> Section:
         _key_figures(view),
         *_said(view),
         element("div", *shown, class_="folds" if fold else None),
-        element("p", interval_words("the label", each="of one formula"), class_="note") if has_intervals else None,
+        element("p", interval_words("the label", each="of one formula"), class_="note")
+        if has_intervals
+        else None,
         class_="card answer",
     )
 
 
 def _measured(view: RunView) -> str:
-    """Return a clause on what probabilities are relative to; empty if the threshold is the same for all labels."""
+    """Return a clause on what probabilities are relative to; empty if the threshold is the same for
+    all labels.
+    """
     thresholds = {formula.model.threshold for formula in view.formulas if formula.model is not None}
     return ", measured by the share from which its formula says yes" if len(thresholds) > 1 else ""
 
@@ -83,17 +96,25 @@ def _weighted(view: RunView) -> Html | None:
     if weight is None:
         return None
     words = (
-        ": accuracies and all other shares are shares of weight, and numbers beside conditions are weights. Weighted "
+        ": accuracies and all other shares are shares of weight, and numbers beside "
+        "conditions are weights. Weighted "
         "rows give neither intervals nor a certificate."
     )
-    return element("p", "Rows are counted by their weight in ", name_of(weight.column), words, class_="note")
+    return element(
+        "p", "Rows are counted by their weight in ", name_of(weight.column), words, class_="note"
+    )
 
 
 def _refused(view: RunView) -> Html | None:
-    """Return a warning why the page does without the model file; None if it was read, or does not exist."""
+    """Return a warning why the page does without the model file; None if it was read, or does not
+    exist.
+    """
     if view.refused is None:
         return None
-    words = f"{view.refused}. What follows is from result.json alone, without the cuts and counts of the model."
+    words = (
+        f"{view.refused}. What follows is from result.json alone, without the cuts and "
+        "counts of the model."
+    )
     return element("p", element("strong", "model.json cannot be used: "), words, class_="warning")
 
 
@@ -109,10 +130,14 @@ def _label_formula(place: Place, formula: FormulaView, view: RunView, *, fold: b
 
 
 def _label_size(formula: FormulaView, result: Result) -> str:
-    own = next((each for each in result.data.classes if label_text(each.label) == formula.label), None)
+    own = next(
+        (each for each in result.data.classes if label_text(each.label) == formula.label), None
+    )
     learned = formula.learned
     sizes = [
-        None if own is None else f"{count(own.rows, 'row')} ({share(result.label_share(own) or 0.0)})",
+        None
+        if own is None
+        else f"{count(own.rows, 'row')} ({share(result.label_share(own) or 0.0)})",
         count(learned.ell, "attribute") if learned else None,
         count(learned.terms, "line") if learned and learned.literals else None,
         length_words(learned),
@@ -125,9 +150,15 @@ def _said(view: RunView) -> list[Html]:
     said = [element("p", " ".join(accuracy_words(view.result)), class_="say")]
     if compared:
         ideal = view.result.ideal
-        measured = ", by accuracy, which the formula was not learned for" if ideal and ideal.objective else ""
+        measured = (
+            ", by accuracy, which the formula was not learned for"
+            if ideal and ideal.objective
+            else ""
+        )
         said.append(element("p", f"In the same folds{measured}:", class_="before"))
-        said.append(element("ul", *(element("li", sentence) for sentence in compared), class_="words"))
+        said.append(
+            element("ul", *(element("li", sentence) for sentence in compared), class_="words")
+        )
     return said
 
 
@@ -143,9 +174,18 @@ def _formula(view: RunView, formula: FormulaView) -> list[Html]:
     when = "" if n_lines == 1 else f" when at least one of these {n_lines} lines holds:"
     if constant is not None:
         when = ": always." if constant else ": never."
-    pieces = [element("p", begin, prediction, meaning, when, class_="predict"), *_lines(formula, formula.negative)]
+    pieces = [
+        element("p", begin, prediction, meaning, when, class_="predict"),
+        *_lines(formula, formula.negative),
+    ]
     if formula.reading.has_intervals:
-        pieces.append(element("p", interval_words("yes answers" if formula.explains else "positives"), class_="note"))
+        pieces.append(
+            element(
+                "p",
+                interval_words("yes answers" if formula.explains else "positives"),
+                class_="note",
+            )
+        )
     return pieces
 
 
@@ -153,14 +193,20 @@ def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
     """Return the lines of a formula, and what is predicted if none of them holds."""
     reading = formula.reading
     if reading is None:
-        return [element("p", name_of(formula.learned.formula if formula.learned else "no formula recorded"))]
+        return [
+            element(
+                "p", name_of(formula.learned.formula if formula.learned else "no formula recorded")
+            )
+        ]
     shown = [formula_list(reading, formula.counted)]
     if reading.constant is None:
         verb = "Otherwise " if formula.label is not None else "Otherwise predict "
         if formula.explains:
             verb = "Otherwise it answers "
         rest = element("span", verb, element("strong", otherwise), ".")
-        shown.append(element("div", rest, evidence(reading.otherwise, formula.counted), class_="otherwise"))
+        shown.append(
+            element("div", rest, evidence(reading.otherwise, formula.counted), class_="otherwise")
+        )
     return shown
 
 
@@ -171,8 +217,14 @@ def _key_figures(view: RunView) -> Html | None:
     ideal = result.ideal
     if learned:
         chosen = {name for formula in learned for name in formula.attribute_names}
-        average = f"{ideal.ell_mean:.1f} on average over folds" if ideal and ideal.folds and ideal.ell_mean else None
-        each = f"{extent([formula.ell for formula in learned])} a label" if view.has_labels else None
+        average = (
+            f"{ideal.ell_mean:.1f} on average over folds"
+            if ideal and ideal.folds and ideal.ell_mean
+            else None
+        )
+        each = (
+            f"{extent([formula.ell for formula in learned])} a label" if view.has_labels else None
+        )
         n_chosen = f"{len(chosen) if view.has_labels else learned[0].ell}"
         entries.append(("Attributes chosen", n_chosen, each or average))
         lines, literals = sum(f.terms for f in learned), sum(f.literals for f in learned)
@@ -184,7 +236,9 @@ def _key_figures(view: RunView) -> Html | None:
     if view.has_labels:
         made_of = f"{len(view.formulas)} labels"
     why = "values missing" if result.data.weight is None else "values missing, or of weight 0"
-    dropped = f"{result.data.rows_dropped:,} more dropped: {why}" if result.data.rows_dropped else None
+    dropped = (
+        f"{result.data.rows_dropped:,} more dropped: {why}" if result.data.rows_dropped else None
+    )
     entries.append(("Rows", f"{result.data.rows:,}", dropped or made_of))
     return figures(entries)
 
@@ -204,14 +258,22 @@ def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
             )
         )
     elif result.explains and ideal.training_accuracy is not None:
-        entries.append(("Fidelity, learning rows", share(ideal.training_accuracy), "not tested on others"))
+        entries.append(
+            ("Fidelity, learning rows", share(ideal.training_accuracy), "not tested on others")
+        )
     if ideal.accuracy_mean is not None:
         name = "Accuracy of the formula" if result.explains else "Accuracy on unseen rows"
-        entries.append((name, share(ideal.accuracy_mean), _spread(result, ideal, ideal.accuracy_std)))
+        entries.append(
+            (name, share(ideal.accuracy_mean), _spread(result, ideal, ideal.accuracy_std))
+        )
         if ideal.objective is not None and ideal.objective.mean is not None:
-            entries.append(("Learned for", share(ideal.objective.mean), objective_words(ideal.objective)))
+            entries.append(
+                ("Learned for", share(ideal.objective.mean), objective_words(ideal.objective))
+            )
     elif not result.explains and ideal.training_accuracy is not None:
-        entries.append(("Accuracy, learning rows", share(ideal.training_accuracy), "not tested on others"))
+        entries.append(
+            ("Accuracy, learning rows", share(ideal.training_accuracy), "not tested on others")
+        )
     box = result.methods.get(BLACK_BOX)
     if box is not None and box.accuracy_mean is not None:
         spread = _spread(result, box, box.accuracy_std)
@@ -235,7 +297,10 @@ def _definitions(formula: FormulaView) -> Html | None:
     header = ("Attribute", "Holds when", "Exact value")
     note = element(
         "p",
-        "A condition on a value that is missing does not hold; its negation, such as ≤ or ≠, then does.",
+        (
+            "A condition on a value that is missing does not hold; its negation, such as ≤ or "
+            "≠, then does."
+        ),
         class_="note",
     )
     definitions = Table("The attributes that the formula may use, in rank order", header, rows)
@@ -263,11 +328,15 @@ def _truth_table(formula: FormulaView) -> Html | None:
     )
     header = (asked, "Formula holds", "Formula does not hold", "Right, %")
     words = (
-        "Counted on the rows the formula was learned from, so a little too favourable. The last column is the "
+        "Counted on the rows the formula was learned from, so a little too favourable. The "
+        "last column is the "
         "sensitivity (first line) and the specificity (second line)."
     )
     if formula.label is not None:
-        words += " This is the formula of this label by itself, before the labels are weighed against each other."
+        words += (
+            " This is the formula of this label by itself, before the labels are weighed "
+            "against each other."
+        )
     return folded(
         "What it gets right and wrong",
         table(Table("Rows learned from, by truth and by what the formula says", header, rows)),

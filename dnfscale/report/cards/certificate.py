@@ -1,4 +1,6 @@
-"""How far rows support a formula: rows that were put aside give promises, the rows that chose it a description."""
+"""How far rows support a formula: rows that were put aside give promises, the rows that chose it a
+description.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,23 @@ from dnfscale.results.certificate import Certified
 
 
 def certificate_card(place: Place, view: RunView) -> Section | None:
-    """Return what the rows show about the formulas of the folds and of all rows; None without any certificate."""
+    """Return what the rows show about the formulas of the folds and of all rows; None without any
+    certificate.
+    """
     tested = _tested(view)
     pieces = [*(_of_folds(place, view, tested) if tested else []), *_of_all_rows(place, view)]
     if not pieces:
         return None
     better = "cost less" if _counts_cost(view) else "be right more often"
     meaning = (
-        "Rows with the same values of the attributes get the same answer. That answer is certified where there are "
+        "Rows with the same values of the attributes get the same answer. That answer is "
+        "certified where there are "
         f"enough such rows to show, beyond chance, that no other answer would {better}."
     )
     if _counts_cost(view):
         meaning += (
-            " Errors do not all cost the same here; they are counted in errors of average cost, as the threshold of "
+            " Errors do not all cost the same here; they are counted in errors of average "
+            "cost, as the threshold of "
             "the formula asks."
         )
     if view.result.explains:
@@ -46,14 +52,21 @@ def certificate_card(place: Place, view: RunView) -> Section | None:
 def certified_words(certified: Certified) -> list[str]:
     """Say what a certificate shows; lower bounds are rounded down, and upper bounds up."""
     words = []
-    if certified.types is not None and certified.types_seen is not None and certified.certified_share is not None:
+    if (
+        certified.types is not None
+        and certified.types_seen is not None
+        and certified.certified_share is not None
+    ):
         words.append(
-            f"Of the {count(certified.types, 'combination')} of attribute values {certified.types_seen:,} occur. The "
+            f"Of the {count(certified.types, 'combination')} of attribute values "
+            f"{certified.types_seen:,} occur. The "
             f"answer is certified for {certified.types_certified or 0:,} of these, which hold "
             f"{_down(certified.certified_share):.1f} % of the rows{_of_population(certified)}."
         )
     if certified.types_refuted:
-        words.append(f"For {certified.types_refuted:,} the opposite answer is certified to be better.")
+        words.append(
+            f"For {certified.types_refuted:,} the opposite answer is certified to be better."
+        )
     if certified.excess_error is not None:
         words.append(_excess_words(certified, _up(certified.excess_error)))
     return words
@@ -61,24 +74,37 @@ def certified_words(certified: Certified) -> list[str]:
 
 def _excess_words(certified: Certified, excess: float) -> str:
     if excess >= 100 * certified.most_excess:
-        return "The rows are too few to say how much better another formula of the same attributes could be."
+        return (
+            "The rows are too few to say how much better another formula of the same "
+            "attributes could be."
+        )
     if certified.counts_cost:
         return (
-            f"Another formula of the same attributes could cost at most {excess:.1f} errors of average cost less in a "
-            f"hundred cases, where a missed positive counts as {2 * (1 - certified.threshold):.3g} errors and a false "
+            f"Another formula of the same attributes could cost at most {excess:.1f} "
+            "errors of average cost less in a "
+            "hundred cases, where a missed positive counts as "
+            f"{2 * (1 - certified.threshold):.3g} errors and a false "
             f"alarm as {2 * certified.threshold:.3g}."
         )
-    return f"Another formula of the same attributes could be right for at most {excess:.1f} % more of all cases."
+    return (
+        f"Another formula of the same attributes could be right for at most {excess:.1f} % "
+        "more of all cases."
+    )
 
 
 def theorem_words(certified: Certified) -> str | None:
-    """Say what the paper's theorem promises for this many rows; None if it is not recorded, or errors have costs."""
+    """Say what the paper's theorem promises for this many rows; None if it is not recorded, or
+    errors have costs.
+    """
     if certified.epsilon is None or certified.counts_cost:
         return None
     return (
-        f"The paper's theorem on sample sizes: with {certified.rows:,} rows drawn independently and the attributes "
-        f"fixed beforehand, the answer is, with probability at least {100 * (1 - certified.delta):g} %, the best "
-        "possible for every combination of attribute values in which yes and no differ in probability by at least "
+        f"The paper's theorem on sample sizes: with {certified.rows:,} rows drawn "
+        "independently and the attributes "
+        "fixed beforehand, the answer is, with probability at least "
+        f"{100 * (1 - certified.delta):g} %, the best "
+        "possible for every combination of attribute values in which yes and no differ in "
+        "probability by at least "
         f"{certified.epsilon:.3f}."
     )
 
@@ -91,27 +117,40 @@ def _counts_cost(view: RunView) -> bool:
 
 
 def _most_excess(certified: Certified) -> float:
-    """Return by how much another formula could be better at most: percent of all cases, or errors per hundred cases."""
+    """Return by how much another formula could be better at most: percent of all cases, or errors
+    per hundred cases.
+    """
     most = certified.most_excess
     return min(100 * most, _up(most if certified.excess_error is None else certified.excess_error))
 
 
 def _tested(view: RunView) -> list[tuple[FormulaView, list[Certified]]]:
-    """Return the certificates of each formula's folds, if all folds have one whose rows did not choose the formula."""
+    """Return the certificates of each formula's folds, if all folds have one whose rows did not
+    choose the formula.
+    """
     found = []
     for formula in view.formulas:
         own = [fold.certificate for fold in formula.folds if fold.certificate]
-        whole = [each for each in own if not each.chosen_on_the_same_rows and each.certified_share is not None]
+        whole = [
+            each
+            for each in own
+            if not each.chosen_on_the_same_rows and each.certified_share is not None
+        ]
         if whole and len(whole) == len(formula.folds):
             found.append((formula, whole))
     return found
 
 
-def _of_folds(place: Place, view: RunView, tested: Sequence[tuple[FormulaView, list[Certified]]]) -> list[Html]:
+def _of_folds(
+    place: Place, view: RunView, tested: Sequence[tuple[FormulaView, list[Certified]]]
+) -> list[Html]:
     heading = element(f"h{place.level + 1}", "On rows put aside before choosing")
     certificates = [each for _, own in tested for each in own]
     rows = extent([each.rows for each in certificates])
-    intro = f"Each fold's formula was checked on its own test rows ({rows} a fold), which had no part in choosing it"
+    intro = (
+        f"Each fold's formula was checked on its own test rows ({rows} a fold), which had no "
+        "part in choosing it"
+    )
     if not any(each.types_certified for each in certificates):
         return [heading, element("p", f"{intro}. They are too few to certify any answer.")]
     pieces = [heading, element("p", f"{intro}, so these figures are promises.")]
@@ -120,18 +159,26 @@ def _of_folds(place: Place, view: RunView, tested: Sequence[tuple[FormulaView, l
     if refuted:
         pieces.append(
             element(
-                "p", f"In {count(refuted, 'fold')} the opposite answer is certified for some combination of values."
+                "p",
+                (
+                    f"In {count(refuted, 'fold')} the opposite answer is certified for some "
+                    "combination of values."
+                ),
             )
         )
     level = f"{100 * (1 - max(each.delta for each in certificates)):g} %"
     words = (
-        f"Each fold's figures hold with probability at least {level} by themselves, not those of all folds at once, "
-        "for the population that the rows were drawn from. A certified answer need not be right for a single case."
+        f"Each fold's figures hold with probability at least {level} by themselves, not "
+        "those of all folds at once, "
+        "for the population that the rows were drawn from. A certified answer need not be "
+        "right for a single case."
     )
     pieces.append(element("p", words, class_="note"))
     if not view.has_labels and len(certificates) <= 20:
         folds = view.result.ideal.folds if view.result.ideal else ()
-        numbers = [fold.fold for fold in folds for formula in fold.formulas if formula.label is None]
+        numbers = [
+            fold.fold for fold in folds for formula in fold.formulas if formula.label is None
+        ]
         pieces.append(folded("Fold by fold", table(_by_fold(numbers, certificates))))
     return pieces
 
@@ -142,7 +189,10 @@ def _summary(formula: FormulaView, certificates: Sequence[Certified]) -> Table:
     masses = [_down(each.certified_mass or 0.0) for each in certificates]
     excess = [_most_excess(each) for each in certificates]
     more = (
-        "Less cost with another formula of the same attributes, in average errors a hundred cases: at most"
+        (
+            "Less cost with another formula of the same attributes, in average errors a "
+            "hundred cases: at most"
+        )
         if any(each.counts_cost for each in certificates)
         else "More cases right with another formula of the same attributes: at most, %"
     )
@@ -167,7 +217,9 @@ def _by_fold(numbers: Sequence[int], certificates: Sequence[Certified]) -> Table
         "Certified",
         "Rows, %",
         "Cases: at least, %",
-        "Less cost: at most" if any(each.counts_cost for each in certificates) else "More right: at most, %",
+        "Less cost: at most"
+        if any(each.counts_cost for each in certificates)
+        else "More right: at most, %",
     )
     rows = tuple(
         (
@@ -185,7 +237,9 @@ def _by_fold(numbers: Sequence[int], certificates: Sequence[Certified]) -> Table
 
 
 def _of_all_rows(place: Place, view: RunView) -> list[Html]:
-    known = [(formula, each) for formula in view.formulas if (each := formula.certificate) is not None]
+    known = [
+        (formula, each) for formula in view.formulas if (each := formula.certificate) is not None
+    ]
     if not known:
         return []
     several = view.has_labels
@@ -194,17 +248,30 @@ def _of_all_rows(place: Place, view: RunView) -> list[Html]:
     rows = known[0][1].rows
     warned = any(each.chosen_on_the_same_rows for _, each in known)
     measure = "fidelity" if view.result.explains else "accuracy"
-    on_others = f"; what to expect of others is the {measure} in the test folds" if view.result.n_folds else ""
+    on_others = (
+        f"; what to expect of others is the {measure} in the test folds"
+        if view.result.n_folds
+        else ""
+    )
     words = (
-        f"the attributes were chosen by looking at the same {count(rows, 'row')}, and choosing favours what looks "
+        f"the attributes were chosen by looking at the same {count(rows, 'row')}, and "
+        "choosing favours what looks "
         f"better than it is. What follows describes these rows{on_others}."
     )
     warning = element("p", element("strong", "No promise: "), words, class_="warning")
-    said: list[Html] = [element("p", " ".join(told))] if not several and (told := certified_words(known[0][1])) else []
+    said: list[Html] = (
+        [element("p", " ".join(told))]
+        if not several and (told := certified_words(known[0][1]))
+        else []
+    )
     if several and any(each.certified_share is not None for _, each in known):
         said = [table(_by_label(known), wrap=True)]
     theorem = theorem_words(known[0][1]) if not several else None
-    more = folded("What the number of rows alone would promise", element("p", theorem)) if theorem else None
+    more = (
+        folded("What the number of rows alone would promise", element("p", theorem))
+        if theorem
+        else None
+    )
     # The warning comes before all figures.
     return [heading, *([warning] if warned else []), *said, *([more] if more else [])]
 
@@ -229,7 +296,9 @@ def _by_label(known: Sequence[tuple[FormulaView, Certified]]) -> Table:
         )
         for formula, each in known
     )
-    return Table("Certified answers of each label's formula, on the rows that chose it", header, rows)
+    return Table(
+        "Certified answers of each label's formula, on the rows that chose it", header, rows
+    )
 
 
 def _of_population(certified: Certified) -> str:

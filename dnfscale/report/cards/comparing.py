@@ -39,7 +39,9 @@ _ACCURACY = Axis(0, 100, ((0, "0"), (25, "25"), (50, "50"), (75, "75"), (100, "1
 
 def accuracy_chart(key: str, views: Sequence[RunView]) -> Chart | None:
     """Chart the accuracies of all methods like the paper's Figure 1; None if nothing was tested."""
-    groups = _filled(Group(view.label, _accuracy_rows(view.result), _literature(view.result)) for view in views)
+    groups = _filled(
+        Group(view.label, _accuracy_rows(view.result), _literature(view.result)) for view in views
+    )
     return Chart(key, "Accuracy by dataset and method", _ACCURACY, groups, bar) if groups else None
 
 
@@ -48,7 +50,9 @@ def difference_chart(key: str, views: Sequence[RunView]) -> Chart | None:
     groups = _filled(Group(view.label, _difference_rows(view.result)) for view in views)
     if not groups:
         return None
-    ends = [end for group in groups for row in group.rows for end in (row.value, *(row.interval or ()))]
+    ends = [
+        end for group in groups for row in group.rows for end in (row.value, *(row.interval or ()))
+    ]
     title = "Difference in accuracy over the same folds"
     return Chart(key, title, difference_axis(ends, "points"), groups, dot, zero_line=True)
 
@@ -70,16 +74,25 @@ def accuracy_card(place: Place, views: Sequence[RunView]) -> Section | None:
         return None
     results = [view.result for view in views]
     caption = (
-        "Share of rows predicted right among those not learned from: the mean over folds, and one standard deviation "
+        "Share of rows predicted right among those not learned from: the mean over folds, "
+        "and one standard deviation "
         "around it."
     )
     if any(result.leaves_one_out for result in results):
         caption += " Where each fold is one row, there is no deviation to show."
     if any(result.methods.get(BLACK_BOX) for result in results):
-        caption += " A classifier that is explained may have learned from the same rows, and then looks too good."
+        caption += (
+            " A classifier that is explained may have learned from the same rows, and "
+            "then looks too good."
+        )
     if any(group.reference is not None for group in chart.groups):
-        caption += " Literature figures are those the paper quotes; they were found under other conditions."
-    drawing = figure(panels(chart), caption, accuracy_table(results), unfolded=len(chart.groups) > 1)
+        caption += (
+            " Literature figures are those the paper quotes; they were found under other "
+            "conditions."
+        )
+    drawing = figure(
+        panels(chart), caption, accuracy_table(results), unfolded=len(chart.groups) > 1
+    )
     failed = [
         f"{view.label}: {method_title(name)}{failed_words(method)}."
         for view in views
@@ -87,7 +100,9 @@ def accuracy_card(place: Place, views: Sequence[RunView]) -> Section | None:
         if method.failed_folds
     ]
     notes = [element("p", words, class_="note") for words in failed]
-    return card(place, "accuracy", "Accuracy", legend(accuracy_signs(chart.groups)), drawing, *notes)
+    return card(
+        place, "accuracy", "Accuracy", legend(accuracy_signs(chart.groups)), drawing, *notes
+    )
 
 
 def difference_card(place: Place, views: Sequence[RunView]) -> Section | None:
@@ -96,14 +111,20 @@ def difference_card(place: Place, views: Sequence[RunView]) -> Section | None:
     if chart is None:
         return None
     results = [view.result for view in views]
-    firsts = dict.fromkeys(paired.method for result in results for paired in shown_comparisons(result))
+    firsts = dict.fromkeys(
+        paired.method for result in results for paired in shown_comparisons(result)
+    )
     caption = (
-        f"{' or '.join(map(method_title, firsts))} minus the method named, in percentage points, with a corrected "
-        "resampled t-interval (folds share most of their training rows). Right of 0 the first is more accurate, left "
+        f"{' or '.join(map(method_title, firsts))} minus the method named, in percentage "
+        "points, with a corrected "
+        "resampled t-interval (folds share most of their training rows). Right of 0 the "
+        "first is more accurate, left "
         "of 0 the other; an interval that holds 0 shows no difference."
     )
     drawing = figure(panels(chart), caption, comparison_table(results))
-    return card(place, "comparisons", "Is one method better than another?", drawing, short="Comparison")
+    return card(
+        place, "comparisons", "Is one method better than another?", drawing, short="Comparison"
+    )
 
 
 def runtime_card(place: Place, views: Sequence[RunView]) -> Section | None:
@@ -114,17 +135,23 @@ def runtime_card(place: Place, views: Sequence[RunView]) -> Section | None:
     results = [view.result for view in views]
     has_paper = any(row.paper is not None for group in chart.groups for row in group.rows)
     caption = (
-        "Seconds for one split, each grid line ten times the one before it. Ours is the time of all splits, which are "
-        "computed together, divided by their number; a tuned method's is that of fitting in all its trials."
+        "Seconds for one split, each grid line ten times the one before it. Ours is the "
+        "time of all splits, which are "
+        "computed together, divided by their number; a tuned method's is that of fitting "
+        "in all its trials."
         if any(result.n_folds for result in results)
         else "Seconds, each grid line ten times the one before it."
     )
     if len(views) > 1:
-        caption += " Jobs that share their workers wait for each other, and a run's time includes that."
+        caption += (
+            " Jobs that share their workers wait for each other, and a run's time includes that."
+        )
     if has_paper:
         caption += " The paper's times were measured on its authors' laptop."
     drawing = figure(panels(chart), caption, runtime_table(results))
-    return card(place, "runtime", "Run time", legend([paper_sign()]) if has_paper else None, drawing)
+    return card(
+        place, "runtime", "Run time", legend([paper_sign()]) if has_paper else None, drawing
+    )
 
 
 def accuracy_signs(groups: Sequence[Group]) -> list[tuple[Html, str]]:
@@ -149,7 +176,9 @@ def accuracy_signs(groups: Sequence[Group]) -> list[tuple[Html, str]]:
 
 def paper_sign() -> tuple[Html, str]:
     """Return the sign of the paper's figures and what it means."""
-    return sign(element("line", x1=11, x2=11, y1=0, y2=14, class_="paper")), "the paper's own figure"
+    return sign(
+        element("line", x1=11, x2=11, y1=0, y2=14, class_="paper")
+    ), "the paper's own figure"
 
 
 def _filled(groups: Iterable[Group]) -> tuple[Group, ...]:
@@ -164,14 +193,18 @@ def _accuracy_rows(result: Result) -> tuple[Row, ...]:
             continue
         mean, deviation = 100 * method.accuracy_mean, result.deviation(method)
         paper = dataset.accuracies.get(name) if dataset else None
-        words = f"{method_title(name)} {mean:.1f} %" + (f" ± {100 * deviation:.1f}" if deviation is not None else "")
+        words = f"{method_title(name)} {mean:.1f} %" + (
+            f" ± {100 * deviation:.1f}" if deviation is not None else ""
+        )
         rows.append(
             Row(
                 _row_name(name),
                 name,
                 mean,
                 f"{mean:.1f}",
-                None if deviation is None else (max(0.0, mean - 100 * deviation), min(100.0, mean + 100 * deviation)),
+                None
+                if deviation is None
+                else (max(0.0, mean - 100 * deviation), min(100.0, mean + 100 * deviation)),
                 paper.mean if paper else None,
                 words + (f" (paper {paper.mean:g} %)" if paper else ""),
             )
@@ -180,7 +213,9 @@ def _accuracy_rows(result: Result) -> tuple[Row, ...]:
 
 
 def _row_name(method: str) -> str:
-    """Return a method's name beside its bar, which must be short because a phone has little room there."""
+    """Return a method's name beside its bar, which must be short because a phone has little room
+    there.
+    """
     return "Classifier" if method == BLACK_BOX else method_title(method)
 
 
@@ -190,15 +225,28 @@ def _literature(result: Result) -> float | None:
 
 
 def _difference_rows(result: Result) -> tuple[Row, ...]:
-    # The majority class is in the table only: next to its bar, all other differences would look like none.
-    return tuple(_difference_row(paired) for paired in shown_comparisons(result) if paired.other != "majority")
+    # The majority class is in the table only: next to its bar, all other differences would look
+    # like none.
+    return tuple(
+        _difference_row(paired)
+        for paired in shown_comparisons(result)
+        if paired.other != "majority"
+    )
 
 
 def _difference_row(paired: Comparison) -> Row:
     difference, low, high = 100 * paired.difference_mean, 100 * paired.low, 100 * paired.high
     title = method_title(paired.other)
     words = f"against {title} {signed(difference)} points, from {signed(low)} to {signed(high)}"
-    return Row(_row_name(paired.other), paired.other, difference, signed(difference), (low, high), None, words)
+    return Row(
+        _row_name(paired.other),
+        paired.other,
+        difference,
+        signed(difference),
+        (low, high),
+        None,
+        words,
+    )
 
 
 def _time_rows(result: Result) -> tuple[Row, ...]:
@@ -209,6 +257,8 @@ def _time_rows(result: Result) -> tuple[Row, ...]:
         if not seconds or seconds < _SHORTEST_S:
             continue
         paper = dataset.split_s if dataset and name == IDEAL else None
-        words = f"{method_title(name)} {duration(seconds)}" + (f" (paper {duration(paper)})" if paper else "")
+        words = f"{method_title(name)} {duration(seconds)}" + (
+            f" (paper {duration(paper)})" if paper else ""
+        )
         rows.append(Row(_row_name(name), name, seconds, duration(seconds), None, paper, words))
     return tuple(rows)

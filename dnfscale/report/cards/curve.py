@@ -1,4 +1,5 @@
-"""The curve of a sweep: validation accuracy against ell, one line per ranking, and the ell that was chosen.
+"""The curve of a sweep: validation accuracy against ell, one line per ranking, and the ell that was
+chosen.
 
 The formula-size method has a curve too, against the size of the formula.
 """
@@ -40,7 +41,9 @@ SIZE = Bound("size", "size of the formula", 3)
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A ranking's validation accuracy at one ell, or size: the mean and deviation over the formulas of a study."""
+    """A ranking's validation accuracy at one ell, or size: the mean and deviation over the formulas
+    of a study.
+    """
 
     ell: int
     mean: float
@@ -73,10 +76,14 @@ def curve_of(folds: Sequence[Formula], model: Formula | None) -> Curve:
 
 
 def size_curve_of(folds: Sequence[SizedFormula], models: Sequence[SizedFormula]) -> Curve:
-    """Average the paths of the folds, each size over the folds that searched it; without folds, those of all rows."""
+    """Average the paths of the folds, each size over the folds that searched it; without folds,
+    those of all rows.
+    """
     formulas = folds or models
     ranks = _averaged(
-        (FORMULA_SIZE, step.size, step.validation_accuracy) for formula in formulas for step in formula.path
+        (FORMULA_SIZE, step.size, step.validation_accuracy)
+        for formula in formulas
+        for step in formula.path
     )
     choices = dict(sorted(Counter(formula.chosen_size for formula in folds).items()))
     return Curve(ranks, models[0].chosen_size if len(models) == 1 else None, choices, SIZE)
@@ -89,7 +96,9 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
     low, high, ticks = _accuracy_axis(points)
 
     def x(ell: float) -> float:
-        return (_LEFT + _RIGHT) / 2 if last == 1 else _LEFT + (_RIGHT - _LEFT) * (ell - 1) / (last - 1)
+        return (
+            (_LEFT + _RIGHT) / 2 if last == 1 else _LEFT + (_RIGHT - _LEFT) * (ell - 1) / (last - 1)
+        )
 
     def y(accuracy: float) -> float:
         return _BOTTOM - (_BOTTOM - _TOP) * (accuracy - low) / (high - low)
@@ -98,7 +107,10 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
     for tick in ticks:
         drawn.append(line(_LEFT - 1, y(tick), 100, y(tick), class_="grid"))
         drawn.append(text(f"{100 * tick:g}", _LEFT - 2, y(tick) + 4, anchor="end", class_="tick"))
-    drawn += [text(str(ell), x(ell), _BOTTOM + 18, anchor="middle", class_="tick") for ell in range(1, last + 1)]
+    drawn += [
+        text(str(ell), x(ell), _BOTTOM + 18, anchor="middle", class_="tick")
+        for ell in range(1, last + 1)
+    ]
     if curve.chosen is not None and curve.chosen <= last:
         drawn.append(line(x(curve.chosen), _TOP - 8, x(curve.chosen), _BOTTOM, class_="chosen"))
         anchor = "end" if curve.chosen > 0.55 * last else "start"
@@ -112,7 +124,13 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
         drawn += [
             element(
                 "circle",
-                element("title", f"{rank_title(rank)}, {curve.bound.sign} = {point.ell}: {100 * point.mean:.1f} %"),
+                element(
+                    "title",
+                    (
+                        f"{rank_title(rank)}, {curve.bound.sign} = {point.ell}: "
+                        f"{100 * point.mean:.1f} %"
+                    ),
+                ),
                 cx=percent(x(point.ell)),
                 cy=round(y(point.mean), 1),
                 r=3.5,
@@ -122,7 +140,9 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
         ]
     drawn += _choices(curve, last, x)
     height = _BOTTOM + (62 if curve.choices else 40)
-    return svg(key, f"Validation {measure} against the {curve.bound.words}", description, height, *drawn)
+    return svg(
+        key, f"Validation {measure} against the {curve.bound.words}", description, height, *drawn
+    )
 
 
 def sweep_table(curve: Curve, measure: str = "accuracy", label: str | None = None) -> Table:
@@ -132,7 +152,10 @@ def sweep_table(curve: Curve, measure: str = "accuracy", label: str | None = Non
     rows = tuple(
         (
             ell,
-            *(Figure(100 * p[ell].mean, deviation=100 * p[ell].deviation) if ell in p else None for p in by_rank),
+            *(
+                Figure(100 * p[ell].mean, deviation=100 * p[ell].deviation) if ell in p else None
+                for p in by_rank
+            ),
             *([curve.choices.get(ell, 0)] if curve.choices else []),
         )
         for ell in ells
@@ -191,7 +214,9 @@ def _accuracy_axis(points: Sequence[Point]) -> tuple[float, float, list[float]]:
 
 
 def _shape(points: Sequence[Point], number: int, last: int, y: Callable[[float], float]) -> Html:
-    """Return the band and the line of a ranking, for a drawing that is stretched to the chart's width."""
+    """Return the band and the line of a ranking, for a drawing that is stretched to the chart's
+    width.
+    """
 
     def at(point: Point, accuracy: float) -> str:
         across = 500.0 if last == 1 else 1000 * (point.ell - 1) / (last - 1)
@@ -204,7 +229,12 @@ def _shape(points: Sequence[Point], number: int, last: int, y: Callable[[float],
     return element(
         "g",
         band if any(point.deviation for point in points) else None,
-        element("polyline", points=path, class_=f"path r-{number % 4}", vector_effect="non-scaling-stroke"),
+        element(
+            "polyline",
+            points=path,
+            class_=f"path r-{number % 4}",
+            vector_effect="non-scaling-stroke",
+        ),
     )
 
 

@@ -1,4 +1,6 @@
-"""How a row is decided, by two examples: the most frequent type that the formula accepts, and the one it rejects."""
+"""How a row is decided, by two examples: the most frequent type that the formula accepts, and the
+one it rejects.
+"""
 
 from __future__ import annotations
 
@@ -23,23 +25,38 @@ _SHOWN_LINES = 6
 
 
 def deciding_card(place: Place, view: RunView) -> Section | None:
-    """Return the examples; None for a formula that always gives the same answer, and for a model without counts.
+    """Return the examples; None for a formula that always gives the same answer, and for a model
+    without counts.
 
-    None also for several labels: a row's label depends on its types in all formulas, and a model counts only its own.
+    None also for several labels: a row's label depends on its types in all formulas, and a model
+    counts only its own.
     """
     formula = view.formulas[0]
     model = formula.model
-    if view.has_labels or model is None or formula.reading is None or formula.reading.constant is not None:
+    if (
+        view.has_labels
+        or model is None
+        or formula.reading is None
+        or formula.reading.constant is not None
+    ):
         return None
     accepted = model.dnf.accepts(model.counts.codes)
-    typical = [code for code in (_most_frequent(model, accepted), _most_frequent(model, ~accepted)) if code is not None]
-    examples = [_Example(place, formula, model, each) for each in explain_types(model, typical).values()]
+    typical = [
+        code
+        for code in (_most_frequent(model, accepted), _most_frequent(model, ~accepted))
+        if code is not None
+    ]
+    examples = [
+        _Example(place, formula, model, each) for each in explain_types(model, typical).values()
+    ]
     if not examples:
         return None
     ell = len(model.tau)
     intro = (
-        f"The formula looks at {count(ell, 'attribute')} of a row and at nothing else; rows that agree in "
-        f"{'it' if ell == 1 else 'them'} get the same answer. These are the most frequent combinations."
+        f"The formula looks at {count(ell, 'attribute')} of a row and at nothing else; "
+        "rows that agree in "
+        f"{'it' if ell == 1 else 'them'} get the same answer. These are the most frequent "
+        "combinations."
     )
     return card(
         place,
@@ -54,18 +71,35 @@ def deciding_card(place: Place, view: RunView) -> Section | None:
 class _Example:
     """One type, explained from its conditions to the smallest change that would turn its answer."""
 
-    def __init__(self, place: Place, formula: FormulaView, model: Model, explanation: Explanation) -> None:
-        self._place, self._formula, self._model, self._explanation = place, formula, model, explanation
+    def __init__(
+        self, place: Place, formula: FormulaView, model: Model, explanation: Explanation
+    ) -> None:
+        self._place, self._formula, self._model, self._explanation = (
+            place,
+            formula,
+            model,
+            explanation,
+        )
 
     def html(self) -> Html:
         explanation = self._explanation
-        answer = (self._formula.positive or "positive") if explanation.accepted else self._formula.negative
-        title = "A row that the formula accepts" if explanation.accepted else "A row that it rejects"
+        answer = (
+            (self._formula.positive or "positive")
+            if explanation.accepted
+            else self._formula.negative
+        )
+        title = (
+            "A row that the formula accepts" if explanation.accepted else "A row that it rejects"
+        )
         return element(
             "div",
             element(f"h{self._place.level + 1}", title),
-            element("p", self._chips(telling_literals(self._model.tau, explanation.code)), class_="term"),
-            element("p", "The answer is ", element("strong", name_of(answer)), f", {self._because()}"),
+            element(
+                "p", self._chips(telling_literals(self._model.tau, explanation.code)), class_="term"
+            ),
+            element(
+                "p", "The answer is ", element("strong", name_of(answer)), f", {self._because()}"
+            ),
             *self._lines(),
             element("p", self._rows(explanation.n, explanation.c, "like this one")),
             *self._way_out(),
@@ -74,7 +108,11 @@ class _Example:
     def _because(self) -> str:
         n_lines, held = len(self._explanation.clashes), len(self._explanation.terms)
         if not held:
-            return "because the only line fails:" if n_lines == 1 else f"because all {n_lines:,} lines fail:"
+            return (
+                "because the only line fails:"
+                if n_lines == 1
+                else f"because all {n_lines:,} lines fail:"
+            )
         if n_lines == 1:
             return "because the only line holds:"
         return "because one line holds:" if held == 1 else f"because {held:,} lines hold:"
@@ -86,12 +124,16 @@ class _Example:
             terms = [self._model.dnf.terms[index] for index in explanation.terms]
             return _listed([self._chips(term.literals) for term in terms])
         clashes = [clash for clash in explanation.clashes if clash is not None]
-        return _listed([join(self._chips([clash]), " is not so: ", self._state(clash[0])) for clash in clashes])
+        return _listed(
+            [join(self._chips([clash]), " is not so: ", self._state(clash[0])) for clash in clashes]
+        )
 
     def _state(self, attribute: int) -> Html:
         """Return the state of an attribute's column in this type."""
         tau = self._model.tau
-        return self._chips(telling_literals(tau, self._explanation.code, [tau.attributes[attribute].column]))
+        return self._chips(
+            telling_literals(tau, self._explanation.code, [tau.attributes[attribute].column])
+        )
 
     def _way_out(self) -> list[Html]:
         flip = self._explanation.flip
@@ -108,14 +150,17 @@ class _Example:
         model = self._model
         if model.weighted:
             held = (
-                f"Rows {alike} weigh {count_words(model, n)} of {count_words(model, model.counts.n_rows)} learned from"
+                f"Rows {alike} weigh {count_words(model, n)} of "
+                f"{count_words(model, model.counts.n_rows)} learned from"
             )
             return f"{held}; {share(c / n)} {self._formula.counted}." if n else f"{held}."
         of = f"of the {count_words(model, model.counts.n_rows)} rows learned from"
         if not n:
             return f"None {of} is {alike}."
         are = "is" if n == model.unit else "are"
-        return f"{count_words(model, n)} {of} {are} {alike}; {share(c / n)} {self._formula.counted}."
+        return (
+            f"{count_words(model, n)} {of} {are} {alike}; {share(c / n)} {self._formula.counted}."
+        )
 
     def _chips(self, literals: Iterable[Literal]) -> Html:
         pieces: list[Child] = []
@@ -134,4 +179,8 @@ def _listed(lines: list[Html]) -> list[Html]:
     items = [element("li", line) for line in lines]
     shown = [element("ul", *items[:_SHOWN_LINES], class_="reasons")]
     rest = items[_SHOWN_LINES:]
-    return [*shown, folded(count(len(rest), "more line"), element("ul", *rest, class_="reasons"))] if rest else shown
+    return (
+        [*shown, folded(count(len(rest), "more line"), element("ul", *rest, class_="reasons"))]
+        if rest
+        else shown
+    )

@@ -1,7 +1,8 @@
-"""A formula as people read it: one line per term, each condition a chip, and how the rows support each line.
+"""A formula as people read it: one line per term, each condition a chip, and how the rows support
+each line.
 
-The formula of all rows comes from model.json, with its columns, cuts and counts; the formulas of folds are in
-result.json, and are shown by the names of their attributes.
+The formula of all rows comes from model.json, with its columns, cuts and counts; the formulas of
+folds are in result.json, and are shown by the names of their attributes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _SHOWN_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How many rows satisfy a term, and how many of them are positive; or the weights of these rows."""
+    """How many rows satisfy a term, and how many of them are positive; or the weights of these
+    rows.
+    """
 
     n: int | float
     c: int | float
@@ -62,7 +65,13 @@ class ShownFormula:
     @property
     def constant(self) -> bool | None:
         """The formula's answer if it is the same for all rows; otherwise None."""
-        return False if not self.lines else True if any(not line.conditions for line in self.lines) else None
+        return (
+            False
+            if not self.lines
+            else True
+            if any(not line.conditions for line in self.lines)
+            else None
+        )
 
 
 def shown_formula(model: Model) -> ShownFormula:
@@ -91,7 +100,9 @@ def support_of(model: Model, n: int, c: int) -> Support:
 
 
 def shown_fold_formula(formula: Formula, weight: Weight | None) -> ShownFormula | None:
-    """Return the formula of a fold with the rows behind each line; None if its lines are not known."""
+    """Return the formula of a fold with the rows behind each line; None if its lines are not
+    known.
+    """
     if formula.lines is None:
         return None
     names = formula.attribute_names
@@ -102,7 +113,11 @@ def shown_fold_formula(formula: Formula, weight: Weight | None) -> ShownFormula 
     return ShownFormula(
         tuple(
             Line(
-                tuple(Condition(names[each.attribute], negated=not each.value) for each in line.all), support, interval
+                tuple(
+                    Condition(names[each.attribute], negated=not each.value) for each in line.all
+                ),
+                support,
+                interval,
             )
             for line, support, interval in zip(formula.lines, supports, intervals, strict=True)
         )
@@ -116,7 +131,9 @@ def _recorded(line: RecordedLine, unit: int, *, weighted: bool) -> Support | Non
 
 
 def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Condition]:
-    """Return the conditions of joint literals, as the page shows them; the cuts of a column become one interval."""
+    """Return the conditions of joint literals, as the page shows them; the cuts of a column become
+    one interval.
+    """
     return conditions_of(attributes, literals, _SHOWN)
 
 
@@ -126,7 +143,9 @@ def condition(attribute: Attribute, holds: bool) -> Condition:
 
 
 def exact_value(attribute: Attribute) -> str:
-    """Return the value that an attribute compares with, with all digits; for an interval, both ends."""
+    """Return the value that an attribute compares with, with all digits; for an interval, both
+    ends.
+    """
     if isinstance(attribute, IsMissing):
         return ""
     values = cuts_of(attribute) if isinstance(attribute, Above | Between) else (attribute.value,)
@@ -139,7 +158,9 @@ def formula_list(reading: ShownFormula, counted: str) -> Html:
     `counted` is the word for rows for which the formula should hold, as in: 12 % positive.
     """
     if reading.constant is not None:
-        always = next((line.support for line in reading.lines if not line.conditions), reading.otherwise)
+        always = next(
+            (line.support for line in reading.lines if not line.conditions), reading.otherwise
+        )
         same = element("span", "Whatever the chosen attributes say, the answer is the same.")
         return element("div", same, evidence(always, counted), class_="otherwise")
     items = [_item(line, counted) for line in reading.lines]
@@ -158,11 +179,15 @@ def formula_list(reading: ShownFormula, counted: str) -> Html:
 
 
 def chip(asked: Condition) -> Html:
-    """Return a condition as a chip; a negation is shown by a word or a sign, not by colour alone."""
+    """Return a condition as a chip; a negation is shown by a word or a sign, not by
+    colour alone.
+    """
     before, after = asked.around
     parts: list[Html | None] = [
         element("span", before, class_="sign") if before else None,
-        join(element("bdi", asked.low, class_="value"), element("span", " < ", class_="sign")) if asked.low else None,
+        join(element("bdi", asked.low, class_="value"), element("span", " < ", class_="sign"))
+        if asked.low
+        else None,
         name_of(asked.name),
         join(" ", element("span", asked.sign, class_="sign")) if asked.sign else None,
         join(" ", element("bdi", asked.value, class_="value")) if asked.value else None,
@@ -171,8 +196,12 @@ def chip(asked: Condition) -> Html:
     return element("span", *parts, class_="chip no" if asked.negated else "chip")
 
 
-def evidence(support: Support | None, counted: str, interval: tuple[float, float] | None = None) -> Html | None:
-    """Return how many rows a line accepts and which share of them is positive, in words and as a bar."""
+def evidence(
+    support: Support | None, counted: str, interval: tuple[float, float] | None = None
+) -> Html | None:
+    """Return how many rows a line accepts and which share of them is positive, in words and as a
+    bar.
+    """
     if support is None:
         return None
     share = support.c / support.n if support.n else 0.0
@@ -182,7 +211,9 @@ def evidence(support: Support | None, counted: str, interval: tuple[float, float
     bar = element(
         "svg",
         element("rect", width="100%", height="100%", rx=3, class_="track"),
-        element("rect", width=f"{100 * share:.1f}%", height="100%", rx=3, class_="fill") if share else None,
+        element("rect", width=f"{100 * share:.1f}%", height="100%", rx=3, class_="fill")
+        if share
+        else None,
         class_="share",
         aria_hidden="true",
     )
@@ -199,7 +230,11 @@ def _item(line: Line, counted: str) -> Html:
     for number, asked in enumerate(line.conditions):
         pieces += [Html(' <span class="and">and</span> ')] if number else []
         pieces.append(chip(asked))
-    return element("li", element("span", *pieces, class_="term"), evidence(line.support, counted, line.interval))
+    return element(
+        "li",
+        element("span", *pieces, class_="term"),
+        evidence(line.support, counted, line.interval),
+    )
 
 
 def _intervals(supports: Sequence[Support | None], ell: int) -> list[tuple[float, float] | None]:

@@ -1,4 +1,6 @@
-"""The frontier on the page: accuracy against length, and the points that no other point beats in both."""
+"""The frontier on the page: accuracy against length, and the points that no other point beats in
+both.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,10 @@ def frontier_card(place: Place, view: RunView) -> Section | None:
     if not points:
         return None
     caption = (
-        "Each point is an average over test folds: formulas of 1, 2, … attributes, what was chosen without looking at "
-        "test rows (the larger dot), and other readable methods. Lengths are on a square-root scale."
+        "Each point is an average over test folds: formulas of 1, 2, … attributes, what "
+        "was chosen without looking at "
+        "test rows (the larger dot), and other readable methods. Lengths are on a "
+        "square-root scale."
     )
     if len(unbeaten(points)) > 1:
         caption += " The line joins the points that no other beats in both."
@@ -82,14 +86,18 @@ def _chart(key: str, points: list[Point]) -> Html:
             text(f"{100 * at:g}", _LEFT - 1, y(at) + 4, anchor="end", class_="tick"),
         ]
     ticks = [tick for tick in (0, 1, 3, 10, 30, 100, 300, 1000) if tick <= longest]
-    drawn += [text(str(tick), x(tick), _BOTTOM + 18, anchor="middle", class_="tick") for tick in ticks]
+    drawn += [
+        text(str(tick), x(tick), _BOTTOM + 18, anchor="middle", class_="tick") for tick in ticks
+    ]
     drawn.append(text("literals", _RIGHT, _BOTTOM + 34, anchor="end", class_="tick"))
     drawn += [
-        line(x(a.literals), y(a.accuracy), x(b.literals), y(b.accuracy), class_="reference") for a, b in pairwise(best)
+        line(x(a.literals), y(a.accuracy), x(b.literals), y(b.accuracy), class_="reference")
+        for a, b in pairwise(best)
     ]
     for point in points:
         words = (
-            f"{method_title(point.method)}, {point.name}: {point.literals:.1f} literals, {100 * point.accuracy:.1f} %"
+            f"{method_title(point.method)}, {point.name}: {point.literals:.1f} literals, "
+            f"{100 * point.accuracy:.1f} %"
         )
         drawn.append(
             element(
@@ -101,5 +109,7 @@ def _chart(key: str, points: list[Point]) -> Html:
                 class_=f"dot {hue_of(point.method)}",
             )
         )
-    description = "; ".join(f"{point.name}: {point.literals:.1f}, {100 * point.accuracy:.1f} %" for point in points)
+    description = "; ".join(
+        f"{point.name}: {point.literals:.1f}, {100 * point.accuracy:.1f} %" for point in points
+    )
     return svg(key, "Accuracy against length", description, _BOTTOM + _AXIS, *drawn)

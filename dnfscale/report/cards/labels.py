@@ -1,4 +1,6 @@
-"""Several labels on the page: the test rows of each label by answer, and the attributes of each label's formula."""
+"""Several labels on the page: the test rows of each label by answer, and the attributes of each
+label's formula.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,15 @@ from dnfscale.results.confusion import LabelConfusion
 _MOST_ATTRIBUTES = 12
 """The most attributes of the stability table that are shown without unfolding it."""
 _LEFT, _TOP, _CELL = 30.0, 54.0, 30.0
-"""Where the cells of the drawing begin, in percent of its width and in pixels from the top; the height of a cell."""
+"""Where the cells of the drawing begin, in percent of its width and in pixels from the top; the
+height of a cell.
+"""
 
 
 def confusion_card(place: Place, view: RunView) -> Section | None:
-    """Return which labels the test rows were given, and each label's recall and precision; None if not recorded."""
+    """Return which labels the test rows were given, and each label's recall and precision; None if
+    not recorded.
+    """
     confusion = view.result.confusion
     if confusion is None:
         return None
@@ -30,16 +36,22 @@ def confusion_card(place: Place, view: RunView) -> Section | None:
     right = sum(confusion.rows[i][i] for i in range(len(confusion.labels)))
     rows_told = f"{amount(tested)} test row{'s' * (tested != 1)}"
     intro = (
-        f"The {rows_told} of all folds, each predicted by formulas that were learned without it: {amount(right)} right "
-        f"({share(right / (tested or 1))}). A line holds the rows of one label, a column those that were given one; "
+        f"The {rows_told} of all folds, each predicted by formulas that were learned "
+        f"without it: {amount(right)} right "
+        f"({share(right / (tested or 1))}). A line holds the rows of one label, a column "
+        "those that were given one; "
         "what is right stands on the diagonal. The darker a cell, the more of its line is in it."
     )
     words = (
-        "Recall: of the rows of the label, how many were given it. Precision: of the rows that were given the label, "
+        "Recall: of the rows of the label, how many were given it. Precision: of the rows "
+        "that were given the label, "
         "how many have it."
     )
     by_label = label_table([view.result])
-    rows = tuple(tuple(shortened(cell) if isinstance(cell, str) else cell for cell in row) for row in by_label.rows)
+    rows = tuple(
+        tuple(shortened(cell) if isinstance(cell, str) else cell for cell in row)
+        for row in by_label.rows
+    )
     own = Table(by_label.title, by_label.header[1:], tuple(row[1:] for row in rows))
     return card(
         place,
@@ -65,9 +77,13 @@ def confusion_chart(key: str, confusion: LabelConfusion) -> Html:
     for i, name in enumerate(confusion.labels):
         y = _TOP + i * _CELL
         number = f"{i + 1} " if labels.are_numbered else ""
-        drawn.append(text(f"{number}{name}", _LEFT - 1.5, y + 19, anchor="end", class_="name", widest=26))
+        drawn.append(
+            text(f"{number}{name}", _LEFT - 1.5, y + 19, anchor="end", class_="name", widest=26)
+        )
         head = f"{i + 1}" if labels.are_numbered else name
-        drawn.append(text(head, _LEFT + (i + 0.5) * width, _TOP - 12, anchor="middle", class_="tick"))
+        drawn.append(
+            text(head, _LEFT + (i + 0.5) * width, _TOP - 12, anchor="middle", class_="tick")
+        )
         for j, cell in enumerate(_cells(confusion, i)):
             x = _LEFT + j * width
             box = element(
@@ -81,15 +97,21 @@ def confusion_chart(key: str, confusion: LabelConfusion) -> Html:
             figure = text(cell.text, x + width / 2, y + 19, anchor="middle", class_="figure")
             drawn += [box, figure]
     description = "; ".join(
-        f"{name}: " + ", ".join(f"{n} given {given}" for given, n in zip(confusion.labels, row, strict=True))
+        f"{name}: "
+        + ", ".join(f"{n} given {given}" for given, n in zip(confusion.labels, row, strict=True))
         for name, row in zip(confusion.labels, confusion.rows, strict=True)
     )
     return svg(key, "Test rows by label and answer", description, _TOP + k * _CELL + 6, *drawn)
 
 
 def labels_stability_card(place: Place, view: RunView) -> Section | None:
-    """Return how often the formula of each label chose each attribute; None if no folds are recorded."""
-    chosen = [Counter(name for fold in formula.folds for name in fold.attribute_names) for formula in view.formulas]
+    """Return how often the formula of each label chose each attribute; None if no folds are
+    recorded.
+    """
+    chosen = [
+        Counter(name for fold in formula.folds for name in fold.attribute_names)
+        for formula in view.formulas
+    ]
     total = sum(chosen, Counter[str]())
     folds = max(len(formula.folds) for formula in view.formulas)
     if not total:
@@ -99,13 +121,17 @@ def labels_stability_card(place: Place, view: RunView) -> Section | None:
     rows = [(name_of(name), [_times(counter[name], folds) for counter in chosen]) for name in names]
     head = ["Attribute", *(labels.column(i) for i in range(len(labels.names)))]
     intro = (
-        f"{count(len(names), 'attribute')} chosen for any label in any of {count(folds, 'fold')}. A cell says in how "
+        f"{count(len(names), 'attribute')} chosen for any label in any of "
+        f"{count(folds, 'fold')}. A cell says in how "
         "many folds the formula of the label chose the attribute; an empty one, in none."
     )
     key = _numbers(labels)
     shown, rest = rows[:_MOST_ATTRIBUTES], rows[_MOST_ATTRIBUTES:]
     title = f"Folds, of {folds}, in which an attribute was chosen, by label"
-    more = folded(count(len(rest), "more attribute"), shaded_table("The other attributes, by label", head, rest))
+    more = folded(
+        count(len(rest), "more attribute"),
+        shaded_table("The other attributes, by label", head, rest),
+    )
     return card(
         place,
         "stability",

@@ -20,15 +20,25 @@ _LONGEST_FORMULA = 110
 
 
 def overview(views: Sequence[RunView], failures: Sequence[tuple[str, str]]) -> list[Section]:
-    """Return the sections before the single runs: what failed, the results, and how they compare."""
+    """Return the sections before the single runs: what failed, the results, and how
+    they compare.
+    """
     failed = [_failures(failures)] if failures else []
     if not views:
         return failed
     place = Place("", 2)
     results = [view.result for view in views]
     words = suite_words(views)
-    summary = element("ul", *(element("li", sentence) for sentence in words), class_="words") if words else None
-    formulas, fidelities, by_label = formula_table(results), fidelity_table(results), label_table(results)
+    summary = (
+        element("ul", *(element("li", sentence) for sentence in words), class_="words")
+        if words
+        else None
+    )
+    formulas, fidelities, by_label = (
+        formula_table(results),
+        fidelity_table(results),
+        label_table(results),
+    )
     cards = [
         card(place, "glance", "At a glance", summary, _glance(views)),
         _profiles(place, results),
@@ -55,7 +65,9 @@ def _profiles(place: Place, results: Sequence[Result]) -> Section | None:
     if not averaged.rows:
         return None
     compared = table(differences) if differences.rows else None
-    return card(place, "profiles", "Profiles side by side", table(averaged), compared, short="Profiles")
+    return card(
+        place, "profiles", "Profiles side by side", table(averaged), compared, short="Profiles"
+    )
 
 
 def run_key(number: int) -> str:
@@ -64,7 +76,9 @@ def run_key(number: int) -> str:
 
 
 def _glance(views: Sequence[RunView]) -> Html:
-    """Return the runs in one table; on a phone each row becomes a block, so roles tell screen readers it is a table."""
+    """Return the runs in one table; on a phone each row becomes a block, so roles tell screen
+    readers it is a table.
+    """
     title = "The formula of all rows, and its accuracy on rows not seen"
     results = [view.result for view in views]
     head = ["Run", "Accuracy, %"]
@@ -81,13 +95,22 @@ def _glance(views: Sequence[RunView]) -> Html:
                 "tr",
                 element("th", link, scope="row", class_="text", role="rowheader"),
                 *(
-                    element("td", cells[name] or None, class_=kinds.get(name), role="cell", data_name=name)
+                    element(
+                        "td",
+                        cells[name] or None,
+                        class_=kinds.get(name),
+                        role="cell",
+                        data_name=name,
+                    )
                     for name in head[1:]
                 ),
                 role="row",
             )
         )
-    heads = [element("th", words, scope="col", class_=kinds.get(words), role="columnheader") for words in head]
+    heads = [
+        element("th", words, scope="col", class_=kinds.get(words), role="columnheader")
+        for words in head
+    ]
     content = element(
         "table",
         element("caption", element("span", title)),
@@ -100,7 +123,9 @@ def _glance(views: Sequence[RunView]) -> Html:
 
 
 def _glance_cells(view: RunView) -> dict[str, Html | str]:
-    """Return one run's cells in the table of all runs, by the heads of its columns; empty text if there is nothing."""
+    """Return one run's cells in the table of all runs, by the heads of its columns; empty text if
+    there is nothing.
+    """
     ideal, paper = view.result.ideal, paper_of(view.result)
     accuracy = ideal.accuracy_mean if ideal else None
     fidelity = ideal.fidelity_mean if ideal else None
@@ -120,13 +145,18 @@ def _short_formula(learned: Sequence[Formula]) -> str:
     """Return a formula if it is short; for a long one, or several, the size."""
     if len(learned) == 1 and len(learned[0].formula) <= _LONGEST_FORMULA:
         return learned[0].formula
-    lines, literals = sum(formula.terms for formula in learned), sum(formula.literals for formula in learned)
+    lines, literals = (
+        sum(formula.terms for formula in learned),
+        sum(formula.literals for formula in learned),
+    )
     formulas = f"{count(len(learned), 'formula')}, " if len(learned) > 1 else ""
     return f"{formulas}{count(lines, 'line')}, {count(literals, 'condition')}"
 
 
 def _failures(failures: Sequence[tuple[str, str]]) -> Section:
-    entries = [join(element("dt", name_of(name)), element("dd", _lines(error))) for name, error in failures]
+    entries = [
+        join(element("dt", name_of(name)), element("dd", _lines(error))) for name, error in failures
+    ]
     title = f"{count(len(failures), 'job')} failed"
     return card(Place("", 2), "failures", title, element("dl", *entries), class_="card failures")
 

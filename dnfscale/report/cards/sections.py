@@ -1,4 +1,6 @@
-"""The sections behind the formula of a run: sweep, folds, stability, other methods, data, environment."""
+"""The sections behind the formula of a run: sweep, folds, stability, other methods, data,
+environment.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from msgspec import UNSET
 
 from dnfscale.core.weights import amount
 from dnfscale.formula_size.card import size_figure
-from dnfscale.report.cards.curve import Curve, curve_of, rank_title, sweep_chart, sweep_signs, sweep_table
+from dnfscale.report.cards.curve import (
+    Curve,
+    curve_of,
+    rank_title,
+    sweep_chart,
+    sweep_signs,
+    sweep_table,
+)
 from dnfscale.report.cards.formula import formula_list, shown_fold_formula
 from dnfscale.report.cards.labels import labels_stability_card
 from dnfscale.report.formats import Figure, Table
@@ -26,7 +35,8 @@ from dnfscale.results.record import label_text, plain
 from dnfscale.results.result import Result, Weight
 
 _MOST_FOLDS = 20
-"""The most folds that are listed one by one; if there are more, the different formulas are listed."""
+"""The most folds that are listed one by one; if there are more, the different formulas are listed.
+"""
 _MOST_CURVES = 4
 """The most labels whose curves are shown without unfolding them."""
 _MOST_ATTRIBUTES = 12
@@ -41,7 +51,8 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
         return None
     folds = max(len(formula.folds) for formula, _ in curves)
     caption = (
-        f"Mean over {count(folds, 'fold')}; the bands are one standard deviation wide on either side. The row below "
+        f"Mean over {count(folds, 'fold')}; the bands are one standard deviation wide on "
+        "either side. The row below "
         "the chart says how many folds chose each ℓ."
         if folds
         else "On the validation rows that were set aside from the rows learned from."
@@ -49,9 +60,13 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     measure = "fidelity" if view.result.explains else "accuracy"
     objective = view.result.ideal.objective if view.result.ideal else None
     caption += (
-        f" Chosen is the smallest ℓ whose validation {measure} is close enough to the best by the rule of the spec."
+        (
+            f" Chosen is the smallest ℓ whose validation {measure} is close enough to the best "
+            "by the rule of the spec."
+        )
         if objective is None
-        else f" Drawn is {measure}, but the smallest ℓ was chosen that is close enough to the best by "
+        else f" Drawn is {measure}, but the smallest ℓ was chosen that is close enough to the "
+        "best by "
         f"{objective_title(objective)}, which the formula is learned for."
     )
     if view.has_labels:
@@ -61,16 +76,26 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     return card(
         place,
         "sweep",
-        "How many attributes are enough?" if beside is None else "How many attributes, or what length, are enough?",
+        "How many attributes are enough?"
+        if beside is None
+        else "How many attributes, or what length, are enough?",
         legend(sweep_signs(curves[0][1])),
-        *(drawn if beside is None else [element("div", element("div", *drawn), beside, class_="panels")]),
+        *(
+            drawn
+            if beside is None
+            else [element("div", element("div", *drawn), beside, class_="panels")]
+        ),
         short="Attributes",
     )
 
 
 def folds_card(place: Place, view: RunView) -> Section | None:
-    """Return the formula of each fold; for many folds, each different formula and how often it was learned."""
-    learned = [fold for fold in (view.result.ideal.folds if view.result.ideal else ()) if fold.formulas]
+    """Return the formula of each fold; for many folds, each different formula and how often it was
+    learned.
+    """
+    learned = [
+        fold for fold in (view.result.ideal.folds if view.result.ideal else ()) if fold.formulas
+    ]
     if not learned:
         return None
     texts = Counter(_texts(fold) for fold in learned)
@@ -78,17 +103,25 @@ def folds_card(place: Place, view: RunView) -> Section | None:
     folds = count(len(learned), "fold")
     what = "sets of formulas" if view.has_labels else "formulas"
     same = "The same formulas" if view.has_labels else "The same formula"
-    different = f"{len(texts)} different {what} in {folds}" if len(texts) > 1 else f"{same} in {folds}"
+    different = (
+        f"{len(texts)} different {what} in {folds}" if len(texts) > 1 else f"{same} in {folds}"
+    )
     often = f"; the most frequent came out {count(most, 'time')}" if 1 < most < len(learned) else ""
     counted = view.formulas[0].counted
     weight = view.result.data.weight
-    shown = _by_fold(learned, counted, weight) if len(learned) <= _MOST_FOLDS else _by_formula(learned, counted, weight)
+    shown = (
+        _by_fold(learned, counted, weight)
+        if len(learned) <= _MOST_FOLDS
+        else _by_formula(learned, counted, weight)
+    )
     without = "A fold's formula is" if not view.has_labels else "A fold's formulas are"
     return card(
         place,
         "folds",
         "The formulas of each fold" if view.has_labels else "The formula of each fold",
-        element("p", f"{different}{often}. {without} learned without its test rows.", class_="note"),
+        element(
+            "p", f"{different}{often}. {without} learned without its test rows.", class_="note"
+        ),
         element("div", *shown, class_="folds"),
         short="Folds",
     )
@@ -104,7 +137,10 @@ def stability_card(place: Place, view: RunView) -> Section | None:
         return None
     always = sum(times == len(folds) for times in chosen.values())
     listed = sorted(chosen.items(), key=lambda item: -item[1])
-    intro = f"{count(len(chosen), 'attribute')} chosen in any of {count(len(folds), 'fold')}, {always} in all of them."
+    intro = (
+        f"{count(len(chosen), 'attribute')} chosen in any of {count(len(folds), 'fold')}, "
+        f"{always} in all of them."
+    )
     rest = listed[_MOST_ATTRIBUTES:]
     return card(
         place,
@@ -112,7 +148,9 @@ def stability_card(place: Place, view: RunView) -> Section | None:
         "How stable is the choice?",
         element("p", intro, class_="note"),
         _bars("Folds in which an attribute was chosen", listed[:_MOST_ATTRIBUTES], len(folds)),
-        folded(f"{count(len(rest), 'more attribute')}", _bars("The other attributes", rest, len(folds)))
+        folded(
+            f"{count(len(rest), 'more attribute')}", _bars("The other attributes", rest, len(folds))
+        )
         if rest
         else None,
         short="Stability",
@@ -121,13 +159,17 @@ def stability_card(place: Place, view: RunView) -> Section | None:
 
 def baselines_card(place: Place, view: RunView) -> Section | None:
     """Return the results of all methods fold by fold; None if fewer than two were tested."""
-    methods = [(name, own) for name, own in shown_methods(view.result) if any(map(_is_tested, own.folds))]
+    methods = [
+        (name, own) for name, own in shown_methods(view.result) if any(map(_is_tested, own.folds))
+    ]
     if len(methods) < 2:
         return None
     numbers = [fold.fold for fold in methods[0][1].folds]
     by_number = [{fold.fold: fold for fold in method.folds} for _, method in methods]
     rows = tuple((f"fold {n}", *(_accuracy(folds.get(n)) for folds in by_number)) for n in numbers)
-    accuracies = Table("Accuracy in each fold, %", ("Fold", *(method_title(name) for name, _ in methods)), rows)
+    accuracies = Table(
+        "Accuracy in each fold, %", ("Fold", *(method_title(name) for name, _ in methods)), rows
+    )
     return card(
         place,
         "methods",
@@ -136,7 +178,10 @@ def baselines_card(place: Place, view: RunView) -> Section | None:
             "div",
             folded("Accuracies", table(accuracies)),
             *(
-                folded(f"{method_title(name)}: what was chosen in each fold", table(_fold_facts(name, method)))
+                folded(
+                    f"{method_title(name)}: what was chosen in each fold",
+                    table(_fold_facts(name, method)),
+                )
                 for name, method in methods
                 if any(_facts(fold) and not fold.formulas for fold in method.folds)
             ),
@@ -201,7 +246,11 @@ def _dropped_facts(result: Result) -> dict[str, object]:
 def _silent_facts(result: Result) -> dict[str, object]:
     """Return the columns that tell no rows apart, if there are any."""
     silent = result.data.silent_columns
-    return {"columns that are the same in every row once cut": ", ".join(map(shortened, silent))} if silent else {}
+    return (
+        {"columns that are the same in every row once cut": ", ".join(map(shortened, silent))}
+        if silent
+        else {}
+    )
 
 
 def _row_facts(view: RunView) -> dict[str, object]:
@@ -222,8 +271,12 @@ def _row_facts(view: RunView) -> dict[str, object]:
     return {name: part(result.data.positive_rows or 0, result.positive_share)}
 
 
-def _sweeps(place: Place, curves: Sequence[tuple[FormulaView, Curve]], caption: str, measure: str) -> list[Html]:
-    """Return the curve of one formula, or those of several labels side by side, the last ones folded."""
+def _sweeps(
+    place: Place, curves: Sequence[tuple[FormulaView, Curve]], caption: str, measure: str
+) -> list[Html]:
+    """Return the curve of one formula, or those of several labels side by side, the last ones
+    folded.
+    """
     ranks = ", ".join(map(rank_title, curves[0][1].ranks))
     description = f"Lines for {ranks}. The table below holds the figures."
     if len(curves) == 1 and curves[0][0].label is None:
@@ -234,17 +287,27 @@ def _sweeps(place: Place, curves: Sequence[tuple[FormulaView, Curve]], caption: 
     for number, (formula, curve) in enumerate(curves, start=1):
         drawing = sweep_chart(place.id(f"sweep-{number}-chart"), curve, description, measure)
         heading = element(f"h{place.level + 1}", name_of(shortened(formula.label or "")))
-        drawn.append(element("div", heading, figure(drawing, None, sweep_table(curve, measure, formula.label))))
+        drawn.append(
+            element(
+                "div", heading, figure(drawing, None, sweep_table(curve, measure, formula.label))
+            )
+        )
     rest = drawn[_MOST_CURVES:]
     panels = element("div", *drawn[:_MOST_CURVES], class_="panels")
-    more = [folded(count(len(rest), "more label"), element("div", *rest, class_="panels"))] if rest else []
+    more = (
+        [folded(count(len(rest), "more label"), element("div", *rest, class_="panels"))]
+        if rest
+        else []
+    )
     return [panels, *more, element("p", caption, class_="note")]
 
 
 def _named_times(timing: Mapping[str, Any]) -> dict[str, Any]:
     """Return times without the unit at the end of their names."""
     return {
-        key.removesuffix("_s").replace("_", " "): _named_times(value) if isinstance(value, Mapping) else value
+        key.removesuffix("_s").replace("_", " "): _named_times(value)
+        if isinstance(value, Mapping)
+        else value
         for key, value in timing.items()
     }
 
@@ -253,9 +316,13 @@ def _by_fold(folds: Sequence[Fold], counted: str, weight: Weight | None) -> list
     listed = []
     for fold in folds:
         ranks = {formula.rank for formula in fold.formulas} - {None}
-        by = f", by {rank_title(str(*ranks))}" if len(ranks) == 1 and len(fold.formulas) == 1 else ""
+        by = (
+            f", by {rank_title(str(*ranks))}" if len(ranks) == 1 and len(fold.formulas) == 1 else ""
+        )
         told = f"{_tested([fold])} · {_fold_size(fold)}{by}"
-        listed.append(folded(_summary(f"Fold {fold.fold}", told), *_fold_formulas(fold, counted, weight)))
+        listed.append(
+            folded(_summary(f"Fold {fold.fold}", told), *_fold_formulas(fold, counted, weight))
+        )
     return listed
 
 
@@ -277,7 +344,9 @@ def _texts(fold: Fold) -> tuple[str, ...]:
 
 
 def _tested(folds: Sequence[Fold]) -> str:
-    """Say how faithful and how accurate the formulas of some folds are on their test rows, on average."""
+    """Say how faithful and how accurate the formulas of some folds are on their test rows, on
+    average.
+    """
     faithful = [fold.fidelity for fold in folds if fold.fidelity is not None]
     right = [fold.accuracy for fold in folds if fold.accuracy is not None]
     told = [f"{share(sum(faithful) / len(faithful))} as the classifier"] if faithful else []
@@ -322,7 +391,13 @@ def _bars(title: str, listed: list[tuple[str, int]], folds: int) -> Html:
                 element(
                     "svg",
                     element("rect", width="100%", height="100%", rx=3, class_="track"),
-                    element("rect", width=f"{100 * times / folds:.1f}%", height="100%", rx=3, class_="fill"),
+                    element(
+                        "rect",
+                        width=f"{100 * times / folds:.1f}%",
+                        height="100%",
+                        rx=3,
+                        class_="fill",
+                    ),
                     class_="share",
                     aria_hidden="true",
                 ),
@@ -380,7 +455,11 @@ def _facts(fold: Fold) -> dict[str, Parameter]:
         found |= _sized_facts(fold.sized[0])
     if fold.tuning is not None:
         tuning = fold.tuning
-        found |= {"validation_accuracy": tuning.validation_accuracy, **tuning.params, "trials": tuning.trials}
+        found |= {
+            "validation_accuracy": tuning.validation_accuracy,
+            **tuning.params,
+            "trials": tuning.trials,
+        }
         found |= {"failed_trials": tuning.failed_trials, "pruned_trials": tuning.pruned_trials}
     return found
 

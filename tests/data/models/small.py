@@ -30,7 +30,14 @@ def small(**more: Any) -> Model:
     counts = TypeCounts(4, np.array([0, 5]), np.array([7, 3]), np.array([1, 3]))
     dnf = Dnf((Term(0b101, 0b101), Term(0b1010, 0b0010)))
     return Model(
-        **{"target": "y", "positive": ("yes",), "tau": Vocabulary(ATTRIBUTES), "dnf": dnf, "counts": counts, **more}
+        **{
+            "target": "y",
+            "positive": ("yes",),
+            "tau": Vocabulary(ATTRIBUTES),
+            "dnf": dnf,
+            "counts": counts,
+            **more,
+        }
     )
 
 
@@ -41,5 +48,18 @@ def written(tmp_path: Path, record: Any) -> Path:
 
 
 def same(one: Model, other: Model) -> bool:
-    fields = ("target", "positive", "tau", "dnf", "counts", "missing", "unseen", "threshold", "unit", "tree")
-    return all(getattr(one, name) == getattr(other, name) for name in fields) and model_text(one) == model_text(other)
+    fields = (
+        "target",
+        "positive",
+        "tau",
+        "dnf",
+        "counts",
+        "missing",
+        "unseen",
+        "threshold",
+        "unit",
+        "tree",
+    )
+    return all(getattr(one, name) == getattr(other, name) for name in fields) and model_text(
+        one
+    ) == model_text(other)

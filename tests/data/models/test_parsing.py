@@ -19,12 +19,30 @@ from tests.data.models.small import TREE, same, small, written
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        (["xor", 0, 1], "tree must be a formula, but a formula is a symbol's number or a list that begins with not"),
+        (
+            ["xor", 0, 1],
+            (
+                "tree must be a formula, but a formula is a symbol's number or a list that "
+                "begins with not"
+            ),
+        ),
         (None, "tree must be a formula"),
-        (["and", 0, ["or", 1, 2]], r"tree must speak of all attributes, 0 to 3, and no other, got \[0, 1, 2\]"),
-        (["and", ["or", 0, 1], ["or", ["and", 2, 3], 4]], "tree must speak of all attributes, 0 to 3, and no other"),
-        (["and", ["and", 0, 1], ["and", 2, 3]], "terms must say what tree says, multiplied out, but they do not"),
-        (["or", ["and", 0, ["not", ["not", ["not", 1]]]], ["not", ["and", 2, 3]]], "formula must say what tree says"),
+        (
+            ["and", 0, ["or", 1, 2]],
+            r"tree must speak of all attributes, 0 to 3, and no other, got \[0, 1, 2\]",
+        ),
+        (
+            ["and", ["or", 0, 1], ["or", ["and", 2, 3], 4]],
+            "tree must speak of all attributes, 0 to 3, and no other",
+        ),
+        (
+            ["and", ["and", 0, 1], ["and", 2, 3]],
+            "terms must say what tree says, multiplied out, but they do not",
+        ),
+        (
+            ["or", ["and", 0, ["not", ["not", ["not", 1]]]], ["not", ["and", 2, 3]]],
+            "formula must say what tree says",
+        ),
     ],
 )
 def test_a_damaged_tree_is_refused(tmp_path, tree, message):
@@ -46,8 +64,16 @@ def between(value: Any, **more: Any) -> dict[str, Any]:
 
 CHANGES: dict[str, tuple[Any, Any, str]] = {
     "no attributes": (("attributes",), [], "attributes must be 1 to 24, got 0"),
-    "too many": (("attributes",), [{"name": str(i), "column": "c", "test": "missing"} for i in range(25)], "1 to 24"),
-    "an unknown test": (("attributes", 0, "test"), "below", "attributes[0].test must be one of above, between, equal"),
+    "too many": (
+        ("attributes",),
+        [{"name": str(i), "column": "c", "test": "missing"} for i in range(25)],
+        "1 to 24",
+    ),
+    "an unknown test": (
+        ("attributes", 0, "test"),
+        "below",
+        "attributes[0].test must be one of above, between, equal",
+    ),
     "a cut that is text": (
         ("attributes", 0, "value"),
         "1",
@@ -68,8 +94,16 @@ CHANGES: dict[str, tuple[Any, Any, str]] = {
         between(3),
         "attributes[0].value must be a list of two ends for the test 'between', got 3",
     ),
-    "an interval of three": (("attributes", 0), between([1, 2, 3]), "attributes[0].value must be a list of two ends"),
-    "an interval that is text": (("attributes", 0), between("12"), "attributes[0].value must be a list of two ends"),
+    "an interval of three": (
+        ("attributes", 0),
+        between([1, 2, 3]),
+        "attributes[0].value must be a list of two ends",
+    ),
+    "an interval that is text": (
+        ("attributes", 0),
+        between("12"),
+        "attributes[0].value must be a list of two ends",
+    ),
     "an interval without an end": (
         ("attributes", 0),
         between([1, None]),
@@ -80,8 +114,16 @@ CHANGES: dict[str, tuple[Any, Any, str]] = {
         between([3, 1.5]),
         "attributes[0].value must be a lower and a higher end, got [3, 1.5]",
     ),
-    "an interval between zeros": (("attributes", 0), between([-0.0, 0]), "value must be a lower and a higher end"),
-    "an interval above all": (("attributes", 0), between(["inf", "inf"]), "value must be a lower and a higher end"),
+    "an interval between zeros": (
+        ("attributes", 0),
+        between([-0.0, 0]),
+        "value must be a lower and a higher end",
+    ),
+    "an interval above all": (
+        ("attributes", 0),
+        between(["inf", "inf"]),
+        "value must be a lower and a higher end",
+    ),
     "an interval beyond all": (
         ("attributes", 0),
         between([0, 2**64]),
@@ -110,7 +152,10 @@ CHANGES: dict[str, tuple[Any, Any, str]] = {
     "an interval of texts": (
         ("attributes", 1),
         between([1, 2], column="smoker"),
-        "attributes must test a column in one way, but 'smoker' is tested for numbers and truth values",
+        (
+            "attributes must test a column in one way, but 'smoker' is tested for numbers and "
+            "truth values"
+        ),
     ),
     "a category beyond all": (
         ("attributes", 1, "value"),
@@ -122,56 +167,168 @@ CHANGES: dict[str, tuple[Any, Any, str]] = {
         ["x"],
         "attributes[1].value must be a number, text, true",
     ),
-    "a category that is code": (("attributes", 1, "value"), {"float": "nan"}, "attributes[1].value must be a number"),
-    "half a character": (("attributes", 1, "value"), "\ud800", "attributes[1].value must be Unicode text, got half of"),
-    "half a name": (("attributes", 1, "column"), "a\udfff", "attributes[1].column must be Unicode text, got half of"),
-    "half a target": (("target",), "\ud83d", "target must be Unicode text, got half of a surrogate pair in '\\ud83d'"),
-    "a name twice": (("attributes", 1, "name"), "smoker", "attributes must have different names, but one occurs twice"),
+    "a category that is code": (
+        ("attributes", 1, "value"),
+        {"float": "nan"},
+        "attributes[1].value must be a number",
+    ),
+    "half a character": (
+        ("attributes", 1, "value"),
+        "\ud800",
+        "attributes[1].value must be Unicode text, got half of",
+    ),
+    "half a name": (
+        ("attributes", 1, "column"),
+        "a\udfff",
+        "attributes[1].column must be Unicode text, got half of",
+    ),
+    "half a target": (
+        ("target",),
+        "\ud83d",
+        "target must be Unicode text, got half of a surrogate pair in '\\ud83d'",
+    ),
+    "a name twice": (
+        ("attributes", 1, "name"),
+        "smoker",
+        "attributes must have different names, but one occurs twice",
+    ),
     "no name": (("attributes", 1, "name"), None, "attributes[1].name must be text, got None"),
-    "a column of two kinds": (("attributes", 1, "column"), "age", "'age' is tested for numbers and texts"),
-    "two kinds of categories": (("attributes", 1, "column"), "smoker", "'smoker' is tested for texts and truth values"),
+    "a column of two kinds": (
+        ("attributes", 1, "column"),
+        "age",
+        "'age' is tested for numbers and texts",
+    ),
+    "two kinds of categories": (
+        ("attributes", 1, "column"),
+        "smoker",
+        "'smoker' is tested for texts and truth values",
+    ),
     "an absence with a value": (
         ("attributes", 3, "value"),
         1,
         "attributes[3].value must be null for the test 'missing'",
     ),
-    "lookalikes that are a list": (("lookalikes",), ["Age"], "lookalikes must be an object, got ['Age']"),
+    "lookalikes that are a list": (
+        ("lookalikes",),
+        ["Age"],
+        "lookalikes must be an object, got ['Age']",
+    ),
     "lookalikes of no column": (
         ("lookalikes",),
         {"size": ["Size"]},
         "lookalikes must be of columns that attributes test, got 'size'",
     ),
-    "a lookalike that is no list": (("lookalikes",), {"age": "Age"}, "lookalikes['age'] must be a list, got 'Age'"),
-    "a lookalike that is no text": (("lookalikes",), {"age": [1]}, "lookalikes['age'][0] must be text, got 1"),
-    "half a lookalike": (("lookalikes",), {"age": ["\ud800"]}, "lookalikes['age'][0] must be Unicode text"),
-    "no lookalike": (("lookalikes",), {"age": []}, "lookalikes['age'] must list other columns, each once, got []"),
-    "a lookalike twice": (("lookalikes",), {"age": ["Age", "Age"]}, "must list other columns, each once"),
-    "a lookalike of itself": (("lookalikes",), {"age": ["Age", "age"]}, "must list other columns, each once"),
-    "an attribute beyond": (("terms", 0, 0, "attribute"), 4, "terms[0][0].attribute must be below 4, got 4"),
+    "a lookalike that is no list": (
+        ("lookalikes",),
+        {"age": "Age"},
+        "lookalikes['age'] must be a list, got 'Age'",
+    ),
+    "a lookalike that is no text": (
+        ("lookalikes",),
+        {"age": [1]},
+        "lookalikes['age'][0] must be text, got 1",
+    ),
+    "half a lookalike": (
+        ("lookalikes",),
+        {"age": ["\ud800"]},
+        "lookalikes['age'][0] must be Unicode text",
+    ),
+    "no lookalike": (
+        ("lookalikes",),
+        {"age": []},
+        "lookalikes['age'] must list other columns, each once, got []",
+    ),
+    "a lookalike twice": (
+        ("lookalikes",),
+        {"age": ["Age", "Age"]},
+        "must list other columns, each once",
+    ),
+    "a lookalike of itself": (
+        ("lookalikes",),
+        {"age": ["Age", "age"]},
+        "must list other columns, each once",
+    ),
+    "an attribute beyond": (
+        ("terms", 0, 0, "attribute"),
+        4,
+        "terms[0][0].attribute must be below 4, got 4",
+    ),
     "an attribute before": (
         ("terms", 0, 0, "attribute"),
         -1,
         "terms[0][0].attribute must be a whole number of at least 0",
     ),
-    "an attribute that is true": (("terms", 0, 0, "attribute"), True, "terms[0][0].attribute must be a whole number"),
-    "an attribute twice": (("terms", 0, 0, "attribute"), 2, "terms[0] must name an attribute once, got 2 twice"),
-    "a literal that is a number": (("terms", 0, 0, "value"), 1, "terms[0][0].value must be true or false, got 1"),
+    "an attribute that is true": (
+        ("terms", 0, 0, "attribute"),
+        True,
+        "terms[0][0].attribute must be a whole number",
+    ),
+    "an attribute twice": (
+        ("terms", 0, 0, "attribute"),
+        2,
+        "terms[0] must name an attribute once, got 2 twice",
+    ),
+    "a literal that is a number": (
+        ("terms", 0, 0, "value"),
+        1,
+        "terms[0][0].value must be true or false, got 1",
+    ),
     "terms that are text": (("terms",), "or", "terms must be a list, got 'or'"),
     "a formula of other terms": (("formula",), "true", "formula must say what terms say"),
-    "a type too short": (("counts", 0, "type"), [True], "counts[0].type must list 4 truth values, got [True]"),
-    "a type of numbers": (("counts", 0, "type"), [0, 0, 0, 0], "counts[0].type must list 4 truth values"),
-    "more true rows than rows": (("counts", 0, "c"), 8, "counts[0] must have c <= n < 2**62, got c = 8 and n = 7"),
+    "a type too short": (
+        ("counts", 0, "type"),
+        [True],
+        "counts[0].type must list 4 truth values, got [True]",
+    ),
+    "a type of numbers": (
+        ("counts", 0, "type"),
+        [0, 0, 0, 0],
+        "counts[0].type must list 4 truth values",
+    ),
+    "more true rows than rows": (
+        ("counts", 0, "c"),
+        8,
+        "counts[0] must have c <= n < 2**62, got c = 8 and n = 7",
+    ),
     "rows beyond all": (("counts", 0, "n"), 2**62, "counts[0] must have c <= n < 2**62"),
-    "half a row": (("counts", 0, "n"), 7.5, "counts[0].n must be a whole number of at least 0, got 7.5"),
-    "types out of order": (("counts", 1, "type"), [False] * 4, "counts must list each type once, in increasing order"),
+    "half a row": (
+        ("counts", 0, "n"),
+        7.5,
+        "counts[0].n must be a whole number of at least 0, got 7.5",
+    ),
+    "types out of order": (
+        ("counts", 1, "type"),
+        [False] * 4,
+        "counts must list each type once, in increasing order",
+    ),
     "no label": (("positive",), [], "positive must list at least one label, got none"),
-    "a label that is null": (("positive",), [None], "positive[0] must be a number, text, true or false, got None"),
-    "a bomb of a threshold": (("threshold",), "1e999999999", "threshold must be a fraction such as '1/2', got '1e9999"),
-    "a threshold that is code": (("threshold",), "__import__('os')", "threshold must be a fraction such as '1/2'"),
-    "a threshold by zero": (("threshold",), "1/0", "threshold must be a fraction such as '1/2', got '1/0'"),
+    "a label that is null": (
+        ("positive",),
+        [None],
+        "positive[0] must be a number, text, true or false, got None",
+    ),
+    "a bomb of a threshold": (
+        ("threshold",),
+        "1e999999999",
+        "threshold must be a fraction such as '1/2', got '1e9999",
+    ),
+    "a threshold that is code": (
+        ("threshold",),
+        "__import__('os')",
+        "threshold must be a fraction such as '1/2'",
+    ),
+    "a threshold by zero": (
+        ("threshold",),
+        "1/0",
+        "threshold must be a fraction such as '1/2', got '1/0'",
+    ),
     "a threshold of one": (("threshold",), "7/7", "threshold must lie between 0 and 1, got '7/7'"),
     "a threshold that is a number": (("threshold",), 0.5, "threshold must be text, got 0.5"),
-    "an unknown way with missing values": (("missing",), "guess", "missing must be one of drop, error, indicator, got"),
+    "an unknown way with missing values": (
+        ("missing",),
+        "guess",
+        "missing must be one of drop, error, indicator, got",
+    ),
     "an unknown way with unseen types": (
         ("unseen",),
         ["negative"],
@@ -179,7 +336,11 @@ CHANGES: dict[str, tuple[Any, Any, str]] = {
     ),
     "no unit": (("unit",), 0, "unit must be a whole number from 1 to 2**62, got 0"),
     "a certificate that is a list": (("certificate",), [], "certificate must be an object, got []"),
-    "half a character in the notes": (("provenance",), {"a": ["\ud800"]}, "provenance must be what JSON can hold, but"),
+    "half a character in the notes": (
+        ("provenance",),
+        {"a": ["\ud800"]},
+        "provenance must be what JSON can hold, but",
+    ),
     "a very long text": (("target",), ["x" * 10_000], "target must be text, got ['xxxx"),
 }
 
@@ -200,7 +361,8 @@ def test_a_change_that_no_writer_makes_is_refused_and_named(tmp_path, path, valu
 
 
 @pytest.mark.parametrize(
-    "key", ["schema", "target", "positive", "attributes", "terms", "counts", "formula", "certificate"]
+    "key",
+    ["schema", "target", "positive", "attributes", "terms", "counts", "formula", "certificate"],
 )
 def test_what_a_model_needs_must_be_there(key):
     record = model_record(small())
@@ -210,8 +372,12 @@ def test_what_a_model_needs_must_be_there(key):
 
 
 JUNK = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just("\ud800")),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just("\ud800")
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 

@@ -23,8 +23,14 @@ from tests.data.models.small import TREE, small, written
         (b"null", "a model file must be an object, got None"),
         (b"{}", "schema must be text, but it is not there"),
         (b'{"schema": 1}', "schema must be text, got 1"),
-        (b'{"schema": "dnfscale.result/1"}', "schema must be 'dnfscale.model/1', got 'dnfscale.result/1'"),
-        (b'{"schema": "dnfscale.model/2"}', "got 'dnfscale.model/2': a later version of dnfscale wrote it"),
+        (
+            b'{"schema": "dnfscale.result/1"}',
+            "schema must be 'dnfscale.model/1', got 'dnfscale.result/1'",
+        ),
+        (
+            b'{"schema": "dnfscale.model/2"}',
+            "got 'dnfscale.model/2': a later version of dnfscale wrote it",
+        ),
         (b'{"a": NaN}', "it holds NaN, which JSON does not know"),
         (b'{"a": -Infinity}', "it holds -Infinity, which JSON does not know"),
         (b'{"a": 1e999}', "it holds '1e999', which is too large for a number"),
@@ -48,7 +54,10 @@ def test_what_is_no_model_file_is_refused_in_one_line(tmp_path, content, message
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"expected a model file, but No such file or directory; give the model.json"):
+    with pytest.raises(
+        DataError,
+        match=r"expected a model file, but No such file or directory; give the model.json",
+    ):
         read_model(tmp_path / "nothing.json")
     with pytest.raises(DataError, match=r"expected a model file, but Is a directory"):
         read_model(tmp_path)
@@ -66,5 +75,8 @@ def test_a_tree_that_is_too_deep_is_refused(tmp_path, depth):
     record = model_record(small(dnf=to_dnf(TREE), tree=TREE))
     deep = '["not", ' * depth + "0" + "]" * depth
     text = json.dumps({**record, "tree": "here"}).replace('"here"', deep)
-    with pytest.raises(DataError, match=r"tree must have a size of at most 47, got 61|expected a model file in JSON"):
+    with pytest.raises(
+        DataError,
+        match=r"tree must have a size of at most 47, got 61|expected a model file in JSON",
+    ):
         read_model(written(tmp_path, text))

@@ -15,7 +15,14 @@ from dnfscale.core.formula import Dnf
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import Above, Between, Equals
-from dnfscale.data.models import classes_text, model_record, model_text, parse_model, read_model, read_models
+from dnfscale.data.models import (
+    classes_text,
+    model_record,
+    model_text,
+    parse_model,
+    read_model,
+    read_models,
+)
 from dnfscale.errors import DataError
 from tests.data.models.small import TREE, same, small, written
 from tests.export import examples
@@ -53,7 +60,10 @@ def test_a_formula_of_bounded_size_comes_back_as_its_tree(tmp_path):
     record = json.loads(model_text(model))
     assert record["schema"] == "dnfscale.model/1"
     assert record["tree"] == ["or", ["and", 0, ["not", 1]], ["not", ["and", 2, 3]]]
-    assert record["formula"] == '(age_above_median and not "colour_dark red") or not (smoker and age_missing)'
+    assert (
+        record["formula"]
+        == '(age_above_median and not "colour_dark red") or not (smoker and age_missing)'
+    )
     assert len(record["terms"]) == 3
     assert same(read_model(written(tmp_path, record)), model)
 
@@ -65,7 +75,9 @@ def test_any_model_comes_back(made):
     assert list(map(repr, again.tau.attributes)) == list(map(repr, made.model.tau.attributes))
 
 
-@pytest.mark.parametrize("value", [math.inf, -math.inf, 1e300, 5e-324, -0.0, 2**64 - 1, -(2**63), 38, 38.0, None])
+@pytest.mark.parametrize(
+    "value", [math.inf, -math.inf, 1e300, 5e-324, -0.0, 2**64 - 1, -(2**63), 38, 38.0, None]
+)
 def test_a_cut_keeps_its_value_and_its_type(value):
     model = examples.single(Above("a", "x", value))
     [attribute] = parse_model(json.loads(model_text(model))).tau.attributes
@@ -74,7 +86,15 @@ def test_a_cut_keeps_its_value_and_its_type(value):
 
 
 @pytest.mark.parametrize(
-    "ends", [(-math.inf, math.inf), (1, 2.0), (-0.0, 5e-324), (-(2**63), 2**64 - 1), (2**53, 2**53 + 1), (None, None)]
+    "ends",
+    [
+        (-math.inf, math.inf),
+        (1, 2.0),
+        (-0.0, 5e-324),
+        (-(2**63), 2**64 - 1),
+        (2**53, 2**53 + 1),
+        (None, None),
+    ],
 )
 def test_an_interval_keeps_its_ends_and_their_types(ends):
     interval = Between("a", "x", *ends)
@@ -84,7 +104,10 @@ def test_an_interval_keeps_its_ends_and_their_types(ends):
 
 def test_an_interval_is_written_as_the_list_of_its_ends():
     day = Measure(Kind.DATE, 1)
-    attributes = [Between("a", "x", -math.inf, 2.5), Between("b", "when", Quantity(day, 0), Quantity(day, 366))]
+    attributes = [
+        Between("a", "x", -math.inf, 2.5),
+        Between("b", "when", Quantity(day, 0), Quantity(day, 366)),
+    ]
     number, date = model_record(examples.formula(attributes, []))["attributes"]
     assert number == {"name": "a", "column": "x", "test": "between", "value": ["-inf", 2.5]}
     written = {"value": ["1970-01-01", "1971-01-02"], "measure": "date"}
@@ -102,14 +125,20 @@ def test_a_category_keeps_its_value_and_its_type(value):
 
 
 def test_a_model_without_counts_or_terms_comes_back():
-    model = small(dnf=Dnf(()), counts=TypeCounts(4, *(np.empty(0, dtype=np.int64) for _ in range(3))))
+    model = small(
+        dnf=Dnf(()), counts=TypeCounts(4, *(np.empty(0, dtype=np.int64) for _ in range(3)))
+    )
     assert same(parse_model(model_record(model)), model)
 
 
 def test_several_classes_come_back(tmp_path):
     models = [small(positive=(label,)) for label in ("a", "b", "3")]
     file = written(tmp_path, classes_text(models))
-    assert [same(one, other) for one, other in zip(read_models(file), models, strict=True)] == [True] * 3
+    assert [same(one, other) for one, other in zip(read_models(file), models, strict=True)] == [
+        True
+    ] * 3
     assert same(read_model(file, "3"), models[2])
-    with pytest.raises(DataError, match=r"expected one of its labels, 'a', 'b', '3', but got 'c'; pass --label"):
+    with pytest.raises(
+        DataError, match=r"expected one of its labels, 'a', 'b', '3', but got 'c'; pass --label"
+    ):
         read_model(file, "c")

@@ -1,7 +1,9 @@
-"""Another account of this machine, which tries what it can at ports: `python -m tests.engine.dask.stranger PORT...`.
+"""Another account of this machine, which tries what it can at ports: `python -m
+tests.engine.dask.stranger PORT...`.
 
-Prints, as JSON, what it was answered. Everything is tried once before the process gives up its own account, so that all
-that is imported on the way is there: the other account may not be able to read the packages.
+Prints, as JSON, what it was answered. Everything is tried once before the process gives up its own
+account, so that all that is imported on the way is there: the other account may not be able to read
+the packages.
 """
 
 from __future__ import annotations
@@ -23,8 +25,21 @@ from tests.jobs.running import ROOT, surroundings
 
 NOBODY = 65534
 PAGES = (
-    *("/", "/status", "/health", "/metrics", "/sitemap.json", "/individual-plots.json", "/statics/css/base.css"),
-    *("/info/main/workers.html", "/info/main/logs.html", "/json/counts.json", "/json/identity.json"),
+    *(
+        "/",
+        "/status",
+        "/health",
+        "/metrics",
+        "/sitemap.json",
+        "/individual-plots.json",
+        "/statics/css/base.css",
+    ),
+    *(
+        "/info/main/workers.html",
+        "/info/main/logs.html",
+        "/json/counts.json",
+        "/json/identity.json",
+    ),
     *("/api/v1", "/api/v1/get_workers", "/proxy/8787/127.0.0.1/status", "/counters", "/system"),
 )
 _PATIENCE_S = 5.0
@@ -33,7 +48,9 @@ _PATIENCE_S = 5.0
 def answers_to_nobody(ports: Iterable[int]) -> dict[int, list[str]]:
     """Return what each port answers to the account that owns nothing; only root can become it."""
     line = [sys.executable, "-m", "tests.engine.dask.stranger", *map(str, ports)]
-    done = subprocess.run(line, cwd=ROOT, env=surroundings(), capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        line, cwd=ROOT, env=surroundings(), capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     return {int(port): answers for port, answers in json.loads(done.stdout).items()}
 
@@ -78,7 +95,9 @@ async def _page(port: int, page: str) -> str:
 
 
 async def _identity(address: str, security: Security) -> str:
-    """Ask a scheduler, worker or nanny who it is: whoever is told can also have it run a function."""
+    """Ask a scheduler, worker or nanny who it is: whoever is told can also have it run
+    a function.
+    """
 
     async def ask() -> str:
         comm = await connect(address, timeout=_PATIENCE_S, **security.get_connection_args("client"))

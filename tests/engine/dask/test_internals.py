@@ -1,4 +1,6 @@
-"""What we use of Dask though it is not public is there, and used nowhere but in engine/dask_internals.py."""
+"""What we use of Dask though it is not public is there, and used nowhere but in
+engine/dask_internals.py.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,16 @@ LIBRARIES = {"dask", "distributed", "tornado", "zict", "dask_jobqueue", "dask_ku
 
 # Each name, whose function needs it, and a look that raises where it is not there.
 USED: list[tuple[str, Any, Callable[[ClusterEngine, Path], object]]] = [
-    ("distributed.batched.time", dask_internals.replace_clock, lambda *_: distributed.batched.time()),
-    ("distributed.scheduler.time", dask_internals.replace_clock, lambda *_: distributed.scheduler.time()),
+    (
+        "distributed.batched.time",
+        dask_internals.replace_clock,
+        lambda *_: distributed.batched.time(),
+    ),
+    (
+        "distributed.scheduler.time",
+        dask_internals.replace_clock,
+        lambda *_: distributed.scheduler.time(),
+    ),
     ("tornado.ioloop.IOLoop.time", dask_internals.replace_clock, lambda *_: IOLoop.time),
     (
         "distributed.Worker._update_metrics_received_data",
@@ -51,14 +61,22 @@ USED: list[tuple[str, Any, Callable[[ClusterEngine, Path], object]]] = [
         dask_internals.forget_topics,
         lambda engine, _: engine.client.run_on_scheduler(n_topics),
     ),
-    ("distributed.Client._reconnect", dask_internals.OneConnectionClient, lambda *_: Client._reconnect),
+    (
+        "distributed.Client._reconnect",
+        dask_internals.OneConnectionClient,
+        lambda *_: Client._reconnect,
+    ),
     ("distributed.Client._close", dask_internals.OneConnectionClient, lambda *_: Client._close),
     (
         "distributed.spill.SpillBuffer.slow.data.d",
         dask_internals.replace_spill_file,
         lambda _, folder: SpillBuffer(str(folder), target=1).slow.data.d.directory,
     ),
-    ("distributed.SpecCluster._correct_state", dask_internals.submit_jobs, lambda *_: SpecCluster._correct_state),
+    (
+        "distributed.SpecCluster._correct_state",
+        dask_internals.submit_jobs,
+        lambda *_: SpecCluster._correct_state,
+    ),
     (
         "distributed.SpecCluster._created",
         dask_internals.jobs_made,
@@ -91,14 +109,21 @@ def test_what_we_use_though_it_is_not_public_is_there(name, user, look, cluster,
 def test_a_name_that_is_gone_is_told_with_what_it_is_for(monkeypatch):
     monkeypatch.delattr(Client, "_reconnect")
     [(name, user, look)] = [used for used in USED if used[0] == "distributed.Client._reconnect"]
-    told = r"^distributed [\d.]+ has no distributed\.Client\._reconnect .*OneConnectionClient .*would hang"
+    told = (
+        r"^distributed [\d.]+ has no distributed\.Client\._reconnect .*OneConnectionClient "
+        r".*would hang"
+    )
     with pytest.raises(pytest.fail.Exception, match=rf"(?s){told}"):
         check(name, user, lambda: look(None, None))
 
 
 def test_every_function_of_the_module_is_for_a_name_that_is_looked_for():
     module = dask_internals.__name__
-    own = {name for name, each in vars(dask_internals).items() if getattr(each, "__module__", None) == module}
+    own = {
+        name
+        for name, each in vars(dask_internals).items()
+        if getattr(each, "__module__", None) == module
+    }
     assert own == {user.__name__ for _, user, _ in USED}
 
 
@@ -111,7 +136,9 @@ def private_names(text: str) -> Iterator[str]:
         elif isinstance(node, ast.keyword) and is_private(node.arg or ""):
             yield f"{node.arg}="
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            modules = [getattr(node, "module", None) or ""] if isinstance(node, ast.ImportFrom) else []
+            modules = (
+                [getattr(node, "module", None) or ""] if isinstance(node, ast.ImportFrom) else []
+            )
             for path in [*modules, *(alias.name for alias in node.names)]:
                 library = (modules or [path])[0].partition(".")[0]
                 if library in LIBRARIES and any(is_private(part) for part in path.split(".")):
@@ -123,7 +150,13 @@ def is_private(name: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "text", ["scheduler._broker", "f(_mark=1)", "from dask._task_spec import Task", "from distributed import _version"]
+    "text",
+    [
+        "scheduler._broker",
+        "f(_mark=1)",
+        "from dask._task_spec import Task",
+        "from distributed import _version",
+    ],
 )
 def test_a_private_name_is_seen(text):
     assert list(private_names(text))

@@ -1,4 +1,6 @@
-"""Local clusters belong to the account that starts them, though others of the machine reach their ports."""
+"""Local clusters belong to the account that starts them, though others of the machine reach their
+ports.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def own_pid(_item: int) -> int:
 
 
 def own_environment(_item: int) -> tuple[str, str]:
-    return Path("/proc/self/environ").read_text("utf-8", "replace"), Path("/proc/self/cmdline").read_text()
+    return Path("/proc/self/environ").read_text("utf-8", "replace"), Path(
+        "/proc/self/cmdline"
+    ).read_text()
 
 
 def places(_item: int) -> tuple[str, list[str]]:
@@ -50,7 +54,9 @@ def open_cluster() -> LocalCluster:
 
 @pytest.fixture(scope="module")
 def answers() -> dict[str, list[str]]:
-    """What another account is answered by a local cluster, by one with a dashboard, and by one that is open."""
+    """What another account is answered by a local cluster, by one with a dashboard, and by one that
+    is open.
+    """
     if os.getuid() != 0:
         pytest.skip("only root can become another account")
     with ExitStack() as started:
@@ -64,13 +70,15 @@ def answers() -> dict[str, list[str]]:
         os.kill(worker, signal.SIGKILL)
         assert engine.map("pid", [0], own_pid) != [worker]
         closed = listening() - before - opened - shown
-        # The scheduler, the nanny, and the worker that replaced another; two of them listen for HTTP too.
+        # The scheduler, the nanny, and the worker that replaced another; two of them listen for
+        # HTTP too.
         assert len(closed) == len(shown) == 5
         assert {address for address, _port in closed | shown} == {"127.0.0.1"}
         clusters = {"closed": closed, "shown": shown, "opened": opened}
         by_port = answers_to_nobody(port for ports in clusters.values() for _address, port in ports)
         return {
-            name: [answer for _address, port in ports for answer in by_port[port]] for name, ports in clusters.items()
+            name: [answer for _address, port in ports for answer in by_port[port]]
+            for name, ports in clusters.items()
         }
 
 
@@ -102,19 +110,28 @@ def test_the_key_of_a_run_is_in_no_file_environment_or_command_line(tmp_path, mo
     with small_cluster() as engine:
         key = engine.client.security.tls_client_key
         assert "PRIVATE KEY" in key
-        assert not any("PRIVATE KEY" in text for text in engine.map("look", [0], own_environment)[0])
+        assert not any(
+            "PRIVATE KEY" in text for text in engine.map("look", [0], own_environment)[0]
+        )
         assert "PRIVATE KEY" not in " ".join([*os.environ.values(), *psutil.Process().cmdline()])
         files = [file for file in tmp_path.rglob("*") if file.is_file()]
         assert not [file for file in files if b"PRIVATE KEY" in file.read_bytes()]
 
 
-@pytest.mark.parametrize("taken", [["dask-scratch-space"], [f"dnfscale-{os.getuid()}", "dask-scratch-space"]])
+@pytest.mark.parametrize(
+    "taken", [["dask-scratch-space"], [f"dnfscale-{os.getuid()}", "dask-scratch-space"]]
+)
 def test_nothing_is_loaded_from_or_kept_in_a_folder_that_others_have_made(tmp_path, taken):
-    """Dask's own folder is shared by all accounts: who makes it first could swap results, or give modules to load."""
+    """Dask's own folder is shared by all accounts: who makes it first could swap results, or give
+    modules to load.
+    """
     for name in taken:
         (tmp_path / name).mkdir()
         (tmp_path / name).chmod(0o777)
-    with dask.config.set({"temporary-directory": "/nowhere"}), small_cluster(local_directory=str(tmp_path)) as engine:
+    with (
+        dask.config.set({"temporary-directory": "/nowhere"}),
+        small_cluster(local_directory=str(tmp_path)) as engine,
+    ):
         [(kept, searched)] = engine.map("look", [0], places)
         for place in (kept, *searched, *sys.path):
             if Path(place).is_relative_to(tmp_path):

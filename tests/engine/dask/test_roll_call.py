@@ -26,7 +26,9 @@ from dnfscale.errors import ClusterError, LimitError
 from tests.deploy.processes import Processes, start_scheduler, start_worker
 
 BUSY = 2 * 10**8
-"""Up to which number to add, so that no other thread of the process runs for longer than a worker may be silent."""
+"""Up to which number to add, so that no other thread of the process runs for longer than a worker
+may be silent.
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,10 +75,14 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
         yield running
 
 
-def joined(processes: Processes, told: list[Notice], *, lost_timeout_s: float = 60) -> ClusterEngine:
+def joined(
+    processes: Processes, told: list[Notice], *, lost_timeout_s: float = 60
+) -> ClusterEngine:
     file = str(processes.folder / "scheduler.json")
     engine = launch(
-        ClusterSpec(kind="scheduler_file", options=SchedulerFile(file), lost_timeout_s=lost_timeout_s),
+        ClusterSpec(
+            kind="scheduler_file", options=SchedulerFile(file), lost_timeout_s=lost_timeout_s
+        ),
         tell=told.append,
     )
     assert isinstance(engine, ClusterEngine)
@@ -136,7 +142,9 @@ def test_a_stopped_worker_is_told_and_killed_and_its_work_done_elsewhere(local, 
         assert local.reduce("add again", kept, value_of, add) == sum(range(20))
         local.client.wait_for_workers(2, timeout=60)
     assert of_worker(told, address) == ["worker_silent", "worker_lost"]
-    assert "thrown out; 1 at work" in next(notice.message for notice in told if notice.event == "worker_lost")
+    assert "thrown out; 1 at work" in next(
+        notice.message for notice in told if notice.event == "worker_lost"
+    )
     assert next(notice.facts["retries"] for notice in told if notice.event == "worker_lost") > 0
     assert not psutil.pid_exists(pid)
     assert not os.path.exists(folder)
@@ -147,7 +155,9 @@ def test_all_workers_stopped_are_replaced(local, told, in_time):
         for pid in pids_of(local).values():
             os.kill(pid, signal.SIGSTOP)
         assert local.map("slowly", range(8), slowly) == list(range(8))
-    assert sorted(notice.event for notice in told)[-4:] == ["worker_lost"] * 2 + ["worker_silent"] * 2
+    assert (
+        sorted(notice.event for notice in told)[-4:] == ["worker_lost"] * 2 + ["worker_silent"] * 2
+    )
 
 
 def test_a_worker_that_goes_on_in_time_is_kept(local, told, in_time):
@@ -181,7 +191,9 @@ def test_workers_whose_memory_is_full_end_the_job_instead_of_waiting_for_ever(in
             engine.map("slowly", range(50), slowly)
 
 
-def test_a_worker_stopped_together_with_its_nanny_is_dropped_and_not_wanted_back(processes, told, in_time):
+def test_a_worker_stopped_together_with_its_nanny_is_dropped_and_not_wanted_back(
+    processes, told, in_time
+):
     with closing(joined(processes, told)) as engine, in_time(120):
         engine.client.wait_for_workers(2, timeout=60)
         kept = engine.keep("keep", range(20), with_pid)
@@ -193,7 +205,10 @@ def test_a_worker_stopped_together_with_its_nanny_is_dropped_and_not_wanted_back
         assert engine.reduce("add again", kept, value_of, add) == sum(range(20))
         assert of_worker(told, address) == ["worker_silent", "worker_lost"]
         os.killpg(first, signal.SIGCONT)
-        while psutil.pid_exists(before[address]) and psutil.Process(before[address]).status() != "zombie":
+        while (
+            psutil.pid_exists(before[address])
+            and psutil.Process(before[address]).status() != "zombie"
+        ):
             time.sleep(0.1)
         assert engine.reduce("add once more", kept, value_of, add) == sum(range(20))
 
@@ -201,7 +216,9 @@ def test_a_worker_stopped_together_with_its_nanny_is_dropped_and_not_wanted_back
 def test_a_stopped_scheduler_is_told_and_given_up_after_the_timeout(processes, told, in_time):
     with closing(joined(processes, told, lost_timeout_s=4)) as engine, in_time(120):
         threading.Timer(1, os.kill, (processes.pids()[0], signal.SIGSTOP)).start()
-        with pytest.raises(ClusterError, match="expected the scheduler to answer, but it has not for 4 s"):
+        with pytest.raises(
+            ClusterError, match="expected the scheduler to answer, but it has not for 4 s"
+        ):
             engine.map("slowly", range(10_000), slowly)
     assert "scheduler_silent" in [notice.event for notice in told]
     os.kill(processes.pids()[0], signal.SIGCONT)

@@ -27,7 +27,8 @@ async def say():
     async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
         async with Worker(scheduler.address, nthreads=1, memory_limit={WORKER_BYTES}) as worker:
             held = str(scheduler.WORKER_SATURATION), scheduler.allowed_failures, scheduler.bandwidth
-            print(json.dumps([*held, worker.data.fast.n, worker.memory_manager.memory_spill_fraction]))
+            share = worker.memory_manager.memory_spill_fraction
+            print(json.dumps([*held, worker.data.fast.n, share]))
 
 asyncio.run(say())
 """
@@ -37,7 +38,9 @@ def said_elsewhere(script: str, *arguments: str) -> str:
     """Run a script as a batch system or a pod runs a worker: told by its environment alone."""
     environment = {**os.environ, **ELSEWHERE.as_environment()}
     command = [sys.executable, "-c", script, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def configured(names: list[str]) -> dict[str, Any]:
@@ -55,7 +58,9 @@ def test_dask_finds_in_the_environment_what_its_configuration_would_say():
 
 def test_a_scheduler_and_a_worker_elsewhere_do_as_they_are_told(tmp_path, monkeypatch):
     monkeypatch.setenv("DASK_TEMPORARY_DIRECTORY", str(tmp_path))
-    saturation, failures, bandwidth, kept_bytes, spilled = json.loads(said_elsewhere(SAY_WHAT_IS_DONE))
+    saturation, failures, bandwidth, kept_bytes, spilled = json.loads(
+        said_elsewhere(SAY_WHAT_IS_DONE)
+    )
     assert (saturation, failures, bandwidth) == ("inf", ALLOWED_FAILURES, 100_000)
     assert kept_bytes == KEPT_SHARE * WORKER_BYTES, "as a plan tells"
     assert spilled == 0.55

@@ -1,4 +1,6 @@
-"""`dnfscale bounds` says how many rows a promise takes, what rows promise, and what those of a model do."""
+"""`dnfscale bounds` says how many rows a promise takes, what rows promise, and what those of a
+model do.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ MODEL = {
         {"name": "age_above_median", "column": "age", "test": "above", "value": 41.5},
         {"name": "smoker", "column": "smoker", "test": "true", "value": True},
     ],
-    "terms": [[{"attribute": 1, "value": True}], [{"attribute": 0, "value": True}, {"attribute": 1, "value": False}]],
+    "terms": [
+        [{"attribute": 1, "value": True}],
+        [{"attribute": 0, "value": True}, {"attribute": 1, "value": False}],
+    ],
     "counts": [
         {"type": [False, False], "n": 300, "c": 12},
         {"type": [True, False], "n": 40, "c": 24},
@@ -49,9 +54,17 @@ def test_the_papers_example_takes_377_742_rows_by_its_corollary_and_8_675_by_the
     assert (ended.code, ended.err) == (0, "")
     lines = {line.split("  ")[0]: line for line in ended.out.splitlines()}
     assert " 5,903  the best answer for every type" in lines["theorem"]
-    assert " 377,742  the formula errs at most 0.05 more often than the best one" in lines["corollary"]
-    assert " 8,675  the formula errs at most 0.05 more often than the best one" in lines["finite class"]
-    assert "3 attributes tell 8 types of rows apart; each promise holds with probability 99 %" in ended.out
+    assert (
+        " 377,742  the formula errs at most 0.05 more often than the best one" in lines["corollary"]
+    )
+    assert (
+        " 8,675  the formula errs at most 0.05 more often than the best one"
+        in lines["finite class"]
+    )
+    assert (
+        "3 attributes tell 8 types of rows apart; each promise holds with probability 99 %"
+        in ended.out
+    )
     assert "attributes chosen without looking at them" in ended.out
     assert "18,887" in ended.out
 
@@ -86,14 +99,23 @@ def test_sizes_that_nobody_counts_to_are_written_as_powers_of_ten(desk):
 
 
 def test_the_numbers_come_as_json(desk):
-    rows = json.loads(bounds(desk, "--attributes", "3", "--delta", "0.01", "--epsilon", "0.05", "--json").out)
+    rows = json.loads(
+        bounds(desk, "--attributes", "3", "--delta", "0.01", "--epsilon", "0.05", "--json").out
+    )
     assert rows == {
         "attributes": 3,
         "delta": 0.01,
         "epsilon": 0.05,
-        "rows": {"theorem": 5903, "corollary": 377_742, "finite_class": 8675, "least_for_error": 8675},
+        "rows": {
+            "theorem": 5903,
+            "corollary": 377_742,
+            "finite_class": 8675,
+            "least_for_error": 8675,
+        },
     }
-    epsilons = json.loads(bounds(desk, "--attributes", "3", "--delta", "0.01", "--rows", "1000", "--json").out)
+    epsilons = json.loads(
+        bounds(desk, "--attributes", "3", "--delta", "0.01", "--rows", "1000", "--json").out
+    )
     assert epsilons["epsilon"] == {
         "theorem": separation(1000, 3, 0.01),
         "corollary": corollary_error(1000, 3, 0.01),
@@ -105,18 +127,45 @@ def test_the_numbers_come_as_json(desk):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--attributes 3 --epsilon 0.1 --delta 0", "--delta must lie between 0 and 1, got 0.0; 0.05 promises"),
-        ("--attributes 3 --epsilon 0.1 --delta 1", "--delta must lie between 0 and 1, got 1.0; 0.05 promises"),
-        ("--attributes 3 --epsilon 0.1 --delta nan", "--delta must lie between 0 and 1, got nan; 0.05 promises"),
-        ("--attributes 3 --epsilon 0", "--epsilon must be above 0 and at most 1, got 0.0; 0.05 is five points"),
-        ("--attributes 3 --epsilon 1.5", "--epsilon must be above 0 and at most 1, got 1.5; 0.05 is five points"),
+        (
+            "--attributes 3 --epsilon 0.1 --delta 0",
+            "--delta must lie between 0 and 1, got 0.0; 0.05 promises",
+        ),
+        (
+            "--attributes 3 --epsilon 0.1 --delta 1",
+            "--delta must lie between 0 and 1, got 1.0; 0.05 promises",
+        ),
+        (
+            "--attributes 3 --epsilon 0.1 --delta nan",
+            "--delta must lie between 0 and 1, got nan; 0.05 promises",
+        ),
+        (
+            "--attributes 3 --epsilon 0",
+            "--epsilon must be above 0 and at most 1, got 0.0; 0.05 is five points",
+        ),
+        (
+            "--attributes 3 --epsilon 1.5",
+            "--epsilon must be above 0 and at most 1, got 1.5; 0.05 is five points",
+        ),
         ("--attributes 0 --epsilon 0.1", "--attributes must be between 1 and 60, got 0"),
         ("--attributes 61 --epsilon 0.1", "--attributes must be between 1 and 60, got 61"),
         ("--attributes 3 --rows 0", "--rows must be at least 1, got 0"),
-        ("--attributes 3", "bounds needs either --epsilon or --rows, got neither; add the one that you know"),
-        ("--attributes 3 --epsilon 0.1 --rows 5", "bounds needs either --epsilon or --rows, got both; leave one out"),
-        ("--epsilon 0.1", "bounds needs --attributes ELL with --epsilon or --rows, or --model FILE; got neither"),
-        ("--model m.json --rows 5", "--model brings its own attributes and rows, got --rows as well; leave one"),
+        (
+            "--attributes 3",
+            "bounds needs either --epsilon or --rows, got neither; add the one that you know",
+        ),
+        (
+            "--attributes 3 --epsilon 0.1 --rows 5",
+            "bounds needs either --epsilon or --rows, got both; leave one out",
+        ),
+        (
+            "--epsilon 0.1",
+            "bounds needs --attributes ELL with --epsilon or --rows, or --model FILE; got neither",
+        ),
+        (
+            "--model m.json --rows 5",
+            "--model brings its own attributes and rows, got --rows as well; leave one",
+        ),
     ],
 )
 def test_what_cannot_be_answered_is_refused_with_what_to_change(desk, arguments, message):
@@ -145,12 +194,16 @@ def test_a_model_is_told_of_in_sentences_and_by_term(desk):
     assert "the attributes were chosen on these same rows" in lines[1]
     assert lines[-2].startswith("  smoker: 190 of 200 rows positive, chance 0.8")
     assert lines[-2].endswith("the answer is certified for 100.0 % of them")
-    assert lines[-1].startswith("  age_above_median and not smoker: 24 of 40 rows positive, chance 0.3")
+    assert lines[-1].startswith(
+        "  age_above_median and not smoker: 24 of 40 rows positive, chance 0.3"
+    )
     assert lines[-1].endswith("the answer is certified for 0.0 % of them")
 
 
 def test_a_model_is_told_of_as_json(desk):
-    ended = with_model(desk, "--json", "--delta", "0.2", certificate={"chosen_on_the_same_rows": False})
+    ended = with_model(
+        desk, "--json", "--delta", "0.2", certificate={"chosen_on_the_same_rows": False}
+    )
     n, c = np.array([300, 40, 0, 200]), np.array([12, 24, 0, 190])
     certificate = certify(from_dense(n - c, c), delta=0.2, chosen_on_these_rows=False, formula=DNF)
     terms = certify_terms(DNF, certificate, delta=0.2, formed_on_these_rows=True)
@@ -158,7 +211,10 @@ def test_a_model_is_told_of_as_json(desk):
 
 
 def test_a_model_that_does_not_say_is_taken_to_have_chosen_on_its_rows(desk):
-    assert json.loads(with_model(desk, "--json", certificate={}).out)["chosen_on_the_same_rows"] is True
+    assert (
+        json.loads(with_model(desk, "--json", certificate={}).out)["chosen_on_the_same_rows"]
+        is True
+    )
 
 
 def test_a_model_without_terms_has_a_certificate_too(desk):
@@ -175,7 +231,9 @@ def test_the_threshold_of_a_model_is_that_of_its_certificate(desk):
 def test_weighted_rows_have_no_certificate(desk):
     ended = with_model(desk, weighted=True)
     assert ended.code == 3
-    assert "must have counts of plain rows, got weighted ones; learn without weights" in ended.message
+    assert (
+        "must have counts of plain rows, got weighted ones; learn without weights" in ended.message
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,7 +244,10 @@ def test_weighted_rows_have_no_certificate(desk):
         ({"counts": [{"type": [True], "n": 1, "c": 1}]}, "counts[0].type must list 2 truth values"),
         ({"counts": [{"type": [True, True], "n": 1, "c": 2}]}, "counts[0] must have c <= n"),
         ({"counts": [{"n": 1, "c": 2}]}, "counts[0].type must be a list, but it is not there"),
-        ({"terms": [[{"attribute": 2, "value": True}]]}, "terms[0][0].attribute must be below 2, got 2"),
+        (
+            {"terms": [[{"attribute": 2, "value": True}]]},
+            "terms[0][0].attribute must be below 2, got 2",
+        ),
         ({"certificate": 5}, "certificate must be an object, got 5"),
         ({"threshold": "half"}, "threshold must be a fraction such as '1/2', got 'half'"),
     ],
@@ -211,7 +272,9 @@ def test_a_file_that_is_not_json_is_bad_data(desk):
 
 
 def test_the_verb_needs_no_scipy_for_sample_sizes(desk):
-    ended = desk.apart("bounds", "--attributes", "3", "--epsilon", "0.05", PYTHONPROFILEIMPORTTIME="1")
+    ended = desk.apart(
+        "bounds", "--attributes", "3", "--epsilon", "0.05", PYTHONPROFILEIMPORTTIME="1"
+    )
     assert ended.code == 0
     assert "dnfscale.method.certificate" in ended.err
     assert "scipy" not in ended.err

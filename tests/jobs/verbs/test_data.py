@@ -25,7 +25,9 @@ def web():
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch, request):
-    """The folder of the cache, which does not exist yet; DNFSCALE_DATA is set for the test that asks for it only."""
+    """The folder of the cache, which does not exist yet; DNFSCALE_DATA is set for the test that
+    asks for it only.
+    """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     if "paper_data" not in request.fixturenames:
         monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
@@ -73,11 +75,16 @@ def test_the_list_as_json_has_the_same_facts_and_the_file(desk, cache):
         "attributes": 14,
         "target": "class",
         "positive": ["UP"],
-        "licence": "OpenML electricity (Harries; Gama), public; the paper's copy is under CC BY 4.0",
+        "licence": (
+            "OpenML electricity (Harries; Gama), public; the paper's copy is under CC BY 4.0"
+        ),
         "place": "not here",
         "file": None,
     }
-    assert (rows["paper:colon"]["place"], rows["paper:colon"]["file"]) == ("cache", str(cache / "colon.parquet"))
+    assert (rows["paper:colon"]["place"], rows["paper:colon"]["file"]) == (
+        "cache",
+        str(cache / "colon.parquet"),
+    )
 
 
 @pytest.mark.usefixtures("paper_data")
@@ -112,8 +119,13 @@ def test_what_cannot_be_fetched_ends_with_3_and_leaves_nothing(desk, web, cache,
     known(web.put("/tiny.zip", status(404)))
     ended = desk.here("data", "get", "tiny")
     assert (ended.code, ended.out) == (3, "")
-    assert ended.err.startswith("dnfscale: tiny: expected to download it, but none of its origins would do (")
-    assert f"{web.url}/tiny.zip: expected the file, but the server answered 404 (Not Found)" in ended.err
+    assert ended.err.startswith(
+        "dnfscale: tiny: expected to download it, but none of its origins would do ("
+    )
+    assert (
+        f"{web.url}/tiny.zip: expected the file, but the server answered 404 (Not Found)"
+        in ended.err
+    )
     assert left_in(cache) == []
 
 
@@ -142,7 +154,10 @@ def test_a_terminal_sees_a_bar_that_moves_ten_times_a_second():
         meter.bytes(done, 2_000_000)
     meter.end()
     half, whole_bar = "#" * 15 + "." * 15, "#" * 30
-    drawn = f"\r\x1b[K  colon  [{half}]  50%  1.0 MB of 2.0 MB\r\x1b[K  colon  [{whole_bar}] 100%  2.0 MB of 2.0 MB\n"
+    drawn = (
+        f"\r\x1b[K  colon  [{half}]  50%  1.0 MB of 2.0 MB\r\x1b[K  colon  [{whole_bar}] "
+        "100%  2.0 MB of 2.0 MB\n"
+    )
     assert stream.getvalue() == drawn
 
 
@@ -166,7 +181,10 @@ def test_elsewhere_there_is_a_line_every_five_seconds_and_at_the_end():
     meter.rows(1_234_567)
     meter.bytes(2_000_000, 2_000_000)
     meter.end()
-    assert stream.getvalue() == "  colon  1.5 MB\n  colon  1,234,567 rows\n  colon  100%  2.0 MB of 2.0 MB\n"
+    assert (
+        stream.getvalue()
+        == "  colon  1.5 MB\n  colon  1,234,567 rows\n  colon  100%  2.0 MB of 2.0 MB\n"
+    )
 
 
 # data convert
@@ -176,23 +194,36 @@ def test_a_csv_is_converted_and_its_columns_told(desk):
     (desk.path / "t.csv").write_text("a;b;s\n1;?;x\n2;3.5;y\n")
     ended = desk.here("data", "convert", "t.csv", "out", "--separator", ";", "--missing", "?")
     assert ended.code == 0
-    assert ended.out == "out: 2 rows, 3 columns, 1 file\n  a: int64\n  b: double, 1 missing\n  s: string\n"
-    assert pq.read_table(desk.path / "out").to_pydict() == {"a": [1, 2], "b": [None, 3.5], "s": ["x", "y"]}
+    assert (
+        ended.out
+        == "out: 2 rows, 3 columns, 1 file\n  a: int64\n  b: double, 1 missing\n  s: string\n"
+    )
+    assert pq.read_table(desk.path / "out").to_pydict() == {
+        "a": [1, 2],
+        "b": [None, 3.5],
+        "s": ["x", "y"],
+    }
     assert left_in(desk.path / "out") == ["part-00000.parquet"]
 
 
 def test_all_options_of_a_conversion_are_heard(desk):
     (desk.path / "t.csv.gz").write_bytes(gzip.compress("01\té\tNA\n02\tb\t-\n".encode("latin1")))
     ended = desk.here(
-        "data", "convert", "t.csv.gz", "out", "--separator", "tab", "--names", "code,s,x", "--text", "code",
-        "--missing", "-", "--missing", "NA", "--encoding", "latin1",
+        "data", "convert", "t.csv.gz", "out", "--separator", "tab", "--names", "code,s,x",
+        "--text", "code", "--missing", "-", "--missing", "NA", "--encoding", "latin1",
     )  # fmt: skip
     assert ended.code == 0, ended.err
-    assert pq.read_table(desk.path / "out").to_pydict() == {"code": ["01", "02"], "s": ["é", "b"], "x": [None, None]}
+    assert pq.read_table(desk.path / "out").to_pydict() == {
+        "code": ["01", "02"],
+        "s": ["é", "b"],
+        "x": [None, None],
+    }
 
 
 def test_a_wide_csv_is_told_of_in_short(desk):
-    (desk.path / "t.csv").write_text(",".join(f"c{i}" for i in range(100)) + "\n" + ",".join("1" * 100) + "\n")
+    (desk.path / "t.csv").write_text(
+        ",".join(f"c{i}" for i in range(100)) + "\n" + ",".join("1" * 100) + "\n"
+    )
     lines = desk.here("data", "convert", "t.csv", "out").out.splitlines()
     assert len(lines) == 42
     assert lines[-1] == "  ... and 60 more"
@@ -210,9 +241,19 @@ def test_what_was_converted_can_be_learned_from(desk):
 @pytest.mark.parametrize(
     ("text", "options", "code", "message"),
     [
-        ("a,b\n1,2\n3\n", (), 3, "t.csv: expected a table separated by ',', got CSV parse error: Row #3: Expected 2"),
+        (
+            "a,b\n1,2\n3\n",
+            (),
+            3,
+            "t.csv: expected a table separated by ',', got CSV parse error: Row #3: Expected 2",
+        ),
         ("a,b\n1,2\n", ("--separator", "||"), 2, "the separator must be one character, got '||'"),
-        ("a,b\n1,2\n", ("--separator", ";"), 3, "expected at least two columns separated by ';', got one, 'a,b'"),
+        (
+            "a,b\n1,2\n",
+            ("--separator", ";"),
+            3,
+            "expected at least two columns separated by ';', got one, 'a,b'",
+        ),
         ("a,b\n1,2\n", ("--text", "c"), 3, "expected a column 'c', got a, b"),
     ],
 )
@@ -237,14 +278,27 @@ def test_a_folder_that_is_not_empty_is_never_written_to(desk):
 
 
 def test_a_synthetic_dataset_is_written_with_what_was_planted(desk):
-    ended = desk.here("data", "make", "new", "--rows", "1000", "--columns", "3 float32, 2 category:3", "--noise", "0.2")
+    ended = desk.here(
+        "data",
+        "make",
+        "new",
+        "--rows",
+        "1000",
+        "--columns",
+        "3 float32, 2 category:3",
+        "--noise",
+        "0.2",
+    )
     assert ended.code == 0
     first, planted, noise = ended.out.splitlines()
     assert first == "new: 1,000 rows, 3 float32, 2 category:3, target y"
     assert noise == "then 20% of the labels were flipped"
     assert left_in(desk.path / "new") == ["_planted.json", "part-00000.parquet"]
     assert pq.read_metadata(desk.path / "new" / "part-00000.parquet").num_rows == 1000
-    assert f"planted: {json.loads((desk.path / 'new' / '_planted.json').read_text())['planted']}" == planted
+    assert (
+        f"planted: {json.loads((desk.path / 'new' / '_planted.json').read_text())['planted']}"
+        == planted
+    )
 
 
 @pytest.mark.parametrize(
@@ -264,6 +318,8 @@ def test_what_cannot_be_made_ends_with_2_and_leaves_nothing(desk, options, messa
     assert left_in(desk.path) == []
 
 
-@pytest.mark.parametrize("arguments", [(), ("get",), ("convert", "t.csv"), ("make", "new"), ("fly",)])
+@pytest.mark.parametrize(
+    "arguments", [(), ("get",), ("convert", "t.csv"), ("make", "new"), ("fly",)]
+)
 def test_a_command_that_is_not_whole_ends_with_2(desk, arguments):
     assert desk.here("data", *arguments).code == 2

@@ -1,4 +1,6 @@
-"""The verb explain, from outside: every row against a slow and obvious reading of the model file."""
+"""The verb explain, from outside: every row against a slow and obvious reading of the
+model file.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ HOSTILE = 'a "b"\n\x1b[31m<i>'
 
 
 def mixed_table(n_rows: int = 120, seed: int = 3) -> pa.Table:
-    """Numbers, colours and truth values, some of them missing, and a target that depends on them."""
+    """Numbers, colours and truth values, some of them missing, and a target that depends
+    on them.
+    """
     random = np.random.default_rng(seed)
     x = random.normal(size=n_rows).astype(np.float32)
     colour = random.choice(["red", "green", "blue"], n_rows)
@@ -81,7 +85,9 @@ def test_every_row_is_explained_as_the_model_file_says(learned):
         assert record["accepted"] == accepts(model, row)
         assert (record["n"], record["c"]) == counted.get(kind, (0, 0))
         for index, term in enumerate(model["terms"]):
-            failing = [literal for literal in term if kind[literal["attribute"]] != literal["value"]]
+            failing = [
+                literal for literal in term if kind[literal["attribute"]] != literal["value"]
+            ]
             assert (index in record["terms"]) == (not failing)
             clashes = [clash for clash in record["clashes"] if clash["term"] == index]
             assert [(clash["attribute"], clash["value"]) for clash in clashes] == [
@@ -91,7 +97,9 @@ def test_every_row_is_explained_as_the_model_file_says(learned):
         for change in record["flip"]["changes"]:
             assert after[change["attribute"]] != change["value"]
             after[change["attribute"]] = change["value"]
-        turned = any(all(after[lit["attribute"]] == lit["value"] for lit in term) for term in model["terms"])
+        turned = any(
+            all(after[lit["attribute"]] == lit["value"] for lit in term) for term in model["terms"]
+        )
         assert turned != record["accepted"]
         assert record["flip"]["type"] == after
 
@@ -101,8 +109,15 @@ def test_the_types_of_a_dataset_are_counted_however_it_is_laid_out(learned):
     expected = Counter(truth(model, row) for row in table.to_pylist())
     (learned.path / "parts").mkdir()
     for number in range(4):
-        pq.write_table(table.slice(30 * number, 30), learned.path / "parts" / f"{number}.parquet", row_group_size=7)
-    records = [explained(learned, model_file(learned), data) for data in ("t.parquet", "parts", "parts/*.parquet")]
+        pq.write_table(
+            table.slice(30 * number, 30),
+            learned.path / "parts" / f"{number}.parquet",
+            row_group_size=7,
+        )
+    records = [
+        explained(learned, model_file(learned), data)
+        for data in ("t.parquet", "parts", "parts/*.parquet")
+    ]
     for record in records:
         found = {tuple(kind["type"]): kind["rows"] for kind in record["types"]}
         assert found == expected
@@ -131,7 +146,10 @@ def test_the_target_need_not_be_there_and_other_columns_are_not_looked_at(learne
     expected = explained(learned, model_file(learned), "t.parquet")
     table = mixed_table().drop_columns("y").append_column("when", pa.array([[1]] * 120))
     learned.table(table, "new.parquet")
-    assert explained(learned, model_file(learned), "new.parquet") == {**expected, "data": "new.parquet"}
+    assert explained(learned, model_file(learned), "new.parquet") == {
+        **expected,
+        "data": "new.parquet",
+    }
 
 
 def test_types_that_were_not_learned_from_are_told(laid_desk):
@@ -139,7 +157,10 @@ def test_types_that_were_not_learned_from_are_told(laid_desk):
     model = laid_desk.model()
     assert {"x", "s"} <= {attribute["column"] for attribute in model["attributes"]}
     seen = {tuple(count["type"]) for count in model["counts"]}
-    rows = [{"x": None, "n": 1, "s": "purple", "b": None}, {"x": 5.0, "n": 1, "s": "red", "b": True}]
+    rows = [
+        {"x": None, "n": 1, "s": "purple", "b": None},
+        {"x": 5.0, "n": 1, "s": "red", "b": True},
+    ]
     laid_desk.table(pa.Table.from_pylist(rows), "odd.parquet")
     record = explained(laid_desk, laid_desk.folder() / "model.json", "odd.parquet")
     unseen = [row for row in rows if truth(model, row) not in seen]
@@ -155,7 +176,11 @@ def test_without_data_the_formula_and_its_lines_are_told(learned):
     assert record["rows"] == sum(count["n"] for count in model["counts"]) == 120
     assert len(record["terms"]) == len(model["terms"]) > 0
     for told, term in zip(record["terms"], model["terms"], strict=True):
-        inside = [c for c in model["counts"] if all(c["type"][lit["attribute"]] == lit["value"] for lit in term)]
+        inside = [
+            c
+            for c in model["counts"]
+            if all(c["type"][lit["attribute"]] == lit["value"] for lit in term)
+        ]
         assert (told["n"], told["c"]) == (sum(c["n"] for c in inside), sum(c["c"] for c in inside))
         assert told["low"] <= told["confidence"] <= told["high"]
         assert [(lit["attribute"], lit["value"]) for lit in told["literals"]] == [
@@ -164,11 +189,15 @@ def test_without_data_the_formula_and_its_lines_are_told(learned):
     whole = learned.result()["methods"]["ideal"]["model"]
     assert record["accuracy"] == pytest.approx(whole["training_accuracy"])
     lines = whole["formulas"][0]["lines"]
-    assert [(line["n"], line["c"]) for line in lines] == [(told["n"], told["c"]) for told in record["terms"]]
+    assert [(line["n"], line["c"]) for line in lines] == [
+        (told["n"], told["c"]) for told in record["terms"]
+    ]
     text = learned.here("explain", model_file(learned)).out
     assert f"{record['correct_rows']:,} ({100 * record['accuracy']:.1f} %)" in text
     for told in record["terms"]:
-        assert f"{told['n']:,} rows, {told['c']:,} positive ({100 * told['confidence']:.1f} %" in text
+        assert (
+            f"{told['n']:,} rows, {told['c']:,} positive ({100 * told['confidence']:.1f} %" in text
+        )
         assert " and ".join(literal["condition"] for literal in told["literals"]) in text
 
 
@@ -190,9 +219,14 @@ def test_the_text_of_a_dataset_shows_the_most_frequent_types(learned):
     ended = learned.here("explain", model_file(learned), "t.parquet", "--limit", "2")
     lines = ended.out.splitlines()
     assert lines[0] == f"t.parquet: 120 rows of {record['types_found']} types"
-    assert [line.split()[0] for line in lines[4:6]] == [str(kind["rows"]) for kind in record["types"][:2]]
+    assert [line.split()[0] for line in lines[4:6]] == [
+        str(kind["rows"]) for kind in record["types"][:2]
+    ]
     left = sum(kind["rows"] for kind in record["types"][2:])
-    assert lines[6] == f"and {record['types_found'] - 2} more types with {left} rows; raise --limit to see them"
+    assert (
+        lines[6]
+        == f"and {record['types_found'] - 2} more types with {left} rows; raise --limit to see them"
+    )
     assert len(explained(learned, model_file(learned), "t.parquet", "--limit", "2")["types"]) == 2
 
 
@@ -204,7 +238,10 @@ def test_a_named_dataset_is_explained(desk):
     assert {tuple(kind["type"]): kind["rows"] for kind in record["types"]} == {
         tuple(count["type"]): count["n"] for count in desk.model()["counts"]
     }
-    assert "diagnosis = malignant" in desk.here("explain", model_file(desk), "builtin:breast_cancer", "--row", "0").out
+    assert (
+        "diagnosis = malignant"
+        in desk.here("explain", model_file(desk), "builtin:breast_cancer", "--row", "0").out
+    )
 
 
 def test_hostile_names_come_out_escaped(desk):
@@ -226,10 +263,15 @@ def test_a_dataset_without_rows_has_no_types(learned):
     assert learned.here("explain", model_file(learned), "empty.parquet", "--row", "0").code == 2
 
 
-@pytest.mark.parametrize(("value", "written"), [(float("inf"), {"float": "inf"}), (float("-inf"), {"float": "-inf"})])
+@pytest.mark.parametrize(
+    ("value", "written"), [(float("inf"), {"float": "inf"}), (float("-inf"), {"float": "-inf"})]
+)
 def test_infinite_values_are_json_all_the_same(learned, value, written):
     learned.table({"x": [value], "colour": ["red"], "smoker": [True]}, "one.parquet")
-    assert explained(learned, model_file(learned), "one.parquet", "--row", "0")["values"]["x"] == written
+    assert (
+        explained(learned, model_file(learned), "one.parquet", "--row", "0")["values"]["x"]
+        == written
+    )
 
 
 @pytest.mark.parametrize(
@@ -237,12 +279,20 @@ def test_infinite_values_are_json_all_the_same(learned, value, written):
     [
         (["--row", "3"], 2, "--row needs the data"),
         (["t.parquet", "--row", "-1"], 2, "--row must be at least 0"),
-        (["t.parquet", "--row", "120"], 2, "--row must be below 120, the rows of t.parquet, got 120"),
+        (
+            ["t.parquet", "--row", "120"],
+            2,
+            "--row must be below 120, the rows of t.parquet, got 120",
+        ),
         (["t.parquet", "--limit", "0"], 2, "--limit must be at least 1, got 0"),
         (["none.parquet"], 3, "there is nothing at this path"),
         (["builtin:none"], 3, "expected the name of a dataset"),
         (["job.toml"], 3, "expected a Parquet file"),
-        (["short.parquet"], 3, "short.parquet: expected the columns that the model uses, but 'x' is not there"),
+        (
+            ["short.parquet"],
+            3,
+            "short.parquet: expected the columns that the model uses, but 'x' is not there",
+        ),
         (["words.parquet"], 3, "expected column 'x' to hold numbers as in the data"),
         (
             ["codes.parquet"],
@@ -268,7 +318,10 @@ def test_a_damaged_model_is_said_without_a_traceback(learned):
     file = learned.path / "model.json"
     for text, message in (
         (model_file(learned).read_text("utf-8")[:-50], "expected a model file in JSON"),
-        (json.dumps({**learned.model(), "terms": [[{"attribute": 99, "value": True}]]}), "terms[0][0].attribute"),
+        (
+            json.dumps({**learned.model(), "terms": [[{"attribute": 99, "value": True}]]}),
+            "terms[0][0].attribute",
+        ),
     ):
         file.write_text(text, encoding="utf-8")
         ended = learned.apart("explain", "model.json", "t.parquet")
@@ -281,7 +334,11 @@ def test_a_damaged_model_is_said_without_a_traceback(learned):
 def test_of_a_model_of_several_classes_one_formula_is_explained_by_its_label(learned):
     model = read_model(model_file(learned))
     swapped = replace(model, dnf=Dnf(model.dnf.terms[:1]))
-    models = [replace(model, positive=("low",)), replace(swapped, positive=("high",)), replace(model, positive=("no",))]
+    models = [
+        replace(model, positive=("low",)),
+        replace(swapped, positive=("high",)),
+        replace(model, positive=("no",)),
+    ]
     (learned.path / "classes.json").write_text(json.dumps(classes_record(models)), encoding="utf-8")
     assert explained(learned, "classes.json", "--label", "high")["formula"] == swapped.formula
     assert explained(learned, "classes.json", "t.parquet", "--label", "low")["rows"] == 120

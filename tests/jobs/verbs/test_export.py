@@ -1,4 +1,6 @@
-"""The verb export, from outside: a run's model in every language, on stdout and in files, and what is refused."""
+"""The verb export, from outside: a run's model in every language, on stdout and in files, and what
+is refused.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def test_the_select_runs_on_the_data_of_the_job(laid_desk, model):
     with duckdb.connect() as connection:
         rows = connection.sql(ended.out)
         assert rows.columns == ["x", "n", "s", "b", "y", "prediction", "probability"]
-        right = connection.execute(f"SELECT avg((prediction = y)::int) FROM ({ended.out})").fetchone()
+        right = connection.execute(
+            f"SELECT avg((prediction = y)::int) FROM ({ended.out})"
+        ).fetchone()
     result = laid_desk.result()["methods"]["ideal"]["model"]["training_accuracy"]
     assert right == (pytest.approx(result),)
 
@@ -85,13 +89,24 @@ def test_the_select_runs_on_the_data_of_the_job(laid_desk, model):
     ],
 )
 @pytest.mark.parametrize("labels", [2, 3])
-def test_sql_that_would_read_another_column_of_the_dataset_is_refused(desk, noise, column, drop, same, labels):
+def test_sql_that_would_read_another_column_of_the_dataset_is_refused(
+    desk, noise, column, drop, same, labels
+):
     random = np.random.default_rng(1)
     y = random.integers(0, labels, 200)
-    desk.table({"y": y, **{name: random.normal(size=200) for name in noise}, column: random.normal(size=200) + 9 * y})
+    desk.table(
+        {
+            "y": y,
+            **{name: random.normal(size=200) for name in noise},
+            column: random.normal(size=200) + 9 * y,
+        }
+    )
     data = {"drop": drop, "classes": "all" if labels > 2 else "two"}
     sized = {"baselines.formula_size": {"max_size": 3}}
-    assert desk.run(kind="study", data=data, folds={"outer": 2}, select={"max_ell": 1}, **sized).code == 0
+    assert (
+        desk.run(kind="study", data=data, folds={"outer": 2}, select={"max_ell": 1}, **sized).code
+        == 0
+    )
     label = ["--label", "0"] if labels > 2 else []
     for name in ("model.json", "model_formula_size.json"):
         file = desk.folder() / name
@@ -99,8 +114,18 @@ def test_sql_that_would_read_another_column_of_the_dataset_is_refused(desk, nois
         ended = desk.here("export", file, "--to", "sql", "--table", "t.parquet", *label)
         assert (ended.code, ended.out) == (3, "")
         assert f"DuckDB takes the columns {same} of the dataset for the same" in ended.message
-        assert f"may read another column as {column!r} than the one learned from; name one otherwise" in ended.message
-        for to in (["sql", "--dialect", "postgres"], ["python"], ["text"], ["latex"], ["pmml"], ["json"]):
+        assert (
+            f"may read another column as {column!r} than the one learned from; name one otherwise"
+            in ended.message
+        )
+        for to in (
+            ["sql", "--dialect", "postgres"],
+            ["python"],
+            ["text"],
+            ["latex"],
+            ["pmml"],
+            ["json"],
+        ):
             assert desk.here("export", file, "--to", *to, *label).code == 0
         file.write_text(json.dumps(_without_lookalikes(json.loads(file.read_text()))))
         assert desk.here("export", file, "--to", "sql", *label).code == 0
@@ -132,11 +157,14 @@ def test_a_file_is_written_whole_and_replaced_by_force_only(laid_desk, model):
     assert Path("out/f.txt").read_text(encoding="utf-8") == export_text(read_model(model)) + "\n"
     ended = laid_desk.here("export", model, "--to", "sql", "--output", "out/f.txt")
     assert ended.code == 2
-    assert (
-        ended.message == "dnfscale: out/f.txt is already there; choose another --output, or pass --force to replace it"
+    assert ended.message == (
+        "dnfscale: out/f.txt is already there; choose another --output, or pass --force to "
+        "replace it"
     )
     assert Path("out/f.txt").read_text(encoding="utf-8") == export_text(read_model(model)) + "\n"
-    assert laid_desk.here("export", model, "--to", "sql", "--output", "out/f.txt", "--force").code == 0
+    assert (
+        laid_desk.here("export", model, "--to", "sql", "--output", "out/f.txt", "--force").code == 0
+    )
     assert Path("out/f.txt").read_text(encoding="utf-8") == export_sql(read_model(model)) + "\n"
     assert set(tidy(laid_desk.path)) - before == {"out/f.txt"}
 
@@ -149,14 +177,23 @@ def test_a_file_that_cannot_be_written_is_refused(laid_desk, model):
 
 def test_a_model_of_several_classes_is_exported_by_label(desk):
     models = [
-        examples.formula(list(examples.hostile().model.tau.attributes), [[(0, True)]], positive=(c,)) for c in "ab"
+        examples.formula(
+            list(examples.hostile().model.tau.attributes), [[(0, True)]], positive=(c,)
+        )
+        for c in "ab"
     ]
     Path("m.json").write_text(classes_text(models), encoding="utf-8")
-    assert desk.here("export", "m.json", "--to", "text", "--label", "b").out == export_text(models[1]) + "\n"
+    assert (
+        desk.here("export", "m.json", "--to", "text", "--label", "b").out
+        == export_text(models[1]) + "\n"
+    )
     assert desk.here("export", "m.json", "--to", "json").out == classes_text(models) + "\n"
     ended = desk.here("export", "m.json", "--to", "text")
     assert ended.code == 3
-    assert "expected one of its labels, 'a', 'b', but no label was given; pass --label" in ended.message
+    assert (
+        "expected one of its labels, 'a', 'b', but no label was given; pass --label"
+        in ended.message
+    )
 
 
 @pytest.mark.parametrize(
@@ -165,10 +202,22 @@ def test_a_model_of_several_classes_is_exported_by_label(desk):
         (["--to", "sql", "--dialect", "oracle"], "invalid choice: 'oracle'"),
         (["--to", "cobol"], "invalid choice: 'cobol'"),
         ([], "the following arguments are required: --to"),
-        (["--to", "python", "--dialect", "duckdb"], "--dialect goes with --to sql, got --to python; leave it out"),
-        (["--to", "text", "--table", "t"], "--table goes with --to sql, got --to text; leave it out"),
-        (["--to", "json", "--probability"], "--probability goes with --to sql, got --to json; leave it out"),
-        (["--to", "sql", "--probability"], "a probability is a column of a whole SELECT; name a table too"),
+        (
+            ["--to", "python", "--dialect", "duckdb"],
+            "--dialect goes with --to sql, got --to python; leave it out",
+        ),
+        (
+            ["--to", "text", "--table", "t"],
+            "--table goes with --to sql, got --to text; leave it out",
+        ),
+        (
+            ["--to", "json", "--probability"],
+            "--probability goes with --to sql, got --to json; leave it out",
+        ),
+        (
+            ["--to", "sql", "--probability"],
+            "a probability is a column of a whole SELECT; name a table too",
+        ),
         (["--to", "sql", "--table", ""], "--table must be a string that is not empty"),
         (["--to", "sql", "--table", "a..b"], "a table must be a name such as customers"),
         (["--to", "sql", "--force"], "--force replaces the file of --output, but there is none"),
@@ -180,7 +229,9 @@ def test_bad_usage_ends_with_2(laid_desk, model, arguments, message):
     assert message in ended.message
 
 
-@pytest.mark.parametrize("content", [None, "", "{", "[]", '{"schema": "dnfscale.model/9"}', '{"schema": "x"}'])
+@pytest.mark.parametrize(
+    "content", [None, "", "{", "[]", '{"schema": "dnfscale.model/9"}', '{"schema": "x"}']
+)
 def test_a_bad_model_ends_with_3_in_one_line(desk, content):
     if content is not None:
         Path("m.json").write_text(content)
@@ -192,7 +243,9 @@ def test_a_bad_model_ends_with_3_in_one_line(desk, content):
 
 
 def test_what_the_language_cannot_say_ends_with_3(desk):
-    Path("m.json").write_text(model_text(examples.single(Equals("a", "c", "x\0y"))), encoding="utf-8")
+    Path("m.json").write_text(
+        model_text(examples.single(Equals("a", "c", "x\0y"))), encoding="utf-8"
+    )
     assert desk.here("export", "m.json", "--to", "sql").code == 0
     for arguments, message in (
         (["sql", "--dialect", "postgres"], "PostgreSQL has no texts with the character NUL"),
@@ -208,7 +261,9 @@ def test_a_terminal_that_cannot_show_a_name_gets_an_error_and_no_other_name(desk
     ended = desk.apart("export", "m.json", "--to", "sql", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (ended.code, ended.out) == (2, "")
     assert "stdout takes ascii only, which has no '\\xf6'; use --output" in ended.message
-    ended = desk.apart("export", "m.json", "--to", "sql", "--output", "f.sql", PYTHONIOENCODING="ascii")
+    ended = desk.apart(
+        "export", "m.json", "--to", "sql", "--output", "f.sql", PYTHONIOENCODING="ascii"
+    )
     assert ended.code == 0
     assert '"größe" > 1' in Path("f.sql").read_text(encoding="utf-8")
 
@@ -235,6 +290,11 @@ def test_export_starts_neither_dask_nor_scikit_learn():
         "print([name for name in ('dask', 'sklearn', 'duckdb', 'xgboost') if name in sys.modules])"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", script], env=surroundings(), capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", script],
+        env=surroundings(),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert ended.stdout == "[]\n"

@@ -12,8 +12,29 @@ import pytest
 from dnfscale.spec.job import read_spec
 from tests.jobs.running import small_table
 
-BRIEFLY = ("--set", "cluster.kind=serial", "--set", "select.validation_splits=1", "--set", "select.max_ell=3")
-HOSTILE = ["a b", 'c"d', "[e]", "f\ng", "größe", "年齢", " h ", "and", "true", "i.j", "k#l", "'m'", "n\\o"]
+BRIEFLY = (
+    "--set",
+    "cluster.kind=serial",
+    "--set",
+    "select.validation_splits=1",
+    "--set",
+    "select.max_ell=3",
+)
+HOSTILE = [
+    "a b",
+    'c"d',
+    "[e]",
+    "f\ng",
+    "größe",
+    "年齢",
+    " h ",
+    "and",
+    "true",
+    "i.j",
+    "k#l",
+    "'m'",
+    "n\\o",
+]
 
 
 def test_the_starter_spec_of_a_fresh_file_runs(laid_desk):
@@ -21,7 +42,12 @@ def test_the_starter_spec_of_a_fresh_file_runs(laid_desk):
     assert ended.code == 0
     assert ended.out.startswith("t.toml: written")
     spec = read_spec(laid_desk.path / "t.toml")
-    assert (spec.kind, spec.values["data.path"], spec.values["data.positive"], spec.values["data.drop"]) == (
+    assert (
+        spec.kind,
+        spec.values["data.path"],
+        spec.values["data.positive"],
+        spec.values["data.drop"],
+    ) == (
         "study",
         "t.parquet",
         (True,),
@@ -50,7 +76,9 @@ def test_no_spec_is_written_that_would_not_be_read(desk):
         assert desk.here("validate", "t.toml").code == 0
 
 
-@pytest.mark.parametrize("labels", [HOSTILE[:2], ["x\n[select]\nmax_ell = 99", "# y"], ["", " "], ["年", "月"]])
+@pytest.mark.parametrize(
+    "labels", [HOSTILE[:2], ["x\n[select]\nmax_ell = 99", "# y"], ["", " "], ["年", "月"]]
+)
 def test_labels_of_any_spelling_stay_inside_their_line(desk, labels):
     desk.table({**small_table(), "y": [labels[int(value)] for value in small_table()["y"]]})
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
@@ -61,7 +89,12 @@ def test_labels_of_any_spelling_stay_inside_their_line(desk, labels):
 
 @pytest.mark.parametrize(
     ("labels", "positive"),
-    [([0, 1], (1,)), ([-1.5, 2.5], (2.5,)), ([False, True], (True,)), ([2**60, 2**60 + 1], (2**60 + 1,))],
+    [
+        ([0, 1], (1,)),
+        ([-1.5, 2.5], (2.5,)),
+        ([False, True], (True,)),
+        ([2**60, 2**60 + 1], (2**60 + 1,)),
+    ],
 )
 def test_the_larger_label_is_taken_as_positive_in_its_own_type(desk, labels, positive):
     desk.table({**small_table(), "y": [labels[int(value)] for value in small_table()["y"]]})
@@ -92,7 +125,10 @@ def test_columns_without_any_value_are_dropped_so_that_rows_are_left(desk):
 
 def test_a_spec_written_elsewhere_still_finds_its_data(laid_desk):
     (laid_desk.path / "specs").mkdir()
-    assert laid_desk.here("init", "t.parquet", "--target", "y", "--output", "specs/mine.toml").code == 0
+    assert (
+        laid_desk.here("init", "t.parquet", "--target", "y", "--output", "specs/mine.toml").code
+        == 0
+    )
     assert laid_desk.here("validate", "specs/mine.toml").code == 0
 
 
@@ -117,7 +153,10 @@ def test_an_existing_spec_is_not_overwritten_unless_forced(laid_desk):
 def test_a_target_that_is_no_column_is_told_with_the_columns(laid_desk):
     ended = laid_desk.here("init", "t.parquet", "--target", "z")
     assert ended.code == 2
-    assert "--target must name a column of t.parquet, got 'z'; it has 'x', 'n', 's', 'b', 'y'" in ended.message
+    assert (
+        "--target must name a column of t.parquet, got 'z'; it has 'x', 'n', 's', 'b', 'y'"
+        in ended.message
+    )
 
 
 def test_a_target_of_many_values_is_refused(laid_desk):

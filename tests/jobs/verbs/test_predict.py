@@ -35,7 +35,11 @@ def fresh(n_rows: int = 90) -> pa.Table:
     random = np.random.default_rng(12)
     x = pa.array(table["x"].to_numpy(), mask=random.random(n_rows) < 0.2)
     words = pa.array([word if i % 5 else "mauve" for i, word in enumerate(table["s"].to_pylist())])
-    return table.set_column(0, "x", x).set_column(2, "s", words).append_column("more", pa.nulls(n_rows))
+    return (
+        table.set_column(0, "x", x)
+        .set_column(2, "s", words)
+        .append_column("more", pa.nulls(n_rows))
+    )
 
 
 def answers(desk: Desk, name: str = "out") -> pd.DataFrame:
@@ -78,7 +82,10 @@ def test_the_estimator_says_the_same(desk):
     desk.table(fresh(), "new.parquet")
     assert desk.here("predict", "m.json", "new.parquet", "--output", "out").code == 0
     assert answers(desk)["prediction"].tolist() == model.predict(desk.path / "new.parquet").tolist()
-    assert answers(desk)["probability"].tolist() == model.predict_proba(desk.path / "new.parquet")[:, 1].tolist()
+    assert (
+        answers(desk)["probability"].tolist()
+        == model.predict_proba(desk.path / "new.parquet")[:, 1].tolist()
+    )
 
 
 def test_files_and_row_groups_change_nothing(desk):
@@ -104,7 +111,9 @@ def test_processes_write_what_one_does(desk):
     names = tidy(desk.path / "alone")
     assert names == tidy(desk.path / "together")
     for name in names:
-        assert (desk.path / "alone" / name).read_bytes() == (desk.path / "together" / name).read_bytes()
+        assert (desk.path / "alone" / name).read_bytes() == (
+            desk.path / "together" / name
+        ).read_bytes()
 
 
 def test_the_summary_is_json_if_that_is_wanted(desk):
@@ -116,7 +125,13 @@ def test_the_summary_is_json_if_that_is_wanted(desk):
     yes = sum(accepts(model, row) for row in table.to_pylist())
     assert record["rows"] == 90
     assert record["answers"] == {"False": 90 - yes, "True": yes}
-    assert set(record) == {"rows", "answers", "rows_with_missing_values", "rows_of_unseen_types", "elapsed_s"}
+    assert set(record) == {
+        "rows",
+        "answers",
+        "rows_with_missing_values",
+        "rows_of_unseen_types",
+        "elapsed_s",
+    }
 
 
 def test_several_classes_are_answered_by_the_most_probable(desk):
@@ -124,7 +139,9 @@ def test_several_classes_are_answered_by_the_most_probable(desk):
     whole = {"data": {"path": "t.parquet", "target": "s", "classes": "all"}}
     assert desk.here("run", desk.spec(file="train/job.toml", **whole)).code == 0
     model = IdealClassifier().fit(desk.path / "train" / "t.parquet", "s")
-    ended = desk.here("predict", desk.folder() / "model.json", "train/t.parquet", "--output", "out", "--json")
+    ended = desk.here(
+        "predict", desk.folder() / "model.json", "train/t.parquet", "--output", "out", "--json"
+    )
     assert ended.code == 0, ended.err
     found = answers(desk)
     assert found["prediction"].tolist() == model.predict(desk.path / "train" / "t.parquet").tolist()
@@ -163,7 +180,12 @@ def test_what_is_there_is_replaced_only_by_force(desk):
     (desk.path / "out" / "old").write_text("old")
     again = ("predict", "m.json", "new.parquet", "--output", "out")
     refused(desk.here(*again), 2, "out is already there", "--force")
-    refused(desk.here(*again, "--force"), 2, "nothing but an earlier prediction for --force to replace", "'old'")
+    refused(
+        desk.here(*again, "--force"),
+        2,
+        "nothing but an earlier prediction for --force to replace",
+        "'old'",
+    )
     assert tidy(desk.path / "out") == ["old"]
     (desk.path / "out" / "old").unlink()
     assert desk.here(*again, "--force").code == 0
@@ -181,7 +203,11 @@ def test_force_does_not_remove_the_data_or_the_model(desk, output):
         (desk.path / "new").mkdir()
         os.replace(desk.path / "m.json", desk.path / "new" / "m.json")
         before = tidy(desk.path)
-    refused(desk.here("predict", *given, "--output", output, "--force"), 2, "--output must be a folder of its own")
+    refused(
+        desk.here("predict", *given, "--output", output, "--force"),
+        2,
+        "--output must be a folder of its own",
+    )
     assert tidy(desk.path) == before
 
 
@@ -196,10 +222,18 @@ def test_missing_values_that_were_an_error_are_one_again(desk):
 def test_columns_that_are_absent_or_of_another_type_are_refused(desk):
     learned(desk)
     desk.table(fresh().drop_columns("s"), "absent.parquet")
-    refused(desk.here("predict", "m.json", "absent.parquet", "--output", "out"), 3, "'s' is not there", "'x'")
+    refused(
+        desk.here("predict", "m.json", "absent.parquet", "--output", "out"),
+        3,
+        "'s' is not there",
+        "'x'",
+    )
     for name, column in {"x": ["1"] * 90, "s": [1] * 90}.items():
         table = fresh()
-        desk.table(table.set_column(table.column_names.index(name), name, pa.array(column)), "wrong.parquet")
+        desk.table(
+            table.set_column(table.column_names.index(name), name, pa.array(column)),
+            "wrong.parquet",
+        )
         ended = desk.here("predict", "m.json", "wrong.parquet", "--output", "out")
         refused(ended, 3, f"expected column {name!r} to hold")
     assert nothing_left(desk)
@@ -228,7 +262,11 @@ def test_a_truncated_file_is_refused_before_anything_is_written(desk):
     learned(desk)
     file = desk.table(fresh(), "data/0.parquet")
     file.write_bytes(file.read_bytes()[:-20])
-    refused(desk.here("predict", "m.json", "data", "--output", "out"), 3, "0.parquet: expected a Parquet file")
+    refused(
+        desk.here("predict", "m.json", "data", "--output", "out"),
+        3,
+        "0.parquet: expected a Parquet file",
+    )
     assert nothing_left(desk)
 
 
@@ -263,20 +301,34 @@ def test_a_model_of_classes_whose_labels_do_not_go_together_is_refused(desk):
     text = json.dumps({"schema": "dnfscale.classes/1", "target": "y", "classes": entries})
     (desk.path / "m.json").write_text(text)
     desk.table(fresh(), "new.parquet")
-    refused(desk.here("predict", "m.json", "new.parquet", "--output", "out"), 3, "labels of one kind")
+    refused(
+        desk.here("predict", "m.json", "new.parquet", "--output", "out"), 3, "labels of one kind"
+    )
 
 
 def test_what_cannot_be_done_is_refused(desk):
     learned(desk)
     desk.table(fresh(), "new.parquet")
     (desk.path / "file").write_text("")
-    refused(desk.here("predict", "none.json", "new.parquet", "--output", "out"), 3, "none.json: expected a model file")
-    refused(desk.here("predict", "m.json", "none.parquet", "--output", "out"), 3, "nothing at this path")
-    refused(desk.here("predict", "m.json", "new.parquet", "--output", "file/out"), 2, "can be written")
+    refused(
+        desk.here("predict", "none.json", "new.parquet", "--output", "out"),
+        3,
+        "none.json: expected a model file",
+    )
+    refused(
+        desk.here("predict", "m.json", "none.parquet", "--output", "out"), 3, "nothing at this path"
+    )
+    refused(
+        desk.here("predict", "m.json", "new.parquet", "--output", "file/out"), 2, "can be written"
+    )
     for workers in ("0", "-3"):
-        ended = desk.here("predict", "m.json", "new.parquet", "--output", "out", "--workers", workers)
+        ended = desk.here(
+            "predict", "m.json", "new.parquet", "--output", "out", "--workers", workers
+        )
         refused(ended, 2, f"--workers must be at least 1, got {workers}")
-    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out", "--scheduler", "nowhere")
+    ended = desk.here(
+        "predict", "m.json", "new.parquet", "--output", "out", "--scheduler", "nowhere"
+    )
     refused(ended, 4, "expected the address of a Dask scheduler")
     assert desk.here("predict", "m.json", "new.parquet").code == 2
     assert nothing_left(desk)

@@ -1,4 +1,6 @@
-"""Cheapest covers: of all that cover every row none is cheaper, and of as cheap ones the first is taken."""
+"""Cheapest covers: of all that cover every row none is cheaper, and of as cheap ones the first is
+taken.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ def loose_problems(draw: st.DrawFn, *, max_rows: int, max_columns: int) -> Probl
     """Columns of two to four rows: reductions alone seldom solve these."""
     n_rows = draw(st.integers(4, max_rows))
     some_rows = st.sets(st.integers(0, n_rows - 1), min_size=2, max_size=4)
-    covers = [sum(1 << row for row in rows) for rows in draw(st.lists(some_rows, min_size=4, max_size=max_columns))]
+    covers = [
+        sum(1 << row for row in rows)
+        for rows in draw(st.lists(some_rows, min_size=4, max_size=max_columns))
+    ]
     costs = draw(st.lists(st.integers(20, 23), min_size=len(covers), max_size=len(covers)))
     return covers, sorted(costs)
 
@@ -49,11 +54,20 @@ def cost_of(chosen: list[int], costs: list[int]) -> int:
 def first_cheapest(covers: list[int], costs: list[int]) -> list[int]:
     """The judge: look at every set of columns."""
     everything = range(len(covers))
-    sets = itertools.chain.from_iterable(itertools.combinations(everything, n) for n in range(len(covers) + 1))
+    sets = itertools.chain.from_iterable(
+        itertools.combinations(everything, n) for n in range(len(covers) + 1)
+    )
     return list(
         min(
-            (chosen for chosen in sets if union([covers[column] for column in chosen]) == union(covers)),
-            key=lambda chosen: (cost_of(chosen, costs), [column not in chosen for column in everything]),
+            (
+                chosen
+                for chosen in sets
+                if union([covers[column] for column in chosen]) == union(covers)
+            ),
+            key=lambda chosen: (
+                cost_of(chosen, costs),
+                [column not in chosen for column in everything],
+            ),
         )
     )
 
@@ -62,7 +76,9 @@ def least_cost(covers: list[int], costs: list[int]) -> int:
     """The judge: an integer program."""
     rows = [row for row in range(union(covers).bit_length()) if union(covers) >> row & 1]
     table = np.array([[cover >> row & 1 for cover in covers] for row in rows])
-    answer = milp(costs, integrality=1, bounds=Bounds(0, 1), constraints=LinearConstraint(table, lb=1))
+    answer = milp(
+        costs, integrality=1, bounds=Bounds(0, 1), constraints=LinearConstraint(table, lb=1)
+    )
     assert answer.status == 0
     return round(answer.fun)
 
@@ -87,7 +103,9 @@ def test_larger_problems_are_covered_as_cheaply_as_by_an_integer_program(problem
 
 
 def ring(n_rows: int) -> Problem:
-    """Each column covers a row and the next: nothing can be reduced, and every second column will do."""
+    """Each column covers a row and the next: nothing can be reduced, and every second column will
+    do.
+    """
     return [1 << row | 1 << (row + 1) % n_rows for row in range(n_rows)], [5] * n_rows
 
 
@@ -119,7 +137,9 @@ def test_a_problem_with_too_much_to_choose_is_declined():
 def test_a_search_that_needs_too_many_nodes_is_given_up(monkeypatch):
     # Every two of eight columns share a row: seven must be taken, and any seven will do.
     pairs = list(itertools.combinations(range(8), 2))
-    covers = [sum(1 << row for row, pair in enumerate(pairs) if column in pair) for column in range(8)]
+    covers = [
+        sum(1 << row for row, pair in enumerate(pairs) if column in pair) for column in range(8)
+    ]
     assert cheapest_cover(covers, [1] * 8) == list(range(7))
     monkeypatch.setattr(covering, "_MOST_NODES", 0)
     assert cheapest_cover(covers, [1] * 8) is None

@@ -13,7 +13,9 @@ REQUIRED, FREE = 1, 2
 
 
 def cubes_of_an_array(required, allowed) -> list[tuple[int, int, int]]:
-    """The judge: literals, care and value of the largest cubes, with an axis of 0, 1 and * for every attribute."""
+    """The judge: literals, care and value of the largest cubes, with an axis of 0, 1 and * for
+    every attribute.
+    """
     ell = required.size.bit_length() - 1
     inside, useful = allowed.reshape((2,) * ell), required.reshape((2,) * ell)
     for axis in range(ell):
@@ -39,7 +41,9 @@ def assert_as_of_an_array(kinds) -> None:
     required, allowed = kinds == REQUIRED, kinds > 0
     cares, values = maximal_cubes(required, allowed)
     literals = [care.bit_count() for care in cares.tolist()]
-    assert list(zip(literals, cares.tolist(), values.tolist(), strict=True)) == cubes_of_an_array(required, allowed)
+    assert list(zip(literals, cares.tolist(), values.tolist(), strict=True)) == cubes_of_an_array(
+        required, allowed
+    )
 
 
 @st.composite
@@ -57,5 +61,7 @@ def test_the_largest_cubes_are_those_of_an_array_in_the_same_order(kinds):
 @pytest.mark.parametrize("shares", [(0.02, 0.0), (0.5, 0.0), (0.9, 0.0), (0.05, 0.9), (0.3, 0.3)])
 def test_the_largest_cubes_of_many_attributes_are_those_of_an_array_in_the_same_order(ell, shares):
     required, free = shares
-    kinds = np.random.default_rng(ell).choice([0, REQUIRED, FREE], 1 << ell, p=[1 - required - free, required, free])
+    kinds = np.random.default_rng(ell).choice(
+        [0, REQUIRED, FREE], 1 << ell, p=[1 - required - free, required, free]
+    )
     assert_as_of_an_array(kinds)

@@ -19,12 +19,17 @@ from dnfscale.method.minimize.minimal import Effort, Status, Truth, as_types, gr
 from tests.bench.type_tables import ELL, RANDOM, type_tables
 from tests.method.truths import assert_agrees, random_truth, truths
 
-REAL_TABLES = {table.name: table.truth for table in type_tables(ELL) if not table.name.startswith(RANDOM)}
+REAL_TABLES = {
+    table.name: table.truth for table in type_tables(ELL) if not table.name.startswith(RANDOM)
+}
 
 
 def all_cubes(ell: int) -> list[Term]:
     return [
-        Term(sum(1 << i for i, x in enumerate(cube) if x is not None), sum(1 << i for i, x in enumerate(cube) if x))
+        Term(
+            sum(1 << i for i, x in enumerate(cube) if x is not None),
+            sum(1 << i for i, x in enumerate(cube) if x),
+        )
         for cube in itertools.product([None, False, True], repeat=ell)
     ]
 
@@ -34,7 +39,9 @@ def accepted_by(term: Term, ell: int) -> frozenset[int]:
 
 
 def naive_primes(truth: Truth) -> set[Term]:
-    """The judge: all cubes inside required and free types, with a required one, that no larger such cube contains."""
+    """The judge: all cubes inside required and free types, with a required one, that no larger such
+    cube contains.
+    """
     allowed = {*truth.required, *truth.free}
     inside = {term: accepted_by(term, truth.ell) for term in all_cubes(truth.ell)}
     inside = {term: types for term, types in inside.items() if types <= allowed}
@@ -48,21 +55,30 @@ def naive_primes(truth: Truth) -> set[Term]:
 def prime_implicants(truth: Truth) -> list[Term]:
     """Return the largest cubes of required and free types that contain a required one."""
     required = np.isin(np.arange(1 << truth.ell), truth.required)
-    cares, values = maximal_cubes(required, required | np.isin(np.arange(1 << truth.ell), truth.free))
+    cares, values = maximal_cubes(
+        required, required | np.isin(np.arange(1 << truth.ell), truth.free)
+    )
     return [Term(care, value) for care, value in zip(cares.tolist(), values.tolist(), strict=True)]
 
 
 @functools.cache
 def cubes_as_masks(ell: int) -> list[tuple[int, int]]:
     """Return for each cube the types that it accepts, as a bit mask, and its literals."""
-    return [(sum(1 << t for t in accepted_by(term, ell)), term.care.bit_count()) for term in all_cubes(ell)]
+    return [
+        (sum(1 << t for t in accepted_by(term, ell)), term.care.bit_count())
+        for term in all_cubes(ell)
+    ]
 
 
 def least_cost(truth: Truth) -> tuple[int, int]:
-    """The judge: fewest literals, then fewest terms, over all sets of cubes, by what they accept together."""
+    """The judge: fewest literals, then fewest terms, over all sets of cubes, by what they accept
+    together.
+    """
     required = sum(1 << t for t in truth.required)
     allowed = required | sum(1 << t for t in truth.free)
-    usable = [(mask, literals) for mask, literals in cubes_as_masks(truth.ell) if not mask & ~allowed]
+    usable = [
+        (mask, literals) for mask, literals in cubes_as_masks(truth.ell) if not mask & ~allowed
+    ]
     best = {0: (0, 0)}
     for mask, literals in usable:
         for covered, (n_literals, n_terms) in list(best.items()):
@@ -73,11 +89,21 @@ def least_cost(truth: Truth) -> tuple[int, int]:
 
 
 def first_shortest(truth: Truth) -> Dnf:
-    """The judge: of all sets of primes, the shortest, and of these the one whose terms read first."""
+    """The judge: of all sets of primes, the shortest, and of these the one whose terms
+    read first.
+    """
     covers = {prime: accepted_by(prime, truth.ell) for prime in prime_implicants(truth)}
-    sets = itertools.chain.from_iterable(itertools.combinations(covers, n) for n in range(len(covers) + 1))
-    enough = (Dnf(terms) for terms in sets if set(truth.required) <= set().union(*(covers[term] for term in terms)))
-    return min(enough, key=lambda dnf: (cost(dnf), [(len(term.literals), term) for term in dnf.terms]))
+    sets = itertools.chain.from_iterable(
+        itertools.combinations(covers, n) for n in range(len(covers) + 1)
+    )
+    enough = (
+        Dnf(terms)
+        for terms in sets
+        if set(truth.required) <= set().union(*(covers[term] for term in terms))
+    )
+    return min(
+        enough, key=lambda dnf: (cost(dnf), [(len(term.literals), term) for term in dnf.terms])
+    )
 
 
 def cost_by_integer_program(truth: Truth) -> tuple[int, int]:
@@ -86,7 +112,13 @@ def cost_by_integer_program(truth: Truth) -> tuple[int, int]:
     covers = np.array([prime.accepts(types) for prime in primes]).T
     costs = [(len(types) + 1) * len(prime.literals) + 1 for prime in primes]
     constraints = LinearConstraint(covers.astype(np.float64), lb=1)
-    answer = milp(costs, integrality=1, bounds=Bounds(0, 1), constraints=constraints, options={"mip_rel_gap": 0.0})
+    answer = milp(
+        costs,
+        integrality=1,
+        bounds=Bounds(0, 1),
+        constraints=constraints,
+        options={"mip_rel_gap": 0.0},
+    )
     assert answer.status == 0
     return divmod(round(answer.fun), len(types) + 1)
 
@@ -101,7 +133,9 @@ def assert_irredundant(dnf: Dnf, truth: Truth) -> None:
         rest = Dnf(tuple(other for other in dnf.terms if other != term))
         assert not rest.accepts(np.array(truth.required)).all()
         for place, _ in term.literals:
-            wider = accepted_by(Term(term.care & ~(1 << place), term.value & ~(1 << place)), truth.ell)
+            wider = accepted_by(
+                Term(term.care & ~(1 << place), term.value & ~(1 << place)), truth.ell
+            )
             assert not wider <= {*truth.required, *truth.free}
 
 
@@ -147,7 +181,9 @@ def test_formulas_of_more_attributes_are_as_short_as_an_integer_program_makes_th
         assert cost(found.dnf) == cost_by_integer_program(truth)
 
 
-@pytest.mark.parametrize(("ell", "share"), [(7, 0.4), (8, 0.2), (9, 0.15), (10, 0.05), (10, 0.15), (12, 0.02)])
+@pytest.mark.parametrize(
+    ("ell", "share"), [(7, 0.4), (8, 0.2), (9, 0.15), (10, 0.05), (10, 0.15), (12, 0.02)]
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_formulas_of_few_types_are_as_short_as_an_integer_program_makes_them(ell, share, seed):
     truth = random_truth(ell, int(share * (1 << ell)), seed=seed)
@@ -155,7 +191,9 @@ def test_formulas_of_few_types_are_as_short_as_an_integer_program_makes_them(ell
 
 
 @pytest.mark.parametrize("name", REAL_TABLES)
-def test_real_tables_are_written_as_short_as_by_an_integer_program_and_without_one(name, monkeypatch):
+def test_real_tables_are_written_as_short_as_by_an_integer_program_and_without_one(
+    name, monkeypatch
+):
     monkeypatch.setattr(module, "_solve", None)
     truth = REAL_TABLES[name]
     found = minimize(truth)
@@ -167,9 +205,9 @@ def test_real_tables_are_written_as_short_as_by_an_integer_program_and_without_o
 def one_of_many_or_all_of_four(n_many: int) -> Truth:
     """Each of n_many required types has the first four attributes, and one more that no other has.
 
-    Free is whatever has the first four, or any of the others. So one term of four literals will do, and so will
-    n_many terms of one literal; nothing shorter does, for a cube of two required types that has not all of the first
-    four would accept a type with none of the others.
+    Free is whatever has the first four, or any of the others. So one term of four literals will do,
+    and so will n_many terms of one literal; nothing shorter does, for a cube of two required types
+    that has not all of the first four would accept a type with none of the others.
     """
     ell = 4 + n_many
     required = tuple(0b1111 | 1 << (4 + i) for i in range(n_many))
@@ -191,7 +229,9 @@ def test_prime_implicants_are_those_of_a_naive_enumeration(truth):
     found = prime_implicants(truth)
     assert set(found) == naive_primes(truth)
     assert len(set(found)) == len(found)
-    assert [term.care.bit_count() for term in found] == sorted(term.care.bit_count() for term in found)
+    assert [term.care.bit_count() for term in found] == sorted(
+        term.care.bit_count() for term in found
+    )
 
 
 @given(truths(max_ell=4, with_free=True))
@@ -300,7 +340,11 @@ def test_hard_searches_that_are_stopped_at_once_do_not_all_claim_to_be_finished(
         assert_agrees(found.dnf, truth)
         finished = minimize(truth, Effort(nodes=1000))
         assert finished.status is Status.PROVEN
-        assert found.dnf.n_literals - found.gap_literals <= finished.dnf.n_literals <= found.dnf.n_literals
+        assert (
+            found.dnf.n_literals - found.gap_literals
+            <= finished.dnf.n_literals
+            <= found.dnf.n_literals
+        )
     assert Status.BOUNDED in {found.status for found in stopped}
 
 

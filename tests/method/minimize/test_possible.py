@@ -8,14 +8,24 @@ from hypothesis import given, settings
 
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Kind, Measure, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+)
 from dnfscale.method.minimize.possible import are_possible, row_states
 from tests.method.models import vocabularies
 from tests.method.rows import Rows
 
 
 def possible(*attributes: Attribute) -> set[str]:
-    """Return the types that a row can have, each as the truth values of the attributes in their order."""
+    """Return the types that a row can have, each as the truth values of the attributes in their
+    order.
+    """
     tau = Vocabulary(attributes)
     codes = np.arange(1 << len(tau))
     found = codes[are_possible(codes, row_states(tau))].tolist()
@@ -26,7 +36,9 @@ def possible(*attributes: Attribute) -> set[str]:
 @settings(max_examples=40)
 def test_the_types_that_a_row_can_have_are_those_of_all_rows(tau):
     codes = np.arange(1 << len(tau))
-    assert set(codes[are_possible(codes, row_states(tau))].tolist()) == set(Rows(tau).types().tolist())
+    assert set(codes[are_possible(codes, row_states(tau))].tolist()) == set(
+        Rows(tau).types().tolist()
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,7 +51,10 @@ def test_the_types_that_a_row_can_have_are_those_of_all_rows(tau):
         ([Above("a", "x", 3), IsMissing("b", "x")], {"00", "10", "01"}),
         ([Equals("a", "c", "red"), Equals("b", "c", "blue")], {"00", "10", "01"}),
         ([Equals("a", "c", True), Equals("b", "c", False)], {"00", "10", "01"}),
-        ([Equals("a", "c", True), Equals("b", "c", False), IsMissing("m", "c")], {"100", "010", "001"}),
+        (
+            [Equals("a", "c", True), Equals("b", "c", False), IsMissing("m", "c")],
+            {"100", "010", "001"},
+        ),
         ([IsTrue("a", "c", "yes"), IsMissing("m", "c")], {"00", "10", "01"}),
     ],
 )

@@ -1,4 +1,6 @@
-"""The shortest formula as a person reads it: nothing of it can be left out, judged by all rows that can exist."""
+"""The shortest formula as a person reads it: nothing of it can be left out, judged by all rows that
+can exist.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,10 @@ BY_COLOUR = pa.table({"colour": COLOURS, "y": [colour in ("red", "blue") for col
 
 def test_of_a_column_that_equals_a_value_nothing_more_is_said():
     found = learned(BY_COLOUR, max_ell=4, tolerance=0.0).model
-    assert found.dnf.render(found.tau.names) in ("colour_blue or colour_red", "colour_red or colour_blue")
+    assert found.dnf.render(found.tau.names) in (
+        "colour_blue or colour_red",
+        "colour_red or colour_blue",
+    )
 
 
 def test_sympy_writes_the_formula_as_the_paper_does():

@@ -63,4 +63,6 @@ def test_a_formula_with_many_free_types_agrees_with_the_truth():
 def test_the_same_truth_is_always_written_the_same_way():
     truth = random_truth(5, 12, seed=3)
     assert simplify(truth) == simplify(truth)
-    assert np.array_equal(simplify(truth).dnf.accepts(np.arange(32)), as_types(truth).dnf.accepts(np.arange(32)))
+    assert np.array_equal(
+        simplify(truth).dnf.accepts(np.arange(32)), as_types(truth).dnf.accepts(np.arange(32))
+    )

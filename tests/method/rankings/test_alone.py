@@ -75,20 +75,27 @@ def test_scores_and_rankings_of_a_few_rows_equal_scikit_learns(score, rows):
     seed=st.integers(0, 10**6),
 )
 @settings(max_examples=30)
-def test_scores_and_rankings_of_many_rows_equal_scikit_learns(score, n_rows, shares, positive, seed):
+def test_scores_and_rankings_of_many_rows_equal_scikit_learns(
+    score, n_rows, shares, positive, seed
+):
     random = np.random.default_rng(seed)
     target = random.random(n_rows) < positive
     noise = random.random((n_rows, len(shares)))
     # Every other attribute leans towards the target.
     lean = np.where(np.arange(len(shares)) % 2, 0.3, 0.0)
-    assert_scores_and_rankings_agree(score, noise - lean * target[:, None] < np.array(shares), target)
+    assert_scores_and_rankings_agree(
+        score, noise - lean * target[:, None] < np.array(shares), target
+    )
 
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize(
-    ("n", "positive", "holds", "both"), [(435, 257, 75, 73), (435, 173, 26, 25), (4521, 1772, 4038, 1771)]
+    ("n", "positive", "holds", "both"),
+    [(435, 257, 75, 73), (435, 173, 26, 25), (4521, 1772, 4038, 1771)],
 )
-def test_scores_equal_scikit_learns_where_the_order_of_adding_shows_in_the_last_bit(score, n, positive, holds, both):
+def test_scores_equal_scikit_learns_where_the_order_of_adding_shows_in_the_last_bit(
+    score, n, positive, holds, both
+):
     target = np.arange(n) < positive
     attribute = (np.arange(n) < both) | (np.arange(n) >= n - (holds - both))
     assert_scores_and_rankings_agree(score, attribute[:, None], target)
@@ -103,7 +110,9 @@ def test_scores_of_one_class_equal_scikit_learns(score, target):
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("n_rows", [2, 3, 10])
-def test_scores_of_attributes_that_are_constant_or_the_target_itself_equal_scikit_learns(score, n_rows):
+def test_scores_of_attributes_that_are_constant_or_the_target_itself_equal_scikit_learns(
+    score, n_rows
+):
     target = np.arange(n_rows) % 2 == 0
     always, never = np.ones(n_rows, bool), np.zeros(n_rows, bool)
     holds = np.array([target, always, ~target, never, always, target]).T
@@ -119,10 +128,16 @@ def test_scores_of_no_rows_are_no_error(score):
 @pytest.mark.parametrize("score", SCORES)
 def test_all_folds_are_scored_at_once_as_each_alone(score):
     random = np.random.default_rng(0)
-    parts = [(random.random((n, 5)) < 0.4, random.random(n) < share) for n, share in ((50, 0.5), (7, 0.0), (90, 0.2))]
+    parts = [
+        (random.random((n, 5)) < 0.4, random.random(n) < share)
+        for n, share in ((50, 0.5), (7, 0.0), (90, 0.2))
+    ]
     alone = [tables_of(*part) for part in parts]
     together = Associations(
-        *(np.concatenate([getattr(t, name) for t in alone]) for name in ("n", "positive", "holds", "holds_positive"))
+        *(
+            np.concatenate([getattr(t, name) for t in alone])
+            for name in ("n", "positive", "holds", "holds_positive")
+        )
     )
     expected = np.concatenate([SCORES[score](tables) for tables in alone])
     assert np.array_equal(SCORES[score](together), expected, equal_nan=True)
@@ -184,7 +199,11 @@ def test_scores_and_rankings_of_the_papers_datasets_equal_scikit_learns(name):
     source, record = open_named(f"paper:{name}")
     frame = pq.read_table(source.path).to_pandas().drop(columns=list(record.drop)).dropna()
     columns = feature_columns(
-        source, target=record.target, drop=record.drop, categorical=record.categorical, boolean=record.boolean
+        source,
+        target=record.target,
+        drop=record.drop,
+        categorical=record.categorical,
+        boolean=record.boolean,
     )
     holds = []
     for column in columns:
@@ -196,7 +215,8 @@ def test_scores_and_rankings_of_the_papers_datasets_equal_scikit_learns(name):
         else:
             holds += [values.to_numpy() == value for value in sorted(values.unique())]
     target = frame[record.target].isin(record.positive).to_numpy()
-    # A tenth of Colon's six thousand attributes says as much as all of them, and scikit-learn is done sooner.
+    # A tenth of Colon's six thousand attributes says as much as all of them, and scikit-learn is
+    # done sooner.
     matrix = np.array(holds)[:: 10 if name == "colon" else 1].T
     for score in SCORES:
         assert_scores_and_rankings_agree(score, matrix, target)

@@ -34,7 +34,9 @@ def some_rows(seed: int, n_rows: int = 200, n_candidates: int = 9) -> tuple[Bool
     """Attributes that matter one by one, only together, and not at all."""
     random = np.random.default_rng(seed)
     holds = random.random((n_rows, n_candidates)) < random.uniform(0.2, 0.8, n_candidates)
-    target = (holds[:, 0] & holds[:, 3]) | (holds[:, 5] ^ holds[:, 1]) | (random.random(n_rows) < 0.1)
+    target = (
+        (holds[:, 0] & holds[:, 3]) | (holds[:, 5] ^ holds[:, 1]) | (random.random(n_rows) < 0.1)
+    )
     return holds, target
 
 
@@ -46,13 +48,20 @@ def candidates(
     *,
     few: bool = False,
 ) -> Candidates:
-    """Flags, some of them perhaps cuts of a column and height, counted as steps unless rows are said to be few."""
+    """Flags, some of them perhaps cuts of a column and height, counted as steps unless rows are
+    said to be few.
+    """
     alone = flags_alone(holds.T, target, weights)
     if cuts is None:
         return alone
     column, height = cuts
-    place = np.array([np.sum((column == column[cut]) & (height <= height[cut])) for cut in range(len(column))])
-    steps = [holds[:, column == number].sum(axis=1).astype(np.uint8) for number in range(column.max() + 1)]
+    place = np.array(
+        [np.sum((column == column[cut]) & (height <= height[cut])) for cut in range(len(column))]
+    )
+    steps = [
+        holds[:, column == number].sum(axis=1).astype(np.uint8)
+        for number in range(column.max() + 1)
+    ]
     flag = np.where((column < 0) | few, np.arange(len(column)), -1)
     return replace(alone, flag=flag, column=column, place=place, steps=steps, intervals=True)
 
@@ -80,7 +89,9 @@ def conditional_entropy(holds: Bools, target: Bools, chosen: list[int]) -> float
 
 
 def judged_left_out(holds: Bools, target: Bools, chosen: list[int]) -> float:
-    """Errors when each row is judged by the others of its type, a toss where there are none, a tie being true."""
+    """Errors when each row is judged by the others of its type, a toss where there are none, a tie
+    being true.
+    """
     errors = 0.0
     for labels in groups_of(holds, target, chosen):
         for label in labels:
@@ -94,7 +105,11 @@ def test_forward_takes_what_leaves_the_least_entropy(seed):
     holds, target = some_rows(seed)
     order = singles(forward(candidates(holds, target), 6))
     for place, chosen in enumerate(order):
-        left = {a: conditional_entropy(holds, target, [*order[:place], a]) for a in range(9) if a not in order[:place]}
+        left = {
+            a: conditional_entropy(holds, target, [*order[:place], a])
+            for a in range(9)
+            if a not in order[:place]
+        }
         assert left[chosen] == pytest.approx(min(left.values()))
 
 
@@ -188,13 +203,19 @@ def test_equal_and_opposite_candidates_are_told():
     assert first_of_equals(candidates(holds, x)).tolist() == [0, 1, 0, 0, 1, 5]
 
 
-def cut_rows(seed: int, n_rows: int = 300, n_cuts: int = 7) -> tuple[Bools, Bools, tuple[Ints, Ints]]:
-    """Three numbers cut at several places, shuffled among two flags; the target lies in a box, with some noise."""
+def cut_rows(
+    seed: int, n_rows: int = 300, n_cuts: int = 7
+) -> tuple[Bools, Bools, tuple[Ints, Ints]]:
+    """Three numbers cut at several places, shuffled among two flags; the target lies in a box, with
+    some noise.
+    """
     random = np.random.default_rng(seed)
     values = random.integers(0, 40, (n_rows, 3))
     column = np.array([*np.repeat(np.arange(3), n_cuts), -1, -1])
     height = np.array([*np.tile(np.linspace(4, 35, n_cuts).astype(int), 3), 0, 0])
-    holds = np.concatenate([values[:, column[:-2]] > height[:-2], random.random((n_rows, 2)) < 0.5], axis=1)
+    holds = np.concatenate(
+        [values[:, column[:-2]] > height[:-2], random.random((n_rows, 2)) < 0.5], axis=1
+    )
     inside = (np.abs(values[:, 0] - 20) < 9) & (values[:, 1] > 14)
     target = inside ^ (random.random(n_rows) < 0.1)
     order = random.permutation(len(column))
@@ -206,7 +227,9 @@ def held(holds: Bools, picks: list[Pick]) -> Bools:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_lies_between_two_cuts_is_taken_only_where_it_leaves_less_entropy_than_every_candidate(seed):
+def test_what_lies_between_two_cuts_is_taken_only_where_it_leaves_less_entropy_than_every_candidate(
+    seed,
+):
     holds, target, cuts = cut_rows(seed)
     column, height = cuts
     order = greedy(candidates(holds, target, None, cuts), 6)
@@ -230,18 +253,25 @@ def test_what_lies_between_two_cuts_is_taken_only_where_it_leaves_less_entropy_t
         assert found < alone
         # For one of its ends no other partner would leave less.
         partners = np.flatnonzero(column == column[low])
-        assert any(all(found <= left(holds[:, end] ^ holds[:, a]) + 1e-9 for a in partners if a != end) for end in pick)
+        assert any(
+            all(found <= left(holds[:, end] ^ holds[:, a]) + 1e-9 for a in partners if a != end)
+            for end in pick
+        )
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_with_intervals_exchange_leaves_no_more_errors_on_rows_left_out_than_what_it_starts_from(seed):
+def test_with_intervals_exchange_leaves_no_more_errors_on_rows_left_out_than_what_it_starts_from(
+    seed,
+):
     holds, target, cuts = cut_rows(seed)
     rows = candidates(holds, target, None, cuts)
     orders = [forward(rows, 4), greedy(rows, 4), exchange(rows, 4)]
     errors = [judged_left_out(held(holds, order), target, [0, 1, 2, 3]) for order in orders]
     assert errors[2] <= min(errors[:2])
     assert len(set(orders[2])) == 4
-    assert singles(orders[0]) == singles(forward(candidates(holds, target), 4)), "forward knows no intervals"
+    assert singles(orders[0]) == singles(forward(candidates(holds, target), 4)), (
+        "forward knows no intervals"
+    )
 
 
 def test_a_target_between_two_cuts_is_one_attribute():
@@ -279,7 +309,9 @@ def test_joint_counts_of_cuts_and_flags_are_those_of_every_row(weighted):
             own = types == t
             assert (joint.n[t], joint.c[t]) == (each[own].sum(), each[own & target].sum())
             assert joint.n_held[:, t].tolist() == (each[own] @ holds[own]).tolist()
-            assert joint.c_held[:, t].tolist() == (each[own & target] @ holds[own & target]).tolist()
+            assert (
+                joint.c_held[:, t].tolist() == (each[own & target] @ holds[own & target]).tolist()
+            )
         assert all(np.array_equal(rows.held((a,)), holds[:, a]) for a in range(holds.shape[1]))
 
 
@@ -292,7 +324,9 @@ def test_it_does_not_matter_how_cuts_are_counted(seed):
 
 
 @pytest.mark.parametrize("intervals", [False, True])
-@pytest.mark.parametrize("ranks", [("exchange",), ("exchange", "additive", "forward"), ("jmi", "forward", "exchange")])
+@pytest.mark.parametrize(
+    "ranks", [("exchange",), ("exchange", "additive", "forward"), ("jmi", "forward", "exchange")]
+)
 def test_rankings_made_together_are_those_made_one_by_one(ranks, intervals):
     holds, target, cuts = cut_rows(1)
     rows = replace(candidates(holds, target, None, cuts), intervals=intervals)
