@@ -18,6 +18,8 @@ from dnfscale.engine.dask.engine import ClusterEngine
 from dnfscale.engine.dask.local import start_local
 from dnfscale.learn.loading import LOADED
 from dnfscale.spec.cluster import ClusterSpec
+from tests.jobs.running import Desk, keeping_signals, small_table
+from tests.object_store import Store, serving
 
 settings.register_profile("here", deadline=None, max_examples=30)
 settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, print_blob=True)
@@ -68,3 +70,37 @@ def in_time() -> Callable[[int], AbstractContextManager[None]]:
             signal.signal(signal.SIGALRM, before)
 
     return limited
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Desk]:
+    """An empty folder, which is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    with keeping_signals():
+        yield Desk(tmp_path, capsys)
+
+
+@pytest.fixture
+def laid_desk(desk: Desk) -> Desk:
+    """A folder with a small table in t.parquet."""
+    desk.table(small_table())
+    return desk
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator[Store]:
+    """A real S3 server on loopback."""
+    pytest.importorskip(
+        "moto.server", reason="the S3 server of these tests, moto, is not installed"
+    )
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def store_keys(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that may use the store."""
+    for name, value in store.keys.environment.items():
+        monkeypatch.setenv(name, value)

@@ -14,8 +14,8 @@ from typing import Any
 from distributed.utils import silence_logging_cmgr
 
 from dnfscale.engine.dask.client import connected, workers_of
-from dnfscale.engine.dask.versions import check_versions
 from dnfscale.engine.steady_clock import steady_clock
+from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, SpecError
 from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.submit.record import JobRecord, job_beginning

@@ -18,8 +18,8 @@ from distributed import Client
 
 from dnfscale.engine.api import Notice
 from dnfscale.engine.clusters.address import Address
-from dnfscale.engine.dask.versions import differences
 from dnfscale.engine.launch import launch
+from dnfscale.engine.versions import differences
 from dnfscale.errors import ClusterError
 from dnfscale.spec.cluster import ClusterSpec
 from tests.deploy.processes import Processes, start_scheduler, start_worker

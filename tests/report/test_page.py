@@ -21,7 +21,7 @@ from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.data.models import parse_model
-from dnfscale.method import conditions as written
+from dnfscale.method import words as written
 from dnfscale.method.intervals import term_intervals
 from dnfscale.report.cards.curve import curve_of
 from dnfscale.report.cards.deciding import deciding_card

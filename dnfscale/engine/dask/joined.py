@@ -15,8 +15,8 @@ from distributed.utils import silence_logging_cmgr
 from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
 from dnfscale.engine.dask.client import connected, wait_for_workers
 from dnfscale.engine.dask.engine import ClusterEngine, take_down
-from dnfscale.engine.dask.versions import check_versions
 from dnfscale.engine.steady_clock import keep_scheduler_steady, let_scheduler_go, steady_clock
+from dnfscale.engine.versions import check_versions
 from dnfscale.spec.cluster import ClusterSpec
 
 

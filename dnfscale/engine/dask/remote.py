@@ -21,8 +21,8 @@ from dnfscale.engine.api import Notice, Tell, Watch, untold, unwatched
 from dnfscale.engine.dask.client import wait_for_workers
 from dnfscale.engine.dask.engine import ClusterEngine, take_down
 from dnfscale.engine.dask.settings import ELSEWHERE, pages
-from dnfscale.engine.dask.versions import check_versions
 from dnfscale.engine.steady_clock import keep_scheduler_steady, let_scheduler_go, steady_clock
+from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, DnfscaleError
 from dnfscale.spec.cluster import ClusterSpec
 

@@ -1,5 +1,7 @@
 """Compares the software of client, scheduler and workers, so that a difference is explained before
 it breaks a job.
+
+Clusters of other versions are asked by the name of this module, so it stays where it is.
 """
 
 from __future__ import annotations
