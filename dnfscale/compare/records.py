@@ -32,6 +32,7 @@ from dnfscale.learn.line import Learned, LearnedFold, fold_model
 from dnfscale.method.certificate import certificate_of, certified
 from dnfscale.method.ideal import confusion_of, ideal_accepts
 from dnfscale.method.intervals import term_supports
+from dnfscale.method.literals import n_literals
 from dnfscale.method.objective import Objective as Goal
 from dnfscale.results.confusion import Answers, Confusion
 from dnfscale.results.formula import Attribute, Formula, Line, Literal, Minimized, SweepStep
@@ -135,7 +136,7 @@ def ideal_method(learned: LearnedLabels, spec: LearnSpec) -> Method:
     return changed(
         Method.over(folds),
         ell_mean=sum(len(fold.tau) for fold in chosen) / len(chosen),
-        literals_mean=sum(fold.dnf.n_literals for fold in chosen) / len(chosen),
+        literals_mean=sum(n_literals(fold.lines) for fold in chosen) / len(chosen),
         objective=_objective(learned.targets, spec),
         model=_all_rows(learned, spec),
     )
@@ -371,6 +372,7 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
     """Return the formula of a fold and how it was chosen."""
     shrink = fold.sweep.chosen.shrink
     supports = term_supports(fold.dnf, fold.whole)
+    lines = fold.lines
     return Formula(
         search="attributes",
         ell=len(fold.tau),
@@ -385,8 +387,8 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
             )
             for term, (n, c) in zip(fold.dnf.terms, supports, strict=True)
         ),
-        terms=len(fold.dnf.terms),
-        literals=fold.dnf.n_literals,
+        terms=len(lines),
+        literals=n_literals(lines),
         minimized=Minimized(
             status=str(fold.minimized.status), gap_literals=fold.minimized.gap_literals
         ),

@@ -21,6 +21,10 @@ class Above:
     column: ColumnName
     value: int | float | Quantity | None
     """The cut; None where there was no row to take a median of, and the attribute is never true."""
+    whole: bool = False
+    """Whether the column has whole numbers only."""
+    least: int | None = None
+    """The least of these, if no row lacked one and it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,9 @@ class Between:
     """The cuts; both are None where there was no row to take a quantile of, and the attribute is
     never true.
     """
+    whole: bool = False
+    least: int | None = None
+    """As for Above."""
 
 
 @dataclass(frozen=True, slots=True)

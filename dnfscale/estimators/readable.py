@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from dnfscale.core.arrays import Ints
 from dnfscale.core.counts import to_dense
-from dnfscale.core.formula import Dnf
 from dnfscale.core.lookalikes import lookalikes
 from dnfscale.core.model import Model, relative_probabilities
 from dnfscale.core.parts import stored_column
@@ -30,6 +29,7 @@ from dnfscale.learn.table import Table
 from dnfscale.method import narrate
 from dnfscale.method.certificate import certified
 from dnfscale.method.explain import explain_types, to_record
+from dnfscale.method.words import formula_lines
 from dnfscale.spec.keys import keys_of
 from dnfscale.spec.registry import EXPORTS, Export
 
@@ -197,12 +197,7 @@ class Readable(TableClassifier):
 
 
 def _formula_html(model: Model) -> str:
-    terms = (
-        [Dnf((term,)).render(model.tau.names) for term in model.dnf.terms]
-        if model.tree is None
-        else []
-    )
-    shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, terms or [model.formula]))
+    shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, formula_lines(model))) or "false"
     head = f"{html.escape(model.target)} = {html.escape(', '.join(map(str, model.positive)))}"
     return f"<div><b>{head}</b> if<br>&nbsp;&nbsp;<code>{shown}</code></div>"
 

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Sequence
 
-from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
-from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Kind, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing
+from dnfscale.core.vocabulary import Attribute
 from dnfscale.method.spelling import Spelling, spell
-from dnfscale.method.words import Gap, Literal, Range, in_ranges, needs_note, range_of, zone_text
+from dnfscale.method.words import (
+    Condition,
+    Notation,
+    column_text,
+    condition_of,
+    conditions_alone,
+    model_lines,
+    needs_note,
+)
 from dnfscale.spec.registry import EXPORTS, Export
 
 _PER_LINE = 3
@@ -98,7 +103,7 @@ def export_latex(model: Model) -> str:
     ]
     if needs_note(model):
         lines.append(
-            r"& \text{(where a value is missing, $\le$ alone, $\ne$ and $\lnot$ hold; "
+            r"& \text{(where a value is missing, $\le$ alone, $\ne$, $\notin$ and $\lnot$ hold; "
             r"other comparisons do not)}"
         )
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
@@ -117,9 +122,10 @@ def escape(text: str) -> str:
 
 
 def _predicted(model: Model) -> str:
-    target = rf"\text{{{escape(model.target)}}}"
-    labels = ", ".join(_value(label) for label in model.positive)
-    return f"{target} = {labels}" if len(model.positive) == 1 else rf"{target} \in \{{{labels}\}}"
+    target, labels = _text(model.target), model.positive
+    if len(labels) == 1:
+        return f"{target} = {_NOTATION.value(labels[0])}"
+    return rf"{target} \in {_NOTATION.set_of(labels)}"
 
 
 def _lines(model: Model) -> list[str]:
@@ -135,8 +141,8 @@ def _lines(model: Model) -> list[str]:
     if any(not term.care for term in model.dnf.terms):
         return [r"\text{true}"]
     lines = []
-    for number, term in enumerate(model.dnf.terms):
-        conditions = latex_conditions(model.tau.attributes, term.literals)
+    for number, line in enumerate(model_lines(model)):
+        conditions = [_written(condition_of(each, _NOTATION)) for each in line.literals]
         for start in range(0, len(conditions), _PER_LINE):
             joined = r" \land ".join(conditions[start : start + _PER_LINE])
             if start:
@@ -146,57 +152,26 @@ def _lines(model: Model) -> list[str]:
     return lines
 
 
-def latex_conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
-    """Return literals that hold together in mathematics mode; the cuts of a column become one
-    interval.
-    """
-    return [
-        latex_condition(attributes[part[0]], part[1]) if isinstance(part, tuple) else _range(part)
-        for part in in_ranges(attributes, literals)
-    ]
-
-
 def latex_condition(attribute: Attribute, holds: bool) -> str:
     """Return an attribute, or its negation, in mathematics mode."""
-    column = _column(attribute.column)
-    if isinstance(attribute, IsMissing):
-        return rf"{column} \text{{ is {'' if holds else 'not '}missing}}"
-    if (left := range_of(attribute, holds)) is not None:
-        return _range(left)
-    if isinstance(attribute, Above | Between):
-        return rf"{column} > \text{{nothing}}" if holds else rf"{column} \le \text{{nothing}}"
-    if attribute.value is True:
-        return column if holds else rf"\lnot {column}"
-    return f"{column} {'=' if holds else chr(92) + 'ne'} {_value(attribute.value)}"
+    return r" \land ".join(map(_written, conditions_alone(attribute, holds, _NOTATION)))
 
 
-def _range(asked: Range | Gap) -> str:
-    if isinstance(asked, Gap):
-        return rf"\lnot ({_range(Range(asked.column, asked.low, asked.high))})"
-    column = _column(asked.column)
-    if asked.high is None:
-        assert asked.low is not None
-        return f"{column} > {_number(asked.low)}"
-    low = "" if asked.low is None else f"{_number(asked.low)} < "
-    return rf"{low}{column} \le {_number(asked.high)}"
+def _written(asked: Condition) -> str:
+    before, after = asked.around
+    low = f"{asked.low} < " if asked.low else ""
+    sign = _SIGNS.get(asked.sign, asked.sign)
+    rest = " ".join(part for part in (low + asked.name, sign, asked.value) if part)
+    return before.replace("not ", r"\lnot ") + rest + after
 
 
-def _column(column: ColumnName) -> str:
-    words = str(column) + zone_text(column.zone) if isinstance(column, Part) else column
-    return rf"\text{{{escape(words)}}}"
-
-
-def _value(value: Scalar) -> str:
-    if isinstance(value, bool):
-        return rf"\text{{{'true' if value else 'false'}}}"
-    return rf"\text{{{escape(value)}}}" if isinstance(value, str) else _number(value)
+def _text(text: str) -> str:
+    return rf"\text{{{escape(text)}}}"
 
 
 def _number(value: int | float | Quantity) -> str:
     if isinstance(value, Quantity):
-        return (
-            str(value) if value.measure.kind is Kind.DECIMAL else rf"\text{{{escape(str(value))}}}"
-        )
+        return str(value) if value.measure.kind is Kind.DECIMAL else _text(str(value))
     if isinstance(value, float) and math.isinf(value):
         return r"\infty" if value > 0 else r"-\infty"
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e16
@@ -215,6 +190,23 @@ def _escaped(c: str) -> str:
         base = {"i": r"\i", "j": r"\j"}.get(base, base) if accents[0] != "\u0327" else base
         return rf"\{_ACCENTS[accents[0]]}{{{base}}}"
     return f"[U+{ord(c):04X}]"
+
+
+_SIGNS = {
+    "≤": r"\le",
+    "≠": r"\ne",
+    "in": r"\in",
+    "not in": r"\notin",
+    "is missing": r"\text{ is missing}",
+    "is not missing": r"\text{ is not missing}",
+}
+_NOTATION = Notation(
+    column=lambda column: _text(column_text(column, str)),
+    text=lambda text: _text(text),
+    number=_number,
+    word=lambda word: _text(word),
+    braces=(r"\{", r"\}"),
+)
 
 
 EXPORTS.register(Export(name="latex", title="LaTeX", ending=".tex", write=export_latex))

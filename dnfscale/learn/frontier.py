@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf
+from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.engine.api import Engine
 from dnfscale.learn.count import COUNT_CHOSEN, Chosen, count_chosen
 from dnfscale.learn.line import LearnedTargets, form_classifier, plan_writing, write_formulas
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
 from dnfscale.method.ideal import correct_rows
+from dnfscale.method.literals import lines_of, n_literals
 from dnfscale.method.minimize.minimal import Effort
 from dnfscale.method.sweep import Step
 from dnfscale.spec.learn import LearnSpec
@@ -42,6 +44,7 @@ class Grown:
 class _Tested(NamedTuple):
     """A formula and the test rows of its fold."""
 
+    tau: Vocabulary
     dnf: Dnf
     test: TypeCounts
 
@@ -62,7 +65,8 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
     # The chosen formulas have been written already. The fold of all rows has no test part, so it is
     # left out.
     tested = {
-        (fold.fold, fold.sweep.chosen.ell): _Tested(fold.dnf, fold.test) for fold in target.folds
+        (fold.fold, fold.sweep.chosen.ell): _Tested(fold.tau, fold.dnf, fold.test)
+        for fold in target.folds
     }
     others = {
         (fold.fold, step.ell): step
@@ -94,16 +98,17 @@ def _carry_out(
     }
     written = write_formulas(classifiers, spec, engine, _EFFORT)
     return {
-        key: _Tested(written[key].dnf, classifier.counted.test)
+        key: _Tested(classifier.tau, written[key].dnf, classifier.counted.test)
         for key, classifier in classifiers.items()
     }
 
 
 def _grown(ell: int, tested: Sequence[_Tested]) -> Grown:
     n = max(1, len(tested))
+    written = [lines_of(each.tau, each.dnf) for each in tested]
     return Grown(
         ell,
         sum((each.accuracy for each in tested), start=Fraction()) / n,
-        Fraction(sum(each.dnf.n_literals for each in tested), n),
-        Fraction(sum(len(each.dnf.terms) for each in tested), n),
+        Fraction(sum(map(n_literals, written)), n),
+        Fraction(sum(map(len, written)), n),
     )

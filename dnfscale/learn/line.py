@@ -12,7 +12,7 @@ last scan there are only counts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TypeVar
@@ -38,8 +38,9 @@ from dnfscale.learn.rank import Rankings, plan_ranking, rank_attributes
 from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.freedom import Freedom, truth_of
+from dnfscale.method.literals import Line, lines_of
 from dnfscale.method.minimize.minimal import EFFORT, Effort, Minimized, Truth, as_types, minimize
-from dnfscale.method.minimize.possible import ColumnStates, row_states
+from dnfscale.method.minimize.possible import ColumnStates, axes_of, row_states
 from dnfscale.method.one_rule import best_single
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
@@ -83,6 +84,11 @@ class LearnedFold:
     @property
     def dnf(self) -> Dnf:
         return self.minimized.dnf
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The formula as people read it."""
+        return lines_of(self.tau, self.dnf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,13 +221,14 @@ class Classifier:
         """Return the types that a formula of this classifier must accept, and those that it is free
         to accept.
         """
-        return truth_of(
+        truth = truth_of(
             self.counted.whole,
             self.columns,
             shrink=self.shrink,
             threshold=self.threshold,
             freedom=freedom,
         )
+        return replace(truth, axes=axes_of(self.tau, self.columns))
 
 
 def form_classifier(

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from dnfscale.core.counts import TypeCounts
+from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, stored_column
 from dnfscale.method.deciding import deciding_literals
 from dnfscale.method.ideal import correct_rows
-from dnfscale.method.intervals import term_intervals, term_supports
+from dnfscale.method.intervals import term_intervals
+from dnfscale.method.literals import Line, Literal, n_candidates
 from dnfscale.method.minimize.possible import (
     ColumnStates,
     are_possible,
@@ -28,7 +30,7 @@ from dnfscale.method.minimize.possible import (
     seen_states,
     smallest_flip,
 )
-from dnfscale.method.words import Literal, condition
+from dnfscale.method.words import condition, model_lines, said_texts
 
 DELTA = 0.05
 """The chance that any interval of a model's terms misses."""
@@ -77,43 +79,44 @@ class Explanation:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class TermFacts:
-    """How the rows learned from bear out a term."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """How the rows learned from bear out a term or a line."""
 
-    literals: tuple[Literal, ...]
     n: int
-    """Rows that satisfy the term: its support."""
+    """Rows that satisfy it: its support."""
     c: int
     """Those of them with a true target."""
     n_alone: int
-    """Rows that satisfy this term and no other."""
+    """Rows that satisfy this one and no other."""
     low: float | None
     high: float | None
-    """An interval for the chance that a case which satisfies the term is positive; None for counts
-    of weights.
+    """An interval for the chance that a case which satisfies it is positive; None for counts of
+    weights.
     """
 
     @property
     def confidence(self) -> float | None:
-        """The share of the term's rows that are positive; None without rows."""
+        """The share of its rows that are positive; None without rows."""
         return self.c / self.n if self.n else None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """How the rows learned from bear out a formula; terms may share rows, so their supports may
+    """How the rows learned from bear out a formula; lines may share rows, so their supports may
     exceed n_accepted.
     """
 
     n_rows: int
     n_positive: int
     n_accepted: int
-    """Rows that some term covers."""
+    """Rows that some line covers."""
     n_shared: int
-    """Rows that several terms cover."""
+    """Rows that several lines cover."""
     n_correct: int
-    terms: tuple[TermFacts, ...]
+    terms: tuple[Evidence, ...]
+    lines: tuple[tuple[Line, Evidence], ...]
+    """As people read the formula."""
     n_possible: int
     """Types that a row can have, given the states in which each column was seen; a date is taken
     with its parts.
@@ -136,39 +139,41 @@ def explain_types(model: Model, codes: Iterable[int]) -> dict[int, Explanation]:
 
 
 def explain_model(model: Model) -> ModelFacts:
-    """Return how the rows learned from bear out the formula and each of its terms."""
+    """Return how the rows learned from bear out the formula and each of its terms and lines."""
     counts, columns = model.counts, seen_states(model.tau, model.counts)
-    n_terms = np.zeros(len(counts.codes), dtype=np.int64)
-    for term in model.dnf.terms:
-        n_terms += term.accepts(counts.codes)
-    accepted = n_terms > 0
-    supports = term_supports(model.dnf, counts)
-    intervals: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(supports)
-    if not model.weighted:
-        intervals = term_intervals(supports, delta=DELTA, candidates=3**counts.ell)
-    terms = tuple(
-        TermFacts(
-            term.literals,
-            n,
-            c,
-            int(counts.n[term.accepts(counts.codes) & (n_terms == 1)].sum()),
-            low,
-            high,
-        )
-        for term, (n, c), (low, high) in zip(model.dnf.terms, supports, intervals, strict=True)
-    )
+    accepted = model.dnf.accepts(counts.codes)
+    lines, terms = model_lines(model), [Dnf((term,)) for term in model.dnf.terms]
+    of_lines = [Dnf(tuple(model.dnf.terms[at] for at in line.terms)) for line in lines]
+    by_line = _evidence(of_lines, model, n_candidates(model.tau))
+    n_lines = sum((each.accepts(counts.codes) for each in of_lines), np.zeros(len(counts.codes)))
     seen = are_possible(counts.codes, columns) & (counts.n > 0)
     n_accepted = sum(int(model.dnf.accepts(codes).sum()) for codes in possible_types(columns))
     return ModelFacts(
         n_rows=counts.n_rows,
         n_positive=int(counts.c.sum()),
         n_accepted=int(counts.n[accepted].sum()),
-        n_shared=int(counts.n[n_terms > 1].sum()),
+        n_shared=int(counts.n[n_lines > 1].sum()),
         n_correct=correct_rows(accepted, counts),
-        terms=terms,
+        terms=_evidence(terms, model, 3**counts.ell),
+        lines=tuple(zip(lines, by_line, strict=True)),
         n_possible=n_possible(columns),
         n_unseen=n_possible(columns) - int(seen.sum()),
         n_unseen_accepted=n_accepted - int((seen & accepted).sum()),
+    )
+
+
+def _evidence(parts: Sequence[Dnf], model: Model, candidates: int) -> tuple[Evidence, ...]:
+    """Return how the rows bear out some parts of a formula, which were chosen among candidates."""
+    counts = model.counts
+    held = [part.accepts(counts.codes) for part in parts]
+    once = sum(held, np.zeros(len(counts.codes))) == 1
+    supports = [(int(counts.n[own].sum()), int(counts.c[own].sum())) for own in held]
+    intervals: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(supports)
+    if not model.weighted:
+        intervals = term_intervals(supports, delta=DELTA, candidates=candidates)
+    return tuple(
+        Evidence(n=n, c=c, n_alone=int(counts.n[own & once].sum()), low=low, high=high)
+        for own, (n, c), (low, high) in zip(held, supports, intervals, strict=True)
     )
 
 
@@ -190,6 +195,7 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
     """
     flip = explanation.flip
     ell = len(model.tau)
+    line_of = {at: line for line in model_lines(model) for at in line.terms}
     return {
         "type": _truth(explanation.code, ell),
         "accepted": explanation.accepted,
@@ -198,7 +204,7 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
         "c": explanation.c,
         "terms": list(explanation.terms),
         "clashes": [
-            {"term": index, **_literal_record(model, literal)}
+            {"term": index, **_literal_record(model, literal, line_of[index])}
             for index, literal in enumerate(explanation.clashes)
             if literal is not None
         ],
@@ -219,7 +225,10 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
 
 
 def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
-    """Return the facts about a formula as plain JSON."""
+    """Return the facts about a formula as plain JSON: of its terms, as the model file has them, and
+    of its lines, as people read them.
+    """
+    line_of = {at: line for line, _ in facts.lines for at in line.terms}
     return {
         "rows": facts.n_rows,
         "positive_rows": facts.n_positive,
@@ -229,20 +238,28 @@ def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
         "accuracy": facts.n_correct / facts.n_rows if facts.n_rows else None,
         "terms": [
             {
-                "literals": [_literal_record(model, literal) for literal in term.literals],
-                "n": term.n,
-                "c": term.c,
-                "n_alone": term.n_alone,
-                "confidence": term.confidence,
-                "low": term.low,
-                "high": term.high,
+                "literals": [_literal_record(model, each, line_of[at]) for each in term.literals],
+                **_evidence_record(evidence),
             }
-            for term in facts.terms
+            for at, (term, evidence) in enumerate(zip(model.dnf.terms, facts.terms, strict=True))
+        ],
+        "lines": [
+            {
+                "terms": list(line.terms),
+                "conditions": said_texts(line.literals),
+                **_evidence_record(evidence),
+            }
+            for line, evidence in facts.lines
         ],
         "possible_types": facts.n_possible,
         "unseen_types": facts.n_unseen,
         "unseen_types_accepted": facts.n_unseen_accepted,
     }
+
+
+def _evidence_record(evidence: Evidence) -> dict[str, Any]:
+    names = ("n", "c", "n_alone", "confidence", "low", "high")
+    return {name: getattr(evidence, name) for name in names}
 
 
 def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explanation:
@@ -288,10 +305,12 @@ def _truth(code: int, ell: int) -> list[bool]:
     return [bool(code >> i & 1) for i in range(ell)]
 
 
-def _literal_record(model: Model, literal: Literal) -> dict[str, Any]:
+def _literal_record(model: Model, literal: Literal, line: Line | None = None) -> dict[str, Any]:
+    """Return a literal with its condition: what the line that it is in says about its column, if
+    that is given.
+    """
     index, holds = literal
-    return {
-        "attribute": index,
-        "value": holds,
-        "condition": condition(model.tau.attributes[index], holds),
-    }
+    attribute = model.tau.attributes[index]
+    own = [said for said in line.literals if said.column == attribute.column] if line else []
+    words = " and ".join(said_texts(own)) or condition(attribute, holds)
+    return {"attribute": index, "value": holds, "condition": words}

@@ -9,12 +9,23 @@ import numpy as np
 from dnfscale.core.arrays import Floats, Ints
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf
+from dnfscale.method.literals import Line
 
 
 def term_supports(dnf: Dnf, counts: TypeCounts) -> list[tuple[int, int]]:
     """Return, for each term, how many rows satisfy it, and how many of these have a true target."""
     held = (term.accepts(counts.codes) for term in dnf.terms)
     return [(int(counts.n[own].sum()), int(counts.c[own].sum())) for own in held]
+
+
+def line_supports(
+    lines: Sequence[Line], supports: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return the same for lines, given the supports of their terms, no two of which share a row."""
+    return [
+        (sum(supports[at][0] for at in line.terms), sum(supports[at][1] for at in line.terms))
+        for line in lines
+    ]
 
 
 def term_intervals(
@@ -25,7 +36,8 @@ def term_intervals(
 
     With probability at least 1 - delta the intervals of all candidates hold together. A term that
     was chosen by the labels of the very rows it is counted on is one of 3**ell candidates, all
-    terms over its ell attributes, provided that these were chosen without looking at the rows.
+    terms over its ell attributes, provided that these were chosen without looking at the rows; of
+    lines there are `n_candidates`.
     """
     n, c = np.array(supports, dtype=np.int64).reshape(-1, 2).T
     low, high = exact_interval(c, n, delta / max(1, candidates))

@@ -9,7 +9,7 @@ conditions that settle it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dnfscale.core.arrays import Scalar
@@ -18,9 +18,17 @@ from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
 from dnfscale.core.weights import amount, as_weight
-from dnfscale.method.explain import DELTA, Explanation, Flip, ModelFacts, TermFacts, moved_columns
-from dnfscale.method.minimize.possible import telling_literals
-from dnfscale.method.words import Literal, condition, conditions, formula_lines, measured
+from dnfscale.method.explain import DELTA, Evidence, Explanation, Flip, ModelFacts, moved_columns
+from dnfscale.method.literals import Line, Said, Scales
+from dnfscale.method.words import (
+    condition,
+    conditions,
+    formula_lines,
+    measured,
+    model_lines,
+    said_texts,
+    state_of,
+)
 
 Told = Scalar | Quantity | None
 Values = Mapping[ColumnName, Told]
@@ -54,9 +62,9 @@ def write_model(model: Model, facts: ModelFacts) -> str:
             f"{answer_words(model, True)} when\n  {told}",
             f"That is, when {_formula_words(facts)}",
         ]
-    if facts.terms and all(term.literals for term in facts.terms):
+    if facts.lines and all(line.literals for line, _ in facts.lines):
         pieces[-1] += "\n" + "\n".join(
-            _term_words(model, number, term) for number, term in enumerate(facts.terms, 1)
+            _line_words(model, number, *line) for number, line in enumerate(facts.lines, 1)
         )
         pieces.append(_interval_words(model, facts))
     return "\n\n".join([*pieces, _coverage_words(model, facts), _type_words(model, facts)]) + "\n"
@@ -64,8 +72,7 @@ def write_model(model: Model, facts: ModelFacts) -> str:
 
 def type_words(model: Model, code: int) -> str:
     """Write a type as the conditions that its rows meet."""
-    told = telling_literals(model.tau, code)
-    return ", ".join(conditions(model.tau.attributes, told))
+    return ", ".join(said_texts(state_of(model.tau, code)))
 
 
 def value_words(column: ColumnName, value: Told) -> str:
@@ -88,7 +95,7 @@ def answer_words(model: Model, accepted: bool) -> str:
 def flip_words(model: Model, flip: Flip) -> dict[ColumnName, str]:
     """Write, for each column that a change affects, its state after the change."""
     return {
-        column: _joined(model, telling_literals(model.tau, flip.code, [column]))
+        column: _joined(state_of(model.tau, flip.code, [column]))
         for column in moved_columns(model, flip)
     }
 
@@ -99,49 +106,63 @@ def count_words(model: Model, number: int) -> str:
 
 
 def _reasons(model: Model, explanation: Explanation, values: Values | None) -> str:
-    n_terms = len(explanation.clashes)
     if not model.dnf.n_literals:
         return "It says so of every row."
     if explanation.because is not None:
         [asked] = formula_lines(model)
-        lines = ["It asks for", f"  {asked}", "This settles it, whatever else is the case:"]
-        lines.append(f"  {_joined(model, explanation.because)}")
-        return "\n".join([*lines, *_here(model, explanation.because, values)])
+        told = conditions(model.tau.attributes, explanation.because)
+        columns = [model.tau.attributes[i].column for i, _ in explanation.because]
+        head = ["It asks for", f"  {asked}", "This settles it, whatever else is the case:"]
+        return "\n".join([*head, f"  {' and '.join(told)}", *_here(columns, values)])
+    lines = model_lines(model)
     if explanation.accepted:
-        lines = [f"{_lines_hold(explanation.terms, n_terms)}:"]
-        for index in explanation.terms:
-            literals = model.dnf.terms[index].literals
-            lines.append(f"  {index + 1}. {_joined(model, literals) or 'always'}")
-            lines += _here(model, literals, values)
-        return "\n".join(lines)
-    lines = ["Its only line fails:" if n_terms == 1 else f"All of its {n_terms:,} lines fail:"]
-    for index, clash in enumerate(explanation.clashes):
-        assert clash is not None
-        attribute, wanted = model.tau.attributes[clash[0]], clash[1]
+        held = lines_that_hold(lines, explanation)
+        words = [f"{_lines_hold(held, len(lines))}:"]
+        for number in held:
+            said = lines[number].literals
+            words.append(f"  {number + 1}. {_joined(said) or 'always'}")
+            words += _here([each.column for each in said], values)
+        return "\n".join(words)
+    words = [
+        "Its only line fails:" if len(lines) == 1 else f"All of its {len(lines):,} lines fail:"
+    ]
+    scales = Scales(model.tau.attributes)
+    for number, line in enumerate(lines, 1):
+        failing = scales.failing(line, explanation.code) or _first_clash(scales, line, explanation)
+        column = failing[0].column
         if values is None:
-            found = _joined(
-                model, telling_literals(model.tau, explanation.code, [attribute.column])
-            )
+            found = _joined(state_of(model.tau, explanation.code, [column]))
         else:
-            found = value_words(attribute.column, values[attribute.column])
-        lines.append(f"  {index + 1}. asks for {condition(attribute, wanted)}, but {found}")
-    return "\n".join(lines)
+            found = value_words(column, values[column])
+        words.append(f"  {number}. asks for {_joined(failing)}, but {found}")
+    return "\n".join(words)
 
 
-def _here(model: Model, literals: Iterable[Literal], values: Values | None) -> list[str]:
+def _first_clash(scales: Scales, line: Line, explanation: Explanation) -> tuple[Said, ...]:
+    """Return the literal that fails of a line's first term, for a type that no row has."""
+    clash = explanation.clashes[line.terms[0]]
+    assert clash is not None
+    return scales.alone(*clash)
+
+
+def lines_that_hold(lines: Sequence[Line], explanation: Explanation) -> list[int]:
+    """Return which lines hold, given which terms do."""
+    return [at for at, line in enumerate(lines) if set(line.terms) & set(explanation.terms)]
+
+
+def _here(columns: Iterable[ColumnName], values: Values | None) -> list[str]:
     if values is None:
         return []
-    columns = dict.fromkeys(model.tau.attributes[i].column for i, _ in literals)
-    told = ", ".join(value_words(column, values[column]) for column in columns)
+    told = ", ".join(value_words(column, values[column]) for column in dict.fromkeys(columns))
     return [f"     here: {told}"] if told else []
 
 
-def _lines_hold(terms: tuple[int, ...], n_terms: int) -> str:
-    if n_terms == 1:
+def _lines_hold(held: Sequence[int], n_lines: int) -> str:
+    if n_lines == 1:
         return "Its only line holds"
-    if len(terms) == 1:
-        return f"Line {terms[0] + 1} of its {n_terms:,} lines holds"
-    return f"{len(terms):,} of its {n_terms:,} lines hold"
+    if len(held) == 1:
+        return f"Line {held[0] + 1} of its {n_lines:,} lines holds"
+    return f"{len(held):,} of its {n_lines:,} lines hold"
 
 
 def _rows_alike(model: Model, explanation: Explanation) -> str:
@@ -208,40 +229,40 @@ def _missing_words(model: Model, values: Values) -> str:
 
 
 def _formula_words(facts: ModelFacts) -> str:
-    if not facts.terms:
+    if not facts.lines:
         return "never: the formula says no for every row."
-    if any(not term.literals for term in facts.terms):
+    if any(not line.literals for line, _ in facts.lines):
         return "always: the formula says yes for every row."
     return (
         "this line holds:"
-        if len(facts.terms) == 1
-        else f"at least one of these {len(facts.terms):,} lines holds:"
+        if len(facts.lines) == 1
+        else f"at least one of these {len(facts.lines):,} lines holds:"
     )
 
 
-def _term_words(model: Model, number: int, term: TermFacts) -> str:
-    head = f"  {number}. {_joined(model, term.literals)}\n     {_rows(model, term.n)}"
-    if not term.n:
+def _line_words(model: Model, number: int, line: Line, own: Evidence) -> str:
+    head = f"  {number}. {_joined(line.literals)}\n     {_rows(model, own.n)}"
+    if not own.n:
         return head
-    share = _percent(term.c, term.n)
-    if term.low is not None and term.high is not None:
+    share = _percent(own.c, own.n)
+    if own.low is not None and own.high is not None:
         # Rounding must not narrow the interval.
         share += (
-            f", interval {math.floor(1000 * term.low) / 10:.1f} to "
-            f"{math.ceil(1000 * term.high) / 10:.1f} %"
+            f", interval {math.floor(1000 * own.low) / 10:.1f} to "
+            f"{math.ceil(1000 * own.high) / 10:.1f} %"
         )
     alone = (
-        f"; {count_words(model, term.n_alone)} of them satisfy no other line"
-        if term.n_alone < term.n
+        f"; {count_words(model, own.n_alone)} of them satisfy no other line"
+        if own.n_alone < own.n
         else ""
     )
-    return f"{head}, {count_words(model, term.c)} positive ({share}){alone}"
+    return f"{head}, {count_words(model, own.c)} positive ({share}){alone}"
 
 
 def _interval_words(model: Model, facts: ModelFacts) -> str:
     if model.weighted:
         return f"Positive means {answer_words(model, True)}. Rows are counted by their weight."
-    several = "all intervals hold" if len(facts.terms) > 1 else "the interval holds"
+    several = "all intervals hold" if len(facts.lines) > 1 else "the interval holds"
     words = (
         f"Positive means {answer_words(model, True)}. With probability at least "
         f"{100 * (1 - DELTA):g} % {several} for "
@@ -285,8 +306,8 @@ def _type_words(model: Model, facts: ModelFacts) -> str:
     )
 
 
-def _joined(model: Model, literals: Iterable[Literal]) -> str:
-    return " and ".join(conditions(model.tau.attributes, literals))
+def _joined(said: Iterable[Said]) -> str:
+    return " and ".join(said_texts(said))
 
 
 def _equal(column: ColumnName, value: Scalar, holds: bool) -> str:

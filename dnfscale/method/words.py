@@ -1,12 +1,11 @@
-"""Conditions and formulas as people write them: every attribute spelled out with its column and
-value.
+"""The one wording of conditions and formulas, for terminal, page, notebook, LaTeX and
+explanations: `12.5 < bmi ≤ 30`, `ward in {surgery, urology}`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
@@ -14,32 +13,20 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import literals
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.vocabulary import Attribute, IsMissing, Vocabulary
+from dnfscale.method.literals import (
+    Among,
+    Gap,
+    Line,
+    Literal,
+    Missing,
+    Never,
+    Range,
+    Said,
+    Scales,
+    lines_of,
+)
 from dnfscale.method.spelling import Spelling, spell
-
-Literal = tuple[int, bool]
-"""An attribute, and whether it holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The values that some cuts of a column, holding together, allow: those above low, and not
-    above high.
-    """
-
-    column: ColumnName
-    low: int | float | Quantity | None
-    """None if there is no lower end. Then, and only then, the range also admits missing values."""
-    high: int | float | Quantity | None
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """The values that the negation of an interval excludes from a column."""
-
-    column: ColumnName
-    low: int | float | Quantity
-    high: int | float | Quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +66,33 @@ class Condition:
 class Notation:
     """How conditions spell names, texts and numbers."""
 
+    column: Callable[[ColumnName], str]
     text: Callable[[str], str]
-    """Spells names of columns, and categories that are texts."""
+    """Spells categories that are texts."""
     number: Callable[[int | float | Quantity], str]
-
-    def column(self, column: ColumnName) -> str:
-        """Write a column: `bmi`, `weekday of admitted`, or `hour of admitted (UTC)`, by the clock
-        of that zone.
-        """
-        if not isinstance(column, Part):
-            return self.text(column)
-        return f"{column.unit} of {self.text(column.of)}" + zone_text(column.zone)
+    word: Callable[[str], str] = str
+    """Spells plain words, such as true."""
+    braces: tuple[str, str] = ("{", "}")
 
     def value(self, value: Scalar | Quantity) -> str:
         """Write a cut, label or category."""
         if isinstance(value, bool):
-            return "true" if value else "false"
+            return self.word("true" if value else "false")
         return self.text(value) if isinstance(value, str) else self.number(value)
 
+    def set_of(self, values: Iterable[Scalar]) -> str:
+        """Write a set of categories."""
+        return ", ".join(map(self.value, values)).join(self.braces)
 
-def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[str]:
-    """Write some literals that hold together; the cuts of a column become one interval: `12.5 < bmi
-    ≤ 30`.
+
+def column_text(column: ColumnName, text: Callable[[str], str] = quote) -> str:
+    """Write a column: `bmi`, `weekday of admitted`, or `hour of admitted (UTC)`, by the clock of
+    that zone; its name is spelled as given.
     """
-    return [asked.text for asked in conditions_of(attributes, literals, WRITTEN)]
+    if not isinstance(column, Part):
+        return text(column)
+    zone = "" if column.zone is None else f" ({column.zone})"
+    return f"{column.unit} of {text(column.of)}{zone}"
 
 
 def condition(attribute: Attribute, holds: bool) -> str:
@@ -112,7 +102,19 @@ def condition(attribute: Attribute, holds: bool) -> str:
     For an interval: `12.5 < bmi ≤ 30` and `not (12.5 < bmi ≤ 30)`. The negation of a test also
     holds where the value is missing. Names and texts that are not plain words are quoted.
     """
-    return condition_of(attribute, holds, WRITTEN).text
+    return " and ".join(each.text for each in conditions_alone(attribute, holds, WRITTEN))
+
+
+def conditions(attributes: Sequence[Attribute], literals: Sequence[Literal]) -> list[str]:
+    """Write some literals that hold together; what they say about a column becomes as few
+    conditions as possible.
+    """
+    return said_texts(Scales(tuple(attributes)).said(literals))
+
+
+def said_texts(said: Iterable[Said]) -> list[str]:
+    """Write what a line says."""
+    return [condition_of(each, WRITTEN).text for each in said]
 
 
 def formula_lines(model: Model) -> list[str]:
@@ -123,9 +125,25 @@ def formula_lines(model: Model) -> list[str]:
 
     if model.tree is not None:
         return [spell(model.tree, Spelling(words, " and ", " or ", lambda text: f"not {text}"))]
-    return [
-        " and ".join(conditions(model.tau.attributes, term.literals)) for term in model.dnf.terms
-    ]
+    return [" and ".join(said_texts(line.literals)) for line in model_lines(model)]
+
+
+def model_lines(model: Model) -> tuple[Line, ...]:
+    """Return the lines of a model's formula; of a tree, those of its terms."""
+    return lines_of(model.tau, model.dnf)
+
+
+def state_of(
+    tau: Vocabulary, code: int, columns: Collection[ColumnName] | None = None
+) -> tuple[Said, ...]:
+    """Return what a type says about some columns, by default all."""
+    return Scales(tau.attributes).said(
+        [
+            (i, bool(code >> i & 1))
+            for i, attribute in enumerate(tau.attributes)
+            if columns is None or attribute.column in columns
+        ]
+    )
 
 
 def predicted(model: Model) -> str:
@@ -156,88 +174,39 @@ def literals_of(model: Model) -> Iterator[tuple[int, bool]]:
         yield from (literal for term in model.dnf.terms for literal in term.literals)
 
 
-def conditions_of(
-    attributes: Sequence[Attribute], literals: Iterable[Literal], notation: Notation
-) -> list[Condition]:
-    """Return the conditions of literals that hold together; the cuts of a column become one
-    interval.
-    """
-    return [
-        condition_of(attributes[part[0]], part[1], notation)
-        if isinstance(part, tuple)
-        else _within(part, notation)
-        for part in in_ranges(attributes, literals)
-    ]
-
-
-def condition_of(attribute: Attribute, holds: bool, notation: Notation) -> Condition:
+def conditions_alone(attribute: Attribute, holds: bool, notation: Notation) -> list[Condition]:
     """Return the condition that an attribute, or its negation, puts on its column."""
-    if (left := range_of(attribute, holds)) is not None:
-        return _within(left, notation)
-    column, negated = notation.column(attribute.column), not holds
-    if isinstance(attribute, IsMissing):
-        return Condition(column, "is missing" if holds else "is not missing", negated=negated)
-    if isinstance(attribute, Above | Between):
-        # Without a cut there was no value to compare with, and the attribute is never true.
-        return Condition(column, ">" if holds else "≤", "nothing", negated)
-    if attribute.value is True:
-        return Condition(column, negated=negated)
-    return Condition(column, "=" if holds else "≠", notation.value(attribute.value), negated)
+    return [condition_of(each, notation) for each in Scales((attribute,)).alone(0, holds)]
 
 
-def range_of(attribute: Attribute, holds: bool) -> Range | Gap | None:
-    """Return the range that an attribute of cuts, or its negation, allows, or the gap it excludes;
-    None for others.
-    """
-    if not isinstance(attribute, Above | Between) or not (cuts := cuts_of(attribute)):
-        return None
-    if isinstance(attribute, Between):
-        return (Range if holds else Gap)(attribute.column, cuts[0], cuts[1])
-    return (
-        Range(attribute.column, cuts[0], None) if holds else Range(attribute.column, None, cuts[0])
-    )
-
-
-def in_ranges(
-    attributes: Sequence[Attribute], literals: Iterable[Literal]
-) -> list[Literal | Range | Gap]:
-    """Return literals that hold together, with those that allow a range of a column merged into one
-    range.
-
-    The range stands where its column came first. A gap at one of its ends shortens it: `bmi > 25`
-    and not `20 < bmi ≤ 30` is `bmi > 30`. Gaps that touch or overlap become one.
-    """
-    found: dict[object, Literal | Range | Gap] = {}
-    for literal in literals:
-        new = range_of(attributes[literal[0]], literal[1])
-        if isinstance(new, Range):
-            before = found.get(new.column)
-            found[new.column] = _common(before, new) if isinstance(before, Range) else new
-        elif new is None:
-            found[literal] = literal
-        else:
-            _add_gap(found, literal, new)
-    gaps = {key: gap for key, gap in found.items() if isinstance(gap, Gap)}
-    # When one gap has shortened the range, another may come to lie at its end; each pass but the
-    # last removes one.
-    for _ in range(len(gaps)):
-        for key, gap in list(gaps.items()):
-            whole = found.get(gap.column)
-            rest = _without(whole, gap) if isinstance(whole, Range) else None
-            if rest is not None:
-                found[gap.column] = rest
-                del found[key], gaps[key]
-    return list(found.values())
+def condition_of(said: Said, notation: Notation) -> Condition:
+    """Return what is said about a column in the words of a notation."""
+    column = notation.column(said.column)
+    match said:
+        case Range(_, low, None):
+            assert low is not None
+            return Condition(column, ">", notation.value(low))
+        case Range(_, low, high) | Gap(_, low, high):
+            assert high is not None
+            lower = "" if low is None else notation.value(low)
+            negated = isinstance(said, Gap) or not lower
+            return Condition(column, "≤", notation.value(high), negated, lower)
+        case Missing(_, holds):
+            return Condition(column, "is missing" if holds else "is not missing", negated=not holds)
+        case Never(_, holds):
+            # Without a cut there was no value to compare with, and the attribute is never true.
+            return Condition(column, ">" if holds else "≤", notation.word("nothing"), not holds)
+        case Among(_, (value,), holds):
+            if value is True:
+                return Condition(column, negated=not holds)
+            return Condition(column, "=" if holds else "≠", notation.value(value), not holds)
+    sign = "in" if said.holds else "not in"
+    return Condition(column, sign, notation.set_of(said.values), not said.holds)
 
 
 def measured(column: ColumnName, value: Quantity) -> str:
     """Write that a column has a date, time, duration or decimal as its value."""
     return f"{WRITTEN.column(column)} = {WRITTEN.value(value)}"
-
-
-def zone_text(zone: str | None) -> str:
-    """Write the zone of a clock in brackets, or nothing if it is not known."""
-    return "" if zone is None else f" ({zone})"
 
 
 def value_text(value: Scalar) -> str:
@@ -257,7 +226,7 @@ def number_text(value: int | float | Quantity) -> str:
     return str(int(value)) if whole else repr(value)
 
 
-WRITTEN = Notation(quote, number_text)
+WRITTEN = Notation(column_text, quote, number_text)
 """Conditions in files and on the terminal: every name and number can be read back."""
 
 
@@ -266,68 +235,3 @@ def holds_where_missing(attribute: Attribute, holds: bool) -> bool:
     missing.
     """
     return holds == isinstance(attribute, IsMissing)
-
-
-def _within(left: Range | Gap, notation: Notation) -> Condition:
-    """Return the condition of being in a range, or not in a gap: `age > 38`, `age ≤ 38` or `12.5 <
-    bmi ≤ 30`.
-    """
-    column = notation.column(left.column)
-    if left.high is None:
-        assert left.low is not None
-        return Condition(column, ">", notation.value(left.low))
-    low = "" if left.low is None else notation.value(left.low)
-    return Condition(
-        column, "≤", notation.value(left.high), negated=isinstance(left, Gap) or not low, low=low
-    )
-
-
-def _common(one: Range, other: Range) -> Range:
-    # The values of one column are all numbers, or all of one measure.
-    lows: list[Any] = [end for end in (one.low, other.low) if end is not None]
-    highs: list[Any] = [end for end in (one.high, other.high) if end is not None]
-    return Range(one.column, max(lows, default=None), min(highs, default=None))
-
-
-def _add_gap(found: dict[object, Literal | Range | Gap], literal: Literal, gap: Gap) -> None:
-    """Add a gap to what was found, as one with those that it touches or overlaps, in the place of
-    the first of them.
-    """
-    touched = [key for key, other in found.items() if isinstance(other, Gap) and _touch(gap, other)]
-    for key in touched:
-        other = found.pop(key) if key != touched[0] else found[key]
-        assert isinstance(other, Gap)
-        ends: list[Any] = [gap.low, gap.high, other.low, other.high]
-        gap = Gap(gap.column, min(ends), max(ends))
-    found[touched[0] if touched else literal] = gap
-
-
-def _touch(one: Gap, other: Gap) -> bool:
-    """Return whether two gaps leave nothing between them; an interval the wrong way round is no
-    gap.
-    """
-    if one.column != other.column:
-        return False
-    # The values of one column are all numbers, or all of one measure.
-    ends: list[Any] = [one.low, one.high, other.low, other.high]
-    low, high, other_low, other_high = ends
-    return bool(low < high and other_low < other_high and low <= other_high and other_low <= high)
-
-
-def _without(whole: Range, gap: Gap) -> Range | None:
-    """Return what is left of a range without a gap, or None if that is not a nonempty range."""
-    # The values of one column are all numbers, or all of one measure.
-    low: Any = whole.low
-    high: Any = whole.high
-    if low is not None and gap.low <= low:
-        low = max(low, gap.high)
-    elif high is not None and gap.high >= high:
-        high = min(high, gap.low)
-    else:
-        return None
-    # An empty range would hide the contradiction; the literals as they were show it.
-    return (
-        None
-        if low is not None and high is not None and low >= high
-        else Range(whole.column, low, high)
-    )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TextIO
 
 from dnfscale.core.model import Model
-from dnfscale.core.quantities import Quantity
 from dnfscale.core.weights import amount
-from dnfscale.method.words import WRITTEN, conditions_of, predicted
+from dnfscale.method.words import model_lines, predicted, said_texts
 from dnfscale.report.formats import visible
 from dnfscale.report.titles import BLACK_BOX, FORMULA_SIZE
 from dnfscale.report.wording import comparison_words, count, length_words, objective_words, share
@@ -173,21 +171,9 @@ def _formula_text(model: Model) -> str:
     head = visible(predicted(model))
     if not model.dnf.n_literals:
         return f"{head} for {'every' if model.dnf.terms else 'no'} row"
-    attributes = model.tau.attributes
-    terms = [
-        [visible(asked.text) for asked in conditions_of(attributes, term.literals, _SHORT)]
-        for term in model.dnf.terms
-    ]
+    terms = [list(map(visible, said_texts(line.literals))) for line in model_lines(model)]
     lines = [_wrapped(term, "  or " if number else "     ") for number, term in enumerate(terms)]
     return "\n".join([f"{head} if", *lines])
-
-
-def _short_number(value: float | Quantity) -> str:
-    """Write a number with six digits, as the report does; all digits are in model.json."""
-    return f"{value:.6g}" if isinstance(value, float) else WRITTEN.number(value)
-
-
-_SHORT = replace(WRITTEN, number=_short_number)
 
 
 def _wrapped(term: Sequence[str], opening: str) -> str:

@@ -104,10 +104,13 @@ class Formula(Record, frozen=True, kw_only=True):
     """tau, in rank order."""
     formula: str
     lines: tuple[Line, ...] | None
-    """The terms; None where the first schema had a text that is no disjunction of terms."""
+    """Its terms over the attributes; None where the first schema had a text that is no disjunction
+    of terms.
+    """
     terms: Count
-    """Their number."""
+    """Its lines as people read them; such a line may join terms that differ in one column."""
     literals: Count
+    """The conditions in these: what a line says about one column, in one condition, counts 1."""
     minimized: Minimized | None
     sweep: tuple[SweepStep, ...]
     certificate: Certified | None = None

@@ -3,8 +3,9 @@
 `python -m tests.bench.shortest` learns every fold of the twelve datasets in DNFSCALE_DATA with
 three seeds and both profiles, some 40 minutes on two cores, and asks the judge of
 tests/method/rows.py. It prints, for the formulas of all rows and for those of all folds, the
-literals, and how many conditions, terms and ends of intervals could be left out without another
-answer for any row that can exist. `--datasets`, `--seeds` and `--profiles` restrict it.
+literals, and how many conditions, lines, ends of intervals and values of sets could be left out
+without another answer for any row that can exist. `--datasets`, `--seeds` and `--profiles`
+restrict it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from collections.abc import Iterable, Sequence
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.jobs.runner import open_data
 from dnfscale.learn.line import Learned, LearnedFold, learn
+from dnfscale.method.literals import n_literals
 from dnfscale.spec.job import read_spec
 from tests.bench.setting import ROOT
 from tests.method.rows import Rows, left_out
 
 SPECS = ROOT / "jobs" / "paper"
-KINDS = ("condition", "term", "an end of condition")
+KINDS = ("condition", "line", "an end of condition", "a value of condition")
 
 
 def learned_from(dataset: str, profile: str, seed: int) -> Learned:
@@ -36,7 +38,7 @@ def superfluous(folds: Iterable[LearnedFold]) -> Counter[str]:
     """Count the literals of some formulas, and what could be left out of these, by its kind."""
     found: Counter[str] = Counter()
     for fold in folds:
-        found["literals"] += fold.dnf.n_literals
+        found["literals"] += n_literals(fold.lines)
         for what in left_out(fold.tau, fold.dnf, Rows(fold.tau)):
             found[next(kind for kind in KINDS if what.startswith(kind))] += 1
     return found

@@ -33,6 +33,7 @@ from dnfscale import FormulaSizeClassifier, IdealClassifier
 from dnfscale.core.vocabulary import Above, IsMissing
 from dnfscale.data.models import read_models
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError
+from dnfscale.method.words import model_lines
 from tests.jobs.running import Desk, keeping_signals, surroundings
 
 N_ROWS = 400
@@ -714,7 +715,7 @@ def test_a_notebook_shows_the_formula_and_runs_nothing_of_it(frame, labels):
         }
         assert "&lt;script&gt;yes&lt;/script&gt;" in shown
         assert shown == model._repr_mimebundle_()["text/html"]
-        assert shown.count("<br>") == len(model.models_[0].dnf.terms)
+        assert shown.count("<br>") == len(model_lines(model.models_[0]))
         latex = model._repr_latex_()
         assert latex == model.to_latex()
         assert latex.count("{") == latex.count("}")

@@ -84,9 +84,9 @@ def test_numbers_are_set_as_such(cut, written):
 
 
 def test_an_interval_is_set_as_one_and_in_brackets_after_a_not():
-    interval, cut = Between("a", "b_c", 1.0, float("inf")), Above("b", "b_c", 2)
-    assert r"1 < \text{b\_c} \le \infty" in export_latex(single(interval))
-    assert r"\lnot (1 < \text{b\_c} \le \infty)" in export_latex(single(interval, False))
+    interval, cut = Between("a", "b_c", 1.0, 4.0), Above("b", "b_c", 2)
+    assert r"1 < \text{b\_c} \le 4" in export_latex(single(interval))
+    assert r"\lnot (1 < \text{b\_c} \le 4)" in export_latex(single(interval, False))
     assert r"1 < \text{b\_c} \le 2" in export_latex(
         formula([interval, cut], [[(0, True), (1, False)]])
     )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dnfscale.core.arrays import Bools
-from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.formula import Dnf
 from dnfscale.core.parts import Part, Unit, stored_column
 from dnfscale.core.quantities import Kind, Quantity
 from dnfscale.core.vocabulary import (
@@ -30,7 +30,7 @@ from dnfscale.core.vocabulary import (
     Vocabulary,
     cuts_of,
 )
-from dnfscale.method.words import Gap, in_ranges
+from dnfscale.method.literals import Among, Gap, Missing, Never, Range, Said, lines_of
 
 ANOTHER = "a value that nobody asked about"
 _START = datetime.datetime(2019, 2, 1)
@@ -60,6 +60,12 @@ class Rows:
         holds = np.array([is_so(attribute, value) for value in self._values[name]], dtype=np.bool_)
         return holds[self._places[name]]
 
+    def meet(self, said: Said) -> Bools:
+        """Return which rows meet a condition."""
+        name = stored_column(said.column)
+        met = np.array([is_met(said, value) for value in self._values[name]], dtype=np.bool_)
+        return met[self._places[name]]
+
     def types(self) -> np.ndarray[Any, Any]:
         """Return the type of each row."""
         codes = np.zeros(self.n, dtype=np.int64)
@@ -88,23 +94,22 @@ def left_out(tau: Vocabulary, dnf: Dnf, rows: Rows) -> list[str]:
     """Return what can be left out of a formula, as people read it, without another answer for any
     row.
 
-    That is a term, a condition of a term, or an end of an interval; conditions are those that the
-    cuts of a column are written as together. Of a negated interval, leaving out an end leaves one
-    side.
+    That is a line, a condition of a line, an end of an interval, or a value of a set. Of a negated
+    interval, leaving out an end leaves one side.
     """
-    terms = [_conditions(tau, term, rows) for term in dnf.terms]
-    accepted = [_all(rows, [whole for whole, _ in term]) for term in terms]
+    lines = [[_held(said, rows) for said in line.literals] for line in lines_of(tau, dnf)]
+    accepted = [_all(rows, [whole for whole, _ in line]) for line in lines]
     answers = _any(rows, accepted)
     found = []
-    for number, (term, own) in enumerate(zip(terms, accepted, strict=True)):
+    for number, (line, own) in enumerate(zip(lines, accepted, strict=True)):
         rest = _any(rows, [other for at, other in enumerate(accepted) if at != number])
         if (rest == answers).all():
-            found.append(f"term {number}")
-        for place, (_, shorter) in enumerate(term):
-            others = _all(rows, [whole for at, (whole, _) in enumerate(term) if at != place])
+            found.append(f"line {number}")
+        for place, (_, shorter) in enumerate(line):
+            others = _all(rows, [whole for at, (whole, _) in enumerate(line) if at != place])
             for what, left in [("condition", np.ones(rows.n, dtype=np.bool_)), *shorter]:
                 if ((rest | others & left) == answers).all():
-                    found.append(f"{what} {place} of term {number}")
+                    found.append(f"{what} {place} of line {number}")
         assert (own <= answers).all()
     return found
 
@@ -117,24 +122,43 @@ def answers(tau: Vocabulary, dnf: Dnf, rows: Rows) -> Bools:
     )
 
 
-def _conditions(
-    tau: Vocabulary, term: Term, rows: Rows
-) -> list[tuple[Bools, list[tuple[str, Bools]]]]:
-    """Return in which rows each condition of a term holds, and what it would be without an end."""
-    found: list[tuple[Bools, list[tuple[str, Bools]]]] = []
-    for part in in_ranges(tau.attributes, term.literals):
-        if isinstance(part, tuple):
-            found.append((rows.hold(tau.attributes[part[0]]) == part[1], []))
-            continue
-        ends = []
-        if part.low is not None:
-            ends.append(rows.hold(Above("", part.column, part.low)))
-        if part.high is not None:
-            ends.append(~rows.hold(Above("", part.column, part.high)))
-        within = not isinstance(part, Gap)
-        shorter = [("an end of condition", end == within) for end in ends] if len(ends) == 2 else []
-        found.append((_all(rows, ends) == within, shorter))
-    return found
+def _held(said: Said, rows: Rows) -> tuple[Bools, list[tuple[str, Bools]]]:
+    """Return in which rows a condition holds, and in which it would without an end or a value."""
+    shorter: list[tuple[str, Said]] = []
+    match said:
+        case Range(column, low, high) if low is not None and high is not None:
+            shorter = [
+                ("an end of condition", Range(column, low, None)),
+                ("an end of condition", Range(column, None, high)),
+            ]
+        case Gap(column, low, high):
+            shorter = [
+                ("an end of condition", Range(column, None, low)),
+                ("an end of condition", Range(column, high, None)),
+            ]
+        case Among(column, values, holds) if len(values) > 1:
+            shorter = [
+                ("a value of condition", Among(column, tuple(v for v in values if v != out), holds))
+                for out in values
+            ]
+    return rows.meet(said), [(what, rows.meet(other)) for what, other in shorter]
+
+
+def is_met(said: Said, value: Any) -> bool:
+    """Return whether a value of its column, None if it is missing, meets a condition."""
+    if isinstance(said, Missing):
+        return (value is None) == said.holds
+    if isinstance(said, Never):
+        return not said.holds
+    if value is not None and isinstance(said.column, Part):
+        value = _part(value, said.column.unit)
+    if isinstance(said, Among):
+        return (value is not None and value in said.values) == said.holds
+    if value is None:
+        return isinstance(said, Gap) or said.low is None
+    above = said.low is None or value > _plain(said.low)
+    within = above and (said.high is None or value <= _plain(said.high))
+    return within != isinstance(said, Gap)
 
 
 def _all(rows: Rows, conditions: Iterable[Bools]) -> Bools:

@@ -7,12 +7,9 @@ from hypothesis import strategies as st
 
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.method.words import (
-    Gap,
-    Range,
     condition,
     conditions,
     holds_where_missing,
-    in_ranges,
     number_text,
     value_text,
 )
@@ -98,7 +95,7 @@ CUTS = (
         ([(0, True), (1, True), (2, False), (3, False)], ["12.5 < bmi ≤ 30", "smoker", "age ≤ 40"]),
         ([(0, True), (2, True)], ["bmi > 30"]),
         ([(0, False), (2, False)], ["bmi ≤ 12.5"]),
-        ([(2, False), (4, False)], ["bmi ≤ 30", "bmi ≤ nothing"]),
+        ([(2, False), (4, False)], ["bmi ≤ 30"]),
         ([(5, True)], ["10 < bmi ≤ 20"]),
         ([(5, True), (1, True), (6, True)], ["18 < bmi ≤ 20", "smoker"]),
         ([(0, True), (5, True)], ["12.5 < bmi ≤ 20"]),
@@ -119,35 +116,49 @@ def test_cuts_of_one_column_are_written_as_one_interval(literals, expected):
     assert conditions(CUTS, literals) == expected
 
 
-CUT = st.builds(Above, st.just("x"), st.just("x"), st.integers(-3, 3))
-INTERVAL = st.builds(Between, st.just("x"), st.just("x"), st.integers(-3, 3), st.integers(-3, 3))
+COLOURS = (
+    Equals("c_red", "colour", "red"),
+    Equals("c_blue", "colour", "blue"),
+    Equals("c_green", "colour", "green"),
+    IsMissing("c_missing", "colour"),
+)
 
 
-@given(st.lists(st.tuples(st.one_of(CUT, INTERVAL), st.booleans()), min_size=1, max_size=5))
-def test_a_range_says_what_its_cuts_say_together(asked):
-    literals = [(i, holds) for i, (_, holds) in enumerate(asked)]
-    gathered = in_ranges([attribute for attribute, _ in asked], literals)
-    assert sum(isinstance(part, Range) for part in gathered) <= 1
-    for x in (None, *np.arange(-4, 4.5, 0.5)):
-        said = [
-            is_so(*asked[part[0]], x) if isinstance(part, tuple) else within(part, x)
-            for part in gathered
-        ]
-        assert all(said) == all(is_so(attribute, holds, x) for attribute, holds in asked)
+@pytest.mark.parametrize(
+    ("literals", "expected"),
+    [
+        ([(0, False), (1, False)], ["colour not in {blue, red}"]),
+        ([(0, True), (1, False)], ["colour = red"]),
+        ([(0, False), (3, False)], ["colour ≠ red", "colour is not missing"]),
+        ([(0, True), (3, False)], ["colour = red"]),
+        ([(3, True), (0, False)], ["colour is missing"]),
+        ([(0, True), (1, True)], ["colour = red", "colour = blue"]),
+    ],
+)
+def test_values_of_one_column_are_written_as_a_set_and_what_contradicts_itself_as_it_is(
+    literals, expected
+):
+    assert conditions(COLOURS, literals) == expected
 
 
-def within(asked, x):
-    if isinstance(asked, Gap):
-        return x is None or not asked.low < x <= asked.high
-    if x is None:
-        return asked.low is None
-    return (asked.low is None or x > asked.low) and (asked.high is None or x <= asked.high)
+def whole(low, high=None, least=None):
+    if high is None:
+        return Above("n", "n", low, whole=True, least=least)
+    return Between("n", "n", low, high, whole=True, least=least)
 
 
-def is_so(attribute, holds, x):
-    low, high = (
-        (attribute.value, np.inf)
-        if isinstance(attribute, Above)
-        else (attribute.low, attribute.high)
-    )
-    return (x is not None and low < x <= high) == holds
+@pytest.mark.parametrize(
+    ("attribute", "holds", "negated"),
+    [
+        (whole(0), "n > 0", "n ≤ 0"),
+        (whole(0, least=0), "n > 0", "n = 0"),
+        (whole(0.5, least=0), "n > 0", "n = 0"),
+        (whole(1, least=0), "n > 1", "n ≤ 1"),
+        (whole(0, 1), "n = 1", "n ≠ 1"),
+        (whole(0.5, 1.5), "n = 1", "n ≠ 1"),
+        (whole(0, 2), "0 < n ≤ 2", "not (0 < n ≤ 2)"),
+    ],
+)
+def test_whole_numbers_are_written_as_people_say_them(attribute, holds, negated):
+    assert condition(attribute, True) == holds
+    assert condition(attribute, False) == negated

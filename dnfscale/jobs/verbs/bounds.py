@@ -9,7 +9,6 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.data.models import read_model
 from dnfscale.errors import DataError, SpecError
@@ -32,6 +31,9 @@ from dnfscale.method.certificate import (
     sentences,
     to_record,
 )
+from dnfscale.method.intervals import term_intervals
+from dnfscale.method.literals import n_candidates
+from dnfscale.method.words import model_lines, said_texts
 from dnfscale.results.record import plain
 
 if TYPE_CHECKING:
@@ -263,19 +265,22 @@ def _model(options: argparse.Namespace) -> None:
 
 def _model_text(model: Model, certificate: Certificate, terms: tuple[TermCertificate, ...]) -> str:
     lines = sentences(certificate)
-    names = model.tau.names
     if terms:
         sure = f"{100 * (1 - certificate.delta):g} %"
         lines += [
             "",
-            f"When the formula says yes, by term; with probability {sure} the chances lie within:",
+            f"When the formula says yes, by line; with probability {sure} the chances lie within:",
         ]
-    for term in terms:
-        share = "no rows" if term.confidence is None else f"{term.c:,} of {term.n:,} rows positive"
+    candidates = n_candidates(model.tau)
+    for line in model_lines(model):
+        own = [terms[at] for at in line.terms]
+        n, c = sum(term.n for term in own), sum(term.c for term in own)
+        [(low, high)] = term_intervals([(n, c)], delta=certificate.delta, candidates=candidates)
+        certified = sum(term.certified_share * term.n for term in own) / max(1, n)
+        share = f"{c:,} of {n:,} rows positive" if n else "no rows"
         lines.append(
-            f"  {Dnf((term.term,)).render(names)}: {share}, chance {_down(term.low)} to "
-            f"{_upward(term.high)}; "
-            f"the answer is certified for {100 * term.certified_share:.1f} % of them"
+            f"  {' and '.join(said_texts(line.literals)) or 'true'}: {share}, chance {_down(low)} "
+            f"to {_upward(high)}; the answer is certified for {100 * certified:.1f} % of them"
         )
     return "\n".join(lines)
 

@@ -31,10 +31,9 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -53,8 +52,12 @@ from dnfscale.core.vocabulary import (
     Vocabulary,
     cuts_of,
 )
+from dnfscale.method.literals import Scales
 from dnfscale.method.minimize.calendar import calendar_states
+from dnfscale.method.minimize.lattice import Axis
 
+_MOST_STATES = 14
+"""States of a column up to which all choices of them are told apart."""
 _BLOCK = 1 << 18
 """Types examined at once: two megabytes."""
 
@@ -100,6 +103,37 @@ def row_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
         missing = sum(bit for bit, attribute in own if isinstance(attribute, IsMissing))
         states = (calendar_states(own) if has_parts else _states(own)) | {missing}
         found.append(ColumnStates(name, sum(bit for bit, _ in own), tuple(sorted(states))))
+    return tuple(found)
+
+
+def axes_of(tau: Vocabulary, columns: Sequence[ColumnStates]) -> tuple[Axis, ...] | None:
+    """Return what lines can say about the columns of some attributes, given the states that rows
+    can be in; None if a column has too many.
+
+    A part of a date is a column by itself.
+    """
+    scales = Scales(tau.attributes)
+    found: list[Axis] = []
+    for at, scale in enumerate(scales.scales):
+        mask = sum(1 << i for i, own in enumerate(scales.of_attribute) if own == at)
+        possible = {
+            state & mask for column in columns if column.mask & mask for state in column.states
+        }
+        states = scales.states(at)
+        regions: dict[int, int] = {}
+        for region in scale.in_order:
+            if states[region] in possible:
+                regions[states[region]] = regions.get(states[region], 0) | 1 << region
+        if regions.keys() != possible:
+            # Some state has no words: its attributes stand apart.
+            continue
+        if len(regions) > _MOST_STATES:
+            return None
+        allowed = np.zeros(1, dtype=np.int64)
+        for own in regions.values():
+            allowed = np.concatenate([allowed, allowed | own])
+        literals, sizes = scale.lengths(allowed[1:])
+        found.append(Axis(mask, tuple(regions), tuple(literals.tolist()), tuple(sizes.tolist())))
     return tuple(found)
 
 
@@ -161,22 +195,6 @@ def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int |
         after for term in dnf.terms if (after := _nearest_accepted(term, columns, code)) is not None
     ]
     return min(found, key=lambda after: _size(code ^ after, columns), default=None)
-
-
-def telling_literals(
-    tau: Vocabulary, code: int, columns: Collection[ColumnName] | None = None
-) -> tuple[tuple[int, bool], ...]:
-    """Return literals that describe the state of some columns, by default all, without those that
-    others imply.
-
-    For a column that equals a value or is missing, that literal says it all; for a number, the
-    nearest cuts do.
-    """
-    own: dict[ColumnName, list[tuple[int, Attribute, bool]]] = {}
-    for i, attribute in enumerate(tau.attributes):
-        if columns is None or attribute.column in columns:
-            own.setdefault(attribute.column, []).append((i, attribute, bool(code >> i & 1)))
-    return tuple(sorted(literal for column in own.values() for literal in _telling(column)))
 
 
 def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
@@ -258,57 +276,6 @@ def _size(changed: int, columns: Sequence[ColumnStates]) -> tuple[int, int, tupl
         touched,
         tuple(i for i in range(changed.bit_length()) if changed >> i & 1),
     )
-
-
-def _telling(own: Sequence[tuple[int, Attribute, bool]]) -> list[tuple[int, bool]]:
-    settled = [
-        (i, True)
-        for i, attribute, holds in own
-        if holds and not isinstance(attribute, Above | Between)
-    ]
-    if settled:
-        return settled
-    low, high = _ends(own)
-    told = {(end.attribute, end.holds): None for end in (low, high) if end is not None}
-    for i, attribute, holds in own:
-        if isinstance(attribute, Between) and not holds:
-            ends = [_amount(cut) for cut in cuts_of(attribute)]
-            # An interval that the number cannot lie in anyway says nothing.
-            if ends and (low is None or ends[1] > low.cut) and (high is None or ends[0] < high.cut):
-                told[i, False] = None
-        elif not isinstance(attribute, Above | Between) and low is None:
-            # A value above a cut cannot be missing, so there is nothing to say about it.
-            told[i, False] = None
-    return list(told)
-
-
-class _End(NamedTuple):
-    """An end of the range that a number lies in, and the literal that gives it."""
-
-    cut: int | float | Fraction
-    place: int
-    """Breaks ties between literals that name the same cut: an interval goes first, because it names
-    the other end too."""
-    attribute: int
-    holds: bool
-
-
-def _ends(own: Sequence[tuple[int, Attribute, bool]]) -> tuple[_End | None, _End | None]:
-    """Return the highest cut that a number is above, and the lowest that it is not above."""
-    lower: list[_End] = []
-    higher: list[_End] = []
-    for i, attribute, holds in own:
-        cuts = (
-            [_amount(cut) for cut in cuts_of(attribute)]
-            if isinstance(attribute, Above | Between)
-            else []
-        )
-        if len(cuts) == 1:
-            (lower if holds else higher).append(_End(cuts[0], 0, i, holds))
-        elif cuts and holds:
-            lower.append(_End(cuts[0], 1, i, True))
-            higher.append(_End(cuts[1], -1, i, True))
-    return max(lower, default=None), min(higher, default=None)
 
 
 def _turns(attribute: Above | Between) -> list[int | float | Fraction]:

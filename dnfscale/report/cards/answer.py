@@ -291,7 +291,7 @@ def _definitions(formula: FormulaView) -> Html | None:
     if formula.model is None:
         return None
     rows = tuple(
-        (attribute.name, condition(attribute, True).text, exact_value(attribute))
+        (attribute.name, condition(attribute), exact_value(attribute))
         for attribute in formula.model.tau.attributes
     )
     header = ("Attribute", "Holds when", "Exact value")

@@ -11,9 +11,9 @@ import numpy as np
 from dnfscale.core.arrays import Bools
 from dnfscale.core.model import Model
 from dnfscale.method.explain import Explanation, explain_types, moved_columns
-from dnfscale.method.minimize.possible import telling_literals
-from dnfscale.method.narrate import count_words
-from dnfscale.method.words import Literal
+from dnfscale.method.literals import Line, Said, Scales
+from dnfscale.method.narrate import count_words, lines_that_hold
+from dnfscale.method.words import model_lines, state_of
 from dnfscale.report.cards.formula import chip, conditions
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.parts import Place, Section, card, folded
@@ -80,6 +80,7 @@ class _Example:
             model,
             explanation,
         )
+        self._written = model_lines(model)
 
     def html(self) -> Html:
         explanation = self._explanation
@@ -94,9 +95,7 @@ class _Example:
         return element(
             "div",
             element(f"h{self._place.level + 1}", title),
-            element(
-                "p", self._chips(telling_literals(self._model.tau, explanation.code)), class_="term"
-            ),
+            element("p", _chips(state_of(self._model.tau, explanation.code)), class_="term"),
             element(
                 "p", "The answer is ", element("strong", name_of(answer)), f", {self._because()}"
             ),
@@ -106,7 +105,8 @@ class _Example:
         )
 
     def _because(self) -> str:
-        n_lines, held = len(self._explanation.clashes), len(self._explanation.terms)
+        n_lines = len(self._written)
+        held = len(lines_that_hold(self._written, self._explanation))
         if not held:
             return (
                 "because the only line fails:"
@@ -121,28 +121,25 @@ class _Example:
         """Return the lines that hold; if none does, the first condition of each line that fails."""
         explanation = self._explanation
         if explanation.accepted:
-            terms = [self._model.dnf.terms[index] for index in explanation.terms]
-            return _listed([self._chips(term.literals) for term in terms])
-        clashes = [clash for clash in explanation.clashes if clash is not None]
-        return _listed(
-            [join(self._chips([clash]), " is not so: ", self._state(clash[0])) for clash in clashes]
-        )
+            held = lines_that_hold(self._written, explanation)
+            return _listed([_chips(self._written[number].literals) for number in held])
+        return _listed([self._failing(line) for line in self._written])
 
-    def _state(self, attribute: int) -> Html:
-        """Return the state of an attribute's column in this type."""
-        tau = self._model.tau
-        return self._chips(
-            telling_literals(tau, self._explanation.code, [tau.attributes[attribute].column])
-        )
+    def _failing(self, line: Line) -> Html:
+        """Return the first condition of a line that does not hold, and how its column is."""
+        tau, code = self._model.tau, self._explanation.code
+        asked = Scales(tau.attributes).failing(line, code)
+        columns = {said.column for said in asked}
+        return join(_chips(asked), " is not so: ", _chips(state_of(tau, code, columns)))
 
     def _way_out(self) -> list[Html]:
         flip = self._explanation.flip
         if flip is None:
             return [element("p", "No change would turn the answer.")]
-        after = telling_literals(self._model.tau, flip.code, moved_columns(self._model, flip))
+        after = state_of(self._model.tau, flip.code, moved_columns(self._model, flip))
         return [
             element("p", "The smallest change that would turn the answer:", class_="before"),
-            element("p", self._chips(after), class_="term"),
+            element("p", _chips(after), class_="term"),
             element("p", self._rows(flip.n, flip.c, "like that"), class_="note"),
         ]
 
@@ -162,12 +159,13 @@ class _Example:
             f"{count_words(model, n)} {of} {are} {alike}; {share(c / n)} {self._formula.counted}."
         )
 
-    def _chips(self, literals: Iterable[Literal]) -> Html:
-        pieces: list[Child] = []
-        for asked in conditions(self._model.tau.attributes, literals):
-            pieces += [Html(' <span class="and">and</span> ')] if pieces else []
-            pieces.append(chip(asked))
-        return join(*pieces)
+
+def _chips(said: Iterable[Said]) -> Html:
+    pieces: list[Child] = []
+    for asked in conditions(said):
+        pieces += [Html(' <span class="and">and</span> ')] if pieces else []
+        pieces.append(chip(asked))
+    return join(*pieces)
 
 
 def _most_frequent(model: Model, chosen: Bools) -> int | None:

@@ -11,17 +11,35 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dnfscale.core.formula import quote
+from dnfscale.core.formula import Dnf, Term, quote
 from dnfscale.core.model import Model
-from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+    cuts_of,
+)
 from dnfscale.core.weights import amount, as_weight
+from dnfscale.data.models.attributes import parse_attribute
 from dnfscale.method.explain import DELTA
-from dnfscale.method.intervals import term_intervals, term_supports
-from dnfscale.method.words import Condition, Literal, Notation, condition_of, conditions_of
+from dnfscale.method.intervals import line_supports, term_intervals, term_supports
+from dnfscale.method.literals import Said, lines_of, n_candidates
+from dnfscale.method.words import (
+    Condition,
+    Notation,
+    column_text,
+    condition_of,
+    conditions_alone,
+    model_lines,
+    number_text,
+)
 from dnfscale.report.markup import Html, element, join, name_of
 from dnfscale.results.formula import Formula
 from dnfscale.results.formula import Line as RecordedLine
+from dnfscale.results.record import plain
 from dnfscale.results.result import Weight
 
 _SHOWN_LINES = 8
@@ -76,19 +94,20 @@ class ShownFormula:
 
 def shown_formula(model: Model) -> ShownFormula:
     """Return the formula of a model with the rows behind each line."""
-    counts, terms = model.counts, model.dnf.terms
-    supports: list[Support | None] = [None] * len(terms)
+    counts, lines = model.counts, model_lines(model)
+    supports: list[Support | None] = [None] * len(lines)
     otherwise = None
     if len(counts.codes):
-        supports = [support_of(model, n, c) for n, c in term_supports(model.dnf, counts)]
+        of_lines = line_supports(lines, term_supports(model.dnf, counts))
+        supports = [support_of(model, n, c) for n, c in of_lines]
         rejected = ~model.dnf.accepts(counts.codes)
         otherwise = support_of(model, int(counts.n[rejected].sum()), int(counts.c[rejected].sum()))
     # Sums of weights are not binomial, so they give no interval.
-    intervals = [None] * len(terms) if model.weighted else _intervals(supports, len(model.tau))
+    intervals = [None] * len(lines) if model.weighted else _intervals(supports, model.tau)
     return ShownFormula(
         tuple(
-            Line(tuple(conditions(model.tau.attributes, term.literals)), own, interval)
-            for term, own, interval in zip(terms, supports, intervals, strict=True)
+            Line(tuple(conditions(line.literals)), own, interval)
+            for line, own, interval in zip(lines, supports, intervals, strict=True)
         ),
         otherwise,
     )
@@ -105,41 +124,60 @@ def shown_fold_formula(formula: Formula, weight: Weight | None) -> ShownFormula 
     """
     if formula.lines is None:
         return None
-    names = formula.attribute_names
-    unit = (weight and weight.unit) or 1
-    supports = [_recorded(line, unit, weighted=weight is not None) for line in formula.lines]
+    tau, dnf = Vocabulary(recorded_attributes(formula)), recorded_dnf(formula.lines)
+    lines, unit = lines_of(tau, dnf), (weight and weight.unit) or 1
+    supports: list[Support | None] = [None] * len(lines)
+    known = [
+        (line.n, line.c) for line in formula.lines if line.n is not None and line.c is not None
+    ]
+    if len(known) == len(formula.lines):
+        supports = [
+            Support(as_weight(n, unit), as_weight(c, unit), weight is not None)
+            for n, c in line_supports(lines, known)
+        ]
     # Sums of weights are not binomial, so they give no interval.
-    intervals = [None] * len(supports) if weight is not None else _intervals(supports, formula.ell)
+    intervals = [None] * len(lines) if weight is not None else _intervals(supports, tau)
     return ShownFormula(
         tuple(
-            Line(
-                tuple(
-                    Condition(names[each.attribute], negated=not each.value) for each in line.all
-                ),
-                support,
-                interval,
-            )
-            for line, support, interval in zip(formula.lines, supports, intervals, strict=True)
+            Line(tuple(conditions(line.literals)), support, interval)
+            for line, support, interval in zip(lines, supports, intervals, strict=True)
         )
     )
 
 
-def _recorded(line: RecordedLine, unit: int, *, weighted: bool) -> Support | None:
-    if line.n is None or line.c is None:
-        return None
-    return Support(as_weight(line.n, unit), as_weight(line.c, unit), weighted)
-
-
-def conditions(attributes: Sequence[Attribute], literals: Iterable[Literal]) -> list[Condition]:
-    """Return the conditions of joint literals, as the page shows them; the cuts of a column become
-    one interval.
+def recorded_attributes(formula: Formula) -> tuple[Attribute, ...]:
+    """Return the attributes of a recorded formula; those of which no more than their names is
+    recorded hold when they are true.
     """
-    return conditions_of(attributes, literals, _SHOWN)
+    return tuple(
+        IsTrue(attribute.name, attribute.name, True)
+        if attribute.test is None
+        else parse_attribute(plain(attribute), f"attributes[{place}]")
+        for place, attribute in enumerate(formula.attributes)
+    )
 
 
-def condition(attribute: Attribute, holds: bool) -> Condition:
-    """Return the condition of an attribute, or of its negation, as the page shows it."""
-    return condition_of(attribute, holds, _SHOWN)
+def recorded_dnf(lines: Sequence[RecordedLine]) -> Dnf:
+    """Return the terms of a recorded formula."""
+    return Dnf(
+        tuple(
+            Term(
+                sum(1 << each.attribute for each in line.all),
+                sum(1 << each.attribute for each in line.all if each.value),
+            )
+            for line in lines
+        )
+    )
+
+
+def conditions(said: Iterable[Said]) -> list[Condition]:
+    """Return what is said about columns, as the page shows it."""
+    return [condition_of(each, _SHOWN) for each in said]
+
+
+def condition(attribute: Attribute) -> str:
+    """Return the condition of an attribute, as the page shows it."""
+    return " and ".join(each.text for each in conditions_alone(attribute, True, _SHOWN))
 
 
 def exact_value(attribute: Attribute) -> str:
@@ -149,7 +187,7 @@ def exact_value(attribute: Attribute) -> str:
     if isinstance(attribute, IsMissing):
         return ""
     values = cuts_of(attribute) if isinstance(attribute, Above | Between) else (attribute.value,)
-    return ", ".join(map(_EXACT.value, values))
+    return ", ".join(map(_SHOWN.value, values))
 
 
 def formula_list(reading: ShownFormula, counted: str) -> Html:
@@ -237,9 +275,11 @@ def _item(line: Line, counted: str) -> Html:
     )
 
 
-def _intervals(supports: Sequence[Support | None], ell: int) -> list[tuple[float, float] | None]:
+def _intervals(
+    supports: Sequence[Support | None], tau: Vocabulary
+) -> list[tuple[float, float] | None]:
     counted = [(int(own.n), int(own.c)) for own in supports if own is not None]
-    found = term_intervals(counted, delta=DELTA, candidates=3**ell)
+    found = term_intervals(counted, delta=DELTA, candidates=n_candidates(tau))
     return list(found) if len(found) == len(supports) else [None] * len(supports)
 
 
@@ -248,13 +288,4 @@ def _shown_text(text: str) -> str:
     return text if text.strip() else quote(text)
 
 
-def _short_number(value: int | float | Quantity) -> str:
-    """Return a number with six digits, and a date, time, duration or decimal as it is."""
-    if isinstance(value, Quantity):
-        return str(value)
-    digits = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return digits.replace("inf", "∞").replace("-", "−")
-
-
-_SHOWN = Notation(_shown_text, _short_number)
-_EXACT = Notation(_shown_text, str)
+_SHOWN = Notation(lambda column: column_text(column, _shown_text), _shown_text, number_text)

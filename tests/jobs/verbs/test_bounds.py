@@ -194,9 +194,7 @@ def test_a_model_is_told_of_in_sentences_and_by_term(desk):
     assert "the attributes were chosen on these same rows" in lines[1]
     assert lines[-2].startswith("  smoker: 190 of 200 rows positive, chance 0.8")
     assert lines[-2].endswith("the answer is certified for 100.0 % of them")
-    assert lines[-1].startswith(
-        "  age_above_median and not smoker: 24 of 40 rows positive, chance 0.3"
-    )
+    assert lines[-1].startswith("  age > 41.5 and not smoker: 24 of 40 rows positive, chance 0.3")
     assert lines[-1].endswith("the answer is certified for 0.0 % of them")
 
 

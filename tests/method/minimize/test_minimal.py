@@ -14,7 +14,7 @@ from sympy.logic.boolalg import SOPform
 
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.method.minimize import minimal as module
-from dnfscale.method.minimize.lattice import maximal_cubes
+from dnfscale.method.minimize.lattice import lattice_of, single_axis, terms_of
 from dnfscale.method.minimize.minimal import Effort, Status, Truth, as_types, grow_cover, minimize
 from tests.bench.type_tables import ELL, RANDOM, type_tables
 from tests.method.truths import assert_agrees, random_truth, truths
@@ -54,11 +54,11 @@ def naive_primes(truth: Truth) -> set[Term]:
 
 def prime_implicants(truth: Truth) -> list[Term]:
     """Return the largest cubes of required and free types that contain a required one."""
-    required = np.isin(np.arange(1 << truth.ell), truth.required)
-    cares, values = maximal_cubes(
-        required, required | np.isin(np.arange(1 << truth.ell), truth.free)
-    )
-    return [Term(care, value) for care, value in zip(cares.tolist(), values.tolist(), strict=True)]
+    lattice = lattice_of(tuple(map(single_axis, range(truth.ell))))
+    required = np.isin(lattice.types, truth.required)
+    points = lattice.maximal(required, required | np.isin(lattice.types, truth.free))
+    terms = [term for point in points for term in terms_of(lattice.axes, point)]
+    return sorted(terms, key=lambda term: (len(term.literals), term))
 
 
 @functools.cache
