@@ -156,10 +156,15 @@ class NumberSummary:
     """Values of rows drawn at random; it decides how fast the medians are found, never what they
     are.
     """
+    least: int | None = None
+    """The least value of a column of whole numbers; not known where values are missing."""
 
     def __eq__(self, other: object) -> bool:
         # Another sample of the same rows says the same.
-        return isinstance(other, NumberSummary) and self.missing == other.missing
+        return isinstance(other, NumberSummary) and (self.missing, self.least) == (
+            other.missing,
+            other.least,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +318,7 @@ def summarize_block(
     columns: list[NumberSummary | CategorySummary] = []
     for column, data, missing in zip(reading.columns, block.columns, block.missing, strict=True):
         if isinstance(data, Numbers):
-            columns.append(NumberSummary(missing, sample(data, drawn)))
+            columns.append(NumberSummary(missing, sample(data, drawn), _least(data)))
         else:
             columns.append(
                 CategorySummary(missing, _value_counts(data, str(column.name), max_values))
@@ -345,6 +350,12 @@ def sample(data: Numbers, drawn: Ints) -> Values:
     return values if data.present is None else values[data.present[drawn]]
 
 
+def _least(data: Numbers) -> int | None:
+    """Return the least of whole numbers, if there are any and none is missing."""
+    whole = data.values.dtype.kind in "iu" and data.measure is None and len(data.values)
+    return int(data.values.min()) if whole and data.present is None else None
+
+
 def _value_counts(
     data: Categories, name: str, max_values: int, *, advice: str = _DROP_COLUMN
 ) -> dict[Scalar, int]:
@@ -360,8 +371,12 @@ def _value_counts(
 
 
 def _merge_numbers(parts: Sequence[NumberSummary]) -> NumberSummary:
+    missing = sum(part.missing for part in parts)
+    leasts = [part.least for part in parts if part.least is not None]
     return NumberSummary(
-        sum(part.missing for part in parts), np.concatenate([part.sample for part in parts])
+        missing,
+        np.concatenate([part.sample for part in parts]),
+        None if missing else min(leasts, default=None),
     )
 
 

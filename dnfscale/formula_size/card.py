@@ -5,6 +5,7 @@ ideal method.
 from __future__ import annotations
 
 from dnfscale.report.cards.curve import Curve, size_curve_of, sweep_chart, sweep_table
+from dnfscale.report.cards.formula import formula_text
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element, name_of
 from dnfscale.report.parts import Place, Section, card, figure, folded, table
@@ -69,22 +70,23 @@ def families_card(place: Place, view: RunView) -> Section | None:
             told = f"{count(learned.ell, 'attribute')}, {count(learned.literals, 'condition')}"
             panels.append(
                 _panel(
-                    place, f"The best function of a few attributes{of_label}", learned.formula, told
+                    place,
+                    f"The best function of a few attributes{of_label}",
+                    formula_text(learned),
+                    told,
                 )
             )
         if sized is not None:
             told = (
                 f"size {sized.size}, {count(len(sized.attributes), 'attribute')}{_how_sure(sized)}"
             )
-            panels.append(
-                _panel(place, f"The best formula of a size{of_label}", sized.formula, told)
-            )
+            panels.append(_panel(place, f"The best formula of a size{of_label}", sized.shown, told))
     by_number = {fold.fold: fold for fold in method.folds}
     rows = tuple(
         (
             str(fold.fold),
             _accuracy(fold),
-            " | ".join(formula.formula for formula in fold.formulas),
+            " | ".join(formula_text(formula) for formula in fold.formulas),
             *_sized_cells(by_number.get(fold.fold)),
         )
         for fold in ideal.folds
@@ -152,7 +154,7 @@ def _sized_cells(fold: Fold | None) -> tuple[Figure | None, str | None, int | No
     """Return the accuracy of a fold, its formulas, their total size, and whether all are proved."""
     if fold is None or not fold.sized:
         return None, None, None, None
-    texts = " | ".join(sized.formula for sized in fold.sized)
+    texts = " | ".join(sized.shown for sized in fold.sized)
     proved = all(sized.proved for sized in fold.sized)
     return (
         _accuracy(fold),

@@ -29,6 +29,7 @@ from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
 from dnfscale.learn.table import Table
 from dnfscale.method.certificate import certificate_of, certified
+from dnfscale.method.words import formula_lines
 from dnfscale.results.certificate import Certified
 from dnfscale.results.confusion import Answers
 from dnfscale.results.formula import SizedFormula
@@ -220,6 +221,7 @@ def _formula(found: _Found) -> SizedFormula:
     errors = errors_of(sized.final.formula, type_table(sized.types.whole))
     return SizedFormula(
         formula=model.formula,
+        conditions=" or ".join(formula_lines(model)),
         size=sized.final.formula_size,
         attributes=attributes_of(model.tau),
         errors=as_weight(errors, model.unit),

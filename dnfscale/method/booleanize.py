@@ -88,9 +88,18 @@ class Booleanization:
         spelled_out, found = [], []
         for low, high in pairs:
             [lower], [higher] = self.cuts[low], self.cuts[high]
-            column = self.attributes[low].column
+            cut = self.attributes[low]
+            assert isinstance(cut, Above)
+            column = cut.column
             found.append(
-                Between(f"{label_of(column)}_{lower.place}_to_{higher.place}", column, None, None)
+                Between(
+                    f"{label_of(column)}_{lower.place}_to_{higher.place}",
+                    column,
+                    None,
+                    None,
+                    cut.whole,
+                    cut.least,
+                )
             )
             spelled_out.append(f"{lower.place} < {column} ≤ {higher.place}")
         taken = [attribute.name for attribute in self.attributes]
@@ -179,7 +188,7 @@ def booleanize(
     for index, (column, summary) in enumerate(zip(columns, summaries, strict=True)):
         has_missing = keep_missing and summary.missing > 0
         if isinstance(summary, NumberSummary):
-            number_bins, own = _number(column.name, index, cuts[column.name], summary, has_missing)
+            number_bins, own = _number(column, index, cuts[column.name], summary, has_missing)
             bins.append(number_bins)
             drafts += own
         else:
@@ -212,7 +221,7 @@ def booleanize(
 
 
 def _number(
-    name: ColumnName,
+    column: Column,
     index: int,
     cuts: Sequence[FoldCuts],
     summary: NumberSummary,
@@ -235,10 +244,13 @@ def _number(
         ]
         return np.array([(first, top) for first in firsts], dtype=np.int64)
 
+    name = column.name
+    is_whole = edges.dtype.kind in "iu" and column.measure is None
+    least = summary.least if is_whole and not summary.missing else None
     drafts: dict[bytes, _Draft] = {}
     for cut in cuts:
         train, whole = spans(cut.train), spans(cut.whole)
-        attribute = Above(f"{label_of(name)}_{cut.name}", name, None)
+        attribute = Above(f"{label_of(name)}_{cut.name}", name, None, is_whole, least)
         spelled_out = f"{name} > {cut.place}"
         drafts.setdefault(
             train.tobytes() + whole.tobytes(),

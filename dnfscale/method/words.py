@@ -128,6 +128,17 @@ def formula_lines(model: Model) -> list[str]:
     return [" and ".join(said_texts(line.literals)) for line in model_lines(model)]
 
 
+def joined_lines(lines: Sequence[Line]) -> str:
+    """Write the lines of a formula as one, with those of several conditions in brackets."""
+    written = [said_texts(line.literals) for line in lines]
+    if len(written) < 2:
+        return " and ".join(written[0]) or "true" if written else "false"
+    return " or ".join(
+        f"({' and '.join(texts)})" if len(texts) > 1 else texts[0] if texts else "true"
+        for texts in written
+    )
+
+
 def model_lines(model: Model) -> tuple[Line, ...]:
     """Return the lines of a model's formula; of a tree, those of its terms."""
     return lines_of(model.tau, model.dnf)

@@ -135,7 +135,7 @@ def _write_sized(method: Method | None, out: TextIO) -> None:
     print(f"by size    {mean} with formulas of size {method.size_mean:.1f} on average", file=out)
     for found in method.sized_models:
         of_class = f", {visible(found.label_shown)}" if found.label_shown is not None else ""
-        print(f"           of all rows{of_class}: {found.formula}", file=out)
+        print(f"           of all rows{of_class}: {found.shown}", file=out)
 
 
 def _write_comparisons(result: Result, out: TextIO) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from dnfscale.report.cards.formula import formula_text
 from dnfscale.report.formats import Cell, Figure, Table, amount_cell
 from dnfscale.report.paper import Percent
 from dnfscale.report.profiles import difference_table, profile_table
@@ -189,12 +190,10 @@ def formula_table(results: Sequence[Result]) -> Table:
     ]
     if any(formula.label is not None for *_, formula in first):
         columns.append(("Label", [formula.label_shown for *_, formula in first]))
-    columns.append(("Formula", [formula.formula for *_, formula in first]))
+    columns.append(("Formula", [formula_text(formula) for *_, formula in first]))
     sized = [_first_sized(result, formula.label_shown) for _, result, _, formula in first]
     if any(sized):
-        columns.append(
-            (method_title(FORMULA_SIZE), [found and found[1].formula for found in sized])
-        )
+        columns.append((method_title(FORMULA_SIZE), [found and found[1].shown for found in sized]))
         columns.append(
             (
                 f"{method_title(FORMULA_SIZE)}, test accuracy, %",

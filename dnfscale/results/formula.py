@@ -42,6 +42,10 @@ class Attribute(Record, frozen=True, kw_only=True):
     )
     measure: str | None = None
     """What the value measures, if it is a date, a time, a duration or a decimal."""
+    whole: bool | None = None
+    """Whether the column has whole numbers only."""
+    least: int | None = None
+    """The least of these, if it is known."""
 
 
 class Literal(Record, frozen=True, kw_only=True):
@@ -160,6 +164,9 @@ class SizedFormula(Record, frozen=True, kw_only=True):
     label: Label | None = None
     """The label that it tells from the others; None for the formula of two classes."""
     formula: str
+    """In the names of its attributes."""
+    conditions: str | None = None
+    """As people read it."""
     size: Size
     """Its own."""
     attributes: tuple[Attribute, ...]
@@ -176,6 +183,11 @@ class SizedFormula(Record, frozen=True, kw_only=True):
     """Whether these are all attributes."""
     path: tuple[SizeStep, ...]
     certificate: Certified | None = None
+
+    @property
+    def shown(self) -> str:
+        """The formula as people read it, or else in the names of its attributes."""
+        return self.conditions or self.formula
 
     @property
     def label_shown(self) -> str | None:

@@ -22,6 +22,7 @@ from dnfscale import FormulaSizeClassifier
 from dnfscale.data.models import read_models
 from dnfscale.errors import DataError, SpecError
 from dnfscale.formula_size import Limits, search, tabulate
+from dnfscale.method.words import formula_lines
 from tests.estimator_checks import assert_no_fault
 from tests.formula_size.judge import functions_by_size
 from tests.jobs.running import Desk, keeping_signals, small_table, surroundings
@@ -162,7 +163,7 @@ def test_a_fitted_classifier_has_a_certificate_a_look_and_exports() -> None:
     assert model.certificate_["rows"] == 1000
     assert model.certificate_["chosen_on_the_same_rows"]
     assert model.certificate_["types_certified"] == 4
-    assert model.formula_ in html.unescape(model._repr_html_())
+    assert formula_lines(model.models_[0])[0] in html.unescape(model._repr_html_())
     assert "\\land" in model._repr_latex_()
     for written in (model.to_sql(), model.to_python(), model.to_text(), model.to_pmml()):
         assert "red" in written

@@ -276,3 +276,19 @@ def test_of_whole_numbers_those_above_one_and_those_above_one_and_a_half_are_the
     assert [column.states for column in row_states(booleans.edges(1, [0, 1]))] == [
         (0b00, 0b01, 0b11)
     ]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "missing", "expected"),
+    [(np.int64, 0, (True, 0)), (np.int64, 2, (True, None)), (np.float64, 0, (False, None))],
+)
+def test_cuts_know_whether_their_column_has_whole_numbers_and_the_least_of_them(
+    dtype, missing, expected
+):
+    summary = NumberSummary(missing, np.empty(0, dtype=dtype), 0)
+    cut = FoldCuts((Cut(1, dtype(1)),), (Cut(1, dtype(1)),))
+    found = booleanize(
+        [Column("n", Role.NUMBER)], [summary], {"n": [cut]}, n_folds=1, keep_missing=False
+    )
+    [attribute] = found.vocabulary(0, [0]).attributes
+    assert (attribute.whole, attribute.least) == expected

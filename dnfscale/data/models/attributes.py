@@ -26,11 +26,11 @@ def parse_attribute(value: Any, place: str) -> Attribute:
         measure = (
             _measure(table, place) if "measure" in table and not isinstance(column, Part) else None
         )
+        numbers = _whole(table, place)
         if test == "between":
-            return Between(name, column, *_interval(given, measure, f"{place}.value"))
-        return Above(
-            name, column, None if given is None else _cut(given, measure, f"{place}.value", test)
-        )
+            return Between(name, column, *_interval(given, measure, f"{place}.value"), *numbers)
+        cut = None if given is None else _cut(given, measure, f"{place}.value", test)
+        return Above(name, column, cut, *numbers)
     if test == "missing":
         if given is not None:
             raise DataError(
@@ -101,6 +101,15 @@ def _check_part(part: Part, test: str, given: Any, place: str) -> None:
         )
     if names is not None and given not in names:
         raise DataError(f"{place}.value must be one of {', '.join(names)}, got {short(given)}")
+
+
+def _whole(table: Mapping[str, Any], place: str) -> tuple[bool, int | None]:
+    """Return whether numbers are whole, and the least of them."""
+    whole, least = table.get("whole", False), table.get("least")
+    typed(whole, bool, f"{place}.whole", "true or false")
+    if least is not None and not (whole and type(least) is int):
+        raise DataError(f"{place}.least must be a whole number of whole ones, got {short(least)}")
+    return whole, least
 
 
 def _measure(table: Mapping[str, Any], place: str) -> Measure:

@@ -96,7 +96,17 @@ def attribute_record(attribute: Attribute) -> dict[str, Any]:
         "test": TESTS[type(attribute)],
         "value": _written_value(attribute),
         **({} if measure is None else {"measure": measure}),
+        **_written_whole(attribute),
     }
+
+
+def _written_whole(attribute: Attribute) -> dict[str, Any]:
+    """Return that the numbers of an attribute are whole, if so, and the least of them, if it is
+    known.
+    """
+    if not isinstance(attribute, Above | Between) or not attribute.whole:
+        return {}
+    return {"whole": True, **({} if attribute.least is None else {"least": attribute.least})}
 
 
 def _written_lookalikes(model: Model) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,10 @@ class Axis:
     def length(self, choice: int) -> tuple[int, int]:
         """Return the literals of a choice, and how many values they name."""
         return self.literals[choice - 1], self.sizes[choice - 1]
+
+    def n_attributes(self, choice: int) -> int:
+        """Return how many attributes the terms of a choice name, as often as they do."""
+        return sum(len(term.literals) for term in self.cubes(choice))
 
     def cubes(self, choice: int) -> tuple[Term, ...]:
         """Return terms over the attributes that leave just the states of a choice, each by one of
@@ -184,19 +188,35 @@ def _cubes(mask: int, states: tuple[int, ...], choice: int) -> tuple[Term, ...]:
     chosen = {state for place, state in enumerate(states) if choice >> place & 1}
     if len(chosen) == len(states):
         return (Term(0, 0),)
-    bits = [1 << bit for bit in range(mask.bit_length()) if mask >> bit & 1]
-    found = []
-    for state in [state for state in states if state in chosen]:
-        if state not in chosen:
-            continue
-        care = mask
-        for bit in reversed(bits):
-            left = {other for other in states if not (other ^ state) & care & ~bit}
-            if left <= chosen:
-                care &= ~bit
-        chosen -= {other for other in states if not (other ^ state) & care}
-        found.append(Term(care, state & care))
-    return tuple(found)
+    found: list[tuple[int, Term]] = []
+    while chosen:
+        grown = [_grown(mask, state, states, chosen) for state in states if state in chosen]
+        # The one that leaves the most states, then the shortest; the first of several.
+        care, left = min(grown, key=lambda each: (-len(each[1]), each[0].bit_count()))
+        chosen -= left
+        first = min(states.index(state) for state in left)
+        found.append((first, Term(care, states[first] & care)))
+    return tuple(term for _, term in sorted(found))
+
+
+def _grown(
+    care: int, state: int, states: Sequence[int], within: Collection[int]
+) -> tuple[int, set[int]]:
+    """Return the attributes that a term can do with to leave a state, and no states but some; and
+    the states that it leaves. What leaves the most states goes first, then what ranks last.
+    """
+    left = {state}
+    bits = [1 << bit for bit in reversed(range(care.bit_length())) if care >> bit & 1]
+    while bits:
+        wider = {
+            bit: {other for other in states if not (other ^ state) & care & ~bit} for bit in bits
+        }
+        bits = [bit for bit in bits if wider[bit] <= set(within)]
+        if bits:
+            best = max(bits, key=lambda bit: len(wider[bit]))
+            care, left = care & ~best, wider[best]
+            bits.remove(best)
+    return care, left
 
 
 def _as_integer(flags: Bools) -> int:

@@ -215,10 +215,11 @@ class _Lines:
             for choice in range(1, axis.n_choices + 1)
             if not needed & ~choice and not choice & ~good
         ]
-        # Of those that name as few values, the one that was there, or else the largest.
+        shortest = min(map(axis.length, choices))
+        # Of those that name as few values, the one of the fewest attributes, then the largest.
         return min(
-            choices,
-            key=lambda each: (*axis.length(each), each != point[at], -each.bit_count(), each),
+            (choice for choice in choices if axis.length(choice) == shortest),
+            key=lambda choice: (axis.n_attributes(choice), -choice.bit_count(), choice),
         )
 
     @cached_property

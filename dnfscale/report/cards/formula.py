@@ -33,6 +33,7 @@ from dnfscale.method.words import (
     column_text,
     condition_of,
     conditions_alone,
+    joined_lines,
     model_lines,
     number_text,
 )
@@ -143,6 +144,14 @@ def shown_fold_formula(formula: Formula, weight: Weight | None) -> ShownFormula 
             for line, support, interval in zip(lines, supports, intervals, strict=True)
         )
     )
+
+
+def formula_text(formula: Formula) -> str:
+    """Return a recorded formula on one line, in conditions."""
+    if formula.lines is None:
+        return formula.formula
+    tau = Vocabulary(recorded_attributes(formula))
+    return joined_lines(lines_of(tau, recorded_dnf(formula.lines)))
 
 
 def recorded_attributes(formula: Formula) -> tuple[Attribute, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dnfscale.report.cards.comparing import accuracy_card, difference_card, runtime_card
+from dnfscale.report.cards.formula import formula_text
 from dnfscale.report.markup import Html, element, join, name_of
 from dnfscale.report.parts import Place, Section, card, folded, table
 from dnfscale.report.profiles import difference_table, profile_table
@@ -143,8 +144,8 @@ def _glance_cells(view: RunView) -> dict[str, Html | str]:
 
 def _short_formula(learned: Sequence[Formula]) -> str:
     """Return a formula if it is short; for a long one, or several, the size."""
-    if len(learned) == 1 and len(learned[0].formula) <= _LONGEST_FORMULA:
-        return learned[0].formula
+    if len(learned) == 1 and len(text := formula_text(learned[0])) <= _LONGEST_FORMULA:
+        return text
     lines, literals = (
         sum(formula.terms for formula in learned),
         sum(formula.literals for formula in learned),

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dnfscale.core.tree import to_dnf
+from dnfscale.core.vocabulary import Above, Between, Vocabulary
 from dnfscale.data.models import model_record, model_text, parse_model, read_model
 from dnfscale.errors import DataError
 from tests.data.models.small import TREE, same, small, written
@@ -402,3 +403,27 @@ def test_junk_anywhere_is_refused_or_makes_a_model_that_can_be_written(data):
     again = parse_model(json.loads(model_text(model)))
     assert model_text(again) == model_text(model)
     assert model_text(model).encode()
+
+
+def test_what_is_known_of_whole_numbers_comes_back(tmp_path):
+    count = Above("visits_above_median", "visits", 0.5, whole=True, least=0)
+    span = Between("visits_p20_to_p80", "visits", 0, 1, whole=True)
+    tau = Vocabulary((count, span, *small().tau.attributes[2:]))
+    file = tmp_path / "m.json"
+    file.write_text(model_text(small(tau=tau)), encoding="utf-8")
+    assert read_model(str(file)).tau == tau
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"whole": 1}, r"attributes\[0\].whole must be true or false, got 1"),
+        ({"whole": True, "least": 0.5}, r"attributes\[0\].least must be a whole number"),
+        ({"least": 0}, r"attributes\[0\].least must be a whole number"),
+    ],
+)
+def test_what_is_not_known_of_whole_numbers_is_refused(more, message):
+    record = model_record(small())
+    record["attributes"][0] |= more
+    with pytest.raises(DataError, match=message):
+        parse_model(record)
