@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -489,6 +490,16 @@ def test_a_formula_of_lines_is_shown_with_the_patterns_of_its_lines():
     shown = re.sub(r"\s+", " ", Document(section.html).text)
     assert "No line holdsno11010" in shown.replace(" ", "").replace("Nolineholds", "No line holds")
     assert shown.index("No line holds") < shown.index("Line 2 holds")
+
+
+def test_a_formula_of_the_other_answer_says_so():
+    lines = replace(by_lines(parse_model(model(PLAIN))), answer=False)
+    record = json.loads(model_text(certified(lines)))
+    text = re.sub(r"\s+", " ", Document(page_of([made("x", plain_run().result, record)])).text)
+    assert "Predict outcome ≠ ill when at least one of these 2 lines holds:" in text
+    assert "Otherwise predict outcome = ill.110 rows, 10 % positive" in text
+    assert "Formula says yes" in text
+    assert "No line holdsyes110" in text
 
 
 def test_many_lines_of_an_example_are_folded():
