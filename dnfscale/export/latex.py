@@ -124,8 +124,8 @@ def escape(text: str) -> str:
 def _predicted(model: Model) -> str:
     target, labels = _text(model.target), model.positive
     if len(labels) == 1:
-        return f"{target} = {_NOTATION.value(labels[0])}"
-    return rf"{target} \in {_NOTATION.set_of(labels)}"
+        return rf"{target} {'=' if model.answer else chr(92) + 'ne'} {_NOTATION.value(labels[0])}"
+    return rf"{target} \{'in' if model.answer else 'notin'} {_NOTATION.set_of(labels)}"
 
 
 def _lines(model: Model) -> list[str]:

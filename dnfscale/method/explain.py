@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, stored_column
@@ -27,6 +26,7 @@ from dnfscale.method.minimize.possible import (
     are_possible,
     n_possible,
     possible_types,
+    row_states,
     seen_states,
     smallest_flip,
 )
@@ -53,11 +53,27 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a formula says of the rows of a type."""
+
+    type_: int
+    accepted: bool
+    probability: float
+    """(c_t + 1) / (n_t + 2) in units of the model, kept on the answer's side of the threshold."""
+    n: int
+    """n_t: rows learned from that have the type."""
+    c: int
+    """c_t: those of them with a true target."""
+    terms: tuple[int, ...]
+    """The terms that hold."""
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why the rows of a type get their answer, and what would change it."""
 
     code: int
-    """The type t."""
+    """The truth values of the row's attributes: the type t, where types are told apart by them."""
     accepted: bool
     probability: float
     """(c_t + 1) / (n_t + 2) in units of the model, kept on the answer's side of the threshold."""
@@ -73,6 +89,10 @@ class Explanation:
     """
     flip: Flip | None
     """None where every possible type gets the same answer."""
+    proven: bool
+    """Whether the change is proven to be the smallest, or that there is none; else the search was
+    ended before.
+    """
     because: tuple[Literal, ...] | None = None
     """For a tree: the fewest of the type's literals that settle the answer, whatever the others
     are.
@@ -104,12 +124,12 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
     """How the rows learned from bear out a formula; lines may share rows, so their supports may
-    exceed n_accepted.
+    exceed n_covered.
     """
 
     n_rows: int
     n_positive: int
-    n_accepted: int
+    n_covered: int
     """Rows that some line covers."""
     n_shared: int
     """Rows that several lines cover."""
@@ -117,13 +137,15 @@ class ModelFacts:
     terms: tuple[Evidence, ...]
     lines: tuple[tuple[Line, Evidence], ...]
     """As people read the formula."""
-    n_possible: int
+    n_seen: int
+    """Types that rows learned from have."""
+    n_possible: int | None
     """Types that a row can have, given the states in which each column was seen; a date is taken
-    with its parts.
+    with its parts. None where types are patterns of lines.
     """
-    n_unseen: int
+    n_unseen: int | None
     """Those of them that no row learned from has."""
-    n_unseen_accepted: int
+    n_unseen_accepted: int | None
     """Unseen types that the formula accepts all the same."""
 
 
@@ -134,31 +156,61 @@ def explain_type(model: Model, code: int) -> Explanation:
 
 def explain_types(model: Model, codes: Iterable[int]) -> dict[int, Explanation]:
     """Explain the answers for the rows of some types, each once."""
-    columns = seen_states(model.tau, model.counts)
+    columns = (
+        seen_states(model.tau, model.counts)
+        if model.types == "attributes"
+        else row_states(model.tau, unasked=False)
+    )
     return {code: _explain(model, code, columns) for code in dict.fromkeys(codes)}
+
+
+def answer_type(model: Model, type_: int) -> Answer:
+    """Return what the formula says of the rows of a type."""
+    lines = enumerate(model.over_types.terms)
+    terms = tuple(line for line, term in lines if type_ & term.care == term.value)
+    n, c = model.rows_of(type_)
+    accepted = bool(terms) == model.answer
+    return Answer(type_, accepted, float(model.probability(n, c, accepted)), n, c, terms)
 
 
 def explain_model(model: Model) -> ModelFacts:
     """Return how the rows learned from bear out the formula and each of its terms and lines."""
-    counts, columns = model.counts, seen_states(model.tau, model.counts)
-    accepted = model.dnf.accepts(counts.codes)
-    lines, terms = model_lines(model), [Dnf((term,)) for term in model.dnf.terms]
-    of_lines = [Dnf(tuple(model.dnf.terms[at] for at in line.terms)) for line in lines]
+    counts, own = model.counts, model.over_types.terms
+    lines, terms = model_lines(model), [Dnf((term,)) for term in own]
+    of_lines = [Dnf(tuple(own[at] for at in line.terms)) for line in lines]
     by_line = _evidence(of_lines, model, n_candidates(model.tau))
     n_lines = sum((each.accepts(counts.codes) for each in of_lines), np.zeros(len(counts.codes)))
-    seen = are_possible(counts.codes, columns) & (counts.n > 0)
-    n_accepted = sum(int(model.dnf.accepts(codes).sum()) for codes in possible_types(columns))
+    covered = n_lines > 0
+    possible, unseen, unseen_accepted = _unseen(model)
     return ModelFacts(
         n_rows=counts.n_rows,
         n_positive=int(counts.c.sum()),
-        n_accepted=int(counts.n[accepted].sum()),
+        n_covered=int(counts.n[covered].sum()),
         n_shared=int(counts.n[n_lines > 1].sum()),
-        n_correct=correct_rows(accepted, counts),
-        terms=_evidence(terms, model, 3**counts.ell),
+        n_correct=correct_rows(np.asarray(covered == model.answer), counts),
+        terms=_evidence(terms, model, 3 ** len(model.tau)),
         lines=tuple(zip(lines, by_line, strict=True)),
-        n_possible=n_possible(columns),
-        n_unseen=n_possible(columns) - int(seen.sum()),
-        n_unseen_accepted=n_accepted - int((seen & accepted).sum()),
+        n_seen=int(np.count_nonzero(counts.n)),
+        n_possible=possible,
+        n_unseen=unseen,
+        n_unseen_accepted=unseen_accepted,
+    )
+
+
+def _unseen(model: Model) -> tuple[int, int, int] | tuple[None, None, None]:
+    """Return how many types are possible, how many of them no row has, and how many of these the
+    formula accepts.
+    """
+    if model.types != "attributes":
+        return None, None, None
+    counts, columns = model.counts, seen_states(model.tau, model.counts)
+    seen = are_possible(counts.codes, columns) & (counts.n > 0)
+    n_accepted = sum(int(model.dnf.accepts(codes).sum()) for codes in possible_types(columns))
+    n_seen_accepted = int((seen & model.dnf.accepts(counts.codes)).sum())
+    return (
+        n_possible(columns),
+        n_possible(columns) - int(seen.sum()),
+        n_accepted - n_seen_accepted,
     )
 
 
@@ -194,15 +246,9 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
     model file.
     """
     flip = explanation.flip
-    ell = len(model.tau)
     line_of = {at: line for line in model_lines(model) for at in line.terms}
     return {
-        "type": _truth(explanation.code, ell),
-        "accepted": explanation.accepted,
-        "probability": explanation.probability,
-        "n": explanation.n,
-        "c": explanation.c,
-        "terms": list(explanation.terms),
+        **answer_to_record(model, answer_type(model, model.type_of(explanation.code))),
         "clashes": [
             {"term": index, **_literal_record(model, literal, line_of[index])}
             for index, literal in enumerate(explanation.clashes)
@@ -217,10 +263,23 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
         if flip is None
         else {
             "changes": [_literal_record(model, literal) for literal in flip.literals],
-            "type": _truth(flip.code, ell),
+            "type": _truth(model.type_of(flip.code), model.counts.ell),
             "n": flip.n,
             "c": flip.c,
         },
+        "flip_status": "proven" if explanation.proven else "bounded",
+    }
+
+
+def answer_to_record(model: Model, answer: Answer) -> dict[str, Any]:
+    """Return what the formula says of a type as plain JSON."""
+    return {
+        "type": _truth(answer.type_, model.counts.ell),
+        "accepted": answer.accepted,
+        "probability": answer.probability,
+        "n": answer.n,
+        "c": answer.c,
+        "terms": list(answer.terms),
     }
 
 
@@ -232,7 +291,7 @@ def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
     return {
         "rows": facts.n_rows,
         "positive_rows": facts.n_positive,
-        "accepted_rows": facts.n_accepted,
+        "accepted_rows": facts.n_covered if model.answer else facts.n_rows - facts.n_covered,
         "shared_rows": facts.n_shared,
         "correct_rows": facts.n_correct,
         "accuracy": facts.n_correct / facts.n_rows if facts.n_rows else None,
@@ -251,6 +310,7 @@ def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
             }
             for line, evidence in facts.lines
         ],
+        "seen_types": facts.n_seen,
         "possible_types": facts.n_possible,
         "unseen_types": facts.n_unseen,
         "unseen_types_accepted": facts.n_unseen_accepted,
@@ -272,33 +332,28 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
         for term in model.dnf.terms
     )
     terms = tuple(index for index, clash in enumerate(clashes) if clash is None)
-    n, c = _rows_of(code, model.counts)
-    after = smallest_flip(model.dnf, columns, code)
+    n, c = model.rows_of(model.type_of(code))
+    after, proven = smallest_flip(model.dnf, columns, code)
     flip = None
     if after is not None:
         changed = code ^ after
         literals = tuple(
             (i, bool(after >> i & 1)) for i in range(len(model.tau)) if changed >> i & 1
         )
-        flip = Flip(after, literals, *_rows_of(after, model.counts))
+        flip = Flip(after, literals, *model.rows_of(model.type_of(after)))
     because = None if model.tree is None else deciding_literals(model.dnf, len(model.tau), code)
     return Explanation(
         code,
-        bool(terms),
-        float(model.probability(n, c, bool(terms))),
+        bool(terms) == model.answer,
+        float(model.probability(n, c, bool(terms) == model.answer)),
         n,
         c,
         terms,
         clashes,
         flip,
+        proven,
         because,
     )
-
-
-def _rows_of(code: int, counts: TypeCounts) -> tuple[int, int]:
-    place = int(np.searchsorted(counts.codes, code))
-    seen = place < len(counts.codes) and counts.codes[place] == code
-    return (int(counts.n[place]), int(counts.c[place])) if seen else (0, 0)
 
 
 def _truth(code: int, ell: int) -> list[bool]:

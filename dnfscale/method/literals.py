@@ -31,10 +31,12 @@ from dnfscale.core.vocabulary import (
     Attribute,
     Between,
     Equals,
+    IsIn,
     IsMissing,
     IsTrue,
     Vocabulary,
     cuts_of,
+    values_of,
 )
 
 Literal = tuple[int, bool]
@@ -152,7 +154,7 @@ class Scale:
         if isinstance(attribute, IsMissing):
             return self._missing
         if not isinstance(attribute, Above | Between):
-            return 1 << self.values.index(attribute.value)
+            return sum(1 << self.values.index(value) for value in set(values_of(attribute)))
         ends = _ends(attribute)
         if not ends or self.cuts is None:
             return 0
@@ -408,6 +410,12 @@ def _joined_from(scales: Scales, lines: Iterable[Line]) -> Iterator[Line]:
             yield stack[0]
 
 
+def terms_as_lines(tau: Vocabulary, dnf: Dnf) -> tuple[Line, ...]:
+    """Return each term of a formula as a line."""
+    scales = Scales(tau.attributes)
+    return tuple(_line(scales, place, term) for place, term in enumerate(dnf.terms))
+
+
 def n_literals(lines: Iterable[Line]) -> int:
     """Return the length of a formula."""
     return sum(len(line.literals) for line in lines)
@@ -458,7 +466,12 @@ def _joined(scales: Scales, one: Line, other: Line) -> Line | None:
 
 def _scale(column: ColumnName, attributes: Sequence[Attribute]) -> Scale:
     numbers = [each for each in attributes if isinstance(each, Above | Between)]
-    named = [each.value for each in attributes if isinstance(each, Equals | IsTrue)]
+    named = [
+        value
+        for each in attributes
+        if isinstance(each, Equals | IsIn | IsTrue)
+        for value in values_of(each)
+    ]
     cuts = sorted({cut for each in numbers for cut in _ends(each)}, key=_amount)
     return Scale(
         column,

@@ -55,12 +55,12 @@ def write_model(model: Model, facts: ModelFacts) -> str:
     """Write what a formula says, and for each of its lines how the rows that it was learned from
     support it.
     """
-    pieces = [f"{answer_words(model, True)} when {_formula_words(facts)}"]
+    pieces = [f"{answer_words(model, model.answer)} when {_formula_words(model, facts)}"]
     if model.tree is not None:
         [told] = formula_lines(model)
         pieces = [
             f"{answer_words(model, True)} when\n  {told}",
-            f"That is, when {_formula_words(facts)}",
+            f"That is, when {_formula_words(model, facts)}",
         ]
     if facts.lines and all(line.literals for line, _ in facts.lines):
         pieces[-1] += "\n" + "\n".join(
@@ -71,8 +71,21 @@ def write_model(model: Model, facts: ModelFacts) -> str:
 
 
 def type_words(model: Model, code: int) -> str:
-    """Write a type as the conditions that its rows meet."""
+    """Write the type of rows, given the truth values of their attributes: the conditions that they
+    meet, or which lines hold.
+    """
+    if model.types == "lines":
+        return held_words(model.type_of(code))
     return ", ".join(said_texts(state_of(model.tau, code)))
+
+
+def held_words(pattern: int) -> str:
+    """Write a pattern of lines."""
+    held = [str(line + 1) for line in range(pattern.bit_length()) if pattern >> line & 1]
+    if not held:
+        return "no line holds"
+    several = " and ".join([", ".join(held[:-1])] * (len(held) > 1) + held[-1:])
+    return f"line {several} holds" if len(held) == 1 else f"lines {several} hold"
 
 
 def value_words(column: ColumnName, value: Told) -> str:
@@ -115,7 +128,7 @@ def _reasons(model: Model, explanation: Explanation, values: Values | None) -> s
         head = ["It asks for", f"  {asked}", "This settles it, whatever else is the case:"]
         return "\n".join([*head, f"  {' and '.join(told)}", *_here(columns, values)])
     lines = model_lines(model)
-    if explanation.accepted:
+    if explanation.terms:
         held = lines_that_hold(lines, explanation)
         words = [f"{_lines_hold(held, len(lines))}:"]
         for number in held:
@@ -191,9 +204,13 @@ def _is_against(model: Model, explanation: Explanation) -> bool:
 
 def _way_out(model: Model, explanation: Explanation, values: Values | None) -> str:
     flip, other = explanation.flip, "no" if explanation.accepted else "yes"
+    if flip is None and not explanation.proven:
+        return f"No change was found that would turn the answer to {other}; there may be one."
     if flip is None:
         return f"No change would turn the answer to {other}."
     lines = [f"The smallest change that turns the answer to {other}:"]
+    if not explanation.proven:
+        lines = [f"A change that turns the answer to {other}; there may be a smaller one:"]
     changed = {model.tau.attributes[i].column for i, _ in flip.literals}
     for column, words in flip_words(model, flip).items():
         before = f", instead of {value_words(column, values[column])}" if values else ""
@@ -209,6 +226,8 @@ def _seen_words(model: Model, n: int, c: int) -> str:
     if n:
         share = f"{count_words(model, c)} of them ({_percent(c, n)})"
         return f"{count_words(model, n)} {of}; {share} had {answer_words(model, True)}"
+    if model.types == "lines":
+        return f"none {of}; where lines hold together that never did, the formula alone decides"
     if model.unseen == "negative":
         return f"none {of}; for types without rows the formula says no"
     if model.unseen == "follow":
@@ -228,11 +247,12 @@ def _missing_words(model: Model, values: Values) -> str:
     )
 
 
-def _formula_words(facts: ModelFacts) -> str:
+def _formula_words(model: Model, facts: ModelFacts) -> str:
+    said, otherwise = ("yes", "no") if model.answer else ("no", "yes")
     if not facts.lines:
-        return "never: the formula says no for every row."
+        return f"never: the formula says {otherwise} for every row."
     if any(not line.literals for line, _ in facts.lines):
-        return "always: the formula says yes for every row."
+        return f"always: the formula says {said} for every row."
     return (
         "this line holds:"
         if len(facts.lines) == 1
@@ -281,7 +301,7 @@ def _coverage_words(model: Model, facts: ModelFacts) -> str:
         if facts.n_shared
         else ""
     )
-    covered = f"{count_words(model, facts.n_accepted)} ({_percent(facts.n_accepted, facts.n_rows)})"
+    covered = f"{count_words(model, facts.n_covered)} ({_percent(facts.n_covered, facts.n_rows)})"
     right = f"{count_words(model, facts.n_correct)} ({_percent(facts.n_correct, facts.n_rows)})"
     return (
         f"Of the {_rows(model, facts.n_rows)} learned from, "
@@ -292,6 +312,10 @@ def _coverage_words(model: Model, facts: ModelFacts) -> str:
 
 
 def _type_words(model: Model, facts: ModelFacts) -> str:
+    if facts.n_possible is None:
+        n_lines, several = len(facts.terms), f"combination{'s' * (facts.n_seen != 1)}"
+        lines = "line holds" if n_lines == 1 else f"{n_lines:,} lines hold"
+        return f"Its {lines} in {facts.n_seen:,} {several} on these rows."
     ell = len(model.tau)
     several = f"{ell} attribute tells" if ell == 1 else f"{ell} attributes tell"
     words = (

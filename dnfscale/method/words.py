@@ -25,6 +25,7 @@ from dnfscale.method.literals import (
     Said,
     Scales,
     lines_of,
+    terms_as_lines,
 )
 from dnfscale.method.spelling import Spelling, spell
 
@@ -140,8 +141,11 @@ def joined_lines(lines: Sequence[Line]) -> str:
 
 
 def model_lines(model: Model) -> tuple[Line, ...]:
-    """Return the lines of a model's formula; of a tree, those of its terms."""
-    return lines_of(model.tau, model.dnf)
+    """Return the lines of a model's formula; of a tree, those of its terms. Where types are told
+    apart by lines, each term is one.
+    """
+    read = lines_of if model.types == "attributes" else terms_as_lines
+    return read(model.tau, model.dnf)
 
 
 def state_of(
@@ -158,13 +162,13 @@ def state_of(
 
 
 def predicted(model: Model) -> str:
-    """Say what the formula predicts, in a few words: the target and its positive labels."""
+    """Say what the formula predicts where it holds, in a few words: the target and its positive
+    labels, or that it is none of them.
+    """
     labels = ", ".join(value_text(label) for label in model.positive)
-    return (
-        f"{quote(model.target)} is {labels}"
-        if len(model.positive) == 1
-        else f"{quote(model.target)} is one of {labels}"
-    )
+    several = len(model.positive) > 1
+    verb = ("is one of" if model.answer else "is none of") if several else "is"
+    return f"{quote(model.target)} {verb if model.answer or several else 'is not'} {labels}"
 
 
 def needs_note(model: Model) -> bool:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term, of_types
-from dnfscale.core.model import Model
+from dnfscale.core.model import Model, formula_of
 from dnfscale.core.parts import Part, Unit, stored_column
 from dnfscale.core.quantities import Kind, Measure, Quantity
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.method.certificate import certify, certify_terms
 from dnfscale.method.explain import (
     DELTA,
@@ -37,6 +37,8 @@ from dnfscale.method.minimize.possible import (
     possible_types,
     seen_states,
 )
+from dnfscale.method.narrate import write, write_model
+from tests.judges import by_lines
 from tests.method.models import (
     learned_models,
     models,
@@ -91,7 +93,7 @@ MARCH, APRIL = (
 )
 
 
-@given(vocabularies())
+@given(vocabularies(sets=True))
 def test_the_possible_types_are_those_that_some_row_has(tau):
     columns = column_states(tau)
     judged = list(value_columns(tau).values())
@@ -157,6 +159,67 @@ def test_the_flip_is_the_smallest_change_to_a_possible_type_with_the_other_answe
     assert all(bool(nearest >> i & 1) == holds for i, holds in explanation.flip.literals)
 
 
+@given(models(kinds="ncbf"), st.data())
+def test_the_flip_of_a_formula_of_lines_is_the_smallest_change_that_values_allow(model, data):
+    if model.tree is not None:
+        model = replace(model, tree=None)
+    code = data.draw(st.integers(0, (1 << len(model.tau)) - 1))
+    lines = by_lines(model)
+    columns = list(value_columns(model.tau).values())
+    choices = [sorted(states | {code & mask}) for mask, states in columns]
+    answer = accepts(model.dnf, code)
+    others = [
+        after
+        for after in map(sum, itertools.product(*choices))
+        if accepts(model.dnf, after) != answer
+    ]
+    explanation = explain_type(lines, code)
+    assert (explanation.accepted, explanation.proven) == (answer, True)
+    assert explanation.probability == pytest.approx(
+        float(lines.probability(explanation.n, explanation.c, answer))
+    )
+    masks = [mask for mask, _ in columns]
+    nearest = min(others, key=lambda after: size(code ^ after, masks), default=None)
+    assert (explanation.flip and explanation.flip.code) == nearest
+    record = to_record(lines, explanation)
+    held = [bool(code & term.care == term.value) for term in model.dnf.terms]
+    assert (record["type"], record["flip_status"]) == (held, "proven")
+    alike = [t for t in model.counts.codes.tolist() if lines.type_of(t) == lines.type_of(code)]
+    assert explanation.n == sum(model.rows_of(t)[0] for t in alike)
+
+
+def test_a_search_for_the_smallest_change_that_takes_too_long_gives_some_change():
+    # Every column has to change, and each has two states to change to.
+    tau, dnf = formula_of([[(Between(f"b{i}", f"x{i}", 1, 2), True)] for i in range(30)])
+    tau = Vocabulary((*tau.attributes, *(Above(f"a{i}", f"x{i}", 3) for i in range(30))))
+    model = Model("y", (True,), tau, dnf, counts_of(30, {}), types="lines")
+    everywhere = sum(term.value for term in dnf.terms)
+    began = time.perf_counter()
+    explanation = explain_type(model, everywhere)
+    assert time.perf_counter() - began < 20
+    assert explanation.accepted
+    assert not explanation.proven
+    assert explanation.flip is not None
+    assert not accepts(dnf, explanation.flip.code)
+    assert to_record(model, explanation)["flip_status"] == "bounded"
+    assert "there may be a smaller one" in write(model, explanation)
+
+
+@given(models(kinds="ncbf"))
+def test_the_facts_of_a_formula_do_not_depend_on_what_its_types_are(model):
+    model = replace(model, tree=None)
+    facts, lines = explain_model(model), explain_model(by_lines(model))
+    assert (lines.n_rows, lines.n_covered, lines.n_shared, lines.n_correct, lines.terms) == (
+        facts.n_rows,
+        facts.n_covered,
+        facts.n_shared,
+        facts.n_correct,
+        facts.terms,
+    )
+    assert (lines.n_possible, lines.n_unseen) == (None, None)
+    assert write_model(by_lines(model), lines)
+
+
 @given(learned_models(), st.data())
 def test_a_flip_leaves_every_column_with_its_parts_as_some_row_was_and_none_of_these_is_smaller(
     model, data
@@ -201,7 +264,8 @@ def test_terms_that_hold_and_clashes_of_the_others_are_told(model, data):
 def test_probability_and_counts_are_those_of_the_model(model, threshold, unit):
     model = replace(model, threshold=threshold, unit=unit)
     explained = explain_types(model, range(1 << len(model.tau)))
-    assert [explained[t].probability for t in sorted(explained)] == model.probabilities().tolist()
+    given = model.table().probability.tolist()
+    assert [explained[t].probability for t in sorted(explained)] == given
     counted = dict(
         zip(
             model.counts.codes.tolist(),
@@ -228,7 +292,7 @@ def test_the_facts_of_a_model_are_sums_over_its_types(model):
     held = {code: [accepts(Dnf((term,)), code) for term in model.dnf.terms] for code, _, _ in rows}
     assert facts.n_rows == sum(n for _, n, _ in rows)
     assert facts.n_positive == sum(c for _, _, c in rows)
-    assert facts.n_accepted == sum(n for code, n, _ in rows if any(held[code]))
+    assert facts.n_covered == sum(n for code, n, _ in rows if any(held[code]))
     by_line = {
         code: [any(own[place] for place in line.terms) for line, _ in facts.lines]
         for code, own in held.items()
@@ -432,3 +496,21 @@ def test_long_formulas_over_many_attributes_are_explained_quickly():
         for code, explanation in explained.items():
             assert explanation.flip is not None
             assert accepts(dnf, explanation.flip.code) != accepts(dnf, code)
+
+
+@given(models(kinds="ncbf"), st.data())
+def test_a_formula_of_the_other_answer_is_explained_by_the_lines_that_hold(model, data):
+    lines = by_lines(replace(model, tree=None))
+    other = replace(lines, answer=False)
+    code = data.draw(st.integers(0, (1 << len(model.tau)) - 1))
+    one, opposite = explain_type(lines, code), explain_type(other, code)
+    assert one.accepted != opposite.accepted
+    assert (one.terms, one.clashes, one.flip) == (opposite.terms, opposite.clashes, opposite.flip)
+    assert (opposite.probability > 0.5) == opposite.accepted
+    facts, opposite_facts = explain_model(lines), explain_model(other)
+    assert facts.n_correct + opposite_facts.n_correct == facts.n_rows
+    assert facts.terms == opposite_facts.terms
+    told = write(other, opposite)
+    assert told.startswith("The formula says yes" if opposite.accepted else "The formula says no")
+    if lines.dnf.terms:
+        assert write_model(other, opposite_facts).startswith("not y when ")

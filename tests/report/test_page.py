@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -21,8 +23,9 @@ from msgspec.structs import replace as changed
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
-from dnfscale.data.models import parse_model
+from dnfscale.data.models import model_text, parse_model
 from dnfscale.method import words
+from dnfscale.method.certificate import certified
 from dnfscale.method.intervals import term_intervals
 from dnfscale.method.literals import Scales
 from dnfscale.method.words import Condition
@@ -49,6 +52,7 @@ from dnfscale.report.wording import (
     suite_words,
 )
 from dnfscale.results.formula import Formula
+from tests.judges import by_lines
 from tests.report.pages import Document
 from tests.report.runs import (
     HOSTILE,
@@ -480,6 +484,32 @@ def test_a_date_that_would_turn_the_answer_is_shown_with_its_parts():
     assert "would turn the answer:d > 2020-03-15 and month of d ≠ April3 of the 16 rows" in accepted
 
 
+def test_a_formula_of_lines_is_shown_with_the_patterns_of_its_lines():
+    lines = certified(by_lines(parse_model(model(PLAIN))))
+    record = json.loads(model_text(lines))
+    text = re.sub(r"\s+", " ", Document(page_of([made("x", plain_run().result, record)])).text)
+    assert "Rows for which the same lines hold get the same answer." in text
+    assert "Of the 4 combinations of lines 4 occur." in text
+    assert "Another formula of the same lines could be right" in text
+    assert "These are the most frequent of 4 combinations on the rows learned from." in text
+    [view] = views_of([made("x", plain_run().result, record)])
+    section = deciding_card(Place("", 2), view)
+    assert section is not None
+    shown = re.sub(r"\s+", " ", Document(section.html).text)
+    assert "No line holdsno11010" in shown.replace(" ", "").replace("Nolineholds", "No line holds")
+    assert shown.index("No line holds") < shown.index("Line 2 holds")
+
+
+def test_a_formula_of_the_other_answer_says_so():
+    lines = replace(by_lines(parse_model(model(PLAIN))), answer=False)
+    record = json.loads(model_text(certified(lines)))
+    text = re.sub(r"\s+", " ", Document(page_of([made("x", plain_run().result, record)])).text)
+    assert "Predict outcome ≠ ill when at least one of these 2 lines holds:" in text
+    assert "Otherwise predict outcome = ill.110 rows, 10 % positive" in text
+    assert "Formula says yes" in text
+    assert "No line holdsyes110" in text
+
+
 def test_many_lines_of_an_example_are_folded():
     attributes = [
         {"name": f"a{i}", "column": f"a{i}", "test": "true", "value": True} for i in range(9)
@@ -512,7 +542,7 @@ def test_there_are_no_examples_of_constant_formulas_and_of_models_without_counts
     ("changes", "reason"),
     [
         ({"formula": "something else"}, "formula must say what terms say"),
-        ({"schema": "dnfscale.model/2"}, "a later version of dnfscale wrote it"),
+        ({"schema": "dnfscale.model/3"}, "a later version of dnfscale wrote it"),
         ({"attributes": 5}, "attributes must be a list, got 5"),
         ({"positive": []}, "positive must list at least one label"),
     ],

@@ -254,9 +254,17 @@ def _model(options: argparse.Namespace) -> None:
         delta=options.delta,
         threshold=model.threshold,
         chosen_on_these_rows=bool(model.certificate.get("chosen_on_the_same_rows", True)),
-        formula=model.dnf,
+        formula=model.over_types,
+        types=model.types,
+        answer=model.answer,
     )
-    terms = certify_terms(model.dnf, certificate, delta=options.delta, formed_on_these_rows=True)
+    terms = certify_terms(
+        model.over_types,
+        certificate,
+        delta=options.delta,
+        formed_on_these_rows=True,
+        n_attributes=len(model.tau),
+    )
     if options.json:
         print(json.dumps(plain(to_record(certificate, terms)), indent=2))
     else:
@@ -266,10 +274,11 @@ def _model(options: argparse.Namespace) -> None:
 def _model_text(model: Model, certificate: Certificate, terms: tuple[TermCertificate, ...]) -> str:
     lines = sentences(certificate)
     if terms:
-        sure = f"{100 * (1 - certificate.delta):g} %"
+        sure, said = f"{100 * (1 - certificate.delta):g} %", "yes" if model.answer else "no"
         lines += [
             "",
-            f"When the formula says yes, by line; with probability {sure} the chances lie within:",
+            f"When the formula says {said}, by line; "
+            f"with probability {sure} the chances lie within:",
         ]
     candidates = n_candidates(model.tau)
     for line in model_lines(model):

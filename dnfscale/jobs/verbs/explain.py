@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dnfscale.apply.evaluate import check_columns, types_of
+from dnfscale.apply.evaluate import check_columns, evaluate
 from dnfscale.apply.found_types import FindTypes, merge_found
 from dnfscale.core.columns import Categories, Numbers
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.models import read_model
 from dnfscale.data.source import Source
 from dnfscale.datasets.named import open_dataset
@@ -31,7 +30,9 @@ from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import (
-    Explanation,
+    Answer,
+    answer_to_record,
+    answer_type,
     explain_model,
     explain_type,
     explain_types,
@@ -118,7 +119,7 @@ def _whole(model: Model) -> tuple[str, dict[str, Any]]:
 
 
 def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]]:
-    code, values = _find_row(model.tau, source, number)
+    code, values = _find_row(model, source, number)
     explanation = explain_type(model, code)
     written = {str(column): _written(value) for column, value in values.items()}
     record = {
@@ -132,23 +133,31 @@ def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]
 
 
 def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    scan = FindTypes(model.tau)
+    scan = FindTypes(model)
     found = _engine(source).reduce("find types", source.partitions, scan, merge_found)
-    accepted = model.dnf.accepts(found.codes)
+    accepted = model.accepts(found.codes)
     n_accepted = int(found.rows[accepted].sum())
     unseen = int(found.rows[~np.isin(found.codes, model.counts.codes)].sum())
     limit = options.limit or (len(found.codes) if options.json else _SHOWN_TYPES)
     # The most frequent first; a stable sort leaves ties in the order of their codes.
     order = np.argsort(-found.rows, kind="stable")[:limit]
-    explained = explain_types(model, found.codes[order].tolist())
-    listed = list(zip(explained.values(), found.rows[order].tolist(), strict=True))
+    types = found.codes[order].tolist()
+    answers = [answer_type(model, type_) for type_ in types]
+    listed = list(zip(answers, found.rows[order].tolist(), strict=True))
+    if model.types == "attributes":
+        records = [to_record(model, each) for each in explain_types(model, types).values()]
+    else:
+        # Why lines fail, and what would change the answer, differs between the rows of a type.
+        records = [answer_to_record(model, answer) for answer in answers]
     record = {
         "data": source.path,
         "rows": source.n_rows,
         "accepted_rows": n_accepted,
         "rows_of_unseen_types": unseen,
         "types_found": len(found.codes),
-        "types": [{"rows": rows, **to_record(model, explanation)} for explanation, rows in listed],
+        "types": [
+            {"rows": rows, **record} for record, (_, rows) in zip(records, listed, strict=True)
+        ],
     }
     lines = [
         (
@@ -168,22 +177,25 @@ def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[s
     return "\n".join(lines), record
 
 
-def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int) -> list[str]:
+def _table(model: Model, listed: Sequence[tuple[Answer, int]], n_rows: int) -> list[str]:
     """Return a table of types; the column that may be long comes last."""
-    rows = [("rows", "share", "answer", "lines", "learned from, positive", "type")]
-    for explanation, n in listed:
-        held = ", ".join(str(index + 1) for index in explanation.terms) or "none"
+    rows: list[tuple[str, ...]] = [
+        ("rows", "share", "answer", "lines", "learned from, positive", "type")
+    ]
+    for answer, n in listed:
+        held = ", ".join(str(index + 1) for index in answer.terms) or "none"
         learned = "never seen"
-        if explanation.n:
-            share = _share(explanation.c, explanation.n)
-            learned = (
-                f"{count_words(model, explanation.n)}, {count_words(model, explanation.c)}{share}"
-            )
-        answer = "yes" if explanation.accepted else "no"
-        told = type_words(model, explanation.code)
-        rows.append((f"{n:,}", f"{100 * n / n_rows:.1f} %", answer, held, learned, told))
+        if answer.n:
+            share = _share(answer.c, answer.n)
+            learned = f"{count_words(model, answer.n)}, {count_words(model, answer.c)}{share}"
+        said = "yes" if answer.accepted else "no"
+        told = type_words(model, answer.type_) if model.types == "attributes" else ""
+        rows.append((f"{n:,}", f"{100 * n / n_rows:.1f} %", said, held, learned, told))
+    if model.types == "lines":
+        # The lines that hold are the type.
+        rows = [row[:-1] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    adjust = (str.rjust, str.rjust, str.ljust, str.ljust, str.ljust, str.ljust)
+    adjust = (str.rjust, str.rjust, *[str.ljust] * (len(widths) - 2))
     return [
         "  ".join(
             side(cell, width) for side, cell, width in zip(adjust, row, widths, strict=True)
@@ -192,13 +204,15 @@ def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int)
     ]
 
 
-def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[ColumnName, Told]]:
-    """Return the type of a row and its values in the columns of tau; only its partition is read."""
+def _find_row(model: Model, source: Source, number: int) -> tuple[int, dict[ColumnName, Told]]:
+    """Return the truth values of a row's attributes, and its values in their columns; only its
+    partition is read.
+    """
     if number >= source.n_rows:
         raise SpecError(
             f"--row must be below {source.n_rows:,}, the rows of {source.path}, got {number:,}"
         )
-    reading = FindTypes(tau).reading
+    reading = FindTypes(model).reading
     first = 0
     for rows in source.partitions:
         if first + rows.n_rows <= number:
@@ -211,7 +225,8 @@ def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[C
                     column.name: _value(data, place)
                     for column, data in zip(reading.columns, block.columns, strict=True)
                 }
-                return int(types_of(block, reading.columns, tau)[place]), values
+                [planes] = evaluate(block, reading.columns, [model.tau]).planes
+                return int.from_bytes(planes[:, place].tobytes(), "little"), values
             first += block.n_rows
     raise DataError(
         f"{source.path}: expected {source.n_rows:,} rows as its footers say, got "

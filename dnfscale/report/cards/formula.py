@@ -21,6 +21,7 @@ from dnfscale.core.vocabulary import (
     IsTrue,
     Vocabulary,
     cuts_of,
+    values_of,
 )
 from dnfscale.core.weights import amount, as_weight
 from dnfscale.data.models.attributes import parse_attribute
@@ -99,10 +100,10 @@ def shown_formula(model: Model) -> ShownFormula:
     supports: list[Support | None] = [None] * len(lines)
     otherwise = None
     if len(counts.codes):
-        of_lines = line_supports(lines, term_supports(model.dnf, counts))
+        of_lines = line_supports(lines, term_supports(model.over_types, counts))
         supports = [support_of(model, n, c) for n, c in of_lines]
-        rejected = ~model.dnf.accepts(counts.codes)
-        otherwise = support_of(model, int(counts.n[rejected].sum()), int(counts.c[rejected].sum()))
+        left = ~model.over_types.accepts(counts.codes)
+        otherwise = support_of(model, int(counts.n[left].sum()), int(counts.c[left].sum()))
     # Sums of weights are not binomial, so they give no interval.
     intervals = [None] * len(lines) if model.weighted else _intervals(supports, model.tau)
     return ShownFormula(
@@ -195,7 +196,7 @@ def exact_value(attribute: Attribute) -> str:
     """
     if isinstance(attribute, IsMissing):
         return ""
-    values = cuts_of(attribute) if isinstance(attribute, Above | Between) else (attribute.value,)
+    values = cuts_of(attribute) if isinstance(attribute, Above | Between) else values_of(attribute)
     return ", ".join(map(_SHOWN.value, values))
 
 
