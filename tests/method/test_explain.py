@@ -209,10 +209,9 @@ def test_a_search_for_the_smallest_change_that_takes_too_long_gives_some_change(
 def test_the_facts_of_a_formula_do_not_depend_on_what_its_types_are(model):
     model = replace(model, tree=None)
     facts, lines = explain_model(model), explain_model(by_lines(model))
-    assert (lines.n_rows, lines.n_covered, lines.n_shared, lines.n_correct, lines.terms) == (
+    assert (lines.n_rows, lines.n_covered, lines.n_correct, lines.terms) == (
         facts.n_rows,
         facts.n_covered,
-        facts.n_shared,
         facts.n_correct,
         facts.terms,
     )
