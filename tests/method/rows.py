@@ -42,12 +42,15 @@ class Rows:
     """
 
     def __init__(self, tau: Vocabulary, whole: frozenset[str] = frozenset()) -> None:
-        """`whole` are the columns of whole numbers."""
+        """`whole` are columns of whole numbers, besides those whose attributes say so."""
         self.tau = tau
         own: dict[str, list[Attribute]] = {}
         for attribute in tau.attributes:
             own.setdefault(stored_column(attribute.column), []).append(attribute)
-        self._values = {name: _telling_values(asked, name in whole) for name, asked in own.items()}
+        self._values = {
+            name: _telling_values(asked, name in whole or any(map(_is_whole, asked)))
+            for name, asked in own.items()
+        }
         sizes = [len(values) for values in self._values.values()]
         self._places = dict(
             zip(self._values, np.indices(sizes).reshape(len(sizes), -1), strict=True)
@@ -72,6 +75,10 @@ class Rows:
         for i, attribute in enumerate(self.tau.attributes):
             codes |= self.hold(attribute).astype(np.int64) << i
         return codes
+
+
+def _is_whole(attribute: Attribute) -> bool:
+    return isinstance(attribute, Above | Between) and attribute.whole
 
 
 def is_so(attribute: Attribute, value: Any) -> bool:
@@ -200,7 +207,9 @@ def _values(asked: Sequence[Attribute], cuts: Sequence[Any], whole: bool) -> lis
     if cuts:
         numbers = sorted({float(cut) for cut in cuts})
         between = [(low + high) / 2 for low, high in itertools.pairwise(numbers)]
-        found = [-np.inf, *numbers, *between, np.inf]
+        leasts = [each.least for each in asked if isinstance(each, Above | Between)]
+        lowest = -np.inf if leasts[0] is None else float(leasts[0])
+        found = [lowest, *(number for number in (*numbers, *between) if number > lowest), np.inf]
         return [*map(np.floor, found), *map(np.ceil, found)] if whole else found
     values = [attribute.value for attribute in asked if isinstance(attribute, Equals | IsTrue)]
     if values and all(isinstance(value, bool) for value in values):
