@@ -31,7 +31,6 @@ from dnfscale.learn.frontier import Grown
 from dnfscale.learn.line import Learned, LearnedFold, fold_model
 from dnfscale.method.certificate import certificate_of, certified
 from dnfscale.method.ideal import confusion_of, ideal_accepts
-from dnfscale.method.intervals import term_supports
 from dnfscale.method.objective import Objective as Goal
 from dnfscale.results.confusion import Answers, Confusion
 from dnfscale.results.formula import Attribute, Formula, Line, Literal, Minimized, SweepStep
@@ -163,7 +162,7 @@ def _ideal_fold(number: int, learned: LearnedLabels, spec: LearnSpec) -> Fold:
 
 def _tested(fold: LearnedFold) -> Confusion:
     """Return how the formula of a fold answers its test rows."""
-    return confusion_of(fold.dnf.accepts(fold.test.codes), fold.test)
+    return confusion_of(fold.accepts(fold.test), fold.test)
 
 
 def _all_rows(learned: LearnedLabels, spec: LearnSpec) -> AllRows:
@@ -174,7 +173,7 @@ def _all_rows(learned: LearnedLabels, spec: LearnSpec) -> AllRows:
     )
     if learned.labels:
         return found
-    trained = confusion_of(first.model.dnf.accepts(first.model.whole.codes), first.model.whole)
+    trained = confusion_of(first.model.accepts(first.model.whole), first.model.whole)
     return changed(found, correct=trained.correct, counted=trained.counted)
 
 
@@ -207,7 +206,7 @@ def _objective(targets: Sequence[Learned], spec: LearnSpec) -> Objective | None:
         return sum(scores, start=Fraction()) / len(scores)
 
     by_fold = list(zip(*(learned.folds for learned in targets), strict=True))
-    values = [score(folds, lambda fold: fold.dnf.accepts(fold.test.codes)) for folds in by_fold]
+    values = [score(folds, lambda fold: fold.accepts(fold.test)) for folds in by_fold]
     constant = [score(folds, partial(_better_constant, goal=goal)) for folds in by_fold]
     costs = spec.objective == "accuracy"
     return Objective(
@@ -370,9 +369,9 @@ def attributes_of(tau: Vocabulary) -> tuple[Attribute, ...]:
 def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
     """Return the formula of a fold and how it was chosen."""
     shrink = fold.sweep.chosen.shrink
-    supports = term_supports(fold.dnf, fold.whole)
+    supports = fold.supports()
     return Formula(
-        search="attributes",
+        search=fold.search,
         ell=len(fold.tau),
         used=fold.dnf.n_attributes,
         rank=fold.rank,
@@ -388,7 +387,8 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
         terms=len(fold.dnf.terms),
         literals=fold.dnf.n_literals,
         minimized=Minimized(
-            status=str(fold.minimized.status), gap_literals=fold.minimized.gap_literals
+            status=str(fold.written.minimized.status),
+            gap_literals=fold.written.minimized.gap_literals,
         ),
         sweep=_sweep(fold, learned, spec),
     )

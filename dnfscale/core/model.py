@@ -21,6 +21,10 @@ from dnfscale.core.vocabulary import Vocabulary
 HALF = Fraction(1, 2)
 MOST_ELL = 24
 """The most attributes of a formula: tables over all their types must fit in memory."""
+MOST_LINES = 16
+"""The most lines of a formula whose types are the patterns of its lines: tables over all patterns
+must fit in memory, and nobody reads more.
+"""
 MISSING = ("drop", "error", "indicator")
 """What can be done with rows that have missing values."""
 UNSEEN = ("negative", "dont_care", "follow")

@@ -188,9 +188,12 @@ def _joint_answers(
     answering = {
         number: [
             Answering(
-                tuple(
-                    found.sized.types.attributes[place]
-                    for place in used_attributes(found.sized.final.formula)
+                kept.booleans.whole.of(
+                    number,
+                    [
+                        found.sized.types.attributes[place]
+                        for place in used_attributes(found.sized.final.formula)
+                    ],
                 ),
                 probabilities,
             )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
-from dnfscale.core.bins import Bins, Span
+from dnfscale.core.bins import Bins, RowTest
 from dnfscale.core.counts import binned_types
 from dnfscale.core.model import relative_probabilities
 from dnfscale.core.splits import TEST
@@ -49,8 +49,8 @@ class LearnedClasses:
 class Answering:
     """What a joint answer needs of the formula of one class in one fold."""
 
-    attributes: tuple[int, ...]
-    """The formula's attributes, with the cuts of W_0."""
+    tests: tuple[RowTest, ...]
+    """The questions that the bits of a type answer, with the cuts of W_0."""
     probabilities: Floats
     """The probability of each type over the attributes, relative to the formula's threshold."""
 
@@ -63,29 +63,33 @@ class CountAnswers:
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
-    spans: tuple[tuple[tuple[Span, ...], ...], ...]
-    """spans[fold][class]: the attributes of the formula."""
+    tests: tuple[tuple[tuple[RowTest, ...], ...], ...]
+    """tests[fold][class]: the questions that the bits of a type answer."""
     probabilities: tuple[tuple[Floats, ...], ...]
     """probabilities[fold][class][type]."""
     tested: Bools
     """tested[fold, arc]: whether the arc is in the fold's test part."""
 
     def __call__(self, read: Read) -> Ints:
-        n_classes = len(self.spans[0])
+        n_classes = len(self.tests[0])
         needed = {
-            span.column for of_fold in self.spans for of_class in of_fold for span in of_class
+            column
+            for of_fold in self.tests
+            for of_class in of_fold
+            for test in of_class
+            for column in test.columns
         }
         table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
         arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
-        confusion = np.zeros((len(self.spans), n_classes, n_classes), dtype=np.int64)
-        for fold, (spans, probabilities) in enumerate(
-            zip(self.spans, self.probabilities, strict=True)
+        confusion = np.zeros((len(self.tests), n_classes, n_classes), dtype=np.int64)
+        for fold, (tests, probabilities) in enumerate(
+            zip(self.tests, self.probabilities, strict=True)
         ):
             rows = np.flatnonzero(self.tested[fold][arcs])
             columns = {column: codes[rows] for column, codes in table.columns.items()}
             given = [
-                by_type[binned_types(columns, of_class, self.bins)]
-                for of_class, by_type in zip(spans, probabilities, strict=True)
+                by_type[binned_types(columns, of_class, self.bins, len(rows))]
+                for of_class, by_type in zip(tests, probabilities, strict=True)
             ]
             cells = n_classes * classes[rows] + np.argmax(given, axis=0)
             weights = None if table.weights is None else table.weights[rows]
@@ -100,7 +104,7 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     learned = learn_targets(source, spec, engine)
     answering = {
         fold: [
-            Answering(learned.chosen[Place(target, fold)], probabilities)
+            Answering(learned.chosen[Place(target, fold)].tests(learned.booleans), probabilities)
             for target, probabilities in enumerate(
                 relative_probabilities(
                     [
@@ -145,9 +149,8 @@ def count_answers(
     scan = CountAnswers(
         bins=booleans.bins,
         classes=table.classes,
-        spans=tuple(
-            tuple(booleans.whole.of(fold, of_class.attributes) for of_class in classes)
-            for fold, classes in answering.items()
+        tests=tuple(
+            tuple(of_class.tests for of_class in classes) for classes in answering.values()
         ),
         probabilities=tuple(
             tuple(of_class.probabilities for of_class in classes) for classes in answering.values()

@@ -258,7 +258,9 @@ class CountTypes:
     targets: Bools
 
     def __call__(self, read: Read) -> Tallies:
-        needed = {span.column for request in self.requests for span in request.spans}
+        needed = {
+            column for request in self.requests for test in request.tests for column in test.columns
+        }
         table = read.binned(self.bins, self.classes, n_arcs=self.groups.shape[1], only=needed)
         return counts.tally_requests(
             table, self.requests, bins=self.bins, groups=self.groups, targets=self.targets

@@ -71,6 +71,8 @@ class Sweep:
     chosen: Step
     validation_rows: int
     """The rows of W_val in all inner splits together."""
+    threshold: Fraction = Fraction(1, 2)
+    """The share of positives from which on a type is accepted, by the rows of the first split."""
 
 
 def sweep(
@@ -119,7 +121,10 @@ def sweep(
         distinct_rows=validation_rows if distinct_rows is None else distinct_rows,
         validation_per_train=Fraction(validation_rows, max(1, train_rows)),
     )
-    return Sweep(tuple(steps), decided, validation_rows)
+    counts = project(
+        ranked[decided.rank][0].train, range(min(decided.ell, ranked[decided.rank][0].train.ell))
+    )
+    return Sweep(tuple(steps), decided, validation_rows, judging.objective.threshold_of(counts))
 
 
 def choose(

@@ -148,7 +148,8 @@ class FrontierPoint(Record, frozen=True, kw_only=True):
     """The formulas of one number of attributes, averaged over test folds."""
 
     literals_mean: Figure
-    ell: Ell
+    ell: Ell | None = None
+    """None where formulas were chosen by their length."""
     accuracy_mean: Share
     terms_mean: Figure | None
 

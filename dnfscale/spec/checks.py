@@ -141,6 +141,19 @@ def some_registered(registry: Registry[Any], what: str) -> Check:
     return check
 
 
+def some_of(*choices: str) -> Check:
+    """Return the check of a list of different words out of some."""
+
+    def check(value: Any) -> tuple[str, ...]:
+        names = list(value) if is_list(value) else []
+        known = all(isinstance(name, str) and name in choices for name in names)
+        if not names or not known or len(set(names)) < len(names):
+            raise ValueError("a list of one or more of " + ", ".join(map(repr, choices)))
+        return tuple(map(str, names))
+
+    return check
+
+
 def yes_no(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("true or false")
