@@ -222,8 +222,8 @@ def _spans(request: TypeRequest) -> list[Span]:
 def _blocks(
     table: BinnedTable, tests: Sequence[RowTest]
 ) -> Iterator[tuple[dict[int, Codes], Ints, Ints | None]]:
-    """Yield the binned columns of some questions, the labels and the weights, one block of rows at a
-    time.
+    """Yield the binned columns of some questions, the labels and the weights, one block of rows at
+    a time.
     """
     asked = {column for test in tests for column in test.columns}
     for start in range(0, table.n_rows, _BLOCK):

@@ -110,7 +110,9 @@ class LearnedFold:
         return counts.codes != 0 if self.written.by_lines else self.dnf.accepts(counts.codes)
 
     def supports(self) -> list[tuple[int, int]]:
-        """Return for each line how many rows of W_0 satisfy it, and how many of these are positive."""
+        """Return for each line how many rows of W_0 satisfy it, and how many of these are
+        positive.
+        """
         if self.written.by_lines:
             lines = Dnf(tuple(Term(1 << i, 1 << i) for i in range(len(self.dnf.terms))))
             return term_supports(lines, self.whole)

@@ -448,7 +448,8 @@ def attribute_of(attributes: tuple[int, ...], fold: int, booleans: Booleanizatio
     if len(tests) == 1:
         return tests[0]
     low, high = tests
-    assert isinstance(low, Above) and isinstance(high, Above)
+    assert isinstance(low, Above)
+    assert isinstance(high, Above)
     [lower], [higher] = (booleans.cuts[a] for a in attributes)
     name = f"{label_of(low.column)}_{lower.place}_to_{higher.place}"
     return Between(name, low.column, low.value, high.value)

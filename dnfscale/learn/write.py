@@ -1,5 +1,5 @@
-"""Writes formulas: from the counts over some attributes to their classifier, and from that to a short
-formula.
+"""Writes formulas: from the counts over some attributes to their classifier, and from that to a
+short formula.
 """
 
 from __future__ import annotations

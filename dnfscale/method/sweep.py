@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from dnfscale.core.counts import TypeCounts, project
 from dnfscale.method.ideal import correct_rows
@@ -61,6 +61,21 @@ class Step:
     """The rule for types of few rows that is best for these attributes."""
     by_split: tuple[Fraction, ...] = ()
     """The score in each inner split, of which the score is the mean."""
+
+
+class Judged(Protocol):
+    """Anything that inner splits have judged: a number of attributes, or a length."""
+
+    @property
+    def score(self) -> Fraction:
+        """What it is judged by: the mean over the splits."""
+
+    @property
+    def by_split(self) -> tuple[Fraction, ...]:
+        """The score in each split."""
+
+
+AnyJudged = TypeVar("AnyJudged", bound=Judged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +143,12 @@ def sweep(
 
 
 def choose(
-    steps: Sequence[Step], judging: Judging, *, distinct_rows: int, validation_per_train: Fraction
-) -> Step:
+    steps: Sequence[AnyJudged],
+    judging: Judging,
+    *,
+    distinct_rows: int,
+    validation_per_train: Fraction,
+) -> AnyJudged:
     """Return the first step whose score is close enough to the best, inclusive, in fractions.
 
     `distinct_rows` is how many different rows are validated on in all splits together, and
@@ -138,7 +157,7 @@ def choose(
     best = max(steps, key=lambda step: step.score)
     allowed = Fraction(str(judging.tolerance))
 
-    def is_close(step: Step) -> bool:
+    def is_close(step: AnyJudged) -> bool:
         given_up = best.score - step.score
         if given_up > allowed:
             return False
@@ -151,7 +170,7 @@ def choose(
 
 
 def _loss_variance(
-    best: Step, step: Step, distinct_rows: int, validation_per_train: Fraction
+    best: Judged, step: Judged, distinct_rows: int, validation_per_train: Fraction
 ) -> Fraction:
     """Return the square of the standard error of what a step loses against the best.
 
