@@ -47,6 +47,11 @@ def whole(low: int, high: int | None = None) -> Check:
     return check
 
 
+def none_or(check: Check) -> Check:
+    """Return the check of a value that Python may also leave out."""
+    return lambda value: None if value is None else check(value)
+
+
 def between(low: float, high: float) -> Check:
     def check(value: Any) -> float:
         if not low <= real(value) <= high:

@@ -243,7 +243,7 @@ class LearnSpec:
         profiles=_best(40),
     )
     max_terms: int | None = key(
-        checks.whole(1, MOST_LINES),
+        checks.none_or(checks.whole(1, MOST_LINES)),
         None,
         "the most lines of a formula",
         table="formula",
