@@ -33,7 +33,15 @@ from dnfscale.method.certificate import certificate_of, certified
 from dnfscale.method.ideal import confusion_of, ideal_accepts
 from dnfscale.method.objective import Objective as Goal
 from dnfscale.results.confusion import Answers, Confusion
-from dnfscale.results.formula import Attribute, Formula, Line, Literal, Minimized, SweepStep
+from dnfscale.results.formula import (
+    Attribute,
+    CurvePoint,
+    Formula,
+    Line,
+    Literal,
+    Minimized,
+    SweepStep,
+)
 from dnfscale.results.method import (
     AllRows,
     Comparison,
@@ -390,7 +398,22 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
             status=str(fold.written.minimized.status),
             gap_literals=fold.written.minimized.gap_literals,
         ),
+        curve=_curve(fold),
         sweep=_sweep(fold, learned, spec),
+    )
+
+
+def _curve(fold: LearnedFold) -> tuple[CurvePoint, ...]:
+    """Return the points that a formula was chosen from by its length, the shortest first."""
+    points = () if fold.decision is None else fold.decision.candidates
+    return tuple(
+        CurvePoint(
+            literals=own.point.literals,
+            search=own.point.search,
+            form=own.point.form,
+            validation_score=float(own.point.score),
+        )
+        for own in points
     )
 
 

@@ -25,7 +25,14 @@ def frontier_points(result: Result) -> list[Point]:
     ideal = result.ideal
     points = (
         [
-            Point(IDEAL, f"{step.ell} attributes", step.literals_mean, step.accuracy_mean)
+            Point(
+                IDEAL,
+                f"{step.literals_mean:.1f} conditions"
+                if step.ell is None
+                else f"{step.ell} attributes",
+                step.literals_mean,
+                step.accuracy_mean,
+            )
             for step in ideal.frontier
         ]
         if ideal

@@ -62,9 +62,10 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
             f"majority   {majority:.1f} % for always giving the {frequent} frequent answer",
             file=out,
         )
-        print(
-            f"attributes {ideal.ell_mean:.1f} on average{' a class' * (len(models) > 1)}", file=out
-        )
+        a_class = " a class" * (len(models) > 1)
+        print(f"attributes {ideal.ell_mean:.1f} on average{a_class}", file=out)
+        if ideal.literals_mean is not None:
+            print(f"conditions {ideal.literals_mean:.1f} on average{a_class}", file=out)
         _write_sized(result.methods.get(FORMULA_SIZE), out)
         _write_comparisons(result, out)
     elif ideal.training_accuracy is not None:
@@ -108,10 +109,8 @@ def explain(formula: Formula, result: Result) -> str:
         count(formula.literals, "literal"),
         length_words(formula),
     ]
-    return (
-        f"{', '.join(filter(None, sizes))}; ranking {formula.rank}, "
-        f"{count(formula.ell, 'attribute')}"
-    )
+    found = "a search of terms" if formula.rank is None else f"ranking {formula.rank}"
+    return f"{', '.join(filter(None, sizes))}; {found}, {count(formula.ell, 'attribute')}"
 
 
 def _write_silent(columns: Sequence[str], out: TextIO) -> None:

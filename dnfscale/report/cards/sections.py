@@ -13,6 +13,7 @@ from msgspec import UNSET
 from dnfscale.core.weights import amount
 from dnfscale.formula_size.card import size_figure
 from dnfscale.report.cards.curve import (
+    LENGTH,
     Curve,
     curve_of,
     rank_title,
@@ -50,10 +51,12 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     if not curves:
         return None
     folds = max(len(formula.folds) for formula, _ in curves)
+    by_length = curves[0][1].bound is LENGTH
+    bound = "length" if by_length else "ℓ"
     caption = (
         f"Mean over {count(folds, 'fold')}; the bands are one standard deviation wide on "
         "either side. The row below "
-        "the chart says how many folds chose each ℓ."
+        f"the chart says how many folds chose each {bound}."
         if folds
         else "On the validation rows that were set aside from the rows learned from."
     )
@@ -61,12 +64,11 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     objective = view.result.ideal.objective if view.result.ideal else None
     caption += (
         (
-            f" Chosen is the smallest ℓ whose validation {measure} is close enough to the best "
-            "by the rule of the spec."
+            f" Chosen is the smallest {bound} whose validation {measure} is close enough to the "
+            "best by the rule of the spec."
         )
         if objective is None
-        else f" Drawn is {measure}, but the smallest ℓ was chosen that is close enough to the "
-        "best by "
+        else f" Chosen is the smallest {bound} that is close enough to the best by "
         f"{objective_title(objective)}, which the formula is learned for."
     )
     if view.has_labels:
@@ -76,7 +78,9 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     return card(
         place,
         "sweep",
-        "How many attributes are enough?"
+        "How many conditions are enough?"
+        if by_length
+        else "How many attributes are enough?"
         if beside is None
         else "How many attributes, or what length, are enough?",
         legend(sweep_signs(curves[0][1])),
@@ -85,7 +89,7 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
             if beside is None
             else [element("div", element("div", *drawn), beside, class_="panels")]
         ),
-        short="Attributes",
+        short="Length" if by_length else "Attributes",
     )
 
 
