@@ -395,8 +395,8 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
         terms=len(fold.dnf.terms),
         literals=fold.dnf.n_literals,
         minimized=Minimized(
-            status=str(fold.written.minimized.status),
-            gap_literals=fold.written.minimized.gap_literals,
+            status=str(fold.minimized.status),
+            gap_literals=fold.minimized.gap_literals,
         ),
         curve=_curve(fold),
         sweep=_sweep(fold, learned, spec),

@@ -92,8 +92,17 @@ class LearnedFold:
         return self.written.tau
 
     @property
+    def threshold(self) -> Fraction:
+        """The share of positives from which a type is accepted."""
+        return self.written.threshold
+
+    @property
+    def minimized(self) -> Minimized:
+        return self.written.minimized
+
+    @property
     def dnf(self) -> Dnf:
-        return self.written.minimized.dnf
+        return self.minimized.dnf
 
     @property
     def search(self) -> str:
@@ -271,7 +280,7 @@ def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
         counts=fold.whole,
         missing=spec.missing,
         unseen=spec.unseen,
-        threshold=fold.written.threshold,
+        threshold=fold.threshold,
         unit=spec.unit,
         weighted=spec.weight is not None,
         lookalikes=lookalikes(fold.tau, learned.table.alike),
