@@ -3,7 +3,7 @@
 A row gets the class whose formula gives its type the highest probability relative to that formula's
 own threshold; in a tie, the first such class. A formula accepts a type exactly when its probability
 is above the threshold, so a class whose formula says yes goes before all whose formulas say no; see
-`relative_probabilities`.
+`relative_tables`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 
 from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
 from dnfscale.core.bins import Bins, Span
-from dnfscale.core.counts import binned_types
-from dnfscale.core.model import relative_probabilities
+from dnfscale.core.counts import binned_planes
+from dnfscale.core.model import Model, TypeTable, relative_tables
+from dnfscale.core.planes import Planes
 from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
@@ -51,8 +52,14 @@ class Answering:
 
     attributes: tuple[int, ...]
     """The formula's attributes, with the cuts of W_0."""
-    probabilities: Floats
-    """The probability of each type over the attributes, relative to the formula's threshold."""
+    model: Model
+    table: TypeTable
+    """Its probabilities, relative to the formula's threshold."""
+
+    def given(self, planes: Planes) -> Floats:
+        """Return the relative probability of each row, given the planes of the attributes."""
+        types = self.model.types_in(planes).astype(np.int64)
+        return np.asarray(self.table.probability[self.table.places(types)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,8 +72,8 @@ class CountAnswers:
     classes: tuple[tuple[Scalar, ...], ...]
     spans: tuple[tuple[tuple[Span, ...], ...], ...]
     """spans[fold][class]: the attributes of the formula."""
-    probabilities: tuple[tuple[Floats, ...], ...]
-    """probabilities[fold][class][type]."""
+    answering: tuple[tuple[Answering, ...], ...]
+    """answering[fold][class]."""
     tested: Bools
     """tested[fold, arc]: whether the arc is in the fold's test part."""
 
@@ -78,14 +85,12 @@ class CountAnswers:
         table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
         arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
         confusion = np.zeros((len(self.spans), n_classes, n_classes), dtype=np.int64)
-        for fold, (spans, probabilities) in enumerate(
-            zip(self.spans, self.probabilities, strict=True)
-        ):
+        for fold, (spans, answering) in enumerate(zip(self.spans, self.answering, strict=True)):
             rows = np.flatnonzero(self.tested[fold][arcs])
             columns = {column: codes[rows] for column, codes in table.columns.items()}
             given = [
-                by_type[binned_types(columns, of_class, self.bins)]
-                for of_class, by_type in zip(spans, probabilities, strict=True)
+                of_class.given(binned_planes(columns, own, self.bins))
+                for own, of_class in zip(spans, answering, strict=True)
             ]
             cells = n_classes * classes[rows] + np.argmax(given, axis=0)
             weights = None if table.weights is None else table.weights[rows]
@@ -100,17 +105,12 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     learned = learn_targets(source, spec, engine)
     answering = {
         fold: [
-            Answering(learned.chosen[Place(target, fold)], probabilities)
-            for target, probabilities in enumerate(
-                relative_probabilities(
-                    [
-                        fold_model(of_class.folds[fold], of_class, spec)
-                        for of_class in learned.targets
-                    ]
-                )
-            )
+            Answering(learned.chosen[Place(target, fold)], model, table)
+            for target, (model, table) in enumerate(zip(models, tables, strict=True))
         ]
         for fold in range(learned.kept.table.splits.outer)
+        for models in [[fold_model(each.folds[fold], each, spec) for each in learned.targets]]
+        for tables in [relative_tables(models)]
     }
     confusion = count_answers(learned.kept, learned.booleans, answering, engine)
     labels = tuple(labels[0] for labels in learned.kept.table.classes)
@@ -149,9 +149,7 @@ def count_answers(
             tuple(booleans.whole.of(fold, of_class.attributes) for of_class in classes)
             for fold, classes in answering.items()
         ),
-        probabilities=tuple(
-            tuple(of_class.probabilities for of_class in classes) for classes in answering.values()
-        ),
+        answering=tuple(map(tuple, answering.values())),
         tested=table.splits.members([TEST])[list(answering)],
     )
     return engine.reduce(COUNT_ANSWERS.name, kept.rows, scan, _merge)
