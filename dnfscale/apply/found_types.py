@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dnfscale.apply.evaluate import columns_of, types_of
+from dnfscale.apply.evaluate import columns_of, evaluate
 from dnfscale.core.arrays import Ints, frozen
 from dnfscale.core.columns import Reading, Rows
-from dnfscale.core.vocabulary import Vocabulary
+from dnfscale.core.model import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,16 +29,20 @@ class FoundTypes:
 class FindTypes:
     """The scan: the types of a partition's rows, including rows with missing values."""
 
-    tau: Vocabulary
+    model: Model
 
     @property
     def reading(self) -> Reading:
-        return Reading(columns_of(self.tau), None, keep_missing=True)
+        return Reading(columns_of(self.model.tau), None, keep_missing=True)
 
     def __call__(self, rows: Rows) -> FoundTypes:
         reading = self.reading
-        blocks = (types_of(block, reading.columns, self.tau) for block in rows.blocks(reading))
-        return merge_found([FoundTypes(*np.unique(codes, return_counts=True)) for codes in blocks])
+        parts = []
+        for block in rows.blocks(reading):
+            [planes] = evaluate(block, reading.columns, [self.model.tau]).planes
+            types = self.model.types_in(planes).astype(np.int64)
+            parts.append(FoundTypes(*np.unique(types, return_counts=True)))
+        return merge_found(parts)
 
 
 def merge_found(parts: Sequence[FoundTypes]) -> FoundTypes:

@@ -15,8 +15,7 @@ import pyarrow as pa
 from dnfscale.apply.evaluate import Evaluated, check_columns, columns_of, evaluate
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Column, Reading, Rows
-from dnfscale.core.counts import to_dense
-from dnfscale.core.model import NO_TERM, Model, relative_probabilities
+from dnfscale.core.model import NO_TERM, Model, relative_tables
 from dnfscale.core.parts import stored_column
 from dnfscale.data.outputs import new_folder, write_parquet
 from dnfscale.data.source import Source
@@ -125,14 +124,16 @@ class WritePredictions:
         for block in (block for partition in run.partitions for block in partition.blocks(reading)):
             found = evaluate(block, columns, [model.tau for model in self.models])
             self._check_missing(found, columns)
+            found_types = [
+                model.types_in(planes)
+                for model, planes in zip(self.models, found.planes, strict=True)
+            ]
             missing += 0 if found.incomplete is None else int(found.incomplete.sum())
             if rows + block.n_rows > n_rows:
                 raise _changed(n_rows, f"at least {rows + block.n_rows:,}")
             for start in range(0, block.n_rows, _SLICE_ROWS):
                 # Each lookup would widen them again.
-                types = [
-                    codes[start : start + _SLICE_ROWS].astype(np.intp) for codes in found.types
-                ]
+                types = [own[start : start + _SLICE_ROWS].astype(np.intp) for own in found_types]
                 answers.put(rows, types)
                 rows += len(types[0])
         if rows < n_rows:
@@ -176,9 +177,8 @@ class _Answer:
     """What one formula says of rows: looked up by their types, and put where it is written from."""
 
     def __init__(self, model: Model, n_rows: int) -> None:
-        self._probabilities = model.probabilities()
-        self._terms = model.first_terms().astype(np.int32)
-        self._unseen = to_dense(model.counts)[0] == 0
+        self._table = model.table()
+        self._unseen = self._table.n == 0
         self._any_unseen = bool(self._unseen.any())
         self._probability = np.empty(n_rows, dtype=np.float64)
         self._term = np.empty(n_rows, dtype=np.int32)
@@ -186,13 +186,14 @@ class _Answer:
         """Rows of types that the formula has not seen."""
 
     def put(self, first_row: int, types: Sequence[Ints]) -> None:
-        [codes] = types
-        rows = slice(first_row, first_row + len(codes))
-        # Types are within the tables; NumPy would make sure of that in a copy.
-        self._probabilities.take(codes, out=self._probability[rows], mode="clip")
-        self._terms.take(codes, out=self._term[rows], mode="clip")
+        [own] = types
+        rows = slice(first_row, first_row + len(own))
+        places = self._table.places(own)
+        # Places are within the table; NumPy would make sure of that in a copy.
+        self._table.probability.take(places, out=self._probability[rows], mode="clip")
+        self._table.put_first(own, out=self._term[rows])
         if self._any_unseen:
-            self.unseen += int(np.count_nonzero(self._unseen.take(codes)))
+            self.unseen += int(np.count_nonzero(self._unseen.take(places)))
 
     def totals(self) -> tuple[int, ...]:
         """Return how many rows have each answer: no, and yes."""
@@ -211,9 +212,7 @@ class _LabelAnswers:
     """
 
     def __init__(self, models: Sequence[Model], n_rows: int) -> None:
-        self._probabilities = relative_probabilities(models)
-        self._terms = [model.first_terms().astype(np.int32) for model in models]
-        self._unseen = [to_dense(model.counts)[0] == 0 for model in models]
+        self._tables = relative_tables(models)
         # NumPy finds a type for whole numbers of 64 bits, with or without a sign.
         self._labels = pa.array(np.array([model.positive[0] for model in models]))
         self._answer = np.empty(n_rows, dtype=np.int32)
@@ -223,14 +222,19 @@ class _LabelAnswers:
         """Rows of types that the answering formula has not seen."""
 
     def put(self, first_row: int, types: Sequence[Ints]) -> None:
-        given = _picked(self._probabilities, types)
+        found = [
+            (table, own, table.places(own)) for table, own in zip(self._tables, types, strict=True)
+        ]
+        given = np.array([table.probability[places] for table, _, places in found])
         answers = given.argmax(axis=0)
         each = np.arange(given.shape[1])
         rows = slice(first_row, first_row + len(each))
         self._answer[rows] = answers
         self._probability[rows] = given[answers, each] / given.sum(axis=0)
-        self._term[rows] = _picked(self._terms, types)[answers, each]
-        self.unseen += int(_picked(self._unseen, types)[answers, each].sum())
+        first = np.array([table.first(own) for table, own, _ in found])
+        self._term[rows] = first[answers, each]
+        unseen = np.array([table.n[places] == 0 for table, _, places in found])
+        self.unseen += int(unseen[answers, each].sum())
 
     def totals(self) -> tuple[int, ...]:
         """Return how many rows have each label."""
@@ -239,11 +243,6 @@ class _LabelAnswers:
     def table(self) -> pa.Table:
         prediction = self._labels.take(pa.array(self._answer))
         return _table(prediction, self._probability, self._term, _bits(self._term != NO_TERM))
-
-
-def _picked(tables: Sequence[Any], types: Sequence[Ints]) -> Any:
-    """Return what each formula's table says of each row."""
-    return np.array([table[codes] for table, codes in zip(tables, types, strict=True)])
 
 
 def _table(prediction: pa.Array, probability: Any, terms: Any, accepted: pa.Buffer) -> pa.Table:

@@ -76,6 +76,30 @@ def to_dense(counts: TypeCounts) -> tuple[Ints, Ints]:
     return n, c
 
 
+def tally_types(types: Ints, target: Bools, ell: int, weights: Ints | None = None) -> TypeCounts:
+    """Return the counts of the types of some rows, or what they weigh; types without weight do not
+    occur.
+    """
+    codes, places = np.unique(np.asarray(types, dtype=np.int64), return_inverse=True)
+    weigh = np.ones(len(places), dtype=np.int64) if weights is None else weights
+    return _added(ell, codes, places, weigh, np.where(target, weigh, 0))
+
+
+def merge_counts(parts: Sequence[TypeCounts]) -> TypeCounts:
+    """Merge the counts of disjoint rows, at least one part, over the same attributes or lines."""
+    codes, places = np.unique(np.concatenate([part.codes for part in parts]), return_inverse=True)
+    n, c = (np.concatenate([getattr(part, of) for part in parts]) for of in ("n", "c"))
+    return _added(parts[0].ell, codes, places, n, c)
+
+
+def _added(ell: int, codes: Ints, places: Ints, n: Ints, c: Ints) -> TypeCounts:
+    added = np.zeros((2, len(codes)), dtype=np.int64)
+    np.add.at(added[0], places, n)
+    np.add.at(added[1], places, c)
+    there = added[0] > 0
+    return TypeCounts(ell, codes[there], added[0, there], added[1, there])
+
+
 def project(counts: TypeCounts, attributes: Sequence[int]) -> TypeCounts:
     """Return the counts over the given attributes, in the given order, by summing out
     the others.
@@ -159,7 +183,10 @@ def _tally_alone(
     cells = cells_of[request.target, request.fold]
     for columns, labels, weights in _blocks(table, request.tests):
         total += _count(
-            _types(columns, request.tests, bins), cells.take(labels), len(request.tests), weights
+            binned_planes(columns, request.tests, bins),
+            cells.take(labels),
+            len(request.tests),
+            weights,
         )
     return total
 
@@ -189,7 +216,7 @@ def _tally_kin(
     unsure: list[Ints] = []
     for number, (columns, labels, weights) in enumerate(_blocks(table, first.tests)):
         histogram += _count(
-            _types(columns, first.tests, bins), labels, ell, weights, n_cells=n_labels
+            binned_planes(columns, first.tests, bins), labels, ell, weights, n_cells=n_labels
         )
         between = np.zeros(len(labels), dtype=np.bool_)
         for column, low, high in moving:
@@ -200,7 +227,7 @@ def _tally_kin(
     columns = {span.column: table.columns[span.column][rows] for span in _spans(first)}
     labels = table.labels[rows].astype(np.intp)
     weights = None if table.weights is None else table.weights[rows]
-    as_first = _types(columns, first.tests, bins)
+    as_first = binned_planes(columns, first.tests, bins)
     totals = {}
     for number, request in requests.items():
         cells = cells_of[request.target, request.fold]
@@ -209,7 +236,9 @@ def _tally_kin(
         totals[number] = total.reshape(-1)
         if request.tests != first.tests and len(rows):
             kept = cells.take(labels)
-            totals[number] += _count(_types(columns, request.tests, bins), kept, ell, weights)
+            totals[number] += _count(
+                binned_planes(columns, request.tests, bins), kept, ell, weights
+            )
             totals[number] -= _count(as_first, kept, ell, weights)
     return totals
 
@@ -238,22 +267,10 @@ def merge_tallies(parts: Sequence[Tallies]) -> Tallies:
     return tuple(np.sum(arrays, axis=0) for arrays in zip(*parts, strict=True))
 
 
-def binned_types(
-    columns: Mapping[int, Codes], tests: Sequence[RowTest], bins: Sequence[Bins], n_rows: int
-) -> Codes:
-    """Return the type of each of n_rows rows of some binned columns."""
-    codes = np.zeros(n_rows, dtype=np.uint32)
-    for place, plane in enumerate(_types(columns, tests, bins)):
-        codes |= plane.astype(np.uint32) << np.uint32(8 * place)
-    return codes
-
-
-def _types(
+def binned_planes(
     columns: Mapping[int, Codes], tests: Sequence[RowTest], bins: Sequence[Bins]
 ) -> list[Codes]:
-    """Return the type of each row as bytes, lowest first: byte arithmetic moves eight times as many
-    rows at once.
-    """
+    """Return the answers to some questions about each row of binned columns, as planes."""
     planes: list[Codes] = []
     for place in range(0, len(tests), 8):
         plane, *bits = (

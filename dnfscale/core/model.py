@@ -5,41 +5,48 @@ needs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Floats, Ints, Scalar
+from dnfscale.core.arrays import AnyInts, Bools, Floats, Ints, Scalar
 from dnfscale.core.counts import TypeCounts, to_dense
-from dnfscale.core.formula import Dnf
+from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import stored_column
+from dnfscale.core.planes import Planes, joined, lines_of
 from dnfscale.core.tree import Formula, render
-from dnfscale.core.vocabulary import Vocabulary
+from dnfscale.core.vocabulary import Attribute, Vocabulary, distinct_names
 
 HALF = Fraction(1, 2)
 MOST_ELL = 24
-"""The most attributes of a formula: tables over all their types must fit in memory."""
-MOST_LINES = 16
-"""The most lines of a formula whose types are the patterns of its lines: tables over all patterns
-must fit in memory, and nobody reads more.
-"""
+"""The most attributes that types are told apart by: tables over all types must fit in memory."""
+MOST_LINES = 56
+"""The most lines of a formula whose types are patterns of lines: a pattern fits in seven bytes."""
+MOST_CONDITIONS = 500
+"""The most attributes of such a formula."""
+TYPES = ("attributes", "lines")
+"""What tells the types of rows apart: the truth values of the attributes, or which lines hold."""
 MISSING = ("drop", "error", "indicator")
 """What can be done with rows that have missing values."""
 UNSEEN = ("negative", "dont_care", "follow")
 """What a formula predicts for types that no row had: negative, whatever makes it shortest, or what
 `shrink` predicts."""
 NO_TERM = -1
+_FEW_LINES = 16
+"""Of up to so many lines, all patterns have a place in a table: less than two megabytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A formula over tau: the ideal one accepts the types with c_t / n_t >= threshold, a shorter
-    one nearly these.
+    """A formula over tau, and the counts of the types of the rows that it was learned from.
 
-    A missing value makes the tests of its column false, except the test whether it is missing. For
-    a type that no row had, the formula alone decides.
+    A type is a truth assignment to tau: the ideal formula accepts the types with c_t / n_t >=
+    threshold, a shorter one nearly these. Where tau has too many attributes for that, a type is a
+    pattern of lines, bit i of which says whether line i holds, and the formula accepts all but the
+    pattern 0. A missing value makes the tests of its column false, except the test whether it is
+    missing. For a type that no row had, the formula alone decides.
     """
 
     target: str
@@ -70,6 +77,8 @@ class Model:
     tree: Formula | None = None
     """The formula as it is to be read, if it is one of bounded size; every attribute of tau occurs
     in it. The terms of dnf are equivalent, and are used wherever a formula is taken apart."""
+    types: str = "attributes"
+    """What the counts are of: see TYPES."""
 
     @property
     def formula(self) -> str:
@@ -92,19 +101,32 @@ class Model:
         )
         return tuple(dict.fromkeys(used))
 
-    def accepted(self) -> Bools:
-        """Return for every type over tau whether the formula accepts it."""
-        return self.dnf.accepts(np.arange(1 << len(self.tau)))
+    @property
+    def over_types(self) -> Dnf:
+        """The formula over the types that are counted; its terms stand for the same lines."""
+        if self.types == "attributes":
+            return self.dnf
+        return Dnf(tuple(Term(1 << line, 1 << line) for line in range(len(self.dnf.terms))))
 
-    def first_terms(self) -> Ints:
-        """Return the index of the first term that accepts each type over tau; NO_TERM where none
-        does.
+    def types_in(self, planes: Planes) -> Any:
+        """Return the type of each row, given the planes of its attributes."""
+        return joined(planes if self.types == "attributes" else lines_of(planes, self.dnf))
+
+    def type_of(self, code: int) -> int:
+        """Return the type of a row, given the truth values of its attributes as an integer."""
+        if self.types == "attributes":
+            return code
+        held = (code & term.care == term.value for term in self.dnf.terms)
+        return sum(1 << line for line, holds in enumerate(held) if holds)
+
+    def rows_of(self, type_: int) -> tuple[int, int]:
+        """Return how many of the rows learned from have a type, and how many of them a true
+        target.
         """
-        codes = np.arange(1 << len(self.tau))
-        first = np.full(len(codes), NO_TERM, dtype=np.int64)
-        for index in reversed(range(len(self.dnf.terms))):
-            first[self.dnf.terms[index].accepts(codes)] = index
-        return first
+        counts = self.counts
+        place = int(np.searchsorted(counts.codes, type_))
+        seen = place < len(counts.codes) and counts.codes[place] == type_
+        return (int(counts.n[place]), int(counts.c[place])) if seen else (0, 0)
 
     def probability(self, n: Any, c: Any, accepted: Any) -> Any:
         """Return (c + unit) / (n + 2 unit), kept on the formula's side of the threshold; for one
@@ -119,14 +141,111 @@ class Model:
         above, below = np.nextafter(threshold, 1), np.nextafter(threshold, 0)
         return np.where(accepted, np.maximum(smoothed, above), np.minimum(smoothed, below))
 
-    def probabilities(self) -> Floats:
-        """Return the probability of every type over tau."""
-        return np.asarray(self.probability(*to_dense(self.counts), self.accepted()))
+    def table(self) -> TypeTable:
+        """Return what the model says of types, to be looked up for many rows."""
+        ell = self.counts.ell
+        if self.types == "attributes" or ell <= _FEW_LINES:
+            listed, (n, c) = None, to_dense(self.counts)
+            types = np.arange(1 << ell)
+        else:
+            listed = types = np.union1d(self.counts.codes, [0])
+            n, c = np.zeros((2, len(types) + 1), dtype=np.int64)
+            places = np.searchsorted(types, self.counts.codes)
+            n[places], c[places] = self.counts.n, self.counts.c
+            # The last place is that of all others: they are not 0, so some line holds.
+            types = np.append(types, 1)
+        accepted = self.over_types.accepts(types)
+        probability = np.asarray(self.probability(n, c, accepted))
+        return TypeTable(listed, n, c, accepted, probability, self._first_terms(types, listed))
+
+    def _first_terms(self, types: Ints, listed: Ints | None) -> AnyInts | None:
+        if listed is not None:
+            return None
+        first = np.full(len(types), NO_TERM, dtype=np.int32)
+        for index, term in reversed(list(enumerate(self.over_types.terms))):
+            first[term.accepts(types)] = index
+        return first
+
+    def unseen_answers(self) -> list[bool]:
+        """Return which answers the formula has for types that no row had, «no» first."""
+        codes, ell = self.counts.codes, self.counts.ell
+        if self.types == "attributes":
+            unseen = np.setdiff1d(np.arange(1 << ell), codes)
+            return sorted(set(self.dnf.accepts(unseen).tolist()))
+        none_held = bool((codes == 0).any())
+        some_left = len(codes) - none_held < (1 << ell) - 1
+        return [False] * (not none_held) + [True] * some_left
 
 
-def relative_probabilities(models: Sequence[Model]) -> tuple[Floats, ...]:
-    """Return for each of several labels' formulas the table of all its types by which the labels
-    are compared.
+def formula_of(lines: Sequence[Sequence[tuple[Attribute, bool]]]) -> tuple[Vocabulary, Dnf]:
+    """Return the attributes of some lines, each once and in the order in which they occur, and the
+    formula over them.
+
+    A line lists the attributes that must hold, or must not. Those that ask the same are one, with
+    the first of their names; names of different ones are made different.
+    """
+    numbers: dict[Attribute, int] = {}
+    named: list[Attribute] = []
+    terms = []
+    for line in lines:
+        care = value = 0
+        for attribute, holds in line:
+            number = numbers.setdefault(replace(attribute, name=""), len(numbers))
+            named += [attribute] * (number == len(named))
+            if care >> number & 1 and bool(value >> number & 1) != holds:
+                raise ValueError(f"a line asks for {attribute.name} and for its negation")
+            care |= 1 << number
+            value |= holds << number
+        terms.append(Term(care, value))
+    names = [attribute.name for attribute in named]
+    distinct = distinct_names(names, names)
+    tau = (replace(own, name=name) for own, name in zip(named, distinct, strict=True))
+    return Vocabulary(tuple(tau)), Dnf(tuple(terms))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeTable:
+    """What a model says of types; each has a place, perhaps with others that say the same."""
+
+    listed: Ints | None
+    """The types that have a place of their own, in increasing order; None if all have."""
+    n: Ints
+    c: Ints
+    """n_t and c_t by place."""
+    accepted: Bools
+    probability: Floats
+    first_terms: AnyInts | None
+    """The first term that accepts each type, NO_TERM where none does; None unless all have a place
+    of their own.
+    """
+
+    def places(self, types: Ints) -> Ints:
+        """Return the places of some types."""
+        if self.listed is None:
+            return types
+        places = np.searchsorted(self.listed, types)
+        known = self.listed.take(places, mode="clip") == types
+        return np.where(known, places, len(self.listed))
+
+    def first(self, types: Ints) -> Any:
+        """Return the index of the first term that accepts each type; NO_TERM where none does."""
+        first = np.empty(len(types), dtype=np.int32)
+        self.put_first(types, out=first)
+        return first
+
+    def put_first(self, types: Ints, *, out: Any) -> None:
+        """Put the same into an array of 32-bit integers."""
+        if self.first_terms is not None:
+            self.first_terms.take(types, out=out, mode="clip")
+            return
+        # The number of zeros below the lowest line that holds.
+        out[:] = np.bitwise_count((types & -types) - 1)
+        out[types == 0] = NO_TERM
+
+
+def relative_tables(models: Sequence[Model]) -> tuple[TypeTable, ...]:
+    """Return for each of several labels' formulas the table by whose probabilities the labels are
+    compared.
 
     A row gets the label with the greatest value, the first of several. It is the probability over
     the formula's threshold: above one exactly where the formula accepts, so that a label whose
@@ -134,6 +253,10 @@ def relative_probabilities(models: Sequence[Model]) -> tuple[Floats, ...]:
     this is the rule of the best balanced accuracy. Thresholds that are all the same change no
     order, and the probabilities stay as they are.
     """
+    tables = tuple(model.table() for model in models)
     if len({model.threshold for model in models}) == 1:
-        return tuple(model.probabilities() for model in models)
-    return tuple(model.probabilities() / float(model.threshold) for model in models)
+        return tables
+    return tuple(
+        replace(table, probability=table.probability / float(model.threshold))
+        for model, table in zip(models, tables, strict=True)
+    )

@@ -48,6 +48,16 @@ class Equals:
 
 
 @dataclass(frozen=True, slots=True)
+class IsIn:
+    """The category in the column is one of the values."""
+
+    name: str
+    column: ColumnName
+    values: tuple[Scalar, ...]
+    """At least two, each once."""
+
+
+@dataclass(frozen=True, slots=True)
 class IsTrue:
     """The two-valued column has its larger value."""
 
@@ -64,7 +74,7 @@ class IsMissing:
     column: ColumnName
 
 
-Attribute = Above | Between | Equals | IsTrue | IsMissing
+Attribute = Above | Between | Equals | IsIn | IsTrue | IsMissing
 
 
 def cuts_of(attribute: Above | Between) -> tuple[int | float | Quantity, ...]:
@@ -74,6 +84,11 @@ def cuts_of(attribute: Above | Between) -> tuple[int | float | Quantity, ...]:
     ends = (attribute.value,) if isinstance(attribute, Above) else (attribute.low, attribute.high)
     known = tuple(end for end in ends if end is not None)
     return known if len(known) == len(ends) else ()
+
+
+def values_of(attribute: Equals | IsIn | IsTrue) -> tuple[Scalar, ...]:
+    """Return the values for which an attribute of categories holds."""
+    return attribute.values if isinstance(attribute, IsIn) else (attribute.value,)
 
 
 @dataclass(frozen=True, slots=True)

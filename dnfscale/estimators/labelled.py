@@ -21,9 +21,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dnfscale.apply.evaluate import check_columns, columns_of, evaluate
-from dnfscale.core.arrays import Floats, Ints, is_whole
+from dnfscale.core.arrays import Codes, Floats, Ints, is_whole
 from dnfscale.core.columns import Reading, unused_name
 from dnfscale.core.lookalikes import alike_names
+from dnfscale.core.planes import no_planes
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.frames import (
     dask_source,
@@ -269,14 +270,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # position, and scikit-learn has warned; so it does for its own classifiers.
         return table if named and self.any_columns else table.rename_columns(self._columns)
 
-    def _types_under(self, X: Any, taus: Sequence[Vocabulary]) -> list[Ints]:  # noqa: N803
-        """Return the type of each row over each tau."""
+    def _planes_under(self, X: Any, taus: Sequence[Vocabulary]) -> list[Codes]:  # noqa: N803
+        """Return the attributes of each row over each tau, as planes."""
         lazy = is_path(X) or is_dask(X)
         source = lazy_source(X) if lazy else table_source(self._checked(X, reset=False), "X")
         columns = columns_of(*taus)
         check_columns(taus, source.types, source.path)
         reading = Reading(columns, None, keep_missing=True)
-        parts: list[list[Ints]] = [[np.empty(0, dtype=np.int64)] for _ in taus]
+        parts = [[no_planes(len(tau), 0)] for tau in taus]
         for block in (
             block for partition in source.partitions for block in partition.blocks(reading)
         ):
@@ -286,9 +287,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"expected no missing values, because missing = 'error', but "
                     f"{sum(found.missing):,} of the values that the formula needs are missing"
                 )
-            for part, types in zip(parts, found.types, strict=True):
-                part.append(types.astype(np.int64))
-        return [np.concatenate(part) for part in parts]
+            for part, planes in zip(parts, found.planes, strict=True):
+                part.append(planes)
+        return [np.concatenate(part, axis=1) for part in parts]
 
 
 def lazy_source(X: Any) -> Source:  # noqa: N803

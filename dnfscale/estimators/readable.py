@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from dnfscale.core.arrays import Ints
-from dnfscale.core.counts import to_dense
+from dnfscale.core.arrays import Codes, Ints
 from dnfscale.core.formula import Dnf
 from dnfscale.core.lookalikes import lookalikes
-from dnfscale.core.model import Model, relative_probabilities
+from dnfscale.core.model import Model, relative_tables
 from dnfscale.core.parts import stored_column
+from dnfscale.core.planes import joined
 from dnfscale.data.frames import is_dask
 from dnfscale.data.models import classes_text, model_text
 from dnfscale.errors import DataError
@@ -44,12 +44,12 @@ class Readable(TableClassifier):
     def predict(self, X: Any) -> Labels:  # noqa: N803 (scikit-learn's name for a table)
         """Return the label of each row."""
         check_is_fitted(self)
-        types = self._types(X)
-        answers = (
-            self._given(types).argmax(axis=1)
-            if len(types) > 1
-            else self.models_[0].accepted()[types[0]]
-        )
+        types = self._types(self._planes(X))
+        if len(types) > 1:
+            answers = self._given(types).argmax(axis=1)
+        else:
+            table = self.models_[0].table()
+            answers = table.accepted[table.places(types[0])]
         return np.asarray(self.classes_[answers.astype(np.intp)])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
@@ -63,7 +63,7 @@ class Readable(TableClassifier):
         this is how probable each label would be if all were equally frequent.
         """
         check_is_fitted(self)
-        given = self._given(self._types(X))
+        given = self._given(self._types(self._planes(X)))
         return np.asarray(given / given.sum(axis=1, keepdims=True))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: N803
@@ -77,17 +77,19 @@ class Readable(TableClassifier):
         """Return the type of each row, its rows n and positive rows c among those learned from, and
         the answer.
 
-        It is a record array with the fields type (bit i is the truth value of attribute i), n, c
-        and accepted; with more than two labels it has one column for each.
+        It is a record array with the fields type (bit i is the truth value of attribute i, or of
+        line i where the model's types are patterns of lines), n, c and accepted; with more than two
+        labels it has one column for each.
         """
         check_is_fitted(self)
         columns = []
-        for model, types in zip(self.models_, self._types(X), strict=True):
-            n, c = to_dense(model.counts)
+        for model, types in zip(self.models_, self._types(self._planes(X)), strict=True):
+            table = model.table()
+            places = table.places(types)
             fields = [("type", np.int64), ("n", np.int64), ("c", np.int64), ("accepted", np.bool_)]
             column = np.empty(len(types), dtype=fields)
-            column["type"], column["n"], column["c"] = types, n[types], c[types]
-            column["accepted"] = model.accepted()[types]
+            column["type"], column["n"], column["c"] = types, table.n[places], table.c[places]
+            column["accepted"] = table.accepted[places]
             columns.append(column)
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
@@ -99,16 +101,17 @@ class Readable(TableClassifier):
         in words. With more than two labels it is about the formula of the label that the row gets.
         """
         check_is_fitted(self)
-        types = np.array(self._types(X))
+        planes = self._planes(X)
+        n_rows = planes[0].shape[1]
         answering = (
-            np.zeros(types.shape[1], dtype=np.intp)
+            np.zeros(n_rows, dtype=np.intp)
             if len(self.models_) == 1
-            else self._given(types).argmax(axis=1)
+            else self._given(self._types(planes)).argmax(axis=1)
         )
-        found: list[Any] = [None] * types.shape[1]
+        found: list[Any] = [None] * n_rows
         for place, model in enumerate(self.models_):
             rows = np.flatnonzero(answering == place)
-            codes = types[place, rows].tolist()
+            codes = joined(planes[place][:, rows]).tolist()
             known = explain_types(model, set(codes))
             for row, code in zip(rows.tolist(), codes, strict=True):
                 found[row] = (
@@ -173,13 +176,22 @@ class Readable(TableClassifier):
         labels = (model.positive[0] for model in self.models_)
         return values[0] if len(values) == 1 else dict(zip(labels, values, strict=True))
 
-    def _types(self, X: Any) -> list[Ints]:  # noqa: N803
-        """Return the type of each row under each formula."""
-        return self._types_under(X, [model.tau for model in self.models_])
+    def _planes(self, X: Any) -> list[Codes]:  # noqa: N803
+        """Return the attributes of each row for each formula, as planes."""
+        return self._planes_under(X, [model.tau for model in self.models_])
 
-    def _given(self, types: Any) -> npt.NDArray[np.float64]:
-        tables = relative_probabilities(self.models_)
-        given = [table[codes] for table, codes in zip(tables, types, strict=True)]
+    def _types(self, planes: Sequence[Codes]) -> list[Ints]:
+        """Return the type of each row under each formula."""
+        return [
+            model.types_in(own).astype(np.int64)
+            for model, own in zip(self.models_, planes, strict=True)
+        ]
+
+    def _given(self, types: Sequence[Ints]) -> npt.NDArray[np.float64]:
+        tables = relative_tables(self.models_)
+        given = [
+            table.probability[table.places(own)] for table, own in zip(tables, types, strict=True)
+        ]
         return np.column_stack(given if len(given) > 1 else [1 - given[0], given[0]])
 
     def _html_repr(self) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dnfscale.core.parts import Part
@@ -31,6 +31,23 @@ from dnfscale.export.moments import bigquery_quantity, duckdb_quantity, postgres
 _LOWER_ASCII = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _BIGGEST_WHOLE = 1 << 64
 """Columns of whole numbers have at most 64 bits."""
+
+
+def _cases(number: list[str], known: Mapping[int, str], others: list[str]) -> list[str]:
+    cases = [f"  WHEN {key} THEN {value}" for key, value in known.items()]
+    return ["CASE", *number, *cases, *(["ELSE", *others] if others else []), "END"]
+
+
+def _duckdb_looked_up(number: list[str], known: Mapping[int, str], others: list[str]) -> list[str]:
+    # DuckDB compares by a copy of the number for each case: 113 cases of a number of 20 lines take
+    # 200 s, and lists of them 0.1 s.
+    found = [
+        f"list_extract([{', '.join(known.values())}],",
+        f"list_position([{', '.join(map(str, known))}],",
+        *number,
+        "))",
+    ]
+    return ["COALESCE(", *found, ",", *others, ")"] if others else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +81,11 @@ class Dialect:
     """Return the number of a weekday or month."""
     double: str
     """The type of floating-point numbers."""
+    looked_up: Callable[[list[str], Mapping[int, str], list[str]], list[str]] = _cases
+    """Write the value of a number, given its lines, among those known; others have the value of the
+    last lines, or occur in no row."""
+    sign: str = ""
+    """What stands before a column that is compared with numbers, to refuse one of another type."""
 
 
 def _exact_number(value: int | float) -> str | None:
@@ -121,18 +143,18 @@ def _duckdb_number(value: int | float) -> str:
 def _duckdb_same(column: str, value: int | float | str) -> str:
     if not isinstance(value, str):
         return f"+{column} = {_duckdb_number(value)}"
-    return f"{column} {'LIKE' if _castable(value) else '='} {_duckdb_text(value)}"
+    return f"{column} {'LIKE' if castable(value) else '='} {_duckdb_text(value)}"
 
 
 def _duckdb_differs(column: str, value: int | float | str) -> str:
     if not isinstance(value, str):
         return f"+{column} IS DISTINCT FROM {_duckdb_number(value)}"
-    if _castable(value):
+    if castable(value):
         return f"({column} NOT LIKE {_duckdb_text(value)} OR {column} IS NULL)"
     return f"{column} IS DISTINCT FROM {_duckdb_text(value)}"
 
 
-def _castable(value: str) -> bool:
+def castable(value: str) -> bool:
     """Return whether a text could be cast to a number, a date or a truth value: '=' would do so,
     LIKE does not.
     """
@@ -162,7 +184,7 @@ def _postgres_text(value: str) -> str:
         )
     written = _standard_text(value, r"[\x00-\x1f\x7f\\]")
     # A bare literal takes the column's type, and '1' would equal the number 1.
-    return f"{written}::text" if _castable(value) else written
+    return f"{written}::text" if castable(value) else written
 
 
 def _postgres_number(value: int | float) -> str:
@@ -247,6 +269,8 @@ DIALECTS: dict[str, Dialect] = {
         part=duckdb_part,
         place=standard_place,
         double="DOUBLE",
+        sign="+",
+        looked_up=_duckdb_looked_up,
     ),
     "postgres": Dialect(
         title="PostgreSQL",

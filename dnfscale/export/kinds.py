@@ -6,7 +6,15 @@ from enum import StrEnum
 
 from dnfscale.core import quantities
 from dnfscale.core.parts import Part, stored_column
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, Vocabulary, cuts_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    IsMissing,
+    Vocabulary,
+    cuts_of,
+    values_of,
+)
 from dnfscale.errors import DataError
 
 
@@ -53,6 +61,7 @@ def _kind(attribute: Attribute) -> Kind:
             if any(kind is not quantities.Kind.DECIMAL for kind in measured)
             else Kind.NUMBER
         )
-    if isinstance(attribute.value, bool):
+    value = values_of(attribute)[0]
+    if isinstance(value, bool):
         return Kind.FLAG
-    return Kind.TEXT if isinstance(attribute.value, str) else Kind.NUMBER
+    return Kind.TEXT if isinstance(value, str) else Kind.NUMBER

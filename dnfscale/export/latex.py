@@ -12,7 +12,7 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Kind, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsIn, IsMissing
 from dnfscale.method.spelling import Spelling, spell
 from dnfscale.method.words import Gap, Literal, Range, in_ranges, needs_note, range_of, zone_text
 from dnfscale.spec.registry import EXPORTS, Export
@@ -165,6 +165,9 @@ def latex_condition(attribute: Attribute, holds: bool) -> str:
         return _range(left)
     if isinstance(attribute, Above | Between):
         return rf"{column} > \text{{nothing}}" if holds else rf"{column} \le \text{{nothing}}"
+    if isinstance(attribute, IsIn):
+        listed = ", ".join(map(_value, attribute.values))
+        return rf"{column} {chr(92)}{'in' if holds else 'notin'} \{{{listed}\}}"
     if attribute.value is True:
         return column if holds else rf"\lnot {column}"
     return f"{column} {'=' if holds else chr(92) + 'ne'} {_value(attribute.value)}"

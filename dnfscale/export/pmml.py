@@ -16,7 +16,17 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity, edge_among
 from dnfscale.core.tree import And, Formula, Not, Or, Symbol, chain, without_negations
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, cuts_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsIn,
+    IsMissing,
+    IsTrue,
+    cuts_of,
+    values_of,
+)
 from dnfscale.errors import DataError
 from dnfscale.export.kinds import Kind, kinds
 from dnfscale.method.words import number_text, predicted
@@ -70,8 +80,10 @@ def export_pmml(model: Model) -> str:
     if model.tree is not None:
         _tree(_rule(rules, 0, model.dnf, model), without_negations(model.tree), model)
     else:
-        for number, term in enumerate(model.dnf.terms):
-            _literals(_rule(rules, number, Dnf((term,)), model), term.literals, model)
+        for number, (term, counted) in enumerate(
+            zip(model.dnf.terms, model.over_types.terms, strict=True)
+        ):
+            _literals(_rule(rules, number, Dnf((counted,)), model), term.literals, model)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
@@ -115,7 +127,7 @@ def _data_type(column: str, kind: Kind, model: Model) -> str:
     if kind is not Kind.NUMBER:
         return "boolean" if kind is Kind.FLAG else "string"
     asked = [attribute for attribute in model.tau.attributes if attribute.column == column]
-    values = [a.value for a in asked if isinstance(a, Equals | IsTrue)]
+    values = [v for a in asked if isinstance(a, Equals | IsIn | IsTrue) for v in values_of(a)]
     if values:
         return "integer" if all(isinstance(value, int) for value in values) else "double"
     cuts = [cut for a in asked if isinstance(a, Above | Between) for cut in cuts_of(a)]
@@ -180,13 +192,16 @@ def _predicate(parent: ET.Element, attribute: Attribute, holds: bool, model: Mod
     if not comparisons:
         ET.SubElement(parent, "False" if holds else "True")
         return
-    if len(comparisons) > 1 or not holds:
-        parent = ET.SubElement(
-            parent, "CompoundPredicate", {"booleanOperator": "and" if holds else "or"}
-        )
+    # One of several values is enough for a set, and both ends must hold for an interval.
+    joint = "or" if isinstance(attribute, IsIn) == holds else "and"
+    if not holds:
+        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
+    together = parent
+    if len(comparisons) > 1 and (holds or joint == "and"):
+        together = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": joint})
     for operator, value in comparisons:
         ET.SubElement(
-            parent, "SimplePredicate", {"field": field, "operator": operator, "value": value}
+            together, "SimplePredicate", {"field": field, "operator": operator, "value": value}
         )
     if not holds:
         # A missing value makes the comparisons unknown, and the negation holds.
@@ -195,13 +210,14 @@ def _predicate(parent: ET.Element, attribute: Attribute, holds: bool, model: Mod
 
 def _comparisons(attribute: Attribute, holds: bool, model: Model) -> list[tuple[str, str]]:
     """Return the comparisons that must all hold for a value, or of which one must if the attribute
-    is not to hold.
+    is not to hold; for a set, the other way round.
 
     There are none if the attribute never holds.
     """
     assert not isinstance(attribute, IsMissing)
     if not isinstance(attribute, Above | Between):
-        return [("equal" if holds else "notEqual", _value(attribute.value))]
+        operator = "equal" if holds else "notEqual"
+        return [(operator, _value(value)) for value in values_of(attribute)]
     whole = _data_type(stored_column(attribute.column), Kind.NUMBER, model) == "integer"
     edges = [edge_among(cut, None, whole=whole) for cut in cuts_of(attribute)]
     if not edges or edges[0] >= max(edges[1:], default=math.inf):

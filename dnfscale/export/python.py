@@ -5,13 +5,13 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of, values_of
 from dnfscale.export.clocks import python_part, python_part_needs, python_place
 from dnfscale.export.kinds import Kind, kinds
 from dnfscale.export.moments import python_amount, python_needs, python_quantity
@@ -142,9 +142,11 @@ def python_test(attribute: Attribute, variable: str) -> str:
     part = attribute.column
     number = python_part(variable, part) if isinstance(part, Part) else variable
     if not isinstance(attribute, Above | Between):
+        values = values_of(attribute)
         if not isinstance(part, Part):
-            return f"{variable} == {_literal(attribute.value)}"
-        return f"{variable} is not None and {number} == {python_place(part, str(attribute.value))}"
+            return f"{variable} {_equal([_literal(value) for value in values])}"
+        places = [str(python_place(part, str(value))) for value in values]
+        return f"{variable} is not None and {number} {_equal(places)}"
     cuts = cuts_of(attribute)
     if not cuts:
         return "False"
@@ -153,6 +155,10 @@ def python_test(attribute: Attribute, variable: str) -> str:
     ends = [python_quantity(cut) if isinstance(cut, Quantity) else _literal(cut) for cut in cuts]
     compared = f"{number} > {ends[0]}" if len(ends) == 1 else f"{ends[0]} < {number} <= {ends[1]}"
     return f"{variable} is not None and {compared}"
+
+
+def _equal(values: Sequence[str]) -> str:
+    return f"== {values[0]}" if len(values) == 1 else f"in ({', '.join(values)})"
 
 
 def _literal(value: Scalar) -> str:

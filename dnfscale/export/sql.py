@@ -12,21 +12,23 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from dnfscale.core.arrays import Scalar, is_whole
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import without_negations
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of, values_of
 from dnfscale.errors import DataError, SpecError
-from dnfscale.export.dialects import DIALECTS, Dialect
+from dnfscale.export.dialects import DIALECTS, Dialect, castable
 from dnfscale.export.kinds import Kind, kinds
 from dnfscale.method.spelling import Spelling, spell
 from dnfscale.method.words import holds_where_missing, literals_of
 from dnfscale.spec.checks import one_of, text, yes_no
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import EXPORTS, Export
+
+_EXACT = 1 << 53
+"""Whole numbers up to here are the same in all types of numbers."""
 
 
 def export_sql(
@@ -103,7 +105,7 @@ def _never_null(attribute: Attribute) -> bool:
         return True
     if isinstance(attribute, Above | Between):
         return not cuts_of(attribute)
-    return isinstance(attribute.value, bool)
+    return isinstance(values_of(attribute)[0], bool)
 
 
 def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[str, Kind]) -> str:
@@ -119,12 +121,40 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
         column = dialect.part(column, part)
     if isinstance(attribute, Above | Between):
         return _in_range(column, cuts_of(attribute), dialect, kind, holds)
-    value = attribute.value
+    values = values_of(attribute)
     if isinstance(part, Part):
-        return f"{column} {'=' if holds else 'IS DISTINCT FROM'} {dialect.place(part, str(value))}"
+        places = [dialect.place(part, str(value)) for value in values]
+        if len(places) > 1:
+            return _listed(column, map(str, places), holds)
+        return f"{column} {'=' if holds else 'IS DISTINCT FROM'} {places[0]}"
+    if len(values) > 1:
+        return _among(column, values, dialect, holds)
+    return _equal(column, values[0], dialect, holds)
+
+
+def _equal(column: str, value: Scalar, dialect: Dialect, holds: bool) -> str:
     if isinstance(value, bool):
         return f"{column} {'IS' if holds else 'IS NOT'} {'TRUE' if value else 'FALSE'}"
     return dialect.same(column, value) if holds else dialect.differs(column, value)
+
+
+def _among(column: str, values: Sequence[Scalar], dialect: Dialect, holds: bool) -> str:
+    """Write that a column has one of some values, or the negation.
+
+    In a list, an engine compares all values in the one type that they have in common. Where that is
+    not the type in which it would compare each, they are compared one by one.
+    """
+    if all(isinstance(value, str) and not castable(value) for value in values):
+        return _listed(column, (dialect.text(str(value)) for value in values), holds)
+    if all(is_whole(value, -_EXACT, _EXACT) for value in values):
+        return _listed(dialect.sign + column, map(str, values), holds)
+    joint = " OR " if holds else " AND "
+    return f"({joint.join(_equal(column, value, dialect, holds) for value in values)})"
+
+
+def _listed(column: str, values: Iterable[str], holds: bool) -> str:
+    listed = f"({', '.join(values)})"
+    return f"{column} IN {listed}" if holds else f"({column} NOT IN {listed} OR {column} IS NULL)"
 
 
 def _in_range(
@@ -161,43 +191,50 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
     """Return the lines that look up the probability of each row's type; an ELSE serves the types
     without rows.
 
-    It needs the columns of all attributes, including those that the formula does not mention.
+    Where types are told apart by attributes, it needs the columns of all of them, including those
+    that the formula does not mention.
     """
     columns = [stored_column(attribute.column) for attribute in model.tau.attributes]
     _check_names(columns, dialect)
     _check_lookalikes(model, columns, dialect)
-    known = kinds(model.tau)
-    bits = [
-        f"CASE WHEN {_condition(attribute, True, dialect, known)} THEN {1 << i} ELSE 0 END"
-        for i, attribute in enumerate(model.tau.attributes)
-    ]
-    probabilities = model.probabilities()
-    cases = [
-        f"WHEN {t} THEN {dialect.number(float(probabilities[t]))}"
-        for t in model.counts.codes.tolist()
-    ]
+    counts = model.counts
+    accepted = model.over_types.accepts(counts.codes)
+    probabilities = model.probability(counts.n, counts.c, accepted).tolist()
     others = _unseen(model, dialect)
-    if cases:
+    if len(counts.codes):
+        bits = [
+            f"CASE WHEN {test} THEN {1 << i} ELSE 0 END"
+            for i, test in enumerate(_type_bits(model, dialect))
+        ] or ["0"]
         code = [f"  {bits[0]}", *(f"  + {bit}" for bit in bits[1:])]
-        others = [
-            "CASE",
-            *code,
-            *(f"  {case}" for case in cases),
-            *(["ELSE", *others] if others else []),
-            "END",
-        ]
+        known = dict(zip(counts.codes.tolist(), map(dialect.number, probabilities), strict=True))
+        others = dialect.looked_up(code, known, others)
     return ["CAST(", *others, f"AS {dialect.double})"]
+
+
+def _type_bits(model: Model, dialect: Dialect) -> list[str]:
+    """Return the tests whose truth values make the type of a row: NULL is as good as false."""
+    known = kinds(model.tau)
+
+    def told(i: int, holds: bool) -> str:
+        return _condition(model.tau.attributes[i], holds, dialect, known)
+
+    if model.types == "attributes":
+        return [told(i, True) for i in range(len(model.tau))]
+    return [
+        " AND ".join(told(i, holds) for i, holds in line.literals) or "TRUE"
+        for line in model.dnf.terms
+    ]
 
 
 def _unseen(model: Model, dialect: Dialect) -> list[str]:
     """Return the probability of types without rows, which depends on the formula only; no lines if
     all types occur.
     """
-    unseen = np.setdiff1d(np.arange(1 << len(model.tau)), model.counts.codes)
-    left = sorted({float(p) for p in model.probabilities()[unseen]})
+    left = [dialect.number(float(model.probability(0, 0, a))) for a in model.unseen_answers()]
     if len(left) < 2:
-        return [dialect.number(p) for p in left]
-    below, above = map(dialect.number, left)
+        return left
+    below, above = left
     return ["CASE WHEN", *_expression(model, dialect), f"THEN {above} ELSE {below} END"]
 
 

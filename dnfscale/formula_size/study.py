@@ -13,7 +13,7 @@ from msgspec.structs import replace as changed
 from dnfscale.compare.records import as_answers, attributes_of
 from dnfscale.compare.tuning import Notes
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.model import Model, relative_probabilities
+from dnfscale.core.model import Model, relative_tables
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.weights import as_weight
 from dnfscale.data.models import classes_text, model_text
@@ -195,10 +195,10 @@ def _joint_answers(
                         for place in used_attributes(found.sized.final.formula)
                     ],
                 ),
-                probabilities,
+                table,
             )
-            for found, probabilities in zip(
-                of_fold, relative_probabilities([found.model for found in of_fold]), strict=True
+            for found, table in zip(
+                of_fold, relative_tables([found.model for found in of_fold]), strict=True
             )
         ]
         for number, of_fold in whole.items()

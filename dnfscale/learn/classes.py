@@ -3,7 +3,7 @@
 A row gets the class whose formula gives its type the highest probability relative to that formula's
 own threshold; in a tie, the first such class. A formula accepts a type exactly when its probability
 is above the threshold, so a class whose formula says yes goes before all whose formulas say no; see
-`relative_probabilities`.
+`relative_tables`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 
 from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
 from dnfscale.core.bins import Bins, RowTest
-from dnfscale.core.counts import binned_types
-from dnfscale.core.model import relative_probabilities
+from dnfscale.core.counts import binned_planes
+from dnfscale.core.model import TypeTable, relative_tables
+from dnfscale.core.planes import joined
 from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
@@ -51,8 +52,15 @@ class Answering:
 
     tests: tuple[RowTest, ...]
     """The questions that the bits of a type answer, with the cuts of W_0."""
-    probabilities: Floats
-    """The probability of each type over the attributes, relative to the formula's threshold."""
+    table: TypeTable
+    """The probability of each type, relative to the formula's threshold."""
+
+    def given(self, columns: Mapping[int, Codes], bins: Sequence[Bins], n_rows: int) -> Floats:
+        """Return the relative probability of each of n_rows binned rows."""
+        types = np.zeros(n_rows, dtype=np.int64)
+        if self.tests:
+            types = joined(binned_planes(columns, self.tests, bins)).astype(np.int64)
+        return np.asarray(self.table.probability[self.table.places(types)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,34 +71,27 @@ class CountAnswers:
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
-    tests: tuple[tuple[tuple[RowTest, ...], ...], ...]
-    """tests[fold][class]: the questions that the bits of a type answer."""
-    probabilities: tuple[tuple[Floats, ...], ...]
-    """probabilities[fold][class][type]."""
+    answering: tuple[tuple[Answering, ...], ...]
+    """answering[fold][class]."""
     tested: Bools
     """tested[fold, arc]: whether the arc is in the fold's test part."""
 
     def __call__(self, read: Read) -> Ints:
-        n_classes = len(self.tests[0])
+        n_classes = len(self.answering[0])
         needed = {
             column
-            for of_fold in self.tests
+            for of_fold in self.answering
             for of_class in of_fold
-            for test in of_class
+            for test in of_class.tests
             for column in test.columns
         }
         table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
         arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
-        confusion = np.zeros((len(self.tests), n_classes, n_classes), dtype=np.int64)
-        for fold, (tests, probabilities) in enumerate(
-            zip(self.tests, self.probabilities, strict=True)
-        ):
+        confusion = np.zeros((len(self.answering), n_classes, n_classes), dtype=np.int64)
+        for fold, answering in enumerate(self.answering):
             rows = np.flatnonzero(self.tested[fold][arcs])
             columns = {column: codes[rows] for column, codes in table.columns.items()}
-            given = [
-                by_type[binned_types(columns, of_class, self.bins, len(rows))]
-                for of_class, by_type in zip(tests, probabilities, strict=True)
-            ]
+            given = [of_class.given(columns, self.bins, len(rows)) for of_class in answering]
             cells = n_classes * classes[rows] + np.argmax(given, axis=0)
             weights = None if table.weights is None else table.weights[rows]
             confusion[fold] = tally_cells(cells, weights, n_classes**2).reshape(
@@ -104,17 +105,11 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     learned = learn_targets(source, spec, engine)
     answering = {
         fold: [
-            Answering(learned.chosen[Place(target, fold)].tests(learned.booleans), probabilities)
-            for target, probabilities in enumerate(
-                relative_probabilities(
-                    [
-                        fold_model(of_class.folds[fold], of_class, spec)
-                        for of_class in learned.targets
-                    ]
-                )
-            )
+            Answering(learned.chosen[Place(target, fold)].tests(learned.booleans), table)
+            for target, table in enumerate(relative_tables(models))
         ]
         for fold in range(learned.kept.table.splits.outer)
+        for models in [[fold_model(each.folds[fold], each, spec) for each in learned.targets]]
     }
     confusion = count_answers(learned.kept, learned.booleans, answering, engine)
     labels = tuple(labels[0] for labels in learned.kept.table.classes)
@@ -149,12 +144,7 @@ def count_answers(
     scan = CountAnswers(
         bins=booleans.bins,
         classes=table.classes,
-        tests=tuple(
-            tuple(of_class.tests for of_class in classes) for classes in answering.values()
-        ),
-        probabilities=tuple(
-            tuple(of_class.probabilities for of_class in classes) for classes in answering.values()
-        ),
+        answering=tuple(map(tuple, answering.values())),
         tested=table.splits.members([TEST])[list(answering)],
     )
     return engine.reduce(COUNT_ANSWERS.name, kept.rows, scan, _merge)

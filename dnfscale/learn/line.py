@@ -27,6 +27,7 @@ from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
+from dnfscale.learn import terms
 from dnfscale.learn.choose import choose_ells, objective_of, plan_choosing
 from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen
 from dnfscale.learn.keeping import KeptRows, keep_rows, plan_keeping
@@ -35,7 +36,6 @@ from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place, first_part
 from dnfscale.learn.rank import Rankings, draw_rows, plan_ranking, rank_attributes
 from dnfscale.learn.table import Table
-from dnfscale.learn.terms import as_dnf
 from dnfscale.learn.write import Classifier, form_classifier, plan_writing, write_formulas
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.intervals import term_supports
@@ -250,7 +250,7 @@ def _of_lines(
     """Return lines as a formula over the attributes that they ask."""
     lines = decision.chosen.lines
     assert lines is not None
-    tau, dnf = as_dnf(lines, place.fold, booleans)
+    tau, dnf = terms.written(lines, place.fold, booleans)
     return Written(
         tau,
         Minimized(dnf, Status.HEURISTIC, None),
@@ -283,6 +283,7 @@ def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
         threshold=fold.threshold,
         unit=spec.unit,
         weighted=spec.weight is not None,
+        types="lines" if fold.written.by_lines else "attributes",
         lookalikes=lookalikes(fold.tau, learned.table.alike),
     )
 

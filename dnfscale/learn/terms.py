@@ -18,8 +18,8 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Codes, Ints, Scalar
 from dnfscale.core.bins import Bins, CategoryBins, Spans
 from dnfscale.core.counts import TypeCounts
-from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.model import MOST_LINES
+from dnfscale.core.formula import Dnf
+from dnfscale.core.model import formula_of
 from dnfscale.core.parts import label_of
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.vocabulary import (
@@ -27,6 +27,7 @@ from dnfscale.core.vocabulary import (
     Attribute,
     Between,
     Equals,
+    IsIn,
     IsMissing,
     IsTrue,
     Vocabulary,
@@ -277,12 +278,16 @@ def effort_of(spec: LearnSpec) -> Effort:
     most = spec.most_literals
     return Effort(
         max_literals=_LONGEST if most is None else most,
-        max_terms=MOST_LINES if spec.max_terms is None else spec.max_terms,
+        max_terms=_MOST_LINES if spec.max_terms is None else min(_MOST_LINES, spec.max_terms),
     )
 
 
 _LONGEST = 64
 """The most literals of a formula where there is no budget."""
+_MOST_LINES = 16
+"""The most lines of a formula: all patterns of them are counted in one table, and nobody reads
+more.
+"""
 
 
 def plan_terms(layout: Layout) -> Iterator[PlannedPhase]:
@@ -427,29 +432,27 @@ def count_formulas(formulas: Iterable[Placed], kept: KeptRows, engine: Engine) -
     return Answered(counts, numbers, table.targets)
 
 
-def as_dnf(formula: Lines, fold: int, booleans: Booleanization) -> tuple[Vocabulary, Dnf]:
+def written(formula: Lines, fold: int, booleans: Booleanization) -> tuple[Vocabulary, Dnf]:
     """Return lines as a formula over the attributes that they ask, with the cuts of W_0."""
-    places: dict[tuple[int, ...], int] = {}
-    terms = []
-    for line in formula.lines:
-        care = value = 0
-        for asked in line:
-            bit = 1 << places.setdefault(asked.attributes, len(places))
-            care |= bit
-            value |= bit if asked.holds else 0
-        terms.append(Term(care, value))
-    tau = Vocabulary(tuple(attribute_of(own, fold, booleans) for own in places))
-    return tau, Dnf(tuple(terms))
+    return formula_of(
+        [
+            [(_attribute(asked.attributes, fold, booleans), asked.holds) for asked in line]
+            for line in formula.lines
+        ]
+    )
 
 
-def attribute_of(attributes: tuple[int, ...], fold: int, booleans: Booleanization) -> Attribute:
-    """Return what a literal asks as an attribute of a model, with the cuts of the fold's W_0."""
-    tests = booleans.vocabulary(fold, attributes).attributes
-    if len(tests) == 1:
-        return tests[0]
-    low, high = tests
-    assert isinstance(low, Above)
-    assert isinstance(high, Above)
-    [lower], [higher] = (booleans.cuts[a] for a in attributes)
-    name = f"{label_of(low.column)}_{lower.place}_to_{higher.place}"
-    return Between(name, low.column, low.value, high.value)
+def _attribute(attributes: tuple[int, ...], fold: int, booleans: Booleanization) -> Attribute:
+    """Return what a literal asks as an attribute of a model."""
+    first, *others = booleans.vocabulary(fold, attributes).attributes
+    if not others:
+        return first
+    label = label_of(first.column)
+    if isinstance(first, Above):
+        [high] = others
+        assert isinstance(high, Above)
+        [lower], [higher] = (booleans.cuts[a] for a in attributes)
+        name = f"{label}_{lower.place}_to_{higher.place}"
+        return Between(name, first.column, first.value, high.value)
+    values = tuple(own.value for own in (first, *others) if isinstance(own, Equals))
+    return IsIn(f"{label}_{'_or_'.join(map(str, values))}", first.column, values)

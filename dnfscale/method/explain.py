@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dnfscale.core.counts import TypeCounts
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, stored_column
 from dnfscale.method.deciding import deciding_literals
@@ -25,6 +24,7 @@ from dnfscale.method.minimize.possible import (
     are_possible,
     n_possible,
     possible_types,
+    row_states,
     seen_states,
     smallest_flip,
 )
@@ -55,7 +55,7 @@ class Explanation:
     """Why the rows of a type get their answer, and what would change it."""
 
     code: int
-    """The type t."""
+    """The truth values of the row's attributes: the type t, where types are told apart by them."""
     accepted: bool
     probability: float
     """(c_t + 1) / (n_t + 2) in units of the model, kept on the answer's side of the threshold."""
@@ -71,6 +71,10 @@ class Explanation:
     """
     flip: Flip | None
     """None where every possible type gets the same answer."""
+    proven: bool
+    """Whether the change is proven to be the smallest, or that there is none; else the search was
+    ended before.
+    """
     because: tuple[Literal, ...] | None = None
     """For a tree: the fewest of the type's literals that settle the answer, whatever the others
     are.
@@ -114,13 +118,15 @@ class ModelFacts:
     """Rows that several terms cover."""
     n_correct: int
     terms: tuple[TermFacts, ...]
-    n_possible: int
+    n_seen: int
+    """Types that rows learned from have."""
+    n_possible: int | None
     """Types that a row can have, given the states in which each column was seen; a date is taken
-    with its parts.
+    with its parts. None where types are patterns of lines.
     """
-    n_unseen: int
+    n_unseen: int | None
     """Those of them that no row learned from has."""
-    n_unseen_accepted: int
+    n_unseen_accepted: int | None
     """Unseen types that the formula accepts all the same."""
 
 
@@ -131,34 +137,38 @@ def explain_type(model: Model, code: int) -> Explanation:
 
 def explain_types(model: Model, codes: Iterable[int]) -> dict[int, Explanation]:
     """Explain the answers for the rows of some types, each once."""
-    columns = seen_states(model.tau, model.counts)
+    columns = (
+        seen_states(model.tau, model.counts)
+        if model.types == "attributes"
+        else row_states(model.tau, unasked=False)
+    )
     return {code: _explain(model, code, columns) for code in dict.fromkeys(codes)}
 
 
 def explain_model(model: Model) -> ModelFacts:
     """Return how the rows learned from bear out the formula and each of its terms."""
-    counts, columns = model.counts, seen_states(model.tau, model.counts)
-    n_terms = np.zeros(len(counts.codes), dtype=np.int64)
-    for term in model.dnf.terms:
-        n_terms += term.accepts(counts.codes)
+    counts, lines = model.counts, model.over_types
+    held = [line.accepts(counts.codes) for line in lines.terms]
+    n_terms = sum((own.astype(np.int64) for own in held), start=np.zeros_like(counts.codes))
     accepted = n_terms > 0
-    supports = term_supports(model.dnf, counts)
+    supports = term_supports(lines, counts)
     intervals: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(supports)
     if not model.weighted:
-        intervals = term_intervals(supports, delta=DELTA, candidates=3**counts.ell)
+        intervals = term_intervals(supports, delta=DELTA, candidates=3 ** len(model.tau))
     terms = tuple(
         TermFacts(
             term.literals,
             n,
             c,
-            int(counts.n[term.accepts(counts.codes) & (n_terms == 1)].sum()),
+            int(counts.n[own & (n_terms == 1)].sum()),
             low,
             high,
         )
-        for term, (n, c), (low, high) in zip(model.dnf.terms, supports, intervals, strict=True)
+        for term, own, (n, c), (low, high) in zip(
+            model.dnf.terms, held, supports, intervals, strict=True
+        )
     )
-    seen = are_possible(counts.codes, columns) & (counts.n > 0)
-    n_accepted = sum(int(model.dnf.accepts(codes).sum()) for codes in possible_types(columns))
+    possible, unseen, unseen_accepted = _unseen(model)
     return ModelFacts(
         n_rows=counts.n_rows,
         n_positive=int(counts.c.sum()),
@@ -166,9 +176,27 @@ def explain_model(model: Model) -> ModelFacts:
         n_shared=int(counts.n[n_terms > 1].sum()),
         n_correct=correct_rows(accepted, counts),
         terms=terms,
-        n_possible=n_possible(columns),
-        n_unseen=n_possible(columns) - int(seen.sum()),
-        n_unseen_accepted=n_accepted - int((seen & accepted).sum()),
+        n_seen=int(np.count_nonzero(counts.n)),
+        n_possible=possible,
+        n_unseen=unseen,
+        n_unseen_accepted=unseen_accepted,
+    )
+
+
+def _unseen(model: Model) -> tuple[int, int, int] | tuple[None, None, None]:
+    """Return how many types are possible, how many of them no row has, and how many of these the
+    formula accepts.
+    """
+    if model.types != "attributes":
+        return None, None, None
+    counts, columns = model.counts, seen_states(model.tau, model.counts)
+    seen = are_possible(counts.codes, columns) & (counts.n > 0)
+    n_accepted = sum(int(model.dnf.accepts(codes).sum()) for codes in possible_types(columns))
+    n_seen_accepted = int((seen & model.dnf.accepts(counts.codes)).sum())
+    return (
+        n_possible(columns),
+        n_possible(columns) - int(seen.sum()),
+        n_accepted - n_seen_accepted,
     )
 
 
@@ -215,6 +243,7 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
             "n": flip.n,
             "c": flip.c,
         },
+        "flip_status": "proven" if explanation.proven else "bounded",
     }
 
 
@@ -239,6 +268,7 @@ def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
             }
             for term in facts.terms
         ],
+        "seen_types": facts.n_seen,
         "possible_types": facts.n_possible,
         "unseen_types": facts.n_unseen,
         "unseen_types_accepted": facts.n_unseen_accepted,
@@ -255,15 +285,15 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
         for term in model.dnf.terms
     )
     terms = tuple(index for index, clash in enumerate(clashes) if clash is None)
-    n, c = _rows_of(code, model.counts)
-    after = smallest_flip(model.dnf, columns, code)
+    n, c = model.rows_of(model.type_of(code))
+    after, proven = smallest_flip(model.dnf, columns, code)
     flip = None
     if after is not None:
         changed = code ^ after
         literals = tuple(
             (i, bool(after >> i & 1)) for i in range(len(model.tau)) if changed >> i & 1
         )
-        flip = Flip(after, literals, *_rows_of(after, model.counts))
+        flip = Flip(after, literals, *model.rows_of(model.type_of(after)))
     because = None if model.tree is None else deciding_literals(model.dnf, len(model.tau), code)
     return Explanation(
         code,
@@ -274,14 +304,9 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
         terms,
         clashes,
         flip,
+        proven,
         because,
     )
-
-
-def _rows_of(code: int, counts: TypeCounts) -> tuple[int, int]:
-    place = int(np.searchsorted(counts.codes, code))
-    seen = place < len(counts.codes) and counts.codes[place] == code
-    return (int(counts.n[place]), int(counts.c[place])) if seen else (0, 0)
 
 
 def _truth(code: int, ell: int) -> list[bool]:

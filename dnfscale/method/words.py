@@ -14,7 +14,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import literals
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsIn, IsMissing, cuts_of
 from dnfscale.method.spelling import Spelling, spell
 
 Literal = tuple[int, bool]
@@ -180,6 +180,9 @@ def condition_of(attribute: Attribute, holds: bool, notation: Notation) -> Condi
     if isinstance(attribute, Above | Between):
         # Without a cut there was no value to compare with, and the attribute is never true.
         return Condition(column, ">" if holds else "≤", "nothing", negated)
+    if isinstance(attribute, IsIn):
+        listed = "{" + ", ".join(map(notation.value, attribute.values)) + "}"
+        return Condition(column, "in" if holds else "not in", listed, negated)
     if attribute.value is True:
         return Condition(column, negated=negated)
     return Condition(column, "=" if holds else "≠", notation.value(attribute.value), negated)

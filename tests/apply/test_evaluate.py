@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.apply.evaluate import columns_of, holds, types_of
+from dnfscale.apply.evaluate import columns_of, evaluate, holds
 from dnfscale.core.columns import Categories, Column, Numbers, Reading, Role
+from dnfscale.core.planes import joined
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.read import to_block
@@ -184,7 +185,8 @@ def test_each_column_is_needed_once_and_as_a_number_if_one_attribute_needs_it_so
 
 def test_no_attributes_tell_nothing_apart():
     block = to_block(pa.record_batch({"x": [1.0, 2.0]}), Reading((), None, keep_missing=True))
-    assert types_of(block, (), Vocabulary(())).tolist() == [0, 0]
+    [planes] = evaluate(block, (), [Vocabulary(())]).planes
+    assert joined(planes).tolist() == [0, 0]
 
 
 def test_bit_i_of_a_type_is_attribute_i():
@@ -195,4 +197,5 @@ def test_bit_i_of_a_type_is_attribute_i():
     batch = batch.append_column("y", pa.array([True, False, True, False]))
     columns = columns_of(tau)
     block = to_block(batch, Reading(columns, "y", keep_missing=True))
-    assert types_of(block, columns, tau).tolist() == [0b101, 0b010, 0b001, 0b110]
+    [planes] = evaluate(block, columns, [tau]).planes
+    assert joined(planes).tolist() == [0b101, 0b010, 0b001, 0b110]

@@ -22,10 +22,19 @@ import dnfscale.apply.predict
 import dnfscale.data.outputs
 from dnfscale.apply.predict import predict
 from dnfscale.core.columns import Block, Reading
-from dnfscale.core.counts import TypeCounts
+from dnfscale.core.counts import TypeCounts, tally_types
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.model import Model
-from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.model import MOST_ELL, Model, formula_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsIn,
+    IsMissing,
+    IsTrue,
+    Vocabulary,
+)
 from dnfscale.data.frames import table_source
 from dnfscale.data.models import model_record
 from dnfscale.data.read import TablePartition
@@ -80,10 +89,10 @@ def rows(n_rows: int, seed: int = 1) -> pa.Table:
 def judged(models: Sequence[Model], table: pa.Table) -> list[dict[str, Any]]:
     """What is to be written of each row, and the counts of its summary, one row after the other."""
     found = []
+    records = [model_record(model) for model in models]
     for row in table.to_pylist():
         said = []
-        for model in models:
-            record = model_record(model)
+        for model, record in zip(models, records, strict=True):
             truth = [holds(attribute, row) for attribute in record["attributes"]]
             code = sum(1 << i for i, true in enumerate(truth) if true)
             first = next(
@@ -94,7 +103,8 @@ def judged(models: Sequence[Model], table: pa.Table) -> list[dict[str, Any]]:
                 ),
                 None,
             )
-            said.append((model.probabilities()[code], first, code in model.counts.codes.tolist()))
+            n, c = model.rows_of(model.type_of(code))
+            said.append((float(model.probability(n, c, first is not None)), first, n > 0))
         best = max(range(len(said)), key=lambda i: (said[i][0], -i))
         probability, term, seen = said[best]
         several = len(models) > 1
@@ -154,6 +164,68 @@ def test_every_row_gets_what_the_terms_say(tmp_path):
 @pytest.mark.parametrize("dnf", [Dnf(()), Dnf((Term(0, 0),))])
 def test_a_constant_formula_answers_too(tmp_path, dnf):
     check([model_of(dnf=dnf)], rows(40), tmp_path / "out")
+
+
+def lines_model(n_lines: int, n_columns: int, seed: int = 0, **how: Any) -> Model:
+    """A formula of lines over as many cuts, intervals, sets and values as it has literals, with
+    counts of patterns that some rows have.
+    """
+    random = np.random.default_rng(seed)
+
+    def asked() -> tuple[Attribute, bool]:
+        number = int(random.integers(n_columns))
+        cut = float(random.integers(0, 90)) / 10
+        own: list[Attribute] = [
+            Above("above", f"x{number}", cut),
+            Between("between", f"x{number}", cut, cut + 2),
+            IsMissing("missing", f"x{number}"),
+            IsIn("in", f"s{number}", ("red", *random.choice(["blue", "", "a b"], 1).tolist())),
+            Equals("equals", f"s{number}", "blue"),
+        ]
+        return own[int(random.integers(len(own)))], bool(random.random() < 0.6)
+
+    def line() -> dict[Attribute, bool]:
+        return dict(asked() for _ in range(int(random.integers(2, 5))))
+
+    tau, dnf = formula_of([list(line().items()) for _ in range(n_lines)])
+    none = tally_types(np.empty(0), np.empty(0), n_lines)
+    model = Model("y", how.pop("positive", (True,)), tau, dnf, none, types="lines", **how)
+    table = many_columns(200, n_columns, seed=7)
+    record = model_record(model)
+    patterns = []
+    for row in table.to_pylist():
+        code = sum(holds(a, row) << i for i, a in enumerate(record["attributes"]))
+        patterns.append(model.type_of(code))
+    seen = np.array(patterns, dtype=np.int64)
+    return replace(model, counts=tally_types(seen, random.random(200) < 0.5, n_lines))
+
+
+def many_columns(n_rows: int, n_columns: int, seed: int = 1) -> pa.Table:
+    random = np.random.default_rng(seed)
+    columns: dict[str, Any] = {}
+    for number in range(n_columns):
+        gaps = random.random((2, n_rows)) < 0.1
+        columns[f"x{number}"] = pa.array(random.integers(0, 100, n_rows) / 10, mask=gaps[0])
+        texts = random.choice(["red", "blue", "", "a b", "new"], n_rows).tolist()
+        columns[f"s{number}"] = pa.array(texts, mask=gaps[1])
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize(("n_lines", "n_columns"), [(1, 1), (9, 4), (16, 30), (17, 30), (40, 40)])
+def test_a_formula_of_lines_answers_however_many_attributes_it_has(tmp_path, n_lines, n_columns):
+    model = lines_model(n_lines, n_columns)
+    assert n_lines <= 9 or len(model.tau) > MOST_ELL
+    check([model], many_columns(1000, n_columns), tmp_path / "out")
+
+
+def test_formulas_of_lines_and_of_attributes_answer_together(tmp_path):
+    models = [
+        lines_model(20, 8, positive=("a",)),
+        lines_model(3, 8, seed=2, positive=("b",)),
+        model_of(Vocabulary((Above("x", "x0", 5.0), IsMissing("m", "s1"))), Dnf((Term(1, 1),))),
+    ]
+    models[2] = replace(models[2], positive=("c",))
+    check(models, many_columns(500, 8), tmp_path / "out")
 
 
 def classes() -> list[Model]:

@@ -22,6 +22,7 @@ import numpy as np
 from dnfscale.apply.evaluate import columns_of, evaluate
 from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Reading, Rows
+from dnfscale.core.planes import joined
 from dnfscale.core.vocabulary import Above, IsTrue, Vocabulary
 from dnfscale.data.source import open_source
 from dnfscale.engine.launch import launch
@@ -53,7 +54,7 @@ class CountTypesOf:
         table = np.zeros(1 << len(cells_of), dtype=np.int64)
         for block in rows.blocks(Reading(columns, None, keep_missing=True)):
             found = evaluate(block, columns, [cells_of])
-            [cells] = found.types
+            cells = joined(found.planes[0])
             complete = cells if found.incomplete is None else cells[~found.incomplete]
             table += np.bincount(complete, minlength=len(table))
         return table

@@ -229,7 +229,7 @@ def test_types_are_accepted_whose_positive_rows_weigh_at_least_half(rows, data):
     known = st.sampled_from([0.25, 0.5, 1.0, 1.75, 3.0])
     weights = data.draw(st.lists(known, min_size=len(y), max_size=len(y)))
     model = IdealClassifier().fit(frame, y, sample_weight=weights)
-    accepted = model.models_[0].accepted()
+    accepted = model.models_[0].table().accepted
     for code, (positive, negative) in sums(model, frame, y, [Fraction(w) for w in weights]).items():
         assert accepted[code] == (positive >= negative)
 
@@ -241,7 +241,7 @@ def test_types_are_accepted_whose_positive_rows_weigh_at_least_half(rows, data):
 def test_the_weight_of_a_class_is_the_weight_of_each_of_its_rows(rows, class_weight):
     frame, y = rows
     model = IdealClassifier(class_weight=class_weight).fit(frame, y)
-    accepted = model.models_[0].accepted()
+    accepted = model.models_[0].table().accepted
     if class_weight == "balanced":
         factor = {label: Fraction(len(y), 2 * int((y == label).sum())) for label in (True, False)}
     else:
@@ -282,7 +282,7 @@ def test_a_threshold_accepts_exactly_the_types_with_that_share_of_positive_rows(
     model = IdealClassifier(threshold=threshold).fit(frame, y)
     exact = Fraction(str(threshold)).limit_denominator(1_000_000)
     assert model.models_[0].threshold == exact
-    accepted = model.models_[0].accepted()
+    accepted = model.models_[0].table().accepted
     counted = sums(model, frame, y, [Fraction(1)] * len(y))
     for code, (positive, negative) in counted.items():
         assert accepted[code] == (positive / (positive + negative) >= exact)
@@ -307,7 +307,7 @@ def test_no_function_of_the_attributes_costs_less(rows, threshold):
         )
 
     least = min(cost(answers) for answers in itertools.product([False, True], repeat=len(codes)))
-    assert cost(model.models_[0].accepted()[codes]) == least
+    assert cost(model.models_[0].table().accepted[codes]) == least
 
 
 @pytest.mark.parametrize("threshold", [1 / 3, 0.3333333333333333, 0.1 + 0.2, 0.7071067811865476])
@@ -319,7 +319,7 @@ def test_a_threshold_of_many_digits_is_right_for_many_rows(threshold):
     model = IdealClassifier(threshold=threshold).fit(frame, y)
     counts = model.models_[0].counts
     expected = (counts.c / counts.n >= threshold).tolist()
-    assert model.models_[0].accepted()[counts.codes].tolist() == expected
+    assert model.models_[0].table().accepted[counts.codes].tolist() == expected
     weighed = IdealClassifier(threshold=threshold).fit(frame, y, sample_weight=np.full(n, 0.7))
     assert weighed.predict(frame).tolist() == model.predict(frame).tolist()
 

@@ -11,7 +11,15 @@ from tests.export import examples
 from tests.export.examples import Case
 from tests.export.postgres import Postgres, private_server, server_programs
 
-SETS = ("breast_cancer", "adult drop", "adult indicator", "hostile", "german_credit", "road_safety")
+SETS = (
+    "breast_cancer",
+    "adult drop",
+    "adult indicator",
+    "hostile",
+    "lines",
+    "german_credit",
+    "road_safety",
+)
 
 
 @pytest.fixture(params=SETS)
@@ -22,8 +30,8 @@ def case(request: pytest.FixtureRequest) -> Case:
     name = request.param
     if name == "breast_cancer":
         return examples.breast_cancer()
-    if name == "hostile":
-        return examples.hostile()
+    if name in ("hostile", "lines"):
+        return getattr(examples, name)()
     if name.startswith("adult"):
         return examples.adult(name.removeprefix("adult "))
     request.getfixturevalue("paper_data")

@@ -4,6 +4,7 @@ made at random.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -13,17 +14,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from dnfscale.apply.evaluate import columns_of, types_of
+from dnfscale.apply.evaluate import columns_of, evaluate
 from dnfscale.core.columns import Reading
-from dnfscale.core.counts import TypeCounts
+from dnfscale.core.counts import TypeCounts, merge_counts, tally_types
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.model import Model
+from dnfscale.core.model import MOST_ELL, Model, formula_of
 from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import (
     Above,
     Attribute,
     Between,
     Equals,
+    IsIn,
     IsMissing,
     IsTrue,
     Vocabulary,
@@ -134,15 +136,20 @@ class Case:
 
 def expected(model: Model, table: pa.Table) -> list[bool]:
     """The judge: what predict says of each row."""
-    return model.dnf.accepts(types(model, table)).tolist()
+    return model.over_types.accepts(types(model, table)).tolist()
 
 
 def types(model: Model, table: pa.Table) -> Any:
     columns = columns_of(model.tau)
     blocks = TablePartition(0, table).blocks(Reading(columns, None, keep_missing=True))
-    return np.concatenate(
-        [np.empty(0, np.int64), *(types_of(block, columns, model.tau) for block in blocks)]
-    )
+    planes = [evaluate(block, columns, [model.tau]).planes[0] for block in blocks]
+    return np.concatenate([np.empty(0, np.int64), *map(model.types_in, planes)]).astype(np.int64)
+
+
+def probabilities(case: Case) -> list[float]:
+    """The judge: what predict says of each row, as a probability."""
+    table = case.model.table()
+    return table.probability[table.places(types(case.model, case.table))].tolist()
 
 
 def used(case: Case) -> pa.Table:
@@ -273,6 +280,58 @@ def hostile() -> Case:
     return Case(learned(table_source(table, "hostile"), spec), disturbed(table))
 
 
+@cache
+def lines() -> Case:
+    """A formula of many lines over columns with hostile names and values, of more attributes than
+    types can be told apart by.
+    """
+    table = hostile().table
+    random = np.random.default_rng(19)
+    columns = [name for name in table.column_names[:-1] if _is_xml(name)]
+    written = [
+        [
+            (_asked(table, columns[place], random), bool(random.random() < 0.7))
+            for place in random.choice(len(columns), size=int(random.integers(2, 5)), replace=False)
+        ]
+        for _ in range(20)
+    ]
+    tau, dnf = formula_of(written)
+    assert len(tau) > MOST_ELL
+    model = Model("y", (True,), tau, dnf, empty_counts(len(dnf.terms)), "indicator", types="lines")
+    seen = table.slice(0, table.num_rows // 2)
+    target = np.asarray(seen.column("y").fill_null(False)).astype(bool)
+    return Case(
+        replace(model, counts=tally_types(types(model, seen), target, len(dnf.terms))), table
+    )
+
+
+def empty_counts(ell: int) -> TypeCounts:
+    return tally_types(np.empty(0), np.empty(0), ell)
+
+
+def _is_xml(text: str) -> bool:
+    return not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f]", text)
+
+
+def _asked(table: pa.Table, name: str, random: np.random.Generator) -> Attribute:
+    """A condition on a column: mostly an interval of numbers or a set of categories."""
+    present = {v for v in table.column(name).to_pylist() if v is not None and v == v}
+    values = sorted(v for v in present if not isinstance(v, str) or _is_xml(v))
+    low, high = (values[place] for place in sorted(random.choice(len(values), 2, replace=False)))
+    odd = random.random()
+    # In PMML, a column that is asked nothing else may not have the text «NaN».
+    if odd < 0.15 and not isinstance(values[0], str):
+        return IsMissing(f"{name} missing", name)
+    if isinstance(values[0], bool):
+        return IsTrue(name, name, True)
+    if isinstance(values[0], str):
+        if odd < 0.3:
+            return Equals(f"{name} is", name, low)
+        some = random.choice(len(values), size=min(len(values), 6), replace=False)
+        return IsIn(f"{name} in", name, tuple(values[place] for place in some))
+    return Above(f"{name} above", name, low) if odd < 0.5 else Between(name, name, low, high)
+
+
 # Models made at random, each with a table
 
 
@@ -321,7 +380,19 @@ def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
     tree = draw(st.none() | trees(len(attributes)))
     dnf = Dnf(terms) if tree is None else to_dnf(tree)
     model = Model("y", (True,), Vocabulary(named), dnf, counts, missing=missing, tree=tree)
+    if tree is None and draw(st.booleans()):
+        model = by_lines(model)
     return Case(model, pa.table(columns))
+
+
+def by_lines(model: Model) -> Model:
+    """The same model, with counts of the patterns of its lines."""
+    counts, patterns = model.counts, replace(model, types="lines").type_of
+    found = np.array([patterns(code) for code in counts.codes.tolist()], dtype=np.int64)
+    n_lines = len(model.dnf.terms)
+    positive = tally_types(found, np.ones(len(found)), n_lines, counts.c)
+    negative = tally_types(found, np.zeros(len(found)), n_lines, counts.n - counts.c)
+    return replace(model, counts=merge_counts([positive, negative]), types="lines")
 
 
 @st.composite
@@ -357,6 +428,8 @@ def _column(draw: st.DrawFn, name: str, n_rows: int) -> tuple[pa.Array, list[Att
             )
         else:
             attributes.append(draw(st.sampled_from([IsTrue, Equals]))("", name, value))
+    if kind in ("text", "codes", "levels") and len(set(asked)) > 1 and draw(st.booleans()):
+        attributes.append(IsIn("", name, tuple(dict.fromkeys(asked))))
     if draw(st.booleans()) or not attributes:
         attributes.append(IsMissing("", name))
     return pa.array(values, arrow), attributes

@@ -22,7 +22,7 @@ from dnfscale.export.pmml import export_pmml
 from dnfscale.export.python import export_python
 from dnfscale.export.sql import export_sql
 from tests.export import examples
-from tests.export.examples import Case, expected, types, used
+from tests.export.examples import Case, expected, probabilities, used
 from tests.export.rule_sets import RuleSet
 
 
@@ -40,9 +40,8 @@ def test_duckdb_says_of_a_parquet_file_what_predict_says(case, tmp_path):
         rows = connection.sql(export_sql(case.model, table=str(file), probability=True))
         assert rows.columns[:-2] == case.table.column_names
         found = rows.project("prediction, probability").fetchall()
-    codes = types(case.model, case.table)
     assert [prediction for prediction, _ in found] == expected(case.model, case.table)
-    assert [probability for _, probability in found] == case.model.probabilities()[codes].tolist()
+    assert [probability for _, probability in found] == probabilities(case)
 
 
 def test_duckdb_selects_the_rows_that_predict_accepts(case, tmp_path):
@@ -93,8 +92,7 @@ def test_duckdb_agrees_on_any_model_and_any_rows(made):
         connection.register("t", made.table)
         found = connection.sql(export_sql(made.model, table="t", probability=True)).fetchall()
     answers = [(row[-2], row[-1]) for row in found]
-    probabilities = made.model.probabilities()[types(made.model, made.table)].tolist()
-    assert answers == list(zip(expected(made.model, made.table), probabilities, strict=True))
+    assert answers == list(zip(expected(made.model, made.table), probabilities(made), strict=True))
 
 
 @pytest.mark.portable

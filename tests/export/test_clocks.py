@@ -175,7 +175,10 @@ def test_people_read_which_part_of_what_on_which_clock() -> None:
             {"test": "equals", "value": "Monday"},
             r"attributes\[0\]\.test must be 'above' or 'between' for the part 'hour'",
         ),
-        ({"part": "weekday"}, r"attributes\[0\]\.test must be 'equals' for the part 'weekday'"),
+        (
+            {"part": "weekday"},
+            r"attributes\[0\]\.test must be 'equals' or 'in' for the part 'weekday'",
+        ),
         (
             {"part": "month", "test": "equals", "value": "Monday"},
             r"attributes\[0\]\.value must be one of January, ",
@@ -187,7 +190,7 @@ def test_people_read_which_part_of_what_on_which_clock() -> None:
         ),
         (
             {"part": "month", "test": "between", "value": [1, 2]},
-            r"\.test must be 'equals' for the part 'month'",
+            r"\.test must be 'equals' or 'in' for the part 'month'",
         ),
     ],
 )

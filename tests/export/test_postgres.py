@@ -10,18 +10,17 @@ from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.errors import DataError
 from dnfscale.export.sql import export_sql
 from tests.export import examples
-from tests.export.examples import TEXTS, expected, single, types, used
+from tests.export.examples import TEXTS, expected, probabilities, single, used
 
 
 def test_postgresql_says_what_predict_says(case, postgres):
     postgres.load(used(case), "it's a table")
     select = export_sql(case.model, "postgres", "it's a table", probability=True)
     answers = postgres.answers(select, "concat(prediction, ' ', probability)")
-    probabilities = case.model.probabilities()[types(case.model, case.table)].tolist()
     answered = [
         (said == "t", float(number)) for said, number in (answer.split() for answer in answers)
     ]
-    assert answered == list(zip(expected(case.model, case.table), probabilities, strict=True))
+    assert answered == list(zip(expected(case.model, case.table), probabilities(case), strict=True))
 
 
 @given(made=examples.cases())

@@ -92,9 +92,9 @@ def _use(model: Model) -> None:
     for explanation in explain_types(model, model.counts.codes[:3].tolist()).values():
         json.dumps(to_record(model, explanation), allow_nan=False)
         write(model, explanation)
-    probabilities = model.probabilities()
+    probabilities = model.table().probability
     demand(
-        bool(((probabilities > float(model.threshold)) == model.accepted()).all()),
+        bool(((probabilities > float(model.threshold)) == model.table().accepted).all()),
         "an answer on the wrong side",
     )
 

@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dnfscale.apply.evaluate import check_columns, columns_of, types_of
+from dnfscale.apply.evaluate import check_columns, columns_of, evaluate
 from dnfscale.core.columns import Reading
+from dnfscale.core.planes import joined
 from dnfscale.data.models import model_record, parse_model
 from dnfscale.data.source import Source
 from dnfscale.engine.serial import SerialEngine
@@ -155,7 +156,8 @@ def _judge_answers(
     columns = columns_of(model.tau)
     reading = Reading(columns, None, keep_missing=True)
     blocks = (block for rows in source.partitions for block in rows.blocks(reading))
-    codes = [code for block in blocks for code in types_of(block, columns, model.tau).tolist()]
+    planes = [evaluate(block, columns, [model.tau]).planes[0] for block in blocks]
+    codes = [code for own in planes for code in joined(own).tolist()]
     expected = [
         sum(1 << i for i, a in enumerate(record["attributes"]) if holds(a, row)) for row in rows
     ]

@@ -36,6 +36,8 @@ def holds(attribute: Mapping[str, Any], row: Row) -> bool:
         return against is not None and bool(
             _cut(against[0], attribute) < value <= _cut(against[1], attribute)
         )
+    if test == "in":
+        return any(holds({**attribute, "test": "equals", "value": one}, row) for one in against)
     if test in ("equals", "true"):
         against = _label(against)
         return bool(value == against and isinstance(value, bool) == isinstance(against, bool))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from dnfscale import IdealClassifier
 from dnfscale.apply.predict import predict
-from dnfscale.core.model import Model, relative_probabilities
+from dnfscale.core.model import Model, relative_tables
 from dnfscale.core.splits import TEST
 from dnfscale.core.vocabulary import Above, IsMissing, Vocabulary
 from dnfscale.data.models import read_models
@@ -155,7 +155,7 @@ def test_a_formula_of_each_label_is_that_of_the_label_against_all_others():
         assert {code: c[code] for code in n} == dict(
             zip(of_label.counts.codes.tolist(), of_label.counts.c.tolist(), strict=True)
         )
-        assert all(of_label.accepted()[code] == (2 * c[code] >= n[code]) for code in n)
+        assert all(of_label.table().accepted[code] == (2 * c[code] >= n[code]) for code in n)
     assert list(model.sweep_) == list(model.certificate_) == list(LABELS)
     assert model.attributes_ == list(
         dict.fromkeys(name for m in model.models_ for name in m.tau.names)
@@ -393,9 +393,10 @@ def test_the_confusion_of_a_fold_goes_by_the_thresholds_of_its_formulas(tmp_path
             model = fold_model(found, of_class, spec(objective=objective))
             codes = types(found.tau, test)
             exact = [
-                Fraction(float(p)) / Fraction(float(found.threshold)) for p in model.probabilities()
+                Fraction(float(p)) / Fraction(float(found.threshold))
+                for p in model.table().probability
             ]
-            assert [score > 1 for score in exact] == model.accepted().tolist()
+            assert [score > 1 for score in exact] == model.table().accepted.tolist()
             scores.append([exact[code] for code in codes])
         judged = np.zeros((3, 3), dtype=int)
         for label, answer in zip(test["y"], most_probable(scores), strict=True):
@@ -410,5 +411,5 @@ def test_equal_thresholds_leave_probabilities_as_they_are(threshold):
     models = (
         IdealClassifier(max_ell=2, threshold=threshold).fit(frame[["a", "b"]], frame["y"]).models_
     )
-    for model, table in zip(models, relative_probabilities(models), strict=True):
-        assert table.tolist() == model.probabilities().tolist()
+    for model, table in zip(models, relative_tables(models), strict=True):
+        assert table.probability.tolist() == model.table().probability.tolist()

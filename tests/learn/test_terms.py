@@ -4,7 +4,6 @@ and the same whatever the partitions.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -215,10 +214,6 @@ def test_several_labels_each_have_their_lines():
     frame = made_rows()
     frame["y"] = np.where(frame.y, "yes", np.where(frame.age > 60, "old", "no"))
     spec = best(classes="all", search=("terms",))
-    found = learn_classes(
-        table_source(pa.Table.from_pandas(frame), "memory"), spec, SerialEngine()
-    )
+    found = learn_classes(table_source(pa.Table.from_pandas(frame), "memory"), spec, SerialEngine())
     assert found.confusion.sum() == N_ROWS
     assert np.trace(found.confusion.sum(axis=0)) > 0.85 * N_ROWS
-
-

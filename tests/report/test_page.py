@@ -504,7 +504,7 @@ def test_there_are_no_examples_of_constant_formulas_and_of_models_without_counts
     ("changes", "reason"),
     [
         ({"formula": "something else"}, "formula must say what terms say"),
-        ({"schema": "dnfscale.model/2"}, "a later version of dnfscale wrote it"),
+        ({"schema": "dnfscale.model/3"}, "a later version of dnfscale wrote it"),
         ({"attributes": 5}, "attributes must be a list, got 5"),
         ({"positive": []}, "positive must list at least one label"),
     ],

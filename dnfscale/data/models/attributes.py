@@ -8,7 +8,16 @@ from typing import Any
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.parts import NAMES, ColumnName, Part, Unit, is_zone
 from dnfscale.core.quantities import Measure, Quantity, parse_measure, parse_quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsIn,
+    IsMissing,
+    IsTrue,
+    values_of,
+)
 from dnfscale.data.models.checked import entry, scalar, short, typed
 from dnfscale.data.models.writing import TESTS, measure_name
 from dnfscale.errors import DataError
@@ -39,6 +48,8 @@ def parse_attribute(value: Any, place: str) -> Attribute:
         return IsMissing(name, column)
     if test == "equals":
         return Equals(name, column, scalar(given, f"{place}.value"))
+    if test == "in":
+        return IsIn(name, column, _values(given, f"{place}.value"))
     if test == "true":
         return IsTrue(name, column, scalar(given, f"{place}.value"))
     raise DataError(f"{place}.test must be one of {', '.join(TESTS.values())}, got {short(test)}")
@@ -55,7 +66,7 @@ def check_columns(attributes: list[Attribute]) -> None:
         if isinstance(attribute, Above | Between):
             kind = measure_name(attribute) or "numbers"
         else:
-            kind = kind_of(attribute.value)
+            kind = kind_of(values_of(attribute)[0])
         before = known.setdefault(attribute.column, kind)
         if kind != before:
             raise DataError(
@@ -93,14 +104,31 @@ def _check_part(part: Part, test: str, given: Any, place: str) -> None:
     exists.
     """
     names = NAMES.get(part.unit)
-    expected = ("above", "between") if names is None else ("equals",)
+    expected = ("above", "between") if names is None else ("equals", "in")
     if test not in expected:
         listed = " or ".join(map(repr, expected))
         raise DataError(
             f"{place}.test must be {listed} for the part {str(part.unit)!r}, got {short(test)}"
         )
-    if names is not None and given not in names:
-        raise DataError(f"{place}.value must be one of {', '.join(names)}, got {short(given)}")
+    asked = given if test == "in" and isinstance(given, list) else [given]
+    if names is not None and not all(value in names for value in asked):
+        several = "a list of some" if test == "in" else "one"
+        listed = ", ".join(names)
+        raise DataError(f"{place}.value must be {several} of {listed}, got {short(given)}")
+
+
+def _values(given: Any, place: str) -> tuple[Scalar, ...]:
+    """Return the values of a set: at least two of one kind, each once."""
+    values = [
+        scalar(value, f"{place}[{i}]")
+        for i, value in enumerate(typed(given, list, place, "a list of values for the test 'in'"))
+    ]
+    if len(set(values)) < max(2, len(values)) or len(set(map(kind_of, values))) > 1:
+        raise DataError(
+            f"{place} must be a list of at least two values of one kind, each once, "
+            f"got {short(given)}"
+        )
+    return tuple(values)
 
 
 def _measure(table: Mapping[str, Any], place: str) -> Measure:

@@ -13,13 +13,22 @@ import numpy as np
 
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
-from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN, Model
+from dnfscale.core.model import (
+    HALF,
+    MISSING,
+    MOST_CONDITIONS,
+    MOST_ELL,
+    MOST_LINES,
+    TYPES,
+    UNSEEN,
+    Model,
+)
 from dnfscale.core.parts import stored_column
 from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_dnf
-from dnfscale.core.vocabulary import Attribute, Vocabulary
+from dnfscale.core.vocabulary import Attribute, IsIn, Vocabulary
 from dnfscale.data.models.attributes import check_columns, kind_of, parse_attribute
 from dnfscale.data.models.checked import choice, entry, listed, scalar, short, typed, whole
-from dnfscale.data.models.writing import CLASSES_SCHEMA, MODEL_SCHEMA
+from dnfscale.data.models.writing import CLASSES_SCHEMA, LINES_SCHEMA, MODEL_SCHEMA
 from dnfscale.errors import DataError
 
 
@@ -52,9 +61,14 @@ def parse_models(record: Any) -> tuple[Model, ...]:
 def parse_model(record: Any) -> Model:
     """Check a parsed model file and return its model."""
     table = typed(record, dict, "a model file", "an object")
-    _check_schema(table)
-    attributes = _attributes(table)
-    ell = len(attributes)
+    schema = _schema(table)
+    types = choice(table, "types", TYPES) if schema == LINES_SCHEMA else TYPES[0]
+    attributes = _attributes(table, schema, types)
+    dnf = _dnf(table, len(attributes), schema)
+    if types == "lines" and len(dnf.terms) > MOST_LINES:
+        raise DataError(f"lines must be at most {MOST_LINES}, got {len(dnf.terms):,}")
+    if types == "lines" and "tree" in table:
+        raise DataError("tree must be left out where types are lines")
     positive = listed(table, "positive", scalar)
     if not positive:
         raise DataError("positive must list at least one label, got none")
@@ -62,8 +76,9 @@ def parse_model(record: Any) -> Model:
         target=entry(table, "target", str, "text"),
         positive=tuple(positive),
         tau=Vocabulary(tuple(attributes)),
-        dnf=Dnf(tuple(listed(table, "terms", lambda value, place: _term(value, place, ell)))),
-        counts=_counts(table, ell),
+        dnf=dnf,
+        counts=_counts(table, len(attributes) if types == "attributes" else len(dnf.terms)),
+        types=types,
         missing=choice(table, "missing", MISSING),
         unseen=choice(table, "unseen", UNSEEN),
         threshold=_threshold(table),
@@ -72,20 +87,22 @@ def parse_model(record: Any) -> Model:
         certificate=_notes(table, "certificate"),
         provenance=_notes(table, "provenance"),
         lookalikes=_lookalikes(table, attributes),
-        tree=_tree(table, ell),
+        tree=_tree(table, len(attributes)),
     )
     _check_formula(table, model)
     return model
 
 
-def _check_schema(table: Mapping[str, Any]) -> None:
-    schema = entry(table, "schema", str, "text")
-    if schema == MODEL_SCHEMA:
-        return
+def _schema(table: Mapping[str, Any]) -> str:
+    schema: str = entry(table, "schema", str, "text")
+    if schema in (MODEL_SCHEMA, LINES_SCHEMA):
+        return schema
     kind, _, version = schema.partition("/")
     is_later = kind == MODEL_SCHEMA.partition("/")[0] and version.isdigit()
     why = ": a later version of dnfscale wrote it" if is_later else ""
-    raise DataError(f"schema must be {MODEL_SCHEMA!r}, got {short(schema)}{why}")
+    raise DataError(
+        f"schema must be {MODEL_SCHEMA!r} or {LINES_SCHEMA!r}, got {short(schema)}{why}"
+    )
 
 
 def _check_formula(table: Mapping[str, Any], model: Model) -> None:
@@ -100,10 +117,13 @@ def _check_formula(table: Mapping[str, Any], model: Model) -> None:
         )
 
 
-def _attributes(table: Mapping[str, Any]) -> list[Attribute]:
+def _attributes(table: Mapping[str, Any], schema: str, types: str) -> list[Attribute]:
     attributes = listed(table, "attributes", parse_attribute)
-    if not 1 <= len(attributes) <= MOST_ELL:
-        raise DataError(f"attributes must be 1 to {MOST_ELL}, got {len(attributes):,}")
+    least, most = (1, MOST_ELL) if types == "attributes" else (0, MOST_CONDITIONS)
+    if not least <= len(attributes) <= most:
+        raise DataError(f"attributes must be {least} to {most}, got {len(attributes):,}")
+    if schema == MODEL_SCHEMA and any(isinstance(attribute, IsIn) for attribute in attributes):
+        raise DataError(f"attributes must not have the test 'in' where schema is {schema!r}")
     names = [attribute.name for attribute in attributes]
     if len(set(names)) < len(names):
         raise DataError("attributes must have different names, but one occurs twice")
@@ -134,6 +154,25 @@ def _lookalikes(
         if not names or len({column, *names}) <= len(names):
             raise DataError(f"{place} must list other columns, each once, got {short(names)}")
     return found
+
+
+def _dnf(table: Mapping[str, Any], ell: int, schema: str) -> Dnf:
+    """Return the formula: by its lines in the second version, which may say it as terms too."""
+
+    def term(value: Any, place: str) -> Term:
+        return _term(value, place, ell)
+
+    def line(value: Any, place: str) -> Term:
+        written = typed(value, dict, place, "an object")
+        return term(entry(written, "all", list, "a list", place), f"{place}.all")
+
+    terms = listed(table, "terms", term) if "terms" in table or schema == MODEL_SCHEMA else None
+    if schema == MODEL_SCHEMA:
+        return Dnf(tuple(terms or ()))
+    lines = listed(table, "lines", line)
+    if terms is not None and terms != lines:
+        raise DataError("terms must say what lines say, but they do not")
+    return Dnf(tuple(lines))
 
 
 def _term(value: Any, place: str, ell: int) -> Term:

@@ -12,27 +12,46 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import to_json
-from dnfscale.core.vocabulary import Above, Attribute, Between, Equals, IsMissing, IsTrue, cuts_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsIn,
+    IsMissing,
+    IsTrue,
+    cuts_of,
+)
 from dnfscale.spec.registry import EXPORTS, Export
 
 MODEL_SCHEMA = "dnfscale.model/1"
+LINES_SCHEMA = "dnfscale.model/2"
+"""Of models that the first version cannot express."""
 CLASSES_SCHEMA = "dnfscale.classes/1"
 TESTS: Mapping[type[Attribute], str] = {
     Above: "above",
     Between: "between",
     Equals: "equals",
+    IsIn: "in",
     IsTrue: "true",
     IsMissing: "missing",
 }
 """What each kind of attribute is called in a file."""
 
 
+_MOST_TERMS = 100
+"""A formula of more terms is written by its lines alone."""
+
+
 def model_record(model: Model) -> dict[str, Any]:
     """Return a model as the JSON object of its file."""
-    ell = len(model.tau)
     counts = model.counts
+    ell = counts.ell
+    later = model.types != "attributes" or any(
+        isinstance(attribute, IsIn) for attribute in model.tau.attributes
+    )
     return {
-        "schema": MODEL_SCHEMA,
+        "schema": LINES_SCHEMA if later else MODEL_SCHEMA,
         "target": model.target,
         "positive": [_written(label) for label in model.positive],
         "missing": model.missing,
@@ -42,10 +61,9 @@ def model_record(model: Model) -> dict[str, Any]:
         "weighted": model.weighted,
         "attributes": [attribute_record(attribute) for attribute in model.tau.attributes],
         **_written_lookalikes(model),
-        "terms": [
-            [{"attribute": index, "value": holds} for index, holds in term.literals]
-            for term in model.dnf.terms
-        ],
+        **({"lines": [{"all": term} for term in _terms(model)]} if later else {}),
+        **({"terms": _terms(model)} if not later or len(model.dnf.terms) <= _MOST_TERMS else {}),
+        **({"types": model.types} if later else {}),
         "counts": [
             {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c}
             for code, n, c in zip(
@@ -57,6 +75,13 @@ def model_record(model: Model) -> dict[str, Any]:
         "certificate": dict(model.certificate),
         "provenance": dict(model.provenance),
     }
+
+
+def _terms(model: Model) -> list[Any]:
+    return [
+        [{"attribute": index, "value": holds} for index, holds in term.literals]
+        for term in model.dnf.terms
+    ]
 
 
 def model_text(model: Model) -> str:
@@ -113,9 +138,13 @@ def _written_part(column: ColumnName) -> dict[str, str]:
 
 
 def _written_value(attribute: Attribute) -> Any:
-    """Return the value of an attribute in JSON; for an interval, the list of its ends."""
+    """Return the value of an attribute in JSON: for an interval the list of its ends, for a set
+    that of its values.
+    """
     if isinstance(attribute, IsMissing):
         return None
+    if isinstance(attribute, IsIn):
+        return [_written(value) for value in attribute.values]
     if isinstance(attribute, Equals | IsTrue):
         return _written(attribute.value)
     ends = [_written_cut(cut) for cut in cuts_of(attribute)]

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dnfscale.apply.evaluate import check_columns, types_of
+from dnfscale.apply.evaluate import check_columns, evaluate
 from dnfscale.apply.found_types import FindTypes, merge_found
 from dnfscale.core.columns import Categories, Numbers
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.models import read_model
 from dnfscale.data.source import Source
 from dnfscale.datasets.named import open_dataset
@@ -118,7 +117,7 @@ def _whole(model: Model) -> tuple[str, dict[str, Any]]:
 
 
 def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]]:
-    code, values = _find_row(model.tau, source, number)
+    code, values = _find_row(model, source, number)
     explanation = explain_type(model, code)
     written = {str(column): _written(value) for column, value in values.items()}
     record = {
@@ -132,9 +131,9 @@ def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]
 
 
 def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    scan = FindTypes(model.tau)
+    scan = FindTypes(model)
     found = _engine(source).reduce("find types", source.partitions, scan, merge_found)
-    accepted = model.dnf.accepts(found.codes)
+    accepted = model.over_types.accepts(found.codes)
     n_accepted = int(found.rows[accepted].sum())
     unseen = int(found.rows[~np.isin(found.codes, model.counts.codes)].sum())
     limit = options.limit or (len(found.codes) if options.json else _SHOWN_TYPES)
@@ -192,13 +191,15 @@ def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int)
     ]
 
 
-def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[ColumnName, Told]]:
-    """Return the type of a row and its values in the columns of tau; only its partition is read."""
+def _find_row(model: Model, source: Source, number: int) -> tuple[int, dict[ColumnName, Told]]:
+    """Return the truth values of a row's attributes, and its values in their columns; only its
+    partition is read.
+    """
     if number >= source.n_rows:
         raise SpecError(
             f"--row must be below {source.n_rows:,}, the rows of {source.path}, got {number:,}"
         )
-    reading = FindTypes(tau).reading
+    reading = FindTypes(model).reading
     first = 0
     for rows in source.partitions:
         if first + rows.n_rows <= number:
@@ -211,7 +212,8 @@ def _find_row(tau: Vocabulary, source: Source, number: int) -> tuple[int, dict[C
                     column.name: _value(data, place)
                     for column, data in zip(reading.columns, block.columns, strict=True)
                 }
-                return int(types_of(block, reading.columns, tau)[place]), values
+                [planes] = evaluate(block, reading.columns, [model.tau]).planes
+                return int.from_bytes(planes[:, place].tobytes(), "little"), values
             first += block.n_rows
     raise DataError(
         f"{source.path}: expected {source.n_rows:,} rows as its footers say, got "

@@ -17,7 +17,7 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.parts import Part, offset_s, parts_of
 from dnfscale.core.quantities import DAY_S, Kind, Measure, Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of, values_of
 
 _HOUR_S = 3_600
 _STRETCH_S = 400 * DAY_S
@@ -100,4 +100,5 @@ def _holds(attribute: Attribute, seconds: Ints, passed: Sequence[Quantity]) -> B
         return np.broadcast_to(np.logical_and(low, np.logical_not(high)), len(seconds))
     if isinstance(attribute, IsMissing) or not isinstance(column, Part):
         return np.zeros(len(seconds), dtype=np.bool_)
-    return np.asarray(values == column.place(str(attribute.value)))
+    places = [column.place(str(value)) for value in values_of(attribute)]
+    return np.asarray(np.isin(values, places))

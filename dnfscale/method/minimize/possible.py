@@ -14,7 +14,8 @@ For explanations, only the states that some row learned from was in are *possibl
 do not say whether there are colours besides red and blue, or numbers between two cuts, but the rows
 do. A date and its parts are then one column and change together, because again only the rows show
 which months lie before a cut. A type is possible if the state of every column is, even if no row
-had this very combination.
+had this very combination. Where rows were counted by the lines that hold, nothing is known of their
+columns, and every state that some value can put a column in is possible.
 
 For writing formulas, what matters is what a row could be, not what was seen: it may be of a new
 colour, and even if no row before the cut was in April, one of another year may be. There, a missing
@@ -23,7 +24,8 @@ which parts go with which dates is read off the calendar.
 
 A *change* moves some columns to other possible states. The smallest is the one that changes the
 fewest attributes; of several the one that touches the fewest columns; of several the one of the
-best ranked attributes. It is found exactly.
+best ranked attributes. It is found exactly, unless that takes too many steps; then the one that is
+given may not be the smallest, and is marked so.
 """
 
 from __future__ import annotations
@@ -48,15 +50,21 @@ from dnfscale.core.vocabulary import (
     Attribute,
     Between,
     Equals,
+    IsIn,
     IsMissing,
     IsTrue,
     Vocabulary,
     cuts_of,
+    values_of,
 )
 from dnfscale.method.minimize.calendar import calendar_states
 
 _BLOCK = 1 << 18
 """Types examined at once: two megabytes."""
+_MOST_STEPS = 10_000
+"""Changes that are examined in search of the smallest: at most about a second."""
+_MOST_GUESSES = 100
+"""Changes that are then made larger until they flip the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +93,12 @@ def column_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
     )
 
 
-def row_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
+def row_states(tau: Vocabulary, *, unasked: bool = True) -> tuple[ColumnStates, ...]:
     """Return the columns that the attributes ask about, in rank order, and the states that some row
     can be in.
 
-    A date is one column together with its parts.
+    A date is one column together with its parts. Missing values that tau does not ask for are a
+    state only if `unasked`.
     """
     stored: dict[str, list[tuple[int, Attribute]]] = {}
     for i, attribute in enumerate(tau.attributes):
@@ -98,7 +107,9 @@ def row_states(tau: Vocabulary) -> tuple[ColumnStates, ...]:
     for name, own in stored.items():
         has_parts = any(isinstance(attribute.column, Part) for _, attribute in own)
         missing = sum(bit for bit, attribute in own if isinstance(attribute, IsMissing))
-        states = (calendar_states(own) if has_parts else _states(own)) | {missing}
+        states = calendar_states(own) if has_parts else _states(own)
+        if missing or unasked:
+            states |= {missing}
         found.append(ColumnStates(name, sum(bit for bit, _ in own), tuple(sorted(states))))
     return tuple(found)
 
@@ -149,9 +160,17 @@ def possible_types(columns: Sequence[ColumnStates]) -> Iterator[Ints]:
         yield block | sum(states)
 
 
-def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int | None:
-    """Return the type after the smallest change that flips the formula's answer; None if no change
-    does.
+class Change(NamedTuple):
+    """A change that flips a formula's answer."""
+
+    after: int | None
+    """The type afterwards; None if no change flips the answer."""
+    proven: bool
+    """Whether no other change is known to be possibly smaller."""
+
+
+def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> Change:
+    """Return the smallest change that flips the formula's answer for a type.
 
     A column that stays as it is may be in any state, even one that is not among the possible ones.
     """
@@ -160,7 +179,7 @@ def smallest_flip(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int |
     found = [
         after for term in dnf.terms if (after := _nearest_accepted(term, columns, code)) is not None
     ]
-    return min(found, key=lambda after: _size(code ^ after, columns), default=None)
+    return Change(min(found, key=lambda after: _size(code ^ after, columns), default=None), True)
 
 
 def telling_literals(
@@ -188,8 +207,9 @@ def _states(attributes: Sequence[tuple[int, Attribute]]) -> set[int]:
     for bit, attribute in attributes:
         if isinstance(attribute, IsMissing):
             missing |= bit
-        elif isinstance(attribute, Equals | IsTrue):
-            values[attribute.value] = values.get(attribute.value, 0) | bit
+        elif isinstance(attribute, Equals | IsIn | IsTrue):
+            for value in values_of(attribute):
+                values[value] = values.get(value, 0) | bit
         else:
             for cut in _turns(attribute):
                 turned[cut] = turned.get(cut, 0) ^ bit
@@ -218,34 +238,68 @@ def _nearest_accepted(term: Term, columns: Sequence[ColumnStates], code: int) ->
     return code
 
 
-def _nearest_rejected(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> int | None:
-    """Return the type after the smallest change that makes every term fail, or None, by a
-    best-first search.
+def _nearest_rejected(dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> Change:
+    """Return the smallest change that makes every term fail, by a best-first search.
 
     While a term holds, every solution changes some column of it that has not been changed yet; so
     it is enough to branch there, and the first type found that satisfies no term is the nearest.
     """
-    care = np.array([term.care for term in dnf.terms], dtype=np.int64)
-    value = np.array([term.value for term in dnf.terms], dtype=np.int64)
-    lengths = np.array([term.care.bit_count() for term in dnf.terms])
+    branches = _Branches(dnf, columns, code)
     queue = [(_size(0, columns), code)]
     met = {code}
-    while queue:
+    for _ in range(_MOST_STEPS):
+        if not queue:
+            return Change(None, True)
         _, now = heapq.heappop(queue)
-        holding = np.flatnonzero((now & care) == value)
-        if not len(holding):
-            return now
+        term = branches.holding(now)
+        if term is None:
+            return Change(now, True)
+        for after in branches.after(now, term):
+            if after not in met:
+                met.add(after)
+                heapq.heappush(queue, (_size(code ^ after, columns), after))
+    guesses = (branches.enlarged(now) for _, now in heapq.nsmallest(_MOST_GUESSES, queue))
+    found = [after for after in guesses if after is not None]
+    return Change(min(found, key=lambda after: _size(code ^ after, columns), default=None), False)
+
+
+class _Branches:
+    """The ways to make the terms of a formula fail, one column at a time."""
+
+    def __init__(self, dnf: Dnf, columns: Sequence[ColumnStates], code: int) -> None:
+        self._terms, self._columns, self._code = dnf.terms, columns, code
         # The shortest term has the fewest branches.
-        term = dnf.terms[int(holding[np.argmin(lengths[holding])])]
-        for column in columns:
+        lengths = [term.care.bit_count() for term in dnf.terms]
+        self._order = np.argsort(lengths, kind="stable")
+        dtype = np.int64 if max(term.care.bit_length() for term in dnf.terms) < 63 else object
+        self._care = np.array([dnf.terms[i].care for i in self._order], dtype=dtype)
+        self._value = np.array([dnf.terms[i].value for i in self._order], dtype=dtype)
+
+    def holding(self, now: int) -> Term | None:
+        """Return the shortest term that holds, or None."""
+        holds = (self._care & now) == self._value
+        place = int(np.argmax(holds))
+        return self._terms[self._order[place]] if holds[place] else None
+
+    def after(self, now: int, term: Term) -> Iterator[int]:
+        """Yield the types that follow when a column, yet unchanged, makes a term fail."""
+        for column in self._columns:
             own = term.care & column.mask
-            if own and not (now ^ code) & column.mask:
+            if own and not (now ^ self._code) & column.mask:
                 for state in column.states:
-                    after = now & ~column.mask | state
-                    if (state ^ term.value) & own and after not in met:
-                        met.add(after)
-                        heapq.heappush(queue, (_size(code ^ after, columns), after))
-    return None
+                    if (state ^ term.value) & own:
+                        yield now & ~column.mask | state
+
+    def enlarged(self, now: int) -> int | None:
+        """Return the type after a change that is made larger, as little as possible at a time,
+        until no term holds; None if that fails.
+        """
+        while (term := self.holding(now)) is not None:
+            found = list(self.after(now, term))
+            if not found:
+                return None
+            now = min(found, key=lambda after: _size(self._code ^ after, self._columns))
+        return now
 
 
 def _size(changed: int, columns: Sequence[ColumnStates]) -> tuple[int, int, tuple[int, ...]]:

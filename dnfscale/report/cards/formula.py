@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of, values_of
 from dnfscale.core.weights import amount, as_weight
 from dnfscale.method.explain import DELTA
 from dnfscale.method.intervals import term_intervals, term_supports
@@ -148,7 +148,7 @@ def exact_value(attribute: Attribute) -> str:
     """
     if isinstance(attribute, IsMissing):
         return ""
-    values = cuts_of(attribute) if isinstance(attribute, Above | Between) else (attribute.value,)
+    values = cuts_of(attribute) if isinstance(attribute, Above | Between) else values_of(attribute)
     return ", ".join(map(_EXACT.value, values))
 
 

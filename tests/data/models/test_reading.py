@@ -25,11 +25,11 @@ from tests.data.models.small import TREE, small, written
         (b'{"schema": 1}', "schema must be text, got 1"),
         (
             b'{"schema": "dnfscale.result/1"}',
-            "schema must be 'dnfscale.model/1', got 'dnfscale.result/1'",
+            "schema must be 'dnfscale.model/1' or 'dnfscale.model/2', got 'dnfscale.result/1'",
         ),
         (
-            b'{"schema": "dnfscale.model/2"}',
-            "got 'dnfscale.model/2': a later version of dnfscale wrote it",
+            b'{"schema": "dnfscale.model/3"}',
+            "got 'dnfscale.model/3': a later version of dnfscale wrote it",
         ),
         (b'{"a": NaN}', "it holds NaN, which JSON does not know"),
         (b'{"a": -Infinity}', "it holds -Infinity, which JSON does not know"),

@@ -282,7 +282,7 @@ MODELS: dict[str, bytes] = {
     "a pickle": pickle.dumps(Exploding()),
     "nothing": b"",
     "deep": b"[" * 100_000,
-    "a later version": b'{"schema": "dnfscale.model/2"}',
+    "a later version": b'{"schema": "dnfscale.model/3"}',
 }
 
 
