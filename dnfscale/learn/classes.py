@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
+from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, tally_cells
 from dnfscale.core.bins import Bins, RowTest
 from dnfscale.core.counts import binned_planes
 from dnfscale.core.model import TypeTable, relative_tables

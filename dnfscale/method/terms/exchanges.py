@@ -29,7 +29,9 @@ class Near:
     """The rows on which the terms of a formula depend, by group."""
 
     groups: tuple[Ints, ...]
-    uncovered: Ints
+    free: tuple[Words, ...]
+    """For each term, the rows that no other accepts."""
+    uncovered: Words
     """The rows that no term accepts."""
 
 
@@ -64,11 +66,11 @@ def near_rows(terms: Sequence[CodeTerm], n_rows: int, truth: Truth) -> Near:
         once |= own
         owns.append(own)
         misses.append([failed & ~missed_more for failed in fails])
-    groups = []
+    groups, free = [], []
     for own, by_literal in zip(owns, misses, strict=True):
-        free = everything & ~(twice | once & ~own)
-        groups += [rows_of(free & group) for group in (own, *by_literal)]
-    return Near(tuple(groups), rows_of(everything & ~once))
+        free.append(everything & ~(twice | once & ~own))
+        groups += [rows_of(free[-1] & group) for group in (own, *by_literal)]
+    return Near(tuple(groups), tuple(free), everything & ~once)
 
 
 def group_starts(terms: Sequence[CodeTerm]) -> list[int]:

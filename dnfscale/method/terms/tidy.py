@@ -9,42 +9,37 @@ from collections.abc import Callable, Iterator, Sequence
 from dnfscale.core.arrays import Ints
 from dnfscale.method.terms.codes import CodeColumn, CodeTerm, Condition, above, one_of
 from dnfscale.method.terms.conditions import Finder
-from dnfscale.method.terms.exchanges import group_starts
+from dnfscale.method.terms.exchanges import Exchange, group_starts
 
 Gains = Callable[[Sequence[CodeTerm]], Ints]
 """What a «yes» gains for the rows near a formula, gains[group, bin]."""
 
 
-def tidied(
-    terms: tuple[CodeTerm, ...], gain: int, gains_of: Gains, finder: Finder
-) -> tuple[tuple[CodeTerm, ...], int]:
+def tidied(found: Exchange, gains_near: Gains, finder: Finder) -> Exchange:
     """Return the formula without what it can do without, and what it gains then: as much
     or more.
     """
-    while terms:
-        better = _shorter(terms, gains_of(terms), finder)
-        if better is None:
+    while found.terms:
+        simpler = _simpler_formula(found.terms, gains_near(found.terms), finder)
+        if simpler is None:
             break
-        terms, more = better
-        gain += more
-    return terms, gain
+        found = Exchange(found.gain + simpler.gain, simpler.terms)
+    return found
 
 
-def _shorter(
-    terms: tuple[CodeTerm, ...], gains: Ints, finder: Finder
-) -> tuple[tuple[CodeTerm, ...], int] | None:
+def _simpler_formula(terms: tuple[CodeTerm, ...], gains: Ints, finder: Finder) -> Exchange | None:
     """Return the first simpler formula that gains as much, and how much more it gains."""
     n_own = int(finder.layout.starts[1])
     totals = gains[:, :n_own].sum(axis=1).tolist()
     starts = group_starts(terms)
     for j, start in enumerate(starts):
         if totals[start] <= 0:
-            return (*terms[:j], *terms[j + 1 :]), -totals[start]
+            return Exchange(-totals[start], (*terms[:j], *terms[j + 1 :]))
     for j, (start, term) in enumerate(zip(starts, terms, strict=True)):
         for i in range(len(term)):
             more = totals[start + 1 + i]
             if more >= 0:
-                return _with(terms, j, (*term[:i], *term[i + 1 :])), more
+                return Exchange(more, _with(terms, j, (*term[:i], *term[i + 1 :])))
     for j, (start, term) in enumerate(zip(starts, terms, strict=True)):
         for i, condition in enumerate(term):
             first = int(finder.layout.starts[condition.column])
@@ -54,7 +49,7 @@ def _shorter(
             for simpler in _simpler(condition, column):
                 more = _gain(simpler, by_code) - now
                 if more >= 0:
-                    return _with(terms, j, (*term[:i], simpler, *term[i + 1 :])), more
+                    return Exchange(more, _with(terms, j, (*term[:i], simpler, *term[i + 1 :])))
     return None
 
 
