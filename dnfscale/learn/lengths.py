@@ -106,15 +106,10 @@ def _decision(
 
     A constant answer is no formula: it is chosen only if nothing is better.
     """
-    best = max(candidate.point.score for candidate in candidates)
-    allowed = [
-        own
-        for own in candidates
-        if (own.literals or own.point.score == best) and _within_budget(own, spec)
-    ]
-    by_length = sorted(
-        allowed or candidates, key=lambda own: (own.point.literals, -own.point.score)
-    )
+    within = [own for own in candidates if _within_budget(own, spec)]
+    best = max(own.point.score for own in within)
+    formulas = [own for own in within if own.literals or own.point.score == best]
+    by_length = sorted(formulas, key=lambda own: (own.point.literals, -own.point.score))
     splits = kept.table.splits
     rows = splits.arc_rows
     parts = [kept.parts[part] for part in inner_parts(place.fold, splits)]
