@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,8 @@ import pandas as pd
 from dnfscale.core.arrays import Bools
 from dnfscale.core.bins import NumberBins
 from dnfscale.core.columns import Numbers
-from dnfscale.core.counts import TypeCounts
+from dnfscale.core.counts import TypeCounts, merge_counts, tally_types
+from dnfscale.core.model import Model
 
 
 def tally(holds: Bools, target: Bools) -> TypeCounts:
@@ -59,3 +61,13 @@ def booleans(frame: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
         else:
             found += [(frame[name] == value).to_numpy() for value in sorted(frame[name].unique())]
     return np.column_stack(found)
+
+
+def by_lines(model: Model) -> Model:
+    """The same model, with counts of the patterns of its lines."""
+    counts, patterns = model.counts, replace(model, types="lines").type_of
+    found = np.array([patterns(code) for code in counts.codes.tolist()], dtype=np.int64)
+    n_lines = len(model.dnf.terms)
+    positive = tally_types(found, np.ones(len(found)), n_lines, counts.c)
+    negative = tally_types(found, np.zeros(len(found)), n_lines, counts.n - counts.c)
+    return replace(model, counts=merge_counts([positive, negative]), types="lines")

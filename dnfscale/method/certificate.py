@@ -4,7 +4,9 @@ confidence 1 - delta.
 Given are n rows drawn independently from one distribution mu, ell attributes that were fixed
 without looking at these rows, and the counts n_t, c_t of the rows' types. Write p_t = mu(q | t) for
 the chance that a case of type t is positive, m_t = mu(t) for the mass of the type, and K = 2**ell.
-A third of delta goes to each of three events.
+The types of a formula of lines are the patterns of lines that hold, so ell is the number of lines;
+all of this holds for them, if the lines were fixed without looking at these rows. A third of delta
+goes to each of three events.
 
 *Labels.* Given the types of all rows, the labels are independent, and c_t is binomial with n_t
 draws of chance p_t. The exact (Clopper-Pearson) interval of each of the k types that occur, at
@@ -108,8 +110,10 @@ class Certificate:
     """A lower bound for the probability that a new case has a certified type."""
     excess_error: float
     """An upper bound for how much more often the formula errs than the best formula over the same
-    attributes.
+    attributes, or lines.
     """
+    types: str = "attributes"
+    """What tells the types apart, as in a model."""
 
     def __post_init__(self) -> None:
         for array in (self.low, self.high, self.accepted, self.certified, self.refuted):
@@ -154,6 +158,7 @@ def certify(
     chosen_on_these_rows: bool,
     formula: Dnf,
     threshold: Fraction = HALF,
+    types: str = "attributes",
 ) -> Certificate:
     """Return what plain (unweighted) counts of rows show about a formula over the same attributes.
 
@@ -188,11 +193,17 @@ def certify(
             _weighted_mass(counts, at_risk, worst, delta / 3),
             _excess_from_differences(counts, accepted, float(threshold), delta / 3),
         ),
+        types=types,
     )
 
 
 def certify_terms(
-    dnf: Dnf, certificate: Certificate, *, delta: float, formed_on_these_rows: bool
+    dnf: Dnf,
+    certificate: Certificate,
+    *,
+    delta: float,
+    formed_on_these_rows: bool,
+    n_attributes: int | None = None,
 ) -> tuple[TermCertificate, ...]:
     """Return, for each term of a formula, how often it is right on the rows of a certificate.
 
@@ -200,10 +211,11 @@ def certify_terms(
     certificate. For a term fixed beforehand the number of positive rows among those that satisfy it
     is binomial, so the exact interval at level delta / (number of terms) suffices. A formula formed
     on the same rows has picked its terms by their labels, so the correction is then for all 3**ell
-    possible terms.
+    possible terms, or for those over n_attributes if types are patterns of lines.
     """
     counts = certificate.counts
-    candidates = 3**counts.ell if formed_on_these_rows else len(dnf.terms)
+    attributes = counts.ell if n_attributes is None else n_attributes
+    candidates = 3**attributes if formed_on_these_rows else len(dnf.terms)
     supports = term_supports(dnf, counts)
     intervals = term_intervals(supports, delta=delta, candidates=candidates)
     certified = [
@@ -235,11 +247,17 @@ def certificate_of(
         delta=delta,
         threshold=model.threshold,
         chosen_on_these_rows=own,
-        formula=model.dnf,
+        formula=model.over_types,
+        types=model.types,
     )
-    return to_record(
-        certificate, certify_terms(model.dnf, certificate, delta=delta, formed_on_these_rows=own)
+    terms = certify_terms(
+        model.over_types,
+        certificate,
+        delta=delta,
+        formed_on_these_rows=own,
+        n_attributes=len(model.tau),
     )
+    return to_record(certificate, terms)
 
 
 def certified(model: Model) -> Model:
@@ -265,6 +283,7 @@ def to_record(certificate: Certificate, terms: Sequence[TermCertificate] = ()) -
         epsilon=separation(rows, ell, delta) if rows else None,
         chosen_on_the_same_rows=certificate.chosen_on_these_rows,
         threshold=float(certificate.threshold),
+        told_by="lines" if certificate.types == "lines" else "attributes",
         types=2**ell,
         types_seen=len(counts.codes),
         types_certified=int(certificate.certified.sum()),
@@ -292,16 +311,17 @@ def sentences(certificate: Certificate) -> list[str]:
     it does not.
     """
     sure = f"{100 * (1 - certificate.delta):g} %"
+    of = certificate.types
     said = [
         f"If the rows ({certificate.counts.n_rows:,}) were drawn independently from the "
         "population in question, and "
-        "had no say in which attributes the formula uses, the following holds, all of it "
+        f"had no say in which {of} the formula uses, the following holds, all of it "
         "together, with probability "
         f"at least {sure}."
     ]
     if certificate.chosen_on_these_rows:
         said.append(
-            "HOWEVER, the attributes were chosen on these same rows, and choosing favours "
+            f"HOWEVER, the {of} were chosen on these same rows, and choosing favours "
             "what looks better than it "
             "is. So the numbers describe these rows and promise nothing; a promise needs "
             "rows that were put aside "
@@ -318,7 +338,7 @@ def sentences(certificate: Certificate) -> list[str]:
         )
     said.append(
         "Not promised: that the answer is right for a single case, how often the formula "
-        "errs, that other attributes "
+        f"errs, that other {of} "
         "would not do better, or anything about a population other than the one these rows "
         "came from."
     )
@@ -327,11 +347,12 @@ def sentences(certificate: Certificate) -> list[str]:
 
 def _said_of_labels(certificate: Certificate) -> str:
     counts, certified = certificate.counts, int(certificate.certified.sum())
-    attributes = "attribute tells" if counts.ell == 1 else f"{counts.ell} attributes tell"
+    noun = certificate.types
+    several = f"{noun[:-1]} tells" if counts.ell == 1 else f"{counts.ell} {noun} tell"
     text = (
-        f"The {attributes} {2**counts.ell:,} types of cases apart, of which "
+        f"The {several} {2**counts.ell:,} types of cases apart, of which "
         f"{len(counts.codes):,} occur. The formula's "
-        f"answer is certified to be the best that the attributes allow for {certified:,} "
+        f"answer is certified to be the best that the {noun} allow for {certified:,} "
         "of these, with "
         f"{_percent_down(certificate.certified_share)} of the rows"
     )
@@ -351,17 +372,17 @@ def _said_of_labels(certificate: Certificate) -> str:
 
 def _said_of_errors(certificate: Certificate) -> str:
     if certificate.excess_error == 0:
-        return "No formula over the same attributes errs less often than this one."
+        return f"No formula over the same {certificate.types} errs less often than this one."
     points = math.ceil(1000 * certificate.excess_error) / 10
     if points >= 200 * max(certificate.threshold, 1 - certificate.threshold):
         return (
             "The rows are too few to bound how much better another formula over the same "
-            "attributes could be."
+            f"{certificate.types} could be."
         )
     return (
         f"The formula errs at most {points:g} percentage "
         f"{'point' if points == 1 else 'points'} more often than the "
-        "best formula over the same attributes."
+        f"best formula over the same {certificate.types}."
     )
 
 

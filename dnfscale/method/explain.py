@@ -51,6 +51,22 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a formula says of the rows of a type."""
+
+    type_: int
+    accepted: bool
+    probability: float
+    """(c_t + 1) / (n_t + 2) in units of the model, kept on the answer's side of the threshold."""
+    n: int
+    """n_t: rows learned from that have the type."""
+    c: int
+    """c_t: those of them with a true target."""
+    terms: tuple[int, ...]
+    """The terms that hold."""
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why the rows of a type get their answer, and what would change it."""
 
@@ -145,6 +161,15 @@ def explain_types(model: Model, codes: Iterable[int]) -> dict[int, Explanation]:
     return {code: _explain(model, code, columns) for code in dict.fromkeys(codes)}
 
 
+def answer_type(model: Model, type_: int) -> Answer:
+    """Return what the formula says of the rows of a type."""
+    lines = enumerate(model.over_types.terms)
+    terms = tuple(line for line, term in lines if type_ & term.care == term.value)
+    n, c = model.rows_of(type_)
+    probability = float(model.probability(n, c, bool(terms)))
+    return Answer(type_, bool(terms), probability, n, c, terms)
+
+
 def explain_model(model: Model) -> ModelFacts:
     """Return how the rows learned from bear out the formula and each of its terms."""
     counts, lines = model.counts, model.over_types
@@ -217,14 +242,8 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
     model file.
     """
     flip = explanation.flip
-    ell = len(model.tau)
     return {
-        "type": _truth(explanation.code, ell),
-        "accepted": explanation.accepted,
-        "probability": explanation.probability,
-        "n": explanation.n,
-        "c": explanation.c,
-        "terms": list(explanation.terms),
+        **answer_to_record(model, answer_type(model, model.type_of(explanation.code))),
         "clashes": [
             {"term": index, **_literal_record(model, literal)}
             for index, literal in enumerate(explanation.clashes)
@@ -239,11 +258,23 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
         if flip is None
         else {
             "changes": [_literal_record(model, literal) for literal in flip.literals],
-            "type": _truth(flip.code, ell),
+            "type": _truth(model.type_of(flip.code), model.counts.ell),
             "n": flip.n,
             "c": flip.c,
         },
         "flip_status": "proven" if explanation.proven else "bounded",
+    }
+
+
+def answer_to_record(model: Model, answer: Answer) -> dict[str, Any]:
+    """Return what the formula says of a type as plain JSON."""
+    return {
+        "type": _truth(answer.type_, model.counts.ell),
+        "accepted": answer.accepted,
+        "probability": answer.probability,
+        "n": answer.n,
+        "c": answer.c,
+        "terms": list(answer.terms),
     }
 
 

@@ -63,9 +63,22 @@ def write_model(model: Model, facts: ModelFacts) -> str:
 
 
 def type_words(model: Model, code: int) -> str:
-    """Write a type as the conditions that its rows meet."""
+    """Write the type of rows, given the truth values of their attributes: the conditions that they
+    meet, or which lines hold.
+    """
+    if model.types == "lines":
+        return held_words(model.type_of(code))
     told = telling_literals(model.tau, code)
     return ", ".join(conditions(model.tau.attributes, told))
+
+
+def held_words(pattern: int) -> str:
+    """Write a pattern of lines."""
+    held = [str(line + 1) for line in range(pattern.bit_length()) if pattern >> line & 1]
+    if not held:
+        return "no line holds"
+    several = " and ".join([", ".join(held[:-1])] * (len(held) > 1) + held[-1:])
+    return f"line {several} holds" if len(held) == 1 else f"lines {several} hold"
 
 
 def value_words(column: ColumnName, value: Told) -> str:
@@ -170,9 +183,13 @@ def _is_against(model: Model, explanation: Explanation) -> bool:
 
 def _way_out(model: Model, explanation: Explanation, values: Values | None) -> str:
     flip, other = explanation.flip, "no" if explanation.accepted else "yes"
+    if flip is None and not explanation.proven:
+        return f"No change was found that would turn the answer to {other}; there may be one."
     if flip is None:
         return f"No change would turn the answer to {other}."
     lines = [f"The smallest change that turns the answer to {other}:"]
+    if not explanation.proven:
+        lines = [f"A change that turns the answer to {other}; there may be a smaller one:"]
     changed = {model.tau.attributes[i].column for i, _ in flip.literals}
     for column, words in flip_words(model, flip).items():
         before = f", instead of {value_words(column, values[column])}" if values else ""
@@ -188,6 +205,8 @@ def _seen_words(model: Model, n: int, c: int) -> str:
     if n:
         share = f"{count_words(model, c)} of them ({_percent(c, n)})"
         return f"{count_words(model, n)} {of}; {share} had {answer_words(model, True)}"
+    if model.types == "lines":
+        return f"none {of}; where lines hold together that never did, the formula alone decides"
     if model.unseen == "negative":
         return f"none {of}; for types without rows the formula says no"
     if model.unseen == "follow":
@@ -271,6 +290,10 @@ def _coverage_words(model: Model, facts: ModelFacts) -> str:
 
 
 def _type_words(model: Model, facts: ModelFacts) -> str:
+    if facts.n_possible is None:
+        n_lines, several = len(facts.terms), f"combination{'s' * (facts.n_seen != 1)}"
+        lines = "line holds" if n_lines == 1 else f"{n_lines:,} lines hold"
+        return f"Its {lines} in {facts.n_seen:,} {several} on these rows."
     ell = len(model.tau)
     several = f"{ell} attribute tells" if ell == 1 else f"{ell} attributes tell"
     words = (

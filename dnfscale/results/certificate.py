@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import field
 
@@ -43,6 +44,8 @@ class Certified(
     """Whether these rows were used to choose the attributes: then nothing is promised."""
     threshold: Share
     """The chance of a positive from which the formula is to say yes."""
+    told_by: Literal["attributes", "lines"] = "attributes"
+    """What tells the types of rows apart."""
     types: Count | None = field(default_factory=null)
     types_seen: Count | None = field(default_factory=null)
     types_certified: Count | None = field(default_factory=null)
@@ -52,7 +55,7 @@ class Certified(
     """A lower bound for the share of the population whose answer is certified."""
     excess_error: Figure | None = field(default_factory=null)
     """An upper bound for how much more often the formula errs than the best one over the same
-    attributes; in errors of average cost, if they do not all cost the same."""
+    attributes, or lines; in errors of average cost, if they do not all cost the same."""
     excess_before_rows: Figure | None = field(default_factory=null)
     terms: tuple[CertifiedTerm, ...]
 

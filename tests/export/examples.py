@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dnfscale.apply.evaluate import columns_of, evaluate
 from dnfscale.core.columns import Reading
-from dnfscale.core.counts import TypeCounts, merge_counts, tally_types
+from dnfscale.core.counts import TypeCounts, tally_types
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import MOST_ELL, Model, formula_of
 from dnfscale.core.tree import to_dnf
@@ -38,6 +38,7 @@ from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.line import fold_model, learn
 from dnfscale.spec.learn import LearnSpec
 from tests.examples import adult_like
+from tests.judges import by_lines
 from tests.strategies import trees
 
 NAMES = (
@@ -383,16 +384,6 @@ def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
     if tree is None and draw(st.booleans()):
         model = by_lines(model)
     return Case(model, pa.table(columns))
-
-
-def by_lines(model: Model) -> Model:
-    """The same model, with counts of the patterns of its lines."""
-    counts, patterns = model.counts, replace(model, types="lines").type_of
-    found = np.array([patterns(code) for code in counts.codes.tolist()], dtype=np.int64)
-    n_lines = len(model.dnf.terms)
-    positive = tally_types(found, np.ones(len(found)), n_lines, counts.c)
-    negative = tally_types(found, np.zeros(len(found)), n_lines, counts.n - counts.c)
-    return replace(model, counts=merge_counts([positive, negative]), types="lines")
 
 
 @st.composite

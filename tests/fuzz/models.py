@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dnfscale.core.arrays import Scalar
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
@@ -18,6 +19,7 @@ from dnfscale.core.vocabulary import (
     Attribute,
     Between,
     Equals,
+    IsIn,
     IsMissing,
     IsTrue,
     Vocabulary,
@@ -33,6 +35,7 @@ from dnfscale.method.explain import explain_model, explain_types, model_to_recor
 from dnfscale.method.narrate import write, write_model
 from tests.fuzz.spoil import TEXTS, json_of, tree_spoiled
 from tests.fuzz.verdict import attempt, demand
+from tests.judges import by_lines
 
 Files = dict[str, bytes]
 _MOST_ELL = 10
@@ -73,7 +76,7 @@ def check(files: Files, folder: Path) -> None:
         f"a model that was written says something else:\n{text[:2000]}\n{written[:2000]}",
     )
     for model in models:
-        if len(model.tau) <= _MOST_ELL:
+        if len(model.tau) <= _MOST_ELL or model.types == "lines":
             _use(model)
 
 
@@ -89,7 +92,8 @@ def _use(model: Model) -> None:
     facts = explain_model(model)
     json.dumps(model_to_record(model, facts), allow_nan=False)
     demand("\x1b" not in write_model(model, facts), "a character that a terminal obeys")
-    for explanation in explain_types(model, model.counts.codes[:3].tolist()).values():
+    codes = model.counts.codes[:3].tolist() if model.types == "attributes" else []
+    for explanation in explain_types(model, [*codes, (1 << len(model.tau)) - 1]).values():
         json.dumps(to_record(model, explanation), allow_nan=False)
         write(model, explanation)
     probabilities = model.table().probability
@@ -116,7 +120,7 @@ def any_model(random: Random, target: str | None = None) -> Model:
         care = random.randrange(1 << ell)
         terms.append(Term(care, care & random.randrange(1 << ell)))
     other = {columns[0].swapcase()} - {columns[0]}
-    return Model(
+    model = Model(
         target=random.choice(TEXTS) if target is None else target,
         positive=(random.choice(("yes", 1, True, 0.5, float("inf"), "", "=1+1")),),
         tau=Vocabulary(tuple(attributes)),
@@ -125,10 +129,11 @@ def any_model(random: Random, target: str | None = None) -> Model:
         missing=random.choice(("drop", "error", "indicator")),
         lookalikes={columns[0]: (f"{columns[0]}_1", *other)} if random.random() < 0.1 else {},
     )
+    return by_lines(model) if random.random() < 0.4 else model
 
 
 def _attribute(random: Random, name: str, column: str) -> Attribute:
-    match random.randrange(7):
+    match random.randrange(8):
         case 0:
             return Above(name, column, random.choice((None, *_CUTS)))
         case 5:
@@ -139,6 +144,12 @@ def _attribute(random: Random, name: str, column: str) -> Attribute:
             return Between(name, column, Quantity(measure, low), Quantity(measure, high))
         case 1:
             return Equals(name, column, random.choice((*TEXTS, 3, 0.25, True)))
+        case 7:
+            some: tuple[tuple[Scalar, ...], ...] = (
+                tuple(TEXTS),
+                (3, 2**64 - 1, 0.25, float("inf")),
+            )
+            return IsIn(name, column, tuple(random.sample(random.choice(some), 3)))
         case 2:
             return IsTrue(name, column, random.choice((True, 1, "yes", 2**64 - 1)))
         case _:

@@ -27,6 +27,7 @@ from dnfscale.core.vocabulary import (
     Attribute,
     Between,
     Equals,
+    IsIn,
     IsMissing,
     IsTrue,
     Vocabulary,
@@ -56,12 +57,14 @@ TIME_CUTS = tuple(
 
 
 @st.composite
-def vocabularies(draw: st.DrawFn, *, max_attributes: int = 7) -> Vocabulary:
-    """A tau of at least one attribute: columns of numbers, colours, truth values, flags and times,
-    in any order.
+def vocabularies(
+    draw: st.DrawFn, *, max_attributes: int = 7, kinds: str = "ncbft", sets: bool = False
+) -> Vocabulary:
+    """A tau of at least one attribute: columns of numbers, colours (and sets of them), truth
+    values, flags and times, in any order.
     """
     asked: list[tuple[ColumnName, str, Any]] = []
-    for number, kind in enumerate(draw(st.lists(st.sampled_from("ncbft"), min_size=1, max_size=4))):
+    for number, kind in enumerate(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4))):
         column = f"{kind}{number}"
         if kind == "n":
             cuts = draw(st.lists(st.sampled_from((None, *CUTS)), max_size=3))
@@ -78,6 +81,8 @@ def vocabularies(draw: st.DrawFn, *, max_attributes: int = 7) -> Vocabulary:
             asked += [
                 (column, "equals", value) for value in draw(st.sets(st.sampled_from(COLOURS)))
             ]
+            pairs = st.sampled_from(list(itertools.combinations(COLOURS, 2)))
+            asked += [(column, "in", pair) for pair in draw(st.sets(pairs))] if sets else []
         elif kind == "b":
             asked += [(column, "equals", value) for value in draw(st.sets(st.booleans()))]
         elif kind == "t":
@@ -100,6 +105,7 @@ def vocabularies(draw: st.DrawFn, *, max_attributes: int = 7) -> Vocabulary:
         "above": Above,
         "between": lambda name, column, ends: Between(name, column, *ends),
         "equals": Equals,
+        "in": IsIn,
         "true": IsTrue,
         "missing": lambda name, column, _: IsMissing(name, column),
     }
@@ -109,11 +115,13 @@ def vocabularies(draw: st.DrawFn, *, max_attributes: int = 7) -> Vocabulary:
 
 
 @st.composite
-def models(draw: st.DrawFn, *, max_attributes: int = 7, max_terms: int = 5) -> Model:
+def models(
+    draw: st.DrawFn, *, max_attributes: int = 7, max_terms: int = 5, kinds: str = "ncbft"
+) -> Model:
     """Any formula over any tau, by its terms or as a tree, with any counts: it need not be the best
     one.
     """
-    tau = draw(vocabularies(max_attributes=max_attributes))
+    tau = draw(vocabularies(max_attributes=max_attributes, kinds=kinds, sets=True))
     full = (1 << len(tau)) - 1
     cares = draw(st.lists(st.integers(0, full), max_size=max_terms))
     terms = tuple(Term(care, draw(st.integers(0, full)) & care) for care in cares)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term, of_types
-from dnfscale.core.model import Model
+from dnfscale.core.model import Model, formula_of
 from dnfscale.core.parts import Part, Unit, stored_column
 from dnfscale.core.quantities import Kind, Measure, Quantity
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.method.certificate import certify, certify_terms
 from dnfscale.method.explain import (
     DELTA,
@@ -38,6 +38,8 @@ from dnfscale.method.minimize.possible import (
     seen_states,
     telling_literals,
 )
+from dnfscale.method.narrate import write, write_model
+from tests.judges import by_lines
 from tests.method.models import (
     learned_models,
     models,
@@ -92,7 +94,7 @@ MARCH, APRIL = (
 )
 
 
-@given(vocabularies())
+@given(vocabularies(sets=True))
 def test_the_possible_types_are_those_that_some_row_has(tau):
     columns = column_states(tau)
     judged = list(value_columns(tau).values())
@@ -109,7 +111,7 @@ def test_the_possible_types_are_those_that_some_row_has(tau):
     assert n_possible(columns) == len(expected)
 
 
-@given(vocabularies())
+@given(vocabularies(sets=True))
 def test_what_is_told_of_a_possible_type_leaves_no_other(tau):
     everything = [int(t) for codes in possible_types(column_states(tau)) for t in codes]
     for code in everything:
@@ -167,6 +169,67 @@ def test_the_flip_is_the_smallest_change_to_a_possible_type_with_the_other_answe
     assert explanation.flip.code == nearest
     assert [i for i, _ in explanation.flip.literals] == size(code ^ nearest, columns)[2]
     assert all(bool(nearest >> i & 1) == holds for i, holds in explanation.flip.literals)
+
+
+@given(models(kinds="ncbf"), st.data())
+def test_the_flip_of_a_formula_of_lines_is_the_smallest_change_that_values_allow(model, data):
+    if model.tree is not None:
+        model = replace(model, tree=None)
+    code = data.draw(st.integers(0, (1 << len(model.tau)) - 1))
+    lines = by_lines(model)
+    columns = list(value_columns(model.tau).values())
+    choices = [sorted(states | {code & mask}) for mask, states in columns]
+    answer = accepts(model.dnf, code)
+    others = [
+        after
+        for after in map(sum, itertools.product(*choices))
+        if accepts(model.dnf, after) != answer
+    ]
+    explanation = explain_type(lines, code)
+    assert (explanation.accepted, explanation.proven) == (answer, True)
+    assert explanation.probability == pytest.approx(
+        float(lines.probability(explanation.n, explanation.c, answer))
+    )
+    masks = [mask for mask, _ in columns]
+    nearest = min(others, key=lambda after: size(code ^ after, masks), default=None)
+    assert (explanation.flip and explanation.flip.code) == nearest
+    record = to_record(lines, explanation)
+    held = [bool(code & term.care == term.value) for term in model.dnf.terms]
+    assert (record["type"], record["flip_status"]) == (held, "proven")
+    alike = [t for t in model.counts.codes.tolist() if lines.type_of(t) == lines.type_of(code)]
+    assert explanation.n == sum(model.rows_of(t)[0] for t in alike)
+
+
+def test_a_search_for_the_smallest_change_that_takes_too_long_gives_some_change():
+    # Every column has to change, and each has two states to change to.
+    tau, dnf = formula_of([[(Between(f"b{i}", f"x{i}", 1, 2), True)] for i in range(30)])
+    tau = Vocabulary((*tau.attributes, *(Above(f"a{i}", f"x{i}", 3) for i in range(30))))
+    model = Model("y", (True,), tau, dnf, counts_of(30, {}), types="lines")
+    everywhere = sum(term.value for term in dnf.terms)
+    began = time.perf_counter()
+    explanation = explain_type(model, everywhere)
+    assert time.perf_counter() - began < 20
+    assert explanation.accepted
+    assert not explanation.proven
+    assert explanation.flip is not None
+    assert not accepts(dnf, explanation.flip.code)
+    assert to_record(model, explanation)["flip_status"] == "bounded"
+    assert "there may be a smaller one" in write(model, explanation)
+
+
+@given(models(kinds="ncbf"))
+def test_the_facts_of_a_formula_do_not_depend_on_what_its_types_are(model):
+    model = replace(model, tree=None)
+    facts, lines = explain_model(model), explain_model(by_lines(model))
+    assert (lines.n_rows, lines.n_accepted, lines.n_shared, lines.n_correct, lines.terms) == (
+        facts.n_rows,
+        facts.n_accepted,
+        facts.n_shared,
+        facts.n_correct,
+        facts.terms,
+    )
+    assert (lines.n_possible, lines.n_unseen) == (None, None)
+    assert write_model(by_lines(model), lines)
 
 
 @given(learned_models(), st.data())

@@ -252,9 +252,16 @@ def _model(options: argparse.Namespace) -> None:
         delta=options.delta,
         threshold=model.threshold,
         chosen_on_these_rows=bool(model.certificate.get("chosen_on_the_same_rows", True)),
-        formula=model.dnf,
+        formula=model.over_types,
+        types=model.types,
     )
-    terms = certify_terms(model.dnf, certificate, delta=options.delta, formed_on_these_rows=True)
+    terms = certify_terms(
+        model.over_types,
+        certificate,
+        delta=options.delta,
+        formed_on_these_rows=True,
+        n_attributes=len(model.tau),
+    )
     if options.json:
         print(json.dumps(plain(to_record(certificate, terms)), indent=2))
     else:
@@ -270,10 +277,10 @@ def _model_text(model: Model, certificate: Certificate, terms: tuple[TermCertifi
             "",
             f"When the formula says yes, by term; with probability {sure} the chances lie within:",
         ]
-    for term in terms:
+    for line, term in zip(model.dnf.terms, terms, strict=True):
         share = "no rows" if term.confidence is None else f"{term.c:,} of {term.n:,} rows positive"
         lines.append(
-            f"  {Dnf((term.term,)).render(names)}: {share}, chance {_down(term.low)} to "
+            f"  {Dnf((line,)).render(names)}: {share}, chance {_down(term.low)} to "
             f"{_upward(term.high)}; "
             f"the answer is certified for {100 * term.certified_share:.1f} % of them"
         )

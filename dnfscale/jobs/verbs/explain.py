@@ -30,7 +30,9 @@ from dnfscale.jobs import signals
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import (
-    Explanation,
+    Answer,
+    answer_to_record,
+    answer_type,
     explain_model,
     explain_type,
     explain_types,
@@ -139,15 +141,23 @@ def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[s
     limit = options.limit or (len(found.codes) if options.json else _SHOWN_TYPES)
     # The most frequent first; a stable sort leaves ties in the order of their codes.
     order = np.argsort(-found.rows, kind="stable")[:limit]
-    explained = explain_types(model, found.codes[order].tolist())
-    listed = list(zip(explained.values(), found.rows[order].tolist(), strict=True))
+    types = found.codes[order].tolist()
+    answers = [answer_type(model, type_) for type_ in types]
+    listed = list(zip(answers, found.rows[order].tolist(), strict=True))
+    if model.types == "attributes":
+        records = [to_record(model, each) for each in explain_types(model, types).values()]
+    else:
+        # Why lines fail, and what would change the answer, differs between the rows of a type.
+        records = [answer_to_record(model, answer) for answer in answers]
     record = {
         "data": source.path,
         "rows": source.n_rows,
         "accepted_rows": n_accepted,
         "rows_of_unseen_types": unseen,
         "types_found": len(found.codes),
-        "types": [{"rows": rows, **to_record(model, explanation)} for explanation, rows in listed],
+        "types": [
+            {"rows": rows, **record} for record, (_, rows) in zip(records, listed, strict=True)
+        ],
     }
     lines = [
         (
@@ -167,22 +177,25 @@ def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[s
     return "\n".join(lines), record
 
 
-def _table(model: Model, listed: Sequence[tuple[Explanation, int]], n_rows: int) -> list[str]:
+def _table(model: Model, listed: Sequence[tuple[Answer, int]], n_rows: int) -> list[str]:
     """Return a table of types; the column that may be long comes last."""
-    rows = [("rows", "share", "answer", "lines", "learned from, positive", "type")]
-    for explanation, n in listed:
-        held = ", ".join(str(index + 1) for index in explanation.terms) or "none"
+    rows: list[tuple[str, ...]] = [
+        ("rows", "share", "answer", "lines", "learned from, positive", "type")
+    ]
+    for answer, n in listed:
+        held = ", ".join(str(index + 1) for index in answer.terms) or "none"
         learned = "never seen"
-        if explanation.n:
-            share = _share(explanation.c, explanation.n)
-            learned = (
-                f"{count_words(model, explanation.n)}, {count_words(model, explanation.c)}{share}"
-            )
-        answer = "yes" if explanation.accepted else "no"
-        told = type_words(model, explanation.code)
-        rows.append((f"{n:,}", f"{100 * n / n_rows:.1f} %", answer, held, learned, told))
+        if answer.n:
+            share = _share(answer.c, answer.n)
+            learned = f"{count_words(model, answer.n)}, {count_words(model, answer.c)}{share}"
+        said = "yes" if answer.accepted else "no"
+        told = type_words(model, answer.type_) if model.types == "attributes" else ""
+        rows.append((f"{n:,}", f"{100 * n / n_rows:.1f} %", said, held, learned, told))
+    if model.types == "lines":
+        # The lines that hold are the type.
+        rows = [row[:-1] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    adjust = (str.rjust, str.rjust, str.ljust, str.ljust, str.ljust, str.ljust)
+    adjust = (str.rjust, str.rjust, *[str.ljust] * (len(widths) - 2))
     return [
         "  ".join(
             side(cell, width) for side, cell, width in zip(adjust, row, widths, strict=True)

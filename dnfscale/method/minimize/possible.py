@@ -189,7 +189,7 @@ def telling_literals(
     others imply.
 
     For a column that equals a value or is missing, that literal says it all; for a number, the
-    nearest cuts do.
+    nearest cuts do; for one of some values, also which of them it is not.
     """
     own: dict[ColumnName, list[tuple[int, Attribute, bool]]] = {}
     for i, attribute in enumerate(tau.attributes):
@@ -318,10 +318,23 @@ def _telling(own: Sequence[tuple[int, Attribute, bool]]) -> list[tuple[int, bool
     settled = [
         (i, True)
         for i, attribute, holds in own
-        if holds and not isinstance(attribute, Above | Between)
+        if holds and isinstance(attribute, Equals | IsTrue | IsMissing)
     ]
     if settled:
         return settled
+    sets = [
+        set(attribute.values)
+        for _, attribute, holds in own
+        if holds and isinstance(attribute, IsIn)
+    ]
+    if sets:
+        left = set.intersection(*sets)
+        return [
+            (i, holds)
+            for i, attribute, holds in own
+            if isinstance(attribute, Equals | IsIn | IsTrue)
+            and (holds or left & set(values_of(attribute)))
+        ]
     low, high = _ends(own)
     told = {(end.attribute, end.holds): None for end in (low, high) if end is not None}
     for i, attribute, holds in own:

@@ -27,7 +27,7 @@ def certificate_card(place: Place, view: RunView) -> Section | None:
         return None
     better = "cost less" if _counts_cost(view) else "be right more often"
     meaning = (
-        "Rows with the same values of the attributes get the same answer. That answer is "
+        f"Rows {_alike(view)} get the same answer. That answer is "
         "certified where there are "
         f"enough such rows to show, beyond chance, that no other answer would {better}."
     )
@@ -58,7 +58,7 @@ def certified_words(certified: Certified) -> list[str]:
         and certified.certified_share is not None
     ):
         words.append(
-            f"Of the {count(certified.types, 'combination')} of attribute values "
+            f"Of the {count(certified.types, 'combination')} of {_told_by(certified)} "
             f"{certified.types_seen:,} occur. The "
             f"answer is certified for {certified.types_certified or 0:,} of these, which hold "
             f"{_down(certified.certified_share):.1f} % of the rows{_of_population(certified)}."
@@ -76,19 +76,19 @@ def _excess_words(certified: Certified, excess: float) -> str:
     if excess >= 100 * certified.most_excess:
         return (
             "The rows are too few to say how much better another formula of the same "
-            "attributes could be."
+            f"{certified.told_by} could be."
         )
     if certified.counts_cost:
         return (
-            f"Another formula of the same attributes could cost at most {excess:.1f} "
+            f"Another formula of the same {certified.told_by} could cost at most {excess:.1f} "
             "errors of average cost less in a "
             "hundred cases, where a missed positive counts as "
             f"{2 * (1 - certified.threshold):.3g} errors and a false "
             f"alarm as {2 * certified.threshold:.3g}."
         )
     return (
-        f"Another formula of the same attributes could be right for at most {excess:.1f} % "
-        "more of all cases."
+        f"Another formula of the same {certified.told_by} could be right for at most "
+        f"{excess:.1f} % more of all cases."
     )
 
 
@@ -100,10 +100,10 @@ def theorem_words(certified: Certified) -> str | None:
         return None
     return (
         f"The paper's theorem on sample sizes: with {certified.rows:,} rows drawn "
-        "independently and the attributes "
+        f"independently and the {certified.told_by} "
         "fixed beforehand, the answer is, with probability at least "
         f"{100 * (1 - certified.delta):g} %, the best "
-        "possible for every combination of attribute values in which yes and no differ in "
+        f"possible for every combination of {_told_by(certified)} in which yes and no differ in "
         "probability by at least "
         f"{certified.epsilon:.3f}."
     )
@@ -188,13 +188,12 @@ def _summary(formula: FormulaView, certificates: Sequence[Certified]) -> Table:
     shares = [100 * (each.certified_share or 0.0) for each in certificates]
     masses = [_down(each.certified_mass or 0.0) for each in certificates]
     excess = [_most_excess(each) for each in certificates]
+    told_by = {each.told_by for each in certificates}
+    same = f"same {told_by.pop()}" if len(told_by) == 1 else "same attributes or lines"
     more = (
-        (
-            "Less cost with another formula of the same attributes, in average errors a "
-            "hundred cases: at most"
-        )
+        f"Less cost with another formula of the {same}, in average errors a hundred cases: at most"
         if any(each.counts_cost for each in certificates)
-        else "More cases right with another formula of the same attributes: at most, %"
+        else f"More cases right with another formula of the {same}: at most, %"
     )
     rows = [
         _spread("Test rows with a certified answer, %", shares),
@@ -254,7 +253,7 @@ def _of_all_rows(place: Place, view: RunView) -> list[Html]:
         else ""
     )
     words = (
-        f"the attributes were chosen by looking at the same {count(rows, 'row')}, and "
+        f"the {known[0][1].told_by} were chosen by looking at the same {count(rows, 'row')}, and "
         "choosing favours what looks "
         f"better than it is. What follows describes these rows{on_others}."
     )
@@ -299,6 +298,25 @@ def _by_label(known: Sequence[tuple[FormulaView, Certified]]) -> Table:
     return Table(
         "Certified answers of each label's formula, on the rows that chose it", header, rows
     )
+
+
+def _told_by(certified: Certified) -> str:
+    return "attribute values" if certified.told_by == "attributes" else "lines"
+
+
+def _alike(view: RunView) -> str:
+    """Say which rows are told apart by no formula of a run."""
+    told_by = {
+        certified.told_by
+        for formula in view.formulas
+        for certified in (formula.certificate, *(fold.certificate for fold in formula.folds))
+        if certified is not None
+    }
+    words = {
+        "attributes": "with the same values of the attributes",
+        "lines": "for which the same lines hold",
+    }
+    return " and ".join(words[each] for each in sorted(told_by))
 
 
 def _of_population(certified: Certified) -> str:

@@ -10,16 +10,20 @@ import numpy as np
 
 from dnfscale.core.arrays import Bools
 from dnfscale.core.model import Model
-from dnfscale.method.explain import Explanation, explain_types, moved_columns
+from dnfscale.core.weights import as_weight
+from dnfscale.method.explain import Explanation, answer_type, explain_types, moved_columns
 from dnfscale.method.minimize.possible import telling_literals
-from dnfscale.method.narrate import count_words
+from dnfscale.method.narrate import count_words, held_words
 from dnfscale.method.words import Literal
 from dnfscale.report.cards.formula import chip, conditions
+from dnfscale.report.formats import Figure, Table, amount_cell
 from dnfscale.report.markup import Child, Html, element, join, name_of
-from dnfscale.report.parts import Place, Section, card, folded
+from dnfscale.report.parts import Place, Section, card, folded, table
 from dnfscale.report.run import FormulaView, RunView
 from dnfscale.report.wording import count, share
 
+_SHOWN_PATTERNS = 8
+"""The most patterns of lines that are shown."""
 _SHOWN_LINES = 6
 """The most lines that are shown without unfolding the rest."""
 
@@ -40,6 +44,8 @@ def deciding_card(place: Place, view: RunView) -> Section | None:
         or formula.reading.constant is not None
     ):
         return None
+    if model.types == "lines":
+        return _patterns(place, formula, model)
     accepted = model.dnf.accepts(model.counts.codes)
     typical = [
         code
@@ -66,6 +72,46 @@ def deciding_card(place: Place, view: RunView) -> Section | None:
         element("div", *(example.html() for example in examples), class_="panels"),
         short="Examples",
     )
+
+
+def _patterns(place: Place, formula: FormulaView, model: Model) -> Section | None:
+    """Return which lines hold together most often; None without counts.
+
+    Of the attributes, of which rows may have any number of combinations, nothing was counted.
+    """
+    counts = model.counts
+    if not len(counts.codes):
+        return None
+    frequent = np.argsort(-counts.n, kind="stable")[:_SHOWN_PATTERNS]
+    rows = tuple(
+        (
+            _capital(held_words(type_)),
+            "yes" if answer_type(model, type_).accepted else "no",
+            amount_cell(as_weight(n, model.unit)),
+            Figure(100 * c / n) if n else None,
+        )
+        for type_, n, c in (
+            (int(counts.codes[i]), int(counts.n[i]), int(counts.c[i])) for i in frequent
+        )
+    )
+    intro = (
+        "The answer depends on which lines hold, and on nothing else. These are the most frequent "
+        f"of {count(len(counts.codes), 'combination')} on the rows learned from."
+    )
+    counted = "Weight" if model.weighted else "Rows"
+    header = ("Lines", "Answer", counted, f"{_capital(formula.counted)}, %")
+    return card(
+        place,
+        "deciding",
+        "How a row is decided",
+        element("p", intro, class_="note"),
+        table(Table("Rows by the lines that hold for them", header, rows), wrap=True),
+        short="Examples",
+    )
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 class _Example:

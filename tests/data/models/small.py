@@ -12,7 +12,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.tree import And, Not, Or, Symbol
-from dnfscale.core.vocabulary import Above, Equals, IsMissing, IsTrue, Vocabulary
+from dnfscale.core.vocabulary import Above, Equals, IsIn, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.models import model_text
 
 ATTRIBUTES = (
@@ -41,6 +41,14 @@ def small(**more: Any) -> Model:
     )
 
 
+def lined() -> Model:
+    """The same lines, one of them also of a set of values, with counts of their patterns."""
+    tau = Vocabulary((*ATTRIBUTES, IsIn("colour_in", "colour", ("red", "dark blue"))))
+    dnf = Dnf((Term(0b10101, 0b10101), Term(0b1010, 0b0010)))
+    counts = TypeCounts(2, np.array([0, 1, 3]), np.array([7, 3, 1]), np.array([1, 3, 0]))
+    return small(tau=tau, dnf=dnf, counts=counts, types="lines")
+
+
 def written(tmp_path: Path, record: Any) -> Path:
     file = tmp_path / "model.json"
     file.write_text(record if isinstance(record, str) else json.dumps(record), encoding="utf-8")
@@ -59,6 +67,7 @@ def same(one: Model, other: Model) -> bool:
         "threshold",
         "unit",
         "tree",
+        "types",
     )
     return all(getattr(one, name) == getattr(other, name) for name in fields) and model_text(
         one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from dnfscale.core.tree import to_dnf
 from dnfscale.data.models import model_record, model_text, parse_model, read_model
 from dnfscale.errors import DataError
-from tests.data.models.small import TREE, same, small, written
+from tests.data.models.small import TREE, lined, same, small, written
 
 
 @pytest.mark.parametrize(
@@ -360,6 +361,109 @@ def test_a_change_that_no_writer_makes_is_refused_and_named(tmp_path, path, valu
     assert len(str(caught.value)) < 400 + len(str(file))
 
 
+LATER: dict[str, tuple[tuple[Any, ...], Any, str]] = {
+    "types of nothing": (
+        ("types",),
+        "signs",
+        "types must be one of attributes, lines, got 'signs'",
+    ),
+    "a line that is a list": (("lines", 0), [], "lines[0] must be an object, got []"),
+    "a line of another kind": (
+        ("lines", 1),
+        {"at_least": 1, "of": []},
+        "lines[1].all must be a list, but it is not there",
+    ),
+    "an attribute that there is not": (
+        ("lines", 1, "all", 0, "attribute"),
+        5,
+        "lines[1].all[0].attribute must be below 5, got 5",
+    ),
+    "terms that say something else": (
+        ("terms", 0, 0, "value"),
+        False,
+        "terms must say what lines say, but they do not",
+    ),
+    "a formula that says something else": (
+        ("formula",),
+        "smoker",
+        "formula must say what terms say",
+    ),
+    "a pattern of other lines": (
+        ("counts", 0, "type"),
+        [True],
+        "counts[0].type must list 2 truth values, got [True]",
+    ),
+    "a tree": (("tree",), 0, "tree must be left out where types are lines"),
+    "too many lines": (
+        ("lines",),
+        [{"all": []}] * 57,
+        "terms must say what lines say, but they do not",
+    ),
+    "too many attributes": (
+        ("attributes",),
+        [{"name": str(i), "column": "x", "test": "true", "value": True} for i in range(501)],
+        "attributes must be 0 to 500, got 501",
+    ),
+    "a set that is text": (
+        ("attributes", 4, "value"),
+        "red",
+        "attributes[4].value must be a list of values for the test 'in', got 'red'",
+    ),
+    "a set of one value": (
+        ("attributes", 4, "value"),
+        ["red"],
+        "attributes[4].value must be a list of at least two values of one kind, each once",
+    ),
+    "a set with a value twice": (
+        ("attributes", 4, "value"),
+        [1, 1.0],
+        "attributes[4].value must be a list of at least two values of one kind, each once",
+    ),
+    "a set of two kinds": (
+        ("attributes", 4, "value"),
+        ["red", 1],
+        "attributes[4].value must be a list of at least two values of one kind, each once",
+    ),
+    "a set with an object": (
+        ("attributes", 4, "value"),
+        ["red", {}],
+        "attributes[4].value[1] must be a number, text, true or false",
+    ),
+    "a set in the first version": (
+        ("schema",),
+        "dnfscale.model/1",
+        "attributes must not have the test 'in' where schema is 'dnfscale.model/1'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "value", "message"), LATER.values(), ids=LATER)
+def test_a_change_of_lines_that_no_writer_makes_is_refused_and_named(path, value, message):
+    record = copy.deepcopy(model_record(lined()))
+    place = record
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(DataError, match=f"^{re.escape(message)}"):
+        parse_model(record)
+
+
+def test_more_lines_than_a_pattern_can_have_are_refused():
+    record = model_record(lined())
+    del record["terms"]
+    record["lines"] = [{"all": []}] * 57
+    with pytest.raises(DataError, match=r"^lines must be at most 56, got 57$"):
+        parse_model(record)
+
+
+@pytest.mark.parametrize("key", ["lines", "attributes", "counts", "formula"])
+def test_what_a_model_of_lines_needs_must_be_there(key):
+    record = model_record(lined())
+    del record[key]
+    with pytest.raises(DataError, match=rf"^{key} must be .*, but it is not there$"):
+        parse_model(record)
+
+
 @pytest.mark.parametrize(
     "key",
     ["schema", "target", "positive", "attributes", "terms", "counts", "formula", "certificate"],
@@ -382,10 +486,10 @@ JUNK = st.recursive(
 )
 
 
-@given(data=st.data())
-@settings(max_examples=200)
-def test_junk_anywhere_is_refused_or_makes_a_model_that_can_be_written(data):
-    record = copy.deepcopy(model_record(small()))
+@given(model=st.sampled_from([small(), lined()]), data=st.data())
+@settings(max_examples=300)
+def test_junk_anywhere_is_refused_or_makes_a_model_that_can_be_written(model, data):
+    record = copy.deepcopy(model_record(model))
     place: Any = record
     while True:
         keys = list(place) if isinstance(place, dict) else list(range(len(place)))

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 
 from dnfscale.core.counts import TypeCounts
-from dnfscale.core.formula import Dnf
+from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.tree import to_dnf
-from dnfscale.core.vocabulary import Above, Between, Equals
+from dnfscale.core.vocabulary import Above, Between, Equals, IsIn, Vocabulary
 from dnfscale.data.models import (
     classes_text,
     model_record,
@@ -24,7 +24,7 @@ from dnfscale.data.models import (
     read_models,
 )
 from dnfscale.errors import DataError
-from tests.data.models.small import TREE, same, small, written
+from tests.data.models.small import ATTRIBUTES, TREE, lined, same, small, written
 from tests.export import examples
 
 
@@ -66,6 +66,38 @@ def test_a_formula_of_bounded_size_comes_back_as_its_tree(tmp_path):
     )
     assert len(record["terms"]) == 3
     assert same(read_model(written(tmp_path, record)), model)
+
+
+def test_a_model_of_lines_comes_back(tmp_path):
+    record = json.loads(model_text(lined()))
+    assert (record["schema"], record["types"]) == ("dnfscale.model/2", "lines")
+    assert record["lines"] == [{"all": term} for term in record["terms"]]
+    assert record["attributes"][4]["test"] == "in"
+    assert record["attributes"][4]["value"] == ["red", "dark blue"]
+    assert record["counts"][1] == {"type": [True, False], "n": 3, "c": 3}
+    again = read_model(written(tmp_path, record))
+    assert same(again, lined())
+    del record["terms"]
+    assert same(read_model(written(tmp_path, record)), lined())
+
+
+def test_a_set_of_values_is_written_in_the_second_version_and_anything_else_in_the_first():
+    tau = Vocabulary((*ATTRIBUTES[:3], IsIn("colour_in", "colour", ("red", "blue"))))
+    record = model_record(small(tau=tau))
+    assert (record["schema"], record["types"]) == ("dnfscale.model/2", "attributes")
+    assert same(parse_model(record), small(tau=tau))
+    assert "lines" not in model_record(small())
+    later = {**model_record(small()), "schema": "dnfscale.model/2", "types": "attributes"}
+    later["lines"] = [{"all": term} for term in later["terms"]]
+    assert model_record(parse_model(later)) == model_record(small())
+
+
+def test_a_formula_of_more_terms_than_a_hundred_is_written_by_its_lines_alone():
+    tau = Vocabulary((*ATTRIBUTES[:3], IsIn("colour_in", "colour", ("red", "blue"))))
+    model = small(tau=tau, dnf=Dnf(tuple(Term(i % 16, 0) for i in range(101))))
+    record = model_record(model)
+    assert ("terms" in record, len(record["lines"])) == (False, 101)
+    assert same(parse_model(record), model)
 
 
 @given(made=examples.cases())
