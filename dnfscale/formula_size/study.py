@@ -4,14 +4,14 @@ labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from msgspec.structs import replace as changed
 
+from dnfscale.compare.competitor import Outcome, Study
 from dnfscale.compare.records import as_answers, attributes_of
-from dnfscale.compare.tuning import Notes
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model, relative_probabilities
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
@@ -20,8 +20,8 @@ from dnfscale.data.models import classes_text, model_text
 from dnfscale.engine.api import Engine
 from dnfscale.formula_size import answered, errors_of
 from dnfscale.formula_size.choice import cost_of, size_steps
-from dnfscale.formula_size.competitor import SEARCH_SIZES, SizeBudget, Sized, Unsized, size_folds
 from dnfscale.formula_size.distinct import COUNT_DISTINCT, count_distinct, type_table
+from dnfscale.formula_size.folds import SEARCH_SIZES, SizeBudget, Sized, Unsized, size_folds
 from dnfscale.formula_size.learned import counts_over, sized_model, used_attributes
 from dnfscale.learn.classes import Answering, count_answers, plan_answers
 from dnfscale.learn.keeping import KeptRows
@@ -34,20 +34,7 @@ from dnfscale.results.confusion import Answers
 from dnfscale.results.formula import SizedFormula
 from dnfscale.results.method import AllRows, Fold, Method
 from dnfscale.results.record import label_record
-from dnfscale.spec.learn import LearnSpec
-
-
-@dataclass(frozen=True, slots=True)
-class SizedStudy:
-    """The results of the formula-size method."""
-
-    method: Method
-    model: str | None
-    """The text of the model file of all rows; None if a search failed."""
-    seconds: float
-    """The time of counting distinct rows and of all searches that succeeded, also of those from an
-    earlier run.
-    """
+from dnfscale.spec.registry import Competitor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,21 +45,15 @@ class _Found:
     model: Model
 
 
-def size_study(
-    kept: KeptRows,
-    spec: LearnSpec,
-    budget: SizeBudget,
-    engine: Engine,
-    notes: Notes,
-    *,
-    provenance: Mapping[str, Any],
-    clock: Callable[[], float],
-) -> SizedStudy:
+def size_study(study: Study, options: Mapping[Competitor, SizeBudget]) -> dict[str, Outcome]:
     """Run the formula-size method in all folds, for every class that has a formula."""
+    [(competitor, budget)] = options.items()
+    kept, spec, engine, clock = study.kept, study.spec, study.engine, study.clock
+    assert kept is not None
     started = clock()
     types = count_distinct(kept, spec, engine, max_types=budget.max_types)
     counting_s = clock() - started
-    ends = size_folds(types, budget, engine, notes, threshold=spec.threshold)
+    ends = size_folds(types, budget, engine, study.notes, threshold=spec.threshold)
     positives = kept.table.positives
     found = {
         end.types.place: end
@@ -92,10 +73,11 @@ def size_study(
     labels = [labels[0] for labels in kept.table.classes] if len(positives) > 1 else []
     method = _method(folds, last, labels, kept, engine)
     seconds = counting_s + sum(end.seconds for end in ends if isinstance(end, Sized))
-    return SizedStudy(method, _model_text(last, provenance), seconds)
+    text = _model_text(last, {**study.provenance, "method": competitor.name})
+    return {competitor.name: Outcome(method, seconds, text)}
 
 
-def plan_sizes(layout: Layout) -> Iterator[PlannedPhase]:
+def plan_sizes(layout: Layout, _options: Mapping[Competitor, SizeBudget]) -> Iterator[PlannedPhase]:
     """Yield the phases of size_study."""
     yield layout.scan(COUNT_DISTINCT)
     yield SEARCH_SIZES.planned(2 * layout.folds)

@@ -37,8 +37,9 @@ def fold_tables(result: Result) -> Iterator[FoldTable]:
         for fold in method.folds
     ]
     yield FoldTable("tables/methods.csv", ("method", "fold", "accuracy"), accuracies)
-    if "formula_size" in methods:
-        yield _sizes(methods["formula_size"], label)
+    sized = [method for method in methods.values() if _searched_sizes(method)]
+    if sized:
+        yield _sizes(sized, label)
 
 
 def _folds(ideal: Method, label: tuple[str, ...]) -> FoldTable:
@@ -68,15 +69,20 @@ def _sweep(ideal: Method, label: tuple[str, ...]) -> FoldTable:
     return FoldTable("tables/sweep.csv", columns, rows)
 
 
-def _sizes(method: Method, label: tuple[str, ...]) -> FoldTable:
+def _sizes(methods: Sequence[Method], label: tuple[str, ...]) -> FoldTable:
     told = ("size", "formula_size", "errors", "validation_accuracy", "proved")
     rows: list[list[Cell]] = [
         [where, *_label(found.label), *(getattr(step, key) for key in told)]
+        for method in methods
         for where, formulas in _by_part([fold.sized for fold in method.folds], method.sized_models)
         for found in formulas
         for step in found.path
     ]
     return FoldTable("tables/sizes.csv", ("fold", *label, *told), rows)
+
+
+def _searched_sizes(method: Method) -> bool:
+    return any(fold.sized for fold in method.folds) or bool(method.sized_models)
 
 
 def _by_part(

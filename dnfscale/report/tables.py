@@ -8,8 +8,6 @@ from dnfscale.report.formats import Cell, Figure, Table, amount_cell
 from dnfscale.report.paper import Percent
 from dnfscale.report.profiles import difference_table, profile_table
 from dnfscale.report.titles import (
-    BLACK_BOX,
-    FORMULA_SIZE,
     method_order,
     method_title,
     paper_of,
@@ -19,6 +17,7 @@ from dnfscale.report.titles import (
 from dnfscale.results.formula import SizedFormula
 from dnfscale.results.method import Comparison, Fold
 from dnfscale.results.result import IDEAL, Result
+from dnfscale.spec.registry import BLACK_BOX
 
 Column = tuple[str, Sequence[Cell]]
 """A column of a table that is being built: its name and its cells, one per dataset."""
@@ -190,17 +189,16 @@ def formula_table(results: Sequence[Result]) -> Table:
     if any(formula.label is not None for *_, formula in first):
         columns.append(("Label", [formula.label_shown for *_, formula in first]))
     columns.append(("Formula", [formula.formula for *_, formula in first]))
-    sized = [_first_sized(result, formula.label_shown) for _, result, _, formula in first]
-    if any(sized):
-        columns.append(
-            (method_title(FORMULA_SIZE), [found and found[1].formula for found in sized])
-        )
-        columns.append(
-            (
-                f"{method_title(FORMULA_SIZE)}, test accuracy, %",
-                [found and _share(found[0].accuracy) for found in sized],
+    for name in method_order({name for _, result, _, _ in first for name in result.methods}):
+        sized = [_first_sized(result, name, formula.label_shown) for _, result, _, formula in first]
+        if any(sized):
+            columns.append((method_title(name), [found and found[1].formula for found in sized]))
+            columns.append(
+                (
+                    f"{method_title(name)}, test accuracy, %",
+                    [found and _share(found[0].accuracy) for found in sized],
+                )
             )
-        )
     if any(paper_of(result) for _, result, _, _ in first):
         theirs = [
             paper.first_formula if (paper := paper_of(result)) else None
@@ -321,11 +319,11 @@ def _first_fold(result: Result) -> Fold | None:
     return folds[0] if folds and folds[0].formulas else None
 
 
-def _first_sized(result: Result, label: str | None) -> tuple[Fold, SizedFormula] | None:
-    """Return the first fold of the formula-size method and its formula; with several labels, that
-    of the given one.
+def _first_sized(result: Result, name: str, label: str | None) -> tuple[Fold, SizedFormula] | None:
+    """Return the first fold of a method that bounds sizes, and its formula; with several labels,
+    that of the given one.
     """
-    method = result.methods.get(FORMULA_SIZE)
+    method = result.methods.get(name)
     folds = method.folds[:1] if method else ()
     return next(
         ((fold, sized) for fold in folds for sized in fold.sized if sized.label_shown == label),

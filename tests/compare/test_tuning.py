@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from dnfscale.compare.baselines import SPACES, Fit, Scored, hard_limit_s
+from dnfscale.compare import random_forest, xgboost
+from dnfscale.compare.trial import Fit, Scored, hard_limit_s
 from dnfscale.compare.tuning import Budget, Tuned, Untuned, tune
 from dnfscale.engine.api import Failure
 from dnfscale.results.confusion import correct_of
+from dnfscale.spec.registry import COMPETITORS
 from tests.compare.notes import KeptNotes
 
 Answer = Callable[[Fit], Scored | Failure]
@@ -39,7 +41,7 @@ def drive(
     pruner: str = "none",
 ) -> tuple[Any, list[Fit]]:
     """Run a chain by hand, perhaps not to its end, and return how it ended and what it had done."""
-    chain = tune("xgboost", 3, Budget(trials, pruner=pruner), seed=1, notes=notes)
+    chain = tune(COMPETITORS["xgboost"], 3, Budget(trials, pruner=pruner), seed=1, notes=notes)
     asked: list[Fit] = []
     try:
         fit = next(chain)
@@ -143,7 +145,7 @@ class Recorder:
 
 def test_the_space_of_forests_is_the_papers() -> None:
     recorder = Recorder()
-    SPACES["random_forest"](recorder)
+    random_forest.suggest(recorder)
     assert recorder.asked == {
         "max_depth": ("one of", None, 2, 3, 4),
         "n_estimators": ("int", 10, 3000, 1, True),
@@ -172,7 +174,7 @@ def test_the_space_of_forests_is_the_papers() -> None:
 
 def test_the_space_of_boosted_trees_is_the_papers() -> None:
     recorder = Recorder()
-    SPACES["xgboost"](recorder)
+    xgboost.suggest(recorder)
     assert recorder.asked == {
         "max_depth": ("int", 1, 11, 1, False),
         "n_estimators": ("int", 100, 5900, 200, False),

@@ -12,25 +12,27 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dnfscale.compare.competitor import Outcome, Study
 from dnfscale.data.frames import table_source
 from dnfscale.data.models import parse_models
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.formula_size import SizeResult
-from dnfscale.formula_size import competitor as sizes
-from dnfscale.formula_size.competitor import SearchSizes, SizeBudget
-from dnfscale.formula_size.study import SizedStudy, size_study
+from dnfscale.formula_size import folds as sizes
+from dnfscale.formula_size.folds import SearchSizes, SizeBudget
+from dnfscale.formula_size.study import size_study
 from dnfscale.jobs.folders import LocalFolder
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.runner import failed_folds
 from dnfscale.learn.keeping import keep_rows
 from dnfscale.results.result import Data, Result
 from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.registry import COMPETITORS
 from tests.jobs.running import small_table
 
 FOLDS = 3
 
 
-def studied(tmp_path: Path, *, classes: str) -> SizedStudy:
+def studied(tmp_path: Path, *, classes: str) -> Outcome:
     table: dict[str, Any] = small_table(120)
     if classes == "all":
         table["y"] = np.where(table["x"] > 0, np.where(table["b"], "a", "b"), "c").tolist()
@@ -38,9 +40,17 @@ def studied(tmp_path: Path, *, classes: str) -> SizedStudy:
     engine = SerialEngine()
     kept = keep_rows(table_source(pa.table(table), "t"), spec, engine)
     notes = TaskNotes(LocalFolder(tmp_path), "print")
-    return size_study(
-        kept, spec, SizeBudget(4), engine, notes, provenance={"name": "t"}, clock=lambda: 0.0
+    study = Study(
+        spec=spec,
+        engine=engine,
+        notes=notes,
+        plan_rows=lambda: pytest.fail("it needs no rows"),
+        provenance={"name": "t"},
+        clock=lambda: 0.0,
+        kept=kept,
     )
+    [outcome] = size_study(study, {COMPETITORS["formula_size"]: SizeBudget(4)}).values()
+    return outcome
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The curve of a sweep: validation accuracy against ell, one line per ranking, and the ell that was
 chosen.
 
-The formula-size method has a curve too, against the size of the formula.
+A method that bounds its formulas otherwise has such a curve too, against its own bound.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from dnfscale.report.charts import line, percent, round_step, svg, text
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element
 from dnfscale.report.parts import sign
-from dnfscale.report.titles import FORMULA_SIZE
-from dnfscale.results.formula import Formula, SizedFormula
+from dnfscale.results.formula import Formula
 from dnfscale.spec.registry import RANKINGS
 
 _LEFT, _RIGHT = 12.0, 97.0
@@ -36,7 +35,6 @@ class Bound:
 
 
 ELL = Bound("ℓ", "number of attributes", 0)
-SIZE = Bound("size", "size of the formula", 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class Curve:
 def curve_of(folds: Sequence[Formula], model: Formula | None) -> Curve:
     """Average the sweeps of the folds; without folds, take the sweep of the model."""
     formulas = list(folds) or ([model] if model else [])
-    ranks = _averaged(
+    ranks = averaged(
         (rank, step.ell, accuracy)
         for formula in formulas
         for step in formula.sweep
@@ -73,20 +71,6 @@ def curve_of(folds: Sequence[Formula], model: Formula | None) -> Curve:
     )
     choices = dict(sorted(Counter(formula.ell for formula in folds).items()))
     return Curve(ranks, model.ell if model else None, choices)
-
-
-def size_curve_of(folds: Sequence[SizedFormula], models: Sequence[SizedFormula]) -> Curve:
-    """Average the paths of the folds, each size over the folds that searched it; without folds,
-    those of all rows.
-    """
-    formulas = folds or models
-    ranks = _averaged(
-        (FORMULA_SIZE, step.size, step.validation_accuracy)
-        for formula in formulas
-        for step in formula.path
-    )
-    choices = dict(sorted(Counter(formula.chosen_size for formula in folds).items()))
-    return Curve(ranks, models[0].chosen_size if len(models) == 1 else None, choices, SIZE)
 
 
 def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accuracy") -> Html:
@@ -189,7 +173,8 @@ def rank_title(rank: str) -> str:
     return RANKINGS[rank].title if rank in RANKINGS else rank.replace("_", " ")
 
 
-def _averaged(found: Iterable[tuple[str, int, float | None]]) -> dict[str, tuple[Point, ...]]:
+def averaged(found: Iterable[tuple[str, int, float | None]]) -> dict[str, tuple[Point, ...]]:
+    """Average accuracies by line and bound; those that are not known do not count."""
     by_rank: dict[str, dict[int, list[float]]] = {}
     for rank, ell, accuracy in found:
         if accuracy is not None:

@@ -11,7 +11,6 @@ from typing import Any
 from msgspec import UNSET
 
 from dnfscale.core.weights import amount
-from dnfscale.formula_size.card import size_figure
 from dnfscale.report.cards.curve import (
     Curve,
     curve_of,
@@ -24,6 +23,7 @@ from dnfscale.report.cards.formula import formula_list, shown_fold_formula
 from dnfscale.report.cards.labels import labels_stability_card
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element, join, name_of
+from dnfscale.report.own_parts import own_parts
 from dnfscale.report.parts import Place, Section, card, facts, figure, folded, legend, table
 from dnfscale.report.run import FormulaView, RunView
 from dnfscale.report.shaded import shortened
@@ -72,18 +72,19 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     if view.has_labels:
         caption = f"One label against all others: how often its formula alone is right. {caption}"
     drawn = _sweeps(place, curves, caption, measure)
-    beside = size_figure(place, view.result)
+    figures = [own.sweep_figure(place, method) for own, method in own_parts(view.result)]
+    beside = [found for found in figures if found is not None]
     return card(
         place,
         "sweep",
         "How many attributes are enough?"
-        if beside is None
+        if not beside
         else "How many attributes, or what length, are enough?",
         legend(sweep_signs(curves[0][1])),
         *(
             drawn
-            if beside is None
-            else [element("div", element("div", *drawn), beside, class_="panels")]
+            if not beside
+            else [element("div", element("div", *drawn), *beside, class_="panels")]
         ),
         short="Attributes",
     )

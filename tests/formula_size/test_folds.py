@@ -15,9 +15,10 @@ from dnfscale.core.distinct import PackedTypes
 from dnfscale.core.tree import evaluate
 from dnfscale.engine.api import Failure
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.formula_size import competitor as sizes
+from dnfscale.formula_size import folds as sizes
 from dnfscale.formula_size import tabulate
-from dnfscale.formula_size.competitor import (
+from dnfscale.formula_size.distinct import FoldTypes
+from dnfscale.formula_size.folds import (
     SearchSizes,
     SizeBudget,
     Sized,
@@ -25,7 +26,6 @@ from dnfscale.formula_size.competitor import (
     size_fold,
     size_folds,
 )
-from dnfscale.formula_size.distinct import FoldTypes
 from tests.compare.notes import KeptNotes
 
 
