@@ -18,6 +18,7 @@ from dnfscale.engine.api import Failure
 from dnfscale.results.confusion import correct_of
 from dnfscale.spec.registry import COMPETITORS
 from tests.compare.notes import KeptNotes
+from tests.compare.recorder import Recorder
 
 Answer = Callable[[Fit], Scored | Failure]
 
@@ -120,27 +121,6 @@ def test_a_chain_without_a_successful_trial_says_why() -> None:
     assert isinstance(ended, Untuned)
     assert ended.error == "no trial succeeded; the last said: ValueError: no"
     assert not any(fit.final for fit in asked)
-
-
-class Recorder:
-    """Stands for a trial and notes what a space asks of it."""
-
-    def __init__(self) -> None:
-        self.asked: dict[str, tuple[Any, ...]] = {}
-
-    def suggest_categorical(self, name: str, choices: list[Any]) -> Any:
-        self.asked[name] = ("one of", *choices)
-        return choices[0]
-
-    def suggest_int(
-        self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
-    ) -> int:
-        self.asked[name] = ("int", low, high, step, log)
-        return low
-
-    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float:
-        self.asked[name] = ("float", low, high, log)
-        return low
 
 
 def test_the_space_of_forests_is_the_papers() -> None:
