@@ -35,7 +35,6 @@ LEVELS = {
     "formula_size.learned": 7,
     "compare": 8,
     "formula_size.folds": 9,
-    "formula_size.study": 10,
     "report": 11,
     "formula_size.card": 11,
     "formula_size.competitor": 12,

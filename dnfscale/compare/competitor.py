@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from dnfscale.compare.rows import RowsPlan
 from dnfscale.engine.api import Engine
@@ -40,7 +40,7 @@ class Study:
     notes: Notes
     plan_rows: Callable[[], RowsPlan]
     """Describes all rows to learners that need them."""
-    provenance: Mapping[str, Any]
+    provenance: Mapping[str, str | int]
     """Where a model comes from, for its file."""
     clock: Callable[[], float]
     kept: KeptRows | None = None

@@ -43,8 +43,8 @@ from dnfscale.learn.fidelity import READINGS
 from dnfscale.learn.loading import LOADED
 from dnfscale.learn.read import check_footers
 from dnfscale.method.certificate import load_functions
-from dnfscale.report.fold_tables import fold_tables
 from dnfscale.report.summary import write_summary
+from dnfscale.report.tables import fold_tables
 from dnfscale.results.record import Note
 from dnfscale.results.result import Result, Timing, result_text
 from dnfscale.spec.job import JobSpec

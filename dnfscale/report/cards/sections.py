@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import UNSET
 
@@ -24,7 +23,17 @@ from dnfscale.report.cards.labels import labels_stability_card
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element, join, name_of
 from dnfscale.report.own_parts import own_parts
-from dnfscale.report.parts import Place, Section, card, facts, figure, folded, legend, table
+from dnfscale.report.parts import (
+    Place,
+    Section,
+    card,
+    facts,
+    figure,
+    folded,
+    legend,
+    scrolling,
+    table,
+)
 from dnfscale.report.run import FormulaView, RunView
 from dnfscale.report.shaded import shortened
 from dnfscale.report.titles import method_title, shown_methods
@@ -303,7 +312,7 @@ def _sweeps(
     return [panels, *more, element("p", caption, class_="note")]
 
 
-def _named_times(timing: Mapping[str, Any]) -> dict[str, Any]:
+def _named_times(timing: Mapping[str, object]) -> dict[str, object]:
     """Return times without the unit at the end of their names."""
     return {
         key.removesuffix("_s").replace("_", " "): _named_times(value)
@@ -411,14 +420,7 @@ def _bars(title: str, listed: list[tuple[str, int]], folds: int) -> Html:
         element("th", words, scope="col", class_="text" if words != "Folds" else None)
         for words in ("Attribute", "Folds", "Share")
     ]
-    content = element(
-        "table",
-        element("caption", element("span", title)),
-        element("thead", element("tr", *head)),
-        element("tbody", *rows),
-        class_="bars",
-    )
-    return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=title)
+    return scrolling(title, head, rows, class_="bars")
 
 
 def _accuracy(fold: Fold | None) -> Figure | None:

@@ -18,8 +18,8 @@ from dnfscale.data.models import parse_models
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.formula_size import SizeResult
 from dnfscale.formula_size import folds as sizes
+from dnfscale.formula_size.competitor import size_study
 from dnfscale.formula_size.folds import SearchSizes, SizeBudget
-from dnfscale.formula_size.study import size_study
 from dnfscale.jobs.folders import LocalFolder
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.runner import failed_folds
