@@ -10,14 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace as changed
 
-from dnfscale.compare.comparison import compare
-from dnfscale.compare.tuning import Tuned, Untuned
 from dnfscale.core.arrays import Bools, Ints, Scalar
 from dnfscale.core.model import HALF, Model
 from dnfscale.core.parts import stored_column
@@ -30,7 +27,7 @@ from dnfscale.learn.fidelity import agreements
 from dnfscale.learn.frontier import Grown
 from dnfscale.learn.line import Learned, LearnedFold, fold_model
 from dnfscale.method.certificate import certificate_of, certified
-from dnfscale.method.ideal import confusion_of, ideal_accepts
+from dnfscale.method.ideal import confusion_of
 from dnfscale.method.objective import Objective as Goal
 from dnfscale.results.confusion import Answers, Confusion
 from dnfscale.results.formula import (
@@ -44,17 +41,16 @@ from dnfscale.results.formula import (
 )
 from dnfscale.results.method import (
     AllRows,
-    Comparison,
     Fold,
     FrontierPoint,
     Method,
     Objective,
-    Tuning,
 )
 from dnfscale.results.record import label_record
 from dnfscale.results.result import IDEAL, Data, LabelRows, Weight
 from dnfscale.results.spread import deviation, mean
 from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.registry import BLACK_BOX
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,42 +234,6 @@ def _better_constant(fold: LearnedFold, *, goal: Goal) -> Bools:
     return np.full(len(fold.test.codes), says_yes)
 
 
-def majority_method(learned: LearnedLabels) -> Method:
-    """Return what always giving the most frequent answer of W_0 comes to.
-
-    In a tie of two classes the answer is positive, in one of several labels the first of them.
-    """
-    if learned.labels:
-        return Method.over([_majority_of_labels(n, learned) for n in range(len(learned.answers))])
-    return Method.over(
-        [Fold(fold=n, confusion=_majority(fold)) for n, fold in enumerate(learned.first.folds)]
-    )
-
-
-def _majority(fold: LearnedFold) -> Confusion:
-    says_yes = 2 * int(fold.whole.c.sum()) >= fold.whole.n_rows
-    return confusion_of(np.full(len(fold.test.codes), says_yes), fold.test)
-
-
-def _majority_of_labels(number: int, learned: LearnedLabels) -> Fold:
-    sizes = [int(target.folds[number].whole.c.sum()) for target in learned.targets]
-    answer = sizes.index(max(sizes))
-    tested = [sum(row) for row in learned.answers[number]]
-    given = tuple(tuple(n if j == answer else 0 for j in range(len(tested))) for n in tested)
-    return Fold(fold=number, confusion_matrix=given)
-
-
-def one_rule_method(learned: Learned) -> Method:
-    """Return what the best single attribute comes to."""
-    return Method.over([_one_rule(number, fold) for number, fold in enumerate(learned.folds)])
-
-
-def _one_rule(number: int, fold: LearnedFold) -> Fold:
-    accepted = ideal_accepts(fold.single.whole, fold.single.test)
-    confusion = confusion_of(accepted, fold.single.test)
-    return Fold(fold=number, confusion=confusion, attribute=fold.single.attribute)
-
-
 def distilled_methods(learned: Learned, ideal: Method, *, known: bool) -> dict[str, Method]:
     """Return what the formula and the classifier did that it explains.
 
@@ -304,59 +264,11 @@ def distilled_methods(learned: Learned, ideal: Method, *, known: bool) -> dict[s
         fidelity_std=ideal.accuracy_std,
         folds=judged.folds,
     )
-    return {IDEAL: formula, "black_box": Method.over(box)}
-
-
-def tuned_method(chains: Sequence[Tuned | Untuned], *, several: bool) -> Method:
-    """Return what a tuned method did; a fold that failed does not count in the means."""
-    return Method.over([_tuned_fold(chain, several=several) for chain in chains])
-
-
-def _tuned_fold(chain: Tuned | Untuned, *, several: bool) -> Fold:
-    if isinstance(chain, Untuned):
-        return Fold(fold=chain.fold, error=chain.error)
-    best = chain.best
-    tuning = Tuning(
-        validation_correct=best.correct,
-        validated=best.rows,
-        validation_accuracy=best.correct / best.rows if best.rows else None,
-        params=best.params,
-        trials=chain.trials,
-        failed_trials=chain.failed_trials,
-        pruned_trials=chain.pruned_trials,
-    )
-    return changed(answered_fold(chain.fold, chain.answers, several=several), tuning=tuning)
-
-
-def answered_fold(number: int, answers: Answers, *, several: bool) -> Fold:
-    """Return a fold whose test rows are counted by label and answer."""
-    if several:
-        return Fold(fold=number, confusion_matrix=answers)
-    return Fold(fold=number, confusion=Confusion.of_two(answers))
-
-
-def comparisons(methods: Mapping[str, Method]) -> tuple[Comparison, ...]:
-    """Compare the ideal method with every other method that finished all folds."""
-    ideal = methods[IDEAL]
-    trained = sum((fold.train_rows or 0) + (fold.validation_rows or 0) for fold in ideal.folds)
-    test_share = sum(fold.test_rows or 0 for fold in ideal.folds) / max(1, trained)
-    ours = _shares(ideal)
-    found = []
-    for other, method in methods.items():
-        theirs = _shares(method)
-        if other != IDEAL and ours is not None and theirs is not None:
-            found.append(compare(IDEAL, other, ours, theirs, test_share=test_share))
-    return tuple(comparison for comparison in found if comparison is not None)
-
-
-def _shares(method: Method) -> list[Fraction] | None:
-    """Return the exact accuracy of each fold; None if one is not known."""
-    shares = [fold.share for fold in method.folds if fold.share is not None]
-    return shares if len(shares) == len(method.folds) else None
+    return {IDEAL: formula, BLACK_BOX: Method.over(box)}
 
 
 def learned_models(
-    learned: LearnedLabels, spec: LearnSpec, *, provenance: dict[str, Any]
+    learned: LearnedLabels, spec: LearnSpec, *, provenance: Mapping[str, str | int]
 ) -> tuple[Model, ...]:
     """Return the formula of all rows as a model with its certificate, or one for each label."""
     models = [

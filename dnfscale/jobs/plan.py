@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dnfscale.compare.tuning import TUNE_BASELINES
 from dnfscale.core.columns import Column, Role
 from dnfscale.data.source import Source
 from dnfscale.engine.batches import batch_edges
@@ -138,6 +139,7 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
     for phase in plan.phases:
         amount = _amount(phase.read_bytes) if phase.read_bytes else ""
         lines.append(f"{phase.name:<22}{phase.reads:<24}{phase.tasks:>8,}{amount:>14}")
+    tunes = any(phase.name == TUNE_BASELINES.name for phase in plan.phases)
     total_tasks = sum(phase.tasks for phase in plan.phases)
     total = _amount(sum(phase.read_bytes for phase in plan.phases))
     lines += [
@@ -147,7 +149,7 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
         f"memory per worker about {_amount(plan.worker_bytes)} of {spec.cluster.memory_limit}"
         + ("" if kept_limit is None else f"; rows beyond {_amount(kept_limit)} wait on disk"),
         f"time              about {_duration(plan.seconds)}"
-        + (", and the tuning of baselines" if spec.of_family("tuned") else ""),
+        + (", and the tuning of baselines" if tunes else ""),
         f"cluster           {spec.cluster.kind}"
         + (f", {spec.cluster.workers} workers" if spec.cluster.kind == "local" else ""),
     ]

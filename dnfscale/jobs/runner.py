@@ -36,15 +36,15 @@ from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import ProgressLines, Watcher
-from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Beginning, Journal, RunFolder
+from dnfscale.jobs.store import BEGUN, TASK_ENDINGS, Beginning, Journal, RunFolder, model_files
 from dnfscale.jobs.study import run_study
 from dnfscale.jobs.verbs.report import write_report
 from dnfscale.learn.fidelity import READINGS
 from dnfscale.learn.loading import LOADED
 from dnfscale.learn.read import check_footers
 from dnfscale.method.certificate import load_functions
-from dnfscale.report.fold_tables import fold_tables
 from dnfscale.report.summary import write_summary
+from dnfscale.report.tables import fold_tables
 from dnfscale.results.record import Note
 from dnfscale.results.result import Result, Timing, result_text
 from dnfscale.spec.job import JobSpec
@@ -370,7 +370,9 @@ class Job:
         """Write the run's files: result.json after those that it summarizes, and the report, which
         shows it, last.
         """
-        self.folder.remove(SIZED_MODEL)
+        for file in model_files():
+            if file not in models:
+                self.folder.remove(file)
         for file, model in models.items():
             self.folder.write_text(file, f"{model}\n")
         for table in fold_tables(result):

@@ -50,6 +50,7 @@ from tests.report.pages import Document
 from tests.report.runs import (
     HOSTILE,
     PLAIN,
+    Made,
     certified_run,
     distill_run,
     figures_of,
@@ -642,6 +643,16 @@ def test_a_suite_comes_with_an_overview_and_a_part_for_each_run():
         "Formula against random forest, 6 runs: no difference shown in 6.",
         "Formula against XGBoost, 6 runs: the formula more accurate in 6.",
     ]
+
+
+def test_names_of_methods_keep_their_capitals_inside_a_sentence():
+    def compared_with_ripper(run: Made) -> Made:
+        known = msgspec.json.encode(run.result).replace(b'"xgboost"', b'"ripper"')
+        return Made(msgspec.json.decode(known), run.model)
+
+    runs = [compared_with_ripper(run) for run in suite_runs()]
+    told = "Formula against RIPPER, 6 runs: the formula more accurate in 6."
+    assert told in suite_words(views_of(runs))
 
 
 def test_one_run_with_failures_beside_it_is_a_suite():

@@ -1,5 +1,7 @@
 """Curves of validation accuracy, with what was chosen: against the length of formulas, one line per
-search; against ell, one line per ranking; or against the size of a formula-size formula.
+search, or against ell, one line per ranking.
+
+A method that bounds its formulas otherwise has such a curve too, against its own bound.
 """
 
 from __future__ import annotations
@@ -13,8 +15,7 @@ from dnfscale.report.charts import line, percent, round_step, svg, text
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element
 from dnfscale.report.parts import sign
-from dnfscale.report.titles import FORMULA_SIZE
-from dnfscale.results.formula import Formula, SizedFormula
+from dnfscale.results.formula import Formula
 from dnfscale.spec.registry import RANKINGS
 
 _LEFT, _RIGHT = 12.0, 97.0
@@ -34,7 +35,6 @@ class Bound:
 
 
 ELL = Bound("ℓ", "number of attributes", 0)
-SIZE = Bound("size", "size of the formula", 3)
 LENGTH = Bound("literals", "number of conditions", 0)
 _SEARCHES = {"attributes": "types of the best attributes", "terms": "terms of all columns"}
 _MOST_TICKS = 12
@@ -71,7 +71,7 @@ def curve_of(folds: Sequence[Formula], model: Formula | None) -> Curve:
         lengths = dict(sorted(Counter(formula.literals for formula in folds).items()))
         chosen = model.literals if model else None
         return Curve(_by_length(formulas), chosen, lengths, LENGTH)
-    ranks = _averaged(
+    ranks = averaged(
         (rank, step.ell, accuracy)
         for formula in formulas
         for step in formula.sweep
@@ -99,20 +99,6 @@ def _by_length(formulas: Sequence[Formula]) -> dict[str, tuple[Point, ...]]:
             for n in lengths
         )
     return {search: points for search, points in curves.items() if points}
-
-
-def size_curve_of(folds: Sequence[SizedFormula], models: Sequence[SizedFormula]) -> Curve:
-    """Average the paths of the folds, each size over the folds that searched it; without folds,
-    those of all rows.
-    """
-    formulas = folds or models
-    ranks = _averaged(
-        (FORMULA_SIZE, step.size, step.validation_accuracy)
-        for formula in formulas
-        for step in formula.path
-    )
-    choices = dict(sorted(Counter(formula.chosen_size for formula in folds).items()))
-    return Curve(ranks, models[0].chosen_size if len(models) == 1 else None, choices, SIZE)
 
 
 def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accuracy") -> Html:
@@ -225,7 +211,8 @@ def _ticks(last: int) -> list[int]:
     return [1, *range(5, last + 1, 5)]
 
 
-def _averaged(found: Iterable[tuple[str, int, float | None]]) -> dict[str, tuple[Point, ...]]:
+def averaged(found: Iterable[tuple[str, int, float | None]]) -> dict[str, tuple[Point, ...]]:
+    """Average accuracies by line and bound; those that are not known do not count."""
     by_rank: dict[str, dict[int, list[float]]] = {}
     for rank, ell, accuracy in found:
         if accuracy is not None:

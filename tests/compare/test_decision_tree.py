@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from dnfscale.compare.peers import answers_by_leaves
+from dnfscale.compare.decision_tree import answers_by_leaves
 
 
 @pytest.mark.parametrize("seed", range(8))
