@@ -66,7 +66,7 @@ def take_down(started: ExitStack, tell: Tell) -> None:
 class ClusterEngine:
     """Runs phases on the workers of a Dask client."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what a guest shares with its host is passed one by one)
         self,
         client: Client,
         *,
