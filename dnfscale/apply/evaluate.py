@@ -1,4 +1,6 @@
-"""The types of rows that were not binned: attributes evaluated on columns as they are read."""
+"""The types of rows that were not binned: attributes evaluated on columns as they are read, and
+how many rows of a dataset have each type.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dnfscale.core.arrays import Bools, Codes, Ints, narrowest
-from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
+from dnfscale.core.arrays import Bools, Codes, Ints, frozen, narrowest
+from dnfscale.core.columns import Block, Categories, Column, Numbers, Reading, Role, Rows
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Kind, Measure, Quantity, edge_among
 from dnfscale.core.vocabulary import (
@@ -203,3 +205,42 @@ def _edge(cut: int | float | Quantity, measure: Measure | None, dtype: np.dtype[
     with np.errstate(over="ignore"):
         single = np.float32(edge)
     return np.nextafter(single, np.float32(-np.inf)) if float(single) > edge else single
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundTypes:
+    """How many rows have each type that occurs, in increasing order of code."""
+
+    codes: Ints
+    rows: Ints
+
+    def __post_init__(self) -> None:
+        frozen(self.codes)
+        frozen(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class FindTypes:
+    """The scan: the types of a partition's rows, including rows with missing values."""
+
+    tau: Vocabulary
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(columns_of(self.tau), None, keep_missing=True)
+
+    def __call__(self, rows: Rows) -> FoundTypes:
+        reading = self.reading
+        blocks = (types_of(block, reading.columns, self.tau) for block in rows.blocks(reading))
+        return merge_found([FoundTypes(*np.unique(codes, return_counts=True)) for codes in blocks])
+
+
+def merge_found(parts: Sequence[FoundTypes]) -> FoundTypes:
+    """Merge the types of disjoint rows."""
+    none = np.empty(0, dtype=np.int64)
+    codes, places = np.unique(
+        np.concatenate([none, *(part.codes for part in parts)]), return_inverse=True
+    )
+    rows = np.zeros(len(codes), dtype=np.int64)
+    np.add.at(rows, places, np.concatenate([none, *(part.rows for part in parts)]))
+    return FoundTypes(codes, rows)

@@ -28,7 +28,7 @@ from dnfscale.core.distinct import (
     merge_distinct,
 )
 from dnfscale.engine.api import Engine
-from dnfscale.engine.budget import check_merge
+from dnfscale.engine.reductions import check_merge
 from dnfscale.errors import SpecError
 from dnfscale.formula_size import TypeTable
 from dnfscale.learn.keeping import KeptRows

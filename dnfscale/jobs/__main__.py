@@ -11,7 +11,7 @@ from dnfscale.engine.limits import limit_behind, room_for, room_to_start
 from dnfscale.engine.streams import outlive_readers
 from dnfscale.errors import LimitError
 from dnfscale.jobs.version import version_asked
-from dnfscale.learn.loading import LOADED
+from dnfscale.learn import LOADED
 
 
 def main() -> int:

@@ -33,14 +33,13 @@ from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
-from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import plan
-from dnfscale.jobs.progress import ProgressLines, Watcher
+from dnfscale.jobs.progress import Phases, ProgressLines, Watcher
 from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Beginning, Journal, RunFolder
 from dnfscale.jobs.study import run_study
 from dnfscale.jobs.verbs.report import write_report
+from dnfscale.learn import LOADED
 from dnfscale.learn.fidelity import READINGS
-from dnfscale.learn.loading import LOADED
 from dnfscale.learn.read import check_footers
 from dnfscale.method.certificate import load_functions
 from dnfscale.report.fold_tables import fold_tables

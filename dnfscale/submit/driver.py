@@ -16,6 +16,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import dask
+
 from dnfscale.engine.streams import outlive_readers
 from dnfscale.jobs import signals
 from dnfscale.jobs.cli import exit_code_of
@@ -23,7 +25,6 @@ from dnfscale.jobs.runner import run
 from dnfscale.jobs.suite import run_suite
 from dnfscale.spec.storage import is_remote
 from dnfscale.spec.suite import SuiteSpec
-from dnfscale.submit.access import use_client_name
 from dnfscale.submit.order import options_in, run_folder_of, spec_in, use_data_folder
 
 _SILENCE_S = 60.0
@@ -42,7 +43,7 @@ def main() -> None:
 
 
 def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> None:
-    use_client_name(connection["client_name"])
+    dask.config.set({"client-name": connection["client_name"]})
     use_data_folder(order)
     spec = spec_in(order, _cluster(connection))
     if attempt > 1:

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import pickle
+from collections import Counter
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.apply.evaluate import columns_of, holds, types_of
+from dnfscale.apply.evaluate import FindTypes, FoundTypes, columns_of, holds, merge_found, types_of
 from dnfscale.core.columns import Categories, Column, Numbers, Reading, Role
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.read import to_block
+from dnfscale.data.source import Source, open_source
 
 CUTS = (
     -np.inf,
@@ -196,3 +201,51 @@ def test_bit_i_of_a_type_is_attribute_i():
     columns = columns_of(tau)
     block = to_block(batch, Reading(columns, "y", keep_missing=True))
     assert types_of(block, columns, tau).tolist() == [0b101, 0b010, 0b001, 0b110]
+
+
+TAU = Vocabulary(
+    (Above("x_above", "x", 0.5), Equals("s_red", "s", "red"), IsMissing("s_missing", "s"))
+)
+X = [0.0, 1.0, None, 2.0] * 30
+S = ["red", "blue", None] * 40
+
+
+@pytest.fixture
+def source(tmp_path) -> Source:
+    """A file of several row groups, with missing values."""
+    pq.write_table(pa.table({"x": X, "s": S}), tmp_path / "t.parquet", row_group_size=10)
+    return open_source(str(tmp_path / "t.parquet"))
+
+
+def found_in(found: FoundTypes) -> dict[int, int]:
+    return dict(zip(found.codes.tolist(), found.rows.tolist(), strict=True))
+
+
+def test_every_row_is_found_under_its_type_missing_values_too(source):
+    [rows] = source.partitions
+    found = FindTypes(TAU)(rows)
+    judged = Counter(
+        int(x is not None and x > 0.5) | 2 * (s == "red") | 4 * (s is None)
+        for x, s in zip(X, S, strict=True)
+    )
+    assert found_in(found) == dict(judged)
+    assert found.codes.tolist() == sorted(judged)
+
+
+def test_the_scan_travels_and_its_parts_merge_in_any_grouping(source):
+    scan = pickle.loads(pickle.dumps(FindTypes(TAU)))
+    [rows] = source.partitions
+    whole = scan(rows)
+    assert whole.rows.sum() == len(X)
+    parts = [merge_found([]), whole, whole]
+    for grouped in (merge_found(parts), merge_found([merge_found(parts[1:]), parts[0]])):
+        assert grouped.codes.tolist() == whole.codes.tolist()
+        assert grouped.rows.tolist() == (2 * whole.rows).tolist()
+
+
+def test_what_was_found_cannot_be_changed(source):
+    [rows] = source.partitions
+    found = FindTypes(TAU)(rows)
+    for array in (found.codes, found.rows):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = np.int64(7)

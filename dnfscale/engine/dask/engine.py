@@ -34,13 +34,13 @@ from dnfscale.engine.api import (
     untold,
     unwatched,
 )
-from dnfscale.engine.batches import batch_edges
 from dnfscale.engine.dask.attendance import Attendance
 from dnfscale.engine.dask.chains import Chains
 from dnfscale.engine.dask.client import workers_of
 from dnfscale.engine.dask.graphs import Graph, add_merges, applied, phase_key
 from dnfscale.engine.dask.internals import forget_topics
 from dnfscale.engine.dask.tasks import SummarizeBatch
+from dnfscale.engine.reductions import batch_edges
 from dnfscale.errors import ClusterError, DnfscaleError, LimitError
 from dnfscale.spec.cluster import ClusterSpec
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dnfscale.apply.evaluate import check_columns, types_of
-from dnfscale.apply.found_types import FindTypes, merge_found
+from dnfscale.apply.evaluate import FindTypes, check_columns, merge_found, types_of
 from dnfscale.core.columns import Categories, Numbers
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName
