@@ -75,7 +75,7 @@ class CountAnswers:
         needed = {
             span.column for of_fold in self.spans for of_class in of_fold for span in of_class
         }
-        table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
+        table = read.rough.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
         arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
         confusion = np.zeros((len(self.spans), n_classes, n_classes), dtype=np.int64)
         for fold, (spans, probabilities) in enumerate(
