@@ -14,7 +14,6 @@ import select
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import dask
 
@@ -26,6 +25,7 @@ from dnfscale.jobs.suite import run_suite
 from dnfscale.spec.storage import is_remote
 from dnfscale.spec.suite import SuiteSpec
 from dnfscale.submit.order import options_in, run_folder_of, spec_in, use_data_folder
+from dnfscale.submit.record import Connection, Order
 
 _SILENCE_S = 60.0
 """A supervisor sends something twice a second; one that is silent for this long is gone or cut
@@ -42,7 +42,7 @@ def main() -> None:
     sys.exit(exit_code_of(lambda: _drive(told["order"], told["attempt"], told["connection"])))
 
 
-def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> None:
+def _drive(order: Order, attempt: int, connection: Connection) -> None:
     dask.config.set({"client-name": connection["client_name"]})
     use_data_folder(order)
     spec = spec_in(order, _cluster(connection))
@@ -55,7 +55,7 @@ def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> N
         run(spec, options, out=sys.stdout, err=sys.stderr)
 
 
-def _cluster(connection: dict[str, Any]) -> dict[str, Any]:
+def _cluster(connection: Connection) -> dict[str, str | bool]:
     """Return the keys of [cluster] for the worker's own cluster; it is accepted as it is, with or
     without TLS.
     """

@@ -24,6 +24,7 @@ from distributed.core import Status
 from distributed.utils import sync
 
 from dnfscale.errors import LimitError
+from dnfscale.submit.record import Connection, Order
 from dnfscale.submit.registry import driver_name
 
 _STEP_S = 0.5
@@ -147,10 +148,10 @@ class Driver:
     def __init__(
         self,
         module: str,
-        order: dict[str, Any],
+        order: Order,
         *,
         attempt: int,
-        connection: dict[str, Any],
+        connection: Connection,
         limit_bytes: int,
     ) -> None:
         """Start it with main() of a module; a limit of 0 bytes is none."""

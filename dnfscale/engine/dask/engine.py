@@ -28,6 +28,7 @@ from dnfscale.engine.api import (
     Notice,
     Progress,
     Result,
+    RunsOn,
     Tell,
     Watch,
     unlimited,
@@ -195,7 +196,7 @@ class ClusterEngine:
         self._watch(Progress(phase, expected, expected))
         return results
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> RunsOn:
         workers = self._workers()
         return {
             "engine": "dask",
