@@ -27,7 +27,7 @@ from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_limits, launch
 from dnfscale.engine.preflight import check_cluster, check_performance_report
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
-from dnfscale.jobs import signals
+from dnfscale.jobs import endings
 from dnfscale.jobs.checkpoints import CheckpointedEngine, ScanRecords
 from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.folders import FolderError
@@ -318,7 +318,7 @@ class Job:
                 phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()
             },
         )
-        signals.check()
+        endings.check()
         self._lock.check()
         environment = environment_of(
             engine, cluster=self.spec.cluster.kind, dataset=self.spec.data.path
@@ -342,7 +342,7 @@ class Job:
 
     def watch(self, progress: Progress) -> None:
         """Journal the beginning, progress and end of a phase, and show all of it."""
-        signals.check()
+        endings.check()
         facts = self._phases.facts(progress, time.monotonic())
         if facts is not None:
             self._tell("phase", **facts)

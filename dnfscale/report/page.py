@@ -11,6 +11,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
+from dnfscale.errors import visible
 from dnfscale.formula_size.card import families_card
 from dnfscale.report.cards.answer import answer_card
 from dnfscale.report.cards.certificate import certificate_card
@@ -27,7 +28,6 @@ from dnfscale.report.cards.sections import (
     stability_card,
     sweep_card,
 )
-from dnfscale.report.formats import visible
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.paper import CITATION
 from dnfscale.report.parts import Place, Section, folded

@@ -18,8 +18,7 @@ from pathlib import Path
 import dask
 
 from dnfscale.engine.streams import outlive_readers
-from dnfscale.jobs import signals
-from dnfscale.jobs.cli import exit_code_of
+from dnfscale.jobs import endings
 from dnfscale.jobs.runner import run
 from dnfscale.jobs.suite import run_suite
 from dnfscale.spec.storage import is_remote
@@ -37,9 +36,11 @@ def main() -> None:
     """Read the instructions, carry them out, and exit with the code that `run` would have."""
     outlive_readers()
     told = json.loads(sys.stdin.readline())
-    signals.listen()
+    endings.listen()
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
-    sys.exit(exit_code_of(lambda: _drive(told["order"], told["attempt"], told["connection"])))
+    sys.exit(
+        endings.exit_code_of(lambda: _drive(told["order"], told["attempt"], told["connection"]))
+    )
 
 
 def _drive(order: Order, attempt: int, connection: Connection) -> None:

@@ -71,6 +71,7 @@ def test_a_summary_that_cannot_be_written_is_no_failure_and_progress_goes_on(
         ("export", "runs/job/model.json", "--to", "sql"),
         ("validate", "job.toml"),
         ("--help",),
+        ("--version",),
     ],
     ids=lambda arguments: arguments[0],
 )
