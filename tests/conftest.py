@@ -16,7 +16,7 @@ from hypothesis import settings
 from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.engine.dask.engine import ClusterEngine
 from dnfscale.engine.dask.local import start_local
-from dnfscale.learn.loading import LOADED
+from dnfscale.learn import LOADED
 from dnfscale.spec.cluster import ClusterSpec
 from tests.jobs.running import Desk, keeping_signals, small_table
 from tests.object_store import Store, serving

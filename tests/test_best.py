@@ -22,8 +22,8 @@ from dnfscale.core.vocabulary import Above, Between, cuts_of
 from dnfscale.data.frames import table_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
-from dnfscale.learn.dealing import splits_of
 from dnfscale.learn.line import Learned, learn
+from dnfscale.learn.places import splits_of
 from dnfscale.spec.learn import LearnSpec, profile_values
 from tests.comparing import told
 from tests.examples import in_parts, mixed_table

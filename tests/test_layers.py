@@ -53,16 +53,16 @@ STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "export", "dataset
 INNER_LEVELS = {
     "learn": (
         {"places"},
-        {"dealing", "phases", "scans", "table"},
+        {"phases", "scans", "table"},
         {"read", "weighing"},
         {"keeping"},
         {"rank"},
         {"count"},
         {"choose"},
         {"line"},
-        {"classes", "fidelity", "frontier", "loading"},
+        {"classes", "fidelity", "frontier"},
     ),
-    "apply": ({"evaluate"}, {"found_types", "predict"}),
+    "apply": ({"evaluate"}, {"predict"}),
     "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"ideal"}, {"distillation"}),
 }
 """The modules of some parts, from the lowest level up; those of one level do not know each other.

@@ -4,7 +4,7 @@ comparison.
 A number's code is how many edges lie below it, where the edges are the cuts of all folds; a
 category's code is its place among the values that occur. An attribute is then a *span* of codes:
 «above the third edge» is codes 3 and up, «equals red» is one code. So one byte per value serves
-every fold, and the binned table is small enough to keep.
+every fold. A scan bins the columns that it needs, and forgets them.
 """
 
 from __future__ import annotations

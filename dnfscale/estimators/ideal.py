@@ -123,7 +123,7 @@ class IdealClassifier(Readable):
     Parquet path or a Dask DataFrame they are chosen as in a job, by the order of the rows.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (scikit-learn wants each parameter spelled out)
         self,
         *,
         max_ell: int = 10,

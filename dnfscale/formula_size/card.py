@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from dnfscale.errors import visible
 from dnfscale.report.cards.curve import Bound, Curve, averaged, sweep_chart, sweep_table
-from dnfscale.report.formats import Figure, Table, visible
+from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element, name_of
 from dnfscale.report.own_parts import OwnParts
 from dnfscale.report.parts import Place, Section, card, figure, folded, table

@@ -83,7 +83,7 @@ class FormulaSizeClassifier(Readable):
         weights; or a dict
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (scikit-learn wants each parameter spelled out)
         self,
         *,
         max_size: int = 10,

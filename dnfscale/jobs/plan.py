@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from dnfscale.compare.tuning import TUNE_BASELINES
 from dnfscale.core.columns import Column, Role
 from dnfscale.data.source import Source
-from dnfscale.engine.batches import batch_edges
 from dnfscale.engine.dask.settings import KEPT_SHARE, LOCAL_KEPT_SHARE
+from dnfscale.engine.reductions import batch_edges
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.study import plan_study
-from dnfscale.learn.dealing import asked_folds, n_inner
 from dnfscale.learn.phases import Layout, PlannedPhase, Reads
+from dnfscale.learn.places import asked_folds, n_inner
 from dnfscale.learn.rank import most_candidates, sampled_rows
 from dnfscale.learn.read import collected_rows
 from dnfscale.learn.table import features

@@ -27,20 +27,19 @@ from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_limits, launch
 from dnfscale.engine.preflight import check_cluster, check_performance_report
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
-from dnfscale.jobs import signals
+from dnfscale.jobs import endings
 from dnfscale.jobs.checkpoints import CheckpointedEngine, ScanRecords
 from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
-from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import plan
-from dnfscale.jobs.progress import ProgressLines, Watcher
+from dnfscale.jobs.progress import Phases, ProgressLines, Watcher
 from dnfscale.jobs.store import BEGUN, TASK_ENDINGS, Beginning, Journal, RunFolder, model_files
 from dnfscale.jobs.study import run_study
 from dnfscale.jobs.verbs.report import write_report
+from dnfscale.learn import LOADED
 from dnfscale.learn.fidelity import READINGS
-from dnfscale.learn.loading import LOADED
 from dnfscale.learn.read import check_footers
 from dnfscale.method.certificate import load_functions
 from dnfscale.report.summary import write_summary
@@ -319,7 +318,7 @@ class Job:
                 phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()
             },
         )
-        signals.check()
+        endings.check()
         self._lock.check()
         environment = environment_of(
             engine, cluster=self.spec.cluster.kind, dataset=self.spec.data.path
@@ -343,7 +342,7 @@ class Job:
 
     def watch(self, progress: Progress) -> None:
         """Journal the beginning, progress and end of a phase, and show all of it."""
-        signals.check()
+        endings.check()
         facts = self._phases.facts(progress, time.monotonic())
         if facts is not None:
             self._tell("phase", **facts)

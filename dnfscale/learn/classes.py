@@ -85,7 +85,7 @@ class CountAnswers:
             for test in of_class.tests
             for column in test.columns
         }
-        table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
+        table = read.rough.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
         arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
         confusion = np.zeros((len(self.answering), n_classes, n_classes), dtype=np.int64)
         for fold, answering in enumerate(self.answering):

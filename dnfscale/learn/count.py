@@ -15,7 +15,7 @@ from dnfscale.core.arrays import Ints
 from dnfscale.core.bins import RowTest
 from dnfscale.core.counts import TypeCounts, TypeRequest
 from dnfscale.engine.api import Engine
-from dnfscale.engine.budget import check_merge
+from dnfscale.engine.reductions import check_merge
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Phase, Reads
 from dnfscale.learn.places import JUDGED, LEARNED, Groups, LearningPart, Place, whole_parts

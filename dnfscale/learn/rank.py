@@ -19,7 +19,7 @@ from dnfscale.core.bins import Bins, Span, Spans
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.vocabulary import Above, Equals
 from dnfscale.engine.api import Engine
-from dnfscale.engine.budget import check_merge
+from dnfscale.engine.reductions import check_merge
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, LearningPart

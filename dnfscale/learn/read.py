@@ -29,8 +29,8 @@ from dnfscale.data.roles import number_dtype
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
-from dnfscale.learn.dealing import n_test_folds, splits_of
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
+from dnfscale.learn.places import n_test_folds, splits_of
 from dnfscale.learn.scans import (
     CollectInside,
     ReadRows,

@@ -354,7 +354,7 @@ class CountFormulas:
             for term in formula.terms
             for condition in term
         }
-        table = read.binned(self.bins, self.classes, n_arcs=self.n_arcs, only=needed)
+        table = read.rough.binned(self.bins, self.classes, n_arcs=self.n_arcs, only=needed)
         n_cells = self.n_arcs * len(self.classes)
         total = AnswerCounts(
             np.zeros((len(self.formulas), n_cells), dtype=np.int64),

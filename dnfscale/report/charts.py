@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from dnfscale.report.formats import visible
+from dnfscale.errors import visible
 from dnfscale.report.markup import Html, element
 from dnfscale.report.titles import method_hue
 

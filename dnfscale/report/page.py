@@ -11,6 +11,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
+from dnfscale.errors import visible
 from dnfscale.report.cards.answer import answer_card
 from dnfscale.report.cards.certificate import certificate_card
 from dnfscale.report.cards.comparing import accuracy_card, difference_card, runtime_card
@@ -26,7 +27,6 @@ from dnfscale.report.cards.sections import (
     stability_card,
     sweep_card,
 )
-from dnfscale.report.formats import visible
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.own_parts import own_parts
 from dnfscale.report.paper import CITATION

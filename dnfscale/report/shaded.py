@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dnfscale.report.formats import visible
+from dnfscale.errors import visible
 from dnfscale.report.markup import Html, element, join, name_of
 from dnfscale.report.parts import scrolling
 

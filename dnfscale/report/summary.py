@@ -11,8 +11,8 @@ from typing import TextIO
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.weights import amount
+from dnfscale.errors import visible
 from dnfscale.method.words import WRITTEN, conditions_of, predicted
-from dnfscale.report.formats import visible
 from dnfscale.report.own_parts import own_parts
 from dnfscale.report.titles import is_free
 from dnfscale.report.wording import comparison_words, count, length_words, objective_words, share

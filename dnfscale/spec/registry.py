@@ -140,8 +140,10 @@ class ClusterKind(Needs):
 
     name: str
     title: str
-    launch: Callable[..., Any]
-    """Start or join it: from a ClusterSpec, with `loaded`, `watch` and `tell`, to an engine."""
+    launch: Callable[..., Any] | None = None
+    """Start it: from a ClusterSpec, with `loaded`, `watch` and `tell`, to an engine; None where it
+    is running, and is joined at its address.
+    """
     options: type | None = None
     """The block of its own keys."""
     table: str | None = None

@@ -18,7 +18,7 @@ from dnfscale.engine.steady_clock import steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, SpecError
 from dnfscale.spec.cluster import ClusterSpec
-from dnfscale.submit.record import JobRecord, job_beginning
+from dnfscale.submit.record import JobRecord, Order, job_beginning
 from dnfscale.submit.registry import REGISTRY, Registry, task_key
 from dnfscale.submit.supervisor import supervise
 
@@ -69,7 +69,7 @@ class JobBoard:
         with self._answering():
             return bool(workers_of(self._client, most=1))
 
-    def submit(self, order: dict[str, Any], module: str, **about: str) -> str:
+    def submit(self, order: Order, module: str, **about: str) -> str:
         """Hand a job to the scheduler, and return its id once it no longer depends on this process.
 
         Its driver is a process that is told the order and carries it out with main() of the module.

@@ -13,9 +13,8 @@ from dnfscale.core.sample import SampledRows
 from dnfscale.core.splits import TEST
 from dnfscale.data.frames import table_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.learn.dealing import splits_of
 from dnfscale.learn.line import LearnedFold, learn
-from dnfscale.learn.places import JUDGED, LEARNED, LearningPart
+from dnfscale.learn.places import JUDGED, LEARNED, LearningPart, splits_of
 from dnfscale.learn.rank import RankJob, RankTogether
 from dnfscale.spec.learn import LearnSpec, profile_values
 

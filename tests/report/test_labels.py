@@ -9,8 +9,8 @@ import re
 
 import pytest
 
+from dnfscale.errors import visible
 from dnfscale.report.cards.certificate import certified_words
-from dnfscale.report.formats import visible
 from dnfscale.report.shaded import Labels, shade
 from dnfscale.report.wording import accuracy_words, comparison_words
 from dnfscale.results.certificate import read_certificate

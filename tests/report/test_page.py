@@ -21,6 +21,7 @@ from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.data.models import parse_model
+from dnfscale.errors import visible
 from dnfscale.method import words as written
 from dnfscale.method.intervals import term_intervals
 from dnfscale.report.cards.curve import curve_of
@@ -34,7 +35,6 @@ from dnfscale.report.cards.formula import (
     shown_formula,
 )
 from dnfscale.report.charts import Axis, difference_axis, log_axis
-from dnfscale.report.formats import visible
 from dnfscale.report.markup import Html, element, name_of
 from dnfscale.report.parts import Place
 from dnfscale.report.wording import (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from dnfscale.submit.process import Driver
+from dnfscale.submit.supervisor import Driver
 
 
 def started(limit_bytes: int, connection: dict[str, object] | None = None) -> Driver:
