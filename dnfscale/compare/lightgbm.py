@@ -20,7 +20,8 @@ def suggest(trial: Suggest) -> Params:
     """Draw parameters from a published space; whatever is not in it keeps its default.
 
     It is that of Hollmann, Müller, Eggensperger and Hutter, «TabPFN» (ICLR 2023, arXiv 2207.01848),
-    for LightGBM, where the upper ends of whole numbers do not count.
+    as their code has it (automl/TabPFN, tabular_baselines.py), where the upper ends of whole
+    numbers are left out.
     """
     return {
         "num_leaves": trial.suggest_int("num_leaves", 5, 49),
@@ -50,7 +51,7 @@ def learn(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> I
 
     booster = lightgbm.LGBMClassifier(
         **{**fit.params, "n_estimators": fit.n_trees},
-        # Without a frequency LightGBM draws no rows, whatever the share.
+        # Without a frequency LightGBM draws no rows, whatever the share; the authors give none.
         subsample_freq=1,
         n_jobs=1,
         random_state=fit.seed,

@@ -79,13 +79,10 @@ class JobResult:
 
     result: Result
     models: dict[str, str]
-    """The text of each model file: the formula of all rows, and that of bounded size, if it was
-    asked for.
+    """The text of each model file: our formula of all rows, and those of competitors that have one.
     """
     methods_s: dict[str, float]
-    """Seconds of learning, of fitting in all trials, of counting distinct rows and of searching
-    them.
-    """
+    """Seconds of learning, and of the work of each competitor."""
 
 
 def run_study(

@@ -3,38 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from dnfscale.report.paper import PaperDataset, paper_dataset
 from dnfscale.results.method import Comparison, Method
 from dnfscale.results.result import Result
 from dnfscale.spec.registry import BLACK_BOX, COMPETITORS, IDEAL
 
-_OURS: Mapping[str, tuple[str, str, str]] = {
-    IDEAL: ("Formula", "Formula", "blue"),
-    BLACK_BOX: ("Classifier explained", "Classifier", "purple"),
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How people see a method."""
+
+    title: str
+    short: str
+    """The same where there is little room."""
+    colour: str
+    """By its name in charts.css."""
+
+
+_OURS: Mapping[str, Look] = {
+    IDEAL: Look("Formula", "Formula", "blue"),
+    BLACK_BOX: Look("Classifier explained", "Classifier", "purple"),
 }
-"""The title, the short name and the colour of the methods that are no competitors; they are shown
-first.
-"""
+"""The methods that are no competitors; they are shown first."""
+
+
+def look_of(name: str) -> Look:
+    """Return how people see a method; it may be one that this version does not know."""
+    if name in _OURS:
+        return _OURS[name]
+    if name not in COMPETITORS:
+        title = name.replace("_", " ")
+        return Look(title, title, "teal")
+    known = COMPETITORS[name]
+    return Look(known.title, known.short or known.title, known.colour)
 
 
 def method_title(name: str) -> str:
     """Return the title of a method."""
-    if name in COMPETITORS:
-        return COMPETITORS[name].title
-    return _OURS[name][0] if name in _OURS else name.replace("_", " ")
-
-
-def short_title(name: str) -> str:
-    """Return what to call a method where there is little room."""
-    known = COMPETITORS[name].short if name in COMPETITORS else None
-    return _OURS[name][1] if name in _OURS else known or method_title(name)
+    return look_of(name).title
 
 
 def method_hue(name: str) -> str:
     """Return the class that colours a method in charts."""
-    colour = COMPETITORS[name].colour if name in COMPETITORS else "teal"
-    return f"m-{_OURS[name][2] if name in _OURS else colour}"
+    return f"m-{look_of(name).colour}"
 
 
 def is_free(name: str) -> bool:

@@ -21,10 +21,10 @@ from dnfscale.report.run import RunView
 from dnfscale.report.tables import accuracy_table, comparison_table, runtime_table, split_seconds
 from dnfscale.report.titles import (
     is_constant,
+    look_of,
     method_order,
     method_title,
     paper_of,
-    short_title,
     shown_comparisons,
     shown_methods,
 )
@@ -199,7 +199,7 @@ def _accuracy_rows(result: Result) -> tuple[Row, ...]:
         )
         rows.append(
             Row(
-                short_title(name),
+                look_of(name).short,
                 name,
                 mean,
                 f"{mean:.1f}",
@@ -233,7 +233,7 @@ def _difference_row(paired: Comparison) -> Row:
     title = method_title(paired.other)
     words = f"against {title} {signed(difference)} points, from {signed(low)} to {signed(high)}"
     return Row(
-        short_title(paired.other),
+        look_of(paired.other).short,
         paired.other,
         difference,
         signed(difference),
@@ -254,5 +254,5 @@ def _time_rows(result: Result) -> tuple[Row, ...]:
         words = f"{method_title(name)} {duration(seconds)}" + (
             f" (paper {duration(paper)})" if paper else ""
         )
-        rows.append(Row(short_title(name), name, seconds, duration(seconds), None, paper, words))
+        rows.append(Row(look_of(name).short, name, seconds, duration(seconds), None, paper, words))
     return tuple(rows)
