@@ -382,6 +382,7 @@ JUNK = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=200)
 def test_junk_anywhere_is_refused_or_makes_a_model_that_can_be_written(data):

@@ -68,6 +68,7 @@ def test_a_formula_of_bounded_size_comes_back_as_its_tree(tmp_path):
     assert same(read_model(written(tmp_path, record)), model)
 
 
+@pytest.mark.slow
 @given(made=examples.cases())
 def test_any_model_comes_back(made):
     again = parse_model(json.loads(model_text(made.model)))
