@@ -185,6 +185,7 @@ def test_a_pruner_gives_up_trials_after_their_first_trees_and_the_best_is_fitted
     assert tuned.seconds == 0.5 * len(asked)
 
 
+@pytest.mark.slow
 def test_a_pruned_chain_that_is_resumed_repeats_nothing_and_ends_the_same() -> None:
     undisturbed, asked = drive(KeptNotes(), deep_is_good, trials=12, pruner="median")
     for stop in range(1, len(asked)):

@@ -108,6 +108,7 @@ def assert_separates_exactly(cut: Cut, median: Fraction, values: Values) -> None
     assert cut.edge.dtype == values.dtype
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", INTEGER_DTYPES)
 @given(data=st.data())
 def test_a_cut_of_whole_numbers_separates_exactly_at_the_median(dtype, data):
@@ -115,6 +116,7 @@ def test_a_cut_of_whole_numbers_separates_exactly_at_the_median(dtype, data):
     assert_separates_exactly(median_cut(values), exact_median(values), values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "uint8", "uint16", "uint32"])
 @given(data=st.data())
 def test_the_value_of_a_cut_of_whole_numbers_is_numpys_median(dtype, data):

@@ -51,6 +51,7 @@ def natural_role(name: str) -> Role:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.portable
 @given(tables(), st.booleans())
 def test_a_table_in_memory_and_in_a_file_has_the_rows_that_plain_lists_have(

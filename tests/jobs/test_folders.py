@@ -23,6 +23,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Folder]:
     store.remove("contract")
 
 
+@pytest.mark.slow
 def test_what_was_written_is_read(folder):
     folder.prepare()
     for content in (b"first", b"", bytes(range(256)) * 5000):

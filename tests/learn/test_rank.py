@@ -43,6 +43,7 @@ def first_fold(
     return [replace(attribute, name="") for attribute in fold.tau.attributes], fold.dnf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_nothing_of_the_rows_that_test_a_fold_changes_its_formula(name):
     # Few values, so that cuts coincide in some folds and not in others, and categories are about as

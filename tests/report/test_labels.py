@@ -114,6 +114,7 @@ def test_hostile_labels_are_shown_whole_once_and_do_nothing():
         assert f"risk = {visible(label)}" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", range(2, 13))
 def test_any_number_of_labels_is_reported(k):
     text = text_of(labels_run([f"label {i}" for i in range(k)]), labels_run(list(range(k))))

@@ -107,6 +107,7 @@ def page(request):
     return PAGES[request.param]()
 
 
+@pytest.mark.slow
 def test_elements_close_as_they_open_and_ids_are_unique(page):
     document = Document(page)
     ids = [attributes["id"] for _, attributes in document.elements if "id" in attributes]
@@ -138,6 +139,7 @@ def test_every_drawing_is_xml_with_a_name_and_a_description_or_hidden(page):
     assert all(root.get("aria-hidden") == "true" for root in roots if root not in named)
 
 
+@pytest.mark.slow
 def test_nothing_in_the_page_is_fetched_or_run(page):
     document = Document(page)
     tags = {tag for tag, _ in document.elements}
@@ -168,6 +170,7 @@ def test_no_address_with_a_scheme_is_in_the_page(page):
     assert re.findall(r"[a-zA-Z][a-zA-Z0-9+.-]*://", page) == []
 
 
+@pytest.mark.slow
 def test_the_policy_allows_the_one_style_sheet_and_nothing_else(page):
     [policy] = [
         m["content"]
@@ -182,6 +185,7 @@ def test_the_policy_allows_the_one_style_sheet_and_nothing_else(page):
     )
 
 
+@pytest.mark.slow
 def test_links_lead_somewhere_and_labels_name_something(page):
     document = Document(page)
     ids = {attributes["id"] for _, attributes in document.elements if "id" in attributes}
@@ -191,6 +195,7 @@ def test_links_lead_somewhere_and_labels_name_something(page):
         assert set((attributes.get("aria-labelledby") or "").split()) <= ids
 
 
+@pytest.mark.slow
 def test_headings_come_in_order_and_landmarks_are_there(page):
     document = Document(page)
     levels = [int(tag[1]) for tag, _ in document.elements if re.fullmatch("h[1-6]", tag)]
@@ -200,6 +205,7 @@ def test_headings_come_in_order_and_landmarks_are_there(page):
     assert len(document.all("main")) == len(document.all("nav")) == len(document.all("footer")) == 1
 
 
+@pytest.mark.slow
 def test_tables_have_captions_and_scopes_and_scroll_in_a_box_of_their_own(page):
     document = Document(page)
     assert (

@@ -110,6 +110,7 @@ raise SystemExit(ran or written)
 """
 
 
+@pytest.mark.slow
 def test_a_ranking_an_export_and_a_kind_of_cluster_take_one_module_each(laid_desk):
     for package, module in NEW.items():
         (laid_desk.path / package).mkdir()
@@ -227,6 +228,7 @@ def test_a_package_that_is_missing_is_named_with_its_extra():
     assert caught.value.key == "data.path"
 
 
+@pytest.mark.slow
 def test_the_command_line_loads_neither_scikit_learn_nor_xgboost_nor_dask():
     command = (
         "import sys; import dnfscale.jobs.cli as cli; from dnfscale.spec.job import "

@@ -42,6 +42,7 @@ def test_a_driver_over_the_limit_of_its_worker_is_ended_and_says_so():
     )
 
 
+@pytest.mark.slow
 def test_a_driver_beside_a_large_worker_is_told_of_once():
     room = psutil.Process().memory_info().rss
     driver = started(room + 1)
@@ -64,6 +65,7 @@ def test_a_driver_that_is_killed_did_not_fit():
     )
 
 
+@pytest.mark.slow
 def test_a_driver_that_breaks_says_how():
     driver = started(0, {"tls": {}})
     assert ended(driver) == (1, "KeyError: 'client_name'")
@@ -80,6 +82,7 @@ def test_a_driver_that_is_stopped_ends_by_the_signal():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 1 << 40])
 def test_memory_within_the_limit_is_measured_and_let_be(limit):
     measured: list[int] = []
