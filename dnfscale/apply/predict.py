@@ -177,7 +177,7 @@ class _Answer:
     """What one formula says of rows: looked up by their types, and put where it is written from."""
 
     def __init__(self, model: Model, n_rows: int) -> None:
-        self._table = model.table()
+        self._table, self._says = model.table(), model.answer
         self._unseen = self._table.n == 0
         self._any_unseen = bool(self._unseen.any())
         self._probability = np.empty(n_rows, dtype=np.float64)
@@ -197,13 +197,16 @@ class _Answer:
 
     def totals(self) -> tuple[int, ...]:
         """Return how many rows have each answer: no, and yes."""
-        accepted = int(np.count_nonzero(self._term != NO_TERM))
+        accepted = int(np.count_nonzero(self._accepted()))
         return len(self._term) - accepted, accepted
 
     def table(self) -> pa.Table:
-        accepted = _bits(self._term != NO_TERM)
+        accepted = _bits(self._accepted())
         prediction = pa.Array.from_buffers(pa.bool_(), len(self._term), [None, accepted])
-        return _table(prediction, self._probability, self._term, accepted)
+        return _table(prediction, self._probability, self._term)
+
+    def _accepted(self) -> Bools:
+        return np.asarray((self._term != NO_TERM) == self._says)
 
 
 class _LabelAnswers:
@@ -242,12 +245,13 @@ class _LabelAnswers:
 
     def table(self) -> pa.Table:
         prediction = self._labels.take(pa.array(self._answer))
-        return _table(prediction, self._probability, self._term, _bits(self._term != NO_TERM))
+        return _table(prediction, self._probability, self._term)
 
 
-def _table(prediction: pa.Array, probability: Any, terms: Any, accepted: pa.Buffer) -> pa.Table:
-    """Return predictions as they are written; a term is there exactly where a formula accepts."""
-    term = pa.Array.from_buffers(pa.int32(), len(terms), [accepted, pa.py_buffer(terms)])
+def _table(prediction: pa.Array, probability: Any, terms: Any) -> pa.Table:
+    """Return predictions as they are written; a term is there exactly where one holds."""
+    held = _bits(terms != NO_TERM)
+    term = pa.Array.from_buffers(pa.int32(), len(terms), [held, pa.py_buffer(terms)])
     # What every row has is told so: a tenth of the write's time goes into saying of each value that
     # it is there.
     schema = pa.schema(

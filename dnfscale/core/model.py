@@ -44,9 +44,9 @@ class Model:
 
     A type is a truth assignment to tau: the ideal formula accepts the types with c_t / n_t >=
     threshold, a shorter one nearly these. Where tau has too many attributes for that, a type is a
-    pattern of lines, bit i of which says whether line i holds, and the formula accepts all but the
-    pattern 0. A missing value makes the tests of its column false, except the test whether it is
-    missing. For a type that no row had, the formula alone decides.
+    pattern of lines, bit i of which says whether line i holds, and the answer for the pattern 0 is
+    the opposite of that for all others. A missing value makes the tests of its column false, except
+    the test whether it is missing. For a type that no row had, the formula alone decides.
     """
 
     target: str
@@ -79,14 +79,17 @@ class Model:
     in it. The terms of dnf are equivalent, and are used wherever a formula is taken apart."""
     types: str = "attributes"
     """What the counts are of: see TYPES."""
+    answer: bool = True
+    """What the formula says where a line holds. If that is no, the lines describe the other answer,
+    and it says yes where none holds; such a formula has patterns of lines as types.
+    """
 
     @property
     def formula(self) -> str:
-        return (
-            self.dnf.render(self.tau.names)
-            if self.tree is None
-            else render(self.tree, self.tau.names)
-        )
+        if self.tree is not None:
+            return render(self.tree, self.tau.names)
+        lines = self.dnf.render(self.tau.names)
+        return lines if self.answer else f"not ({lines})"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -107,6 +110,10 @@ class Model:
         if self.types == "attributes":
             return self.dnf
         return Dnf(tuple(Term(1 << line, 1 << line) for line in range(len(self.dnf.terms))))
+
+    def accepts(self, types: Ints) -> Bools:
+        """Return which types the formula accepts."""
+        return np.asarray(self.over_types.accepts(types) == self.answer)
 
     def types_in(self, planes: Planes) -> Any:
         """Return the type of each row, given the planes of its attributes."""
@@ -154,7 +161,7 @@ class Model:
             n[places], c[places] = self.counts.n, self.counts.c
             # The last place is that of all others: they are not 0, so some line holds.
             types = np.append(types, 1)
-        accepted = self.over_types.accepts(types)
+        accepted = self.accepts(types)
         probability = np.asarray(self.probability(n, c, accepted))
         return TypeTable(listed, n, c, accepted, probability, self._first_terms(types, listed))
 
@@ -174,7 +181,7 @@ class Model:
             return sorted(set(self.dnf.accepts(unseen).tolist()))
         none_held = bool((codes == 0).any())
         some_left = len(codes) - none_held < (1 << ell) - 1
-        return [False] * (not none_held) + [True] * some_left
+        return sorted([not self.answer] * (not none_held) + [self.answer] * some_left)
 
 
 def formula_of(lines: Sequence[Sequence[tuple[Attribute, bool]]]) -> tuple[Vocabulary, Dnf]:
@@ -215,8 +222,8 @@ class TypeTable:
     accepted: Bools
     probability: Floats
     first_terms: AnyInts | None
-    """The first term that accepts each type, NO_TERM where none does; None unless all have a place
-    of their own.
+    """The first term that holds for each type, NO_TERM where none does; None unless all have a
+    place of their own.
     """
 
     def places(self, types: Ints) -> Ints:
@@ -228,7 +235,7 @@ class TypeTable:
         return np.where(known, places, len(self.listed))
 
     def first(self, types: Ints) -> Any:
-        """Return the index of the first term that accepts each type; NO_TERM where none does."""
+        """Return the index of the first term that holds for each type; NO_TERM where none does."""
         first = np.empty(len(types), dtype=np.int32)
         self.put_first(types, out=first)
         return first

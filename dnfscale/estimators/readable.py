@@ -215,7 +215,8 @@ def _formula_html(model: Model) -> str:
         else []
     )
     shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, terms or [model.formula]))
-    head = f"{html.escape(model.target)} = {html.escape(', '.join(map(str, model.positive)))}"
+    sign = "=" if model.answer else "≠"
+    head = f"{html.escape(model.target)} {sign} {html.escape(', '.join(map(str, model.positive)))}"
     return f"<div><b>{head}</b> if<br>&nbsp;&nbsp;<code>{shown}</code></div>"
 
 

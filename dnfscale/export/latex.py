@@ -119,7 +119,9 @@ def escape(text: str) -> str:
 def _predicted(model: Model) -> str:
     target = rf"\text{{{escape(model.target)}}}"
     labels = ", ".join(_value(label) for label in model.positive)
-    return f"{target} = {labels}" if len(model.positive) == 1 else rf"{target} \in \{{{labels}\}}"
+    if len(model.positive) == 1:
+        return f"{target} = {labels}" if model.answer else rf"{target} \ne {labels}"
+    return rf"{target} \{'in' if model.answer else 'notin'} \{{{labels}\}}"
 
 
 def _lines(model: Model) -> list[str]:

@@ -75,7 +75,7 @@ def export_pmml(model: Model) -> str:
         "dataType": "boolean",
     }
     ET.SubElement(output, "OutputField", {**prediction, "feature": "predictedValue"})
-    rules = ET.SubElement(rule_model, "RuleSet", {"defaultScore": "false"})
+    rules = ET.SubElement(rule_model, "RuleSet", {"defaultScore": _flag(not model.answer)})
     ET.SubElement(rules, "RuleSelectionMethod", {"criterion": "firstHit"})
     if model.tree is not None:
         _tree(_rule(rules, 0, model.dnf, model), without_negations(model.tree), model)
@@ -140,15 +140,16 @@ def _rule(parent: ET.Element, number: int, rule: Dnf, model: Model) -> ET.Elemen
     """Add a rule, yet without its predicate, with the counts of the rows that satisfy it."""
     covered = rule.accepts(model.counts.codes)
     n, c = int(model.counts.n[covered].sum()), int(model.counts.c[covered].sum())
-    confidence = {"confidence": number_text(c / n)} if n else {}
+    right = c if model.answer else n - c
+    confidence = {"confidence": number_text(right / n)} if n else {}
     return ET.SubElement(
         parent,
         "SimpleRule",
         {
             "id": str(number),
-            "score": "true",
+            "score": _flag(model.answer),
             "recordCount": number_text(n / model.unit),
-            "nbCorrect": number_text(c / model.unit),
+            "nbCorrect": number_text(right / model.unit),
             **confidence,
         },
     )
@@ -236,9 +237,13 @@ def _comparisons(attribute: Attribute, holds: bool, model: Model) -> list[tuple[
     return found + [(up_to, repr(edge)) for edge in edges[1:] if edge < math.inf]
 
 
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
 def _value(value: Scalar) -> str:
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return _flag(value)
     if isinstance(value, float) and math.isinf(value):
         return "INF" if value > 0 else "-INF"
     return _xml(value) if isinstance(value, str) else repr(value)

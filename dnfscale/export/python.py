@@ -128,11 +128,12 @@ def _returned(model: Model, names: dict[str, str]) -> list[str]:
         spelling = Spelling(told, " and ", " or ", lambda text: f"not {text}")
         return [f"return bool({spell(model.tree, spelling)})"]
     if not model.dnf.terms:
-        return ["return False"]
+        return [f"return {not model.answer}"]
     if any(not term.care for term in model.dnf.terms):
-        return ["return True"]
+        return [f"return {model.answer}"]
     terms = [" and ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms]
-    return ["return bool(", f"    {terms[0]}", *(f"    or {term}" for term in terms[1:]), ")"]
+    returned = "return bool(" if model.answer else "return not ("
+    return [returned, f"    {terms[0]}", *(f"    or {term}" for term in terms[1:]), ")"]
 
 
 def python_test(attribute: Attribute, variable: str) -> str:

@@ -64,6 +64,12 @@ def _expression(model: Model, dialect: Dialect) -> list[str]:
     """Return the lines of the expression; a name may have line breaks of its own, so they are not
     one text yet.
     """
+    lines = _held(model, dialect)
+    return lines if model.answer else ["(NOT", *lines, ")"]
+
+
+def _held(model: Model, dialect: Dialect) -> list[str]:
+    """Return the lines of the expression that some line holds, or the tree."""
     _check_names(model.columns, dialect)
     _check_lookalikes(model, model.columns, dialect)
     known = kinds(model.tau)
@@ -198,7 +204,7 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
     _check_names(columns, dialect)
     _check_lookalikes(model, columns, dialect)
     counts = model.counts
-    accepted = model.over_types.accepts(counts.codes)
+    accepted = model.accepts(counts.codes)
     probabilities = model.probability(counts.n, counts.c, accepted).tolist()
     others = _unseen(model, dialect)
     if len(counts.codes):

@@ -159,10 +159,11 @@ def certify(
     formula: Dnf,
     threshold: Fraction = HALF,
     types: str = "attributes",
+    answer: bool = True,
 ) -> Certificate:
     """Return what plain (unweighted) counts of rows show about a formula over the same attributes.
 
-    The formula may come from anywhere, these rows included.
+    The formula may come from anywhere, these rows included; where it holds, its answer is `answer`.
     """
     if not 0 < delta < 1:
         raise SpecError(
@@ -172,7 +173,7 @@ def certify(
         raise SpecError(
             f"threshold must lie between 0 and 1, got {threshold}; 1/2 weighs all errors alike"
         )
-    accepted = formula.accepts(counts.codes)
+    accepted = np.asarray(formula.accepts(counts.codes) == answer)
     low, high = exact_interval(counts.c, counts.n, delta / 3 / max(1, len(counts.codes)))
     above, below = low > float(threshold), high < float(threshold)
     certified = np.where(accepted, above, below)
@@ -249,6 +250,7 @@ def certificate_of(
         chosen_on_these_rows=own,
         formula=model.over_types,
         types=model.types,
+        answer=model.answer,
     )
     terms = certify_terms(
         model.over_types,

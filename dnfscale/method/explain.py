@@ -123,12 +123,12 @@ class TermFacts:
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
     """How the rows learned from bear out a formula; terms may share rows, so their supports may
-    exceed n_accepted.
+    exceed n_covered.
     """
 
     n_rows: int
     n_positive: int
-    n_accepted: int
+    n_covered: int
     """Rows that some term covers."""
     n_shared: int
     """Rows that several terms cover."""
@@ -166,8 +166,8 @@ def answer_type(model: Model, type_: int) -> Answer:
     lines = enumerate(model.over_types.terms)
     terms = tuple(line for line, term in lines if type_ & term.care == term.value)
     n, c = model.rows_of(type_)
-    probability = float(model.probability(n, c, bool(terms)))
-    return Answer(type_, bool(terms), probability, n, c, terms)
+    accepted = bool(terms) == model.answer
+    return Answer(type_, accepted, float(model.probability(n, c, accepted)), n, c, terms)
 
 
 def explain_model(model: Model) -> ModelFacts:
@@ -175,7 +175,7 @@ def explain_model(model: Model) -> ModelFacts:
     counts, lines = model.counts, model.over_types
     held = [line.accepts(counts.codes) for line in lines.terms]
     n_terms = sum((own.astype(np.int64) for own in held), start=np.zeros_like(counts.codes))
-    accepted = n_terms > 0
+    covered = n_terms > 0
     supports = term_supports(lines, counts)
     intervals: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(supports)
     if not model.weighted:
@@ -197,9 +197,9 @@ def explain_model(model: Model) -> ModelFacts:
     return ModelFacts(
         n_rows=counts.n_rows,
         n_positive=int(counts.c.sum()),
-        n_accepted=int(counts.n[accepted].sum()),
+        n_covered=int(counts.n[covered].sum()),
         n_shared=int(counts.n[n_terms > 1].sum()),
-        n_correct=correct_rows(accepted, counts),
+        n_correct=correct_rows(np.asarray(covered == model.answer), counts),
         terms=terms,
         n_seen=int(np.count_nonzero(counts.n)),
         n_possible=possible,
@@ -283,7 +283,7 @@ def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
     return {
         "rows": facts.n_rows,
         "positive_rows": facts.n_positive,
-        "accepted_rows": facts.n_accepted,
+        "accepted_rows": facts.n_covered if model.answer else facts.n_rows - facts.n_covered,
         "shared_rows": facts.n_shared,
         "correct_rows": facts.n_correct,
         "accuracy": facts.n_correct / facts.n_rows if facts.n_rows else None,
@@ -328,8 +328,8 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
     because = None if model.tree is None else deciding_literals(model.dnf, len(model.tau), code)
     return Explanation(
         code,
-        bool(terms),
-        float(model.probability(n, c, bool(terms))),
+        bool(terms) == model.answer,
+        float(model.probability(n, c, bool(terms) == model.answer)),
         n,
         c,
         terms,

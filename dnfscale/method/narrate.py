@@ -47,12 +47,12 @@ def write_model(model: Model, facts: ModelFacts) -> str:
     """Write what a formula says, and for each of its lines how the rows that it was learned from
     support it.
     """
-    pieces = [f"{answer_words(model, True)} when {_formula_words(facts)}"]
+    pieces = [f"{answer_words(model, model.answer)} when {_formula_words(model, facts)}"]
     if model.tree is not None:
         [told] = formula_lines(model)
         pieces = [
             f"{answer_words(model, True)} when\n  {told}",
-            f"That is, when {_formula_words(facts)}",
+            f"That is, when {_formula_words(model, facts)}",
         ]
     if facts.terms and all(term.literals for term in facts.terms):
         pieces[-1] += "\n" + "\n".join(
@@ -120,7 +120,7 @@ def _reasons(model: Model, explanation: Explanation, values: Values | None) -> s
         lines = ["It asks for", f"  {asked}", "This settles it, whatever else is the case:"]
         lines.append(f"  {_joined(model, explanation.because)}")
         return "\n".join([*lines, *_here(model, explanation.because, values)])
-    if explanation.accepted:
+    if explanation.terms:
         lines = [f"{_lines_hold(explanation.terms, n_terms)}:"]
         for index in explanation.terms:
             literals = model.dnf.terms[index].literals
@@ -226,11 +226,12 @@ def _missing_words(model: Model, values: Values) -> str:
     )
 
 
-def _formula_words(facts: ModelFacts) -> str:
+def _formula_words(model: Model, facts: ModelFacts) -> str:
+    said, otherwise = ("yes", "no") if model.answer else ("no", "yes")
     if not facts.terms:
-        return "never: the formula says no for every row."
+        return f"never: the formula says {otherwise} for every row."
     if any(not term.literals for term in facts.terms):
-        return "always: the formula says yes for every row."
+        return f"always: the formula says {said} for every row."
     return (
         "this line holds:"
         if len(facts.terms) == 1
@@ -279,7 +280,7 @@ def _coverage_words(model: Model, facts: ModelFacts) -> str:
         if facts.n_shared
         else ""
     )
-    covered = f"{count_words(model, facts.n_accepted)} ({_percent(facts.n_accepted, facts.n_rows)})"
+    covered = f"{count_words(model, facts.n_covered)} ({_percent(facts.n_covered, facts.n_rows)})"
     right = f"{count_words(model, facts.n_correct)} ({_percent(facts.n_correct, facts.n_rows)})"
     return (
         f"Of the {_rows(model, facts.n_rows)} learned from, "

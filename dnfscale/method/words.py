@@ -129,13 +129,13 @@ def formula_lines(model: Model) -> list[str]:
 
 
 def predicted(model: Model) -> str:
-    """Say what the formula predicts, in a few words: the target and its positive labels."""
+    """Say what the formula predicts where it holds, in a few words: the target and its positive
+    labels, or that it is none of them.
+    """
     labels = ", ".join(value_text(label) for label in model.positive)
-    return (
-        f"{quote(model.target)} is {labels}"
-        if len(model.positive) == 1
-        else f"{quote(model.target)} is one of {labels}"
-    )
+    several = len(model.positive) > 1
+    verb = ("is one of" if model.answer else "is none of") if several else "is"
+    return f"{quote(model.target)} {verb if model.answer or several else 'is not'} {labels}"
 
 
 def needs_note(model: Model) -> bool:

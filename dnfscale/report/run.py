@@ -77,9 +77,17 @@ class FormulaView:
         """The rows that the formula accepts and rejects, with the positive ones among them."""
         if self.model is None or self.reading is None or self.reading.otherwise is None:
             return None
-        counts, rejected = self.model.counts, self.reading.otherwise
+        counts, left = self.model.counts, self.reading.otherwise
         whole = support_of(self.model, counts.n_rows, int(counts.c.sum()))
-        return Support(whole.n - rejected.n, whole.c - rejected.c, whole.weighted), rejected
+        covered = Support(whole.n - left.n, whole.c - left.c, whole.weighted)
+        return (covered, left) if self.model.answer else (left, covered)
+
+    @property
+    def said(self) -> tuple[str | None, str]:
+        """What the formula predicts where a line holds, and what otherwise."""
+        if self.model is None or self.model.answer:
+            return self.positive, self.negative
+        return self.negative, self.positive or "positive"
 
     @property
     def positive(self) -> str | None:

@@ -75,10 +75,11 @@ def patterns(lines: list[dict[Attribute, bool]], frame: pd.DataFrame) -> list[tu
 
 @given(
     st.lists(st.lists(conditions(), max_size=4).map(dict), min_size=1, max_size=20),
+    st.booleans(),
     frames(),
     frames(),
 )
-def test_answers_and_probabilities_are_those_of_plain_pandas(lines, learned, asked):
+def test_answers_and_probabilities_are_those_of_plain_pandas(lines, says, learned, asked):
     tau, dnf = formula_of([list(line.items()) for line in lines])
     model = Model("y", (True,), tau, dnf, empty_counts(len(lines)), "indicator", types="lines")
     whole = pa.Table.from_pandas(learned, preserve_index=False)
@@ -86,14 +87,14 @@ def test_answers_and_probabilities_are_those_of_plain_pandas(lines, learned, ask
         tally_types(types(model, whole)[rows], learned["y"][rows], len(lines))
         for rows in (slice(0, 10), slice(10, None))
     ]
-    model = replace(model, counts=merge_counts(counts))
+    model = replace(model, counts=merge_counts(counts), answer=says)
     assert merge_counts(counts[::-1]) == model.counts
     seen = patterns(lines, learned)
     case = Case(model, pa.Table.from_pandas(asked, preserve_index=False))
     for held, answer, probability in zip(
         patterns(lines, asked), expected(model, case.table), probabilities(case), strict=True
     ):
-        assert answer == any(held)
+        assert answer == (any(held) == says)
         alike = learned["y"][[pattern == held for pattern in seen]]
         smoothed = (int(alike.sum()) + 1) / (len(alike) + 2)
         side = max if answer else min

@@ -94,24 +94,28 @@ def judged(models: Sequence[Model], table: pa.Table) -> list[dict[str, Any]]:
         said = []
         for model, record in zip(models, records, strict=True):
             truth = [holds(attribute, row) for attribute in record["attributes"]]
+            terms = (
+                [line["all"] for line in record["lines"]] if "lines" in record else record["terms"]
+            )
             code = sum(1 << i for i, true in enumerate(truth) if true)
             first = next(
                 (
                     i
-                    for i, term in enumerate(record["terms"])
+                    for i, term in enumerate(terms)
                     if all(truth[x["attribute"]] == x["value"] for x in term)
                 ),
                 None,
             )
             n, c = model.rows_of(model.type_of(code))
-            said.append((float(model.probability(n, c, first is not None)), first, n > 0))
+            accepted = (first is not None) == model.answer
+            said.append((float(model.probability(n, c, accepted)), first, n > 0, accepted))
         best = max(range(len(said)), key=lambda i: (said[i][0], -i))
-        probability, term, seen = said[best]
+        probability, term, seen, accepted = said[best]
         several = len(models) > 1
         found.append(
             {
-                "prediction": models[best].positive[0] if several else term is not None,
-                "probability": probability / sum(p for p, _, _ in said) if several else probability,
+                "prediction": models[best].positive[0] if several else accepted,
+                "probability": probability / sum(p for p, *_ in said) if several else probability,
                 "term": term,
                 "seen": seen,
                 "gap": any(
@@ -216,12 +220,13 @@ def test_a_formula_of_lines_answers_however_many_attributes_it_has(tmp_path, n_l
     model = lines_model(n_lines, n_columns)
     assert n_lines <= 9 or len(model.tau) > MOST_ELL
     check([model], many_columns(1000, n_columns), tmp_path / "out")
+    check([replace(model, answer=False)], many_columns(1000, n_columns), tmp_path / "other")
 
 
 def test_formulas_of_lines_and_of_attributes_answer_together(tmp_path):
     models = [
         lines_model(20, 8, positive=("a",)),
-        lines_model(3, 8, seed=2, positive=("b",)),
+        lines_model(3, 8, seed=2, positive=("b",), answer=False),
         model_of(Vocabulary((Above("x", "x0", 5.0), IsMissing("m", "s1"))), Dnf((Term(1, 1),))),
     ]
     models[2] = replace(models[2], positive=("c",))

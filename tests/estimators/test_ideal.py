@@ -31,9 +31,11 @@ from sklearn.preprocessing import StandardScaler
 
 from dnfscale import FormulaSizeClassifier, IdealClassifier
 from dnfscale.core.vocabulary import Above, IsMissing
-from dnfscale.data.models import read_models
+from dnfscale.data.models import model_text, read_model, read_models
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError
+from dnfscale.method.certificate import certified
 from tests.jobs.running import Desk, keeping_signals, surroundings
+from tests.judges import by_lines
 
 N_ROWS = 400
 Alter = Callable[[pd.DataFrame], Any]
@@ -170,6 +172,30 @@ def test_a_decision_is_the_type_of_a_row_with_its_counts(fitted, frame, labels):
     positive = [sum(labels[i] for i, other in enumerate(codes) if other == code) for code in codes]
     assert found["c"].tolist() == positive
     assert found["accepted"].tolist() == fitted.predict(frame).tolist()
+
+
+def test_a_formula_of_lines_is_used_as_any_other(fitted, frame, tmp_path):
+    own = clone(fitted)
+    own.__dict__.update(fitted.__dict__)
+    own.models_ = tuple(map(certified, map(by_lines, fitted.models_)))
+    assert own.predict(frame).tolist() == fitted.predict(frame).tolist()
+    decided = own.decision(frame)
+    [lines] = own.models_
+    rows = [tuple(row) for row in truths(fitted, frame)]
+    codes = [sum(1 << i for i, holds in enumerate(row) if holds) for row in rows]
+    assert decided["type"].tolist() == [lines.type_of(code) for code in codes]
+    given = own.predict_proba(frame)[:, 1].tolist()
+    for n, c, accepted, probability in zip(
+        decided["n"], decided["c"], decided["accepted"], given, strict=True
+    ):
+        assert probability == float(lines.probability(n, c, accepted))
+    for code, record in zip(codes[:20], own.explain(frame.head(20)), strict=True):
+        held = [bool(code & term.care == term.value) for term in lines.dnf.terms]
+        assert record["type"] == held
+        assert record["accepted"] == any(held)
+    assert "line" in own.explain(frame.head(1), text=True)[0]
+    own.save(tmp_path / "model.json")
+    assert model_text(read_model(tmp_path / "model.json")) == own.to_json() == model_text(lines)
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ class Case:
 
 def expected(model: Model, table: pa.Table) -> list[bool]:
     """The judge: what predict says of each row."""
-    return model.over_types.accepts(types(model, table)).tolist()
+    return model.accepts(types(model, table)).tolist()
 
 
 def types(model: Model, table: pa.Table) -> Any:
@@ -382,7 +382,7 @@ def cases(draw: st.DrawFn, *, max_columns: int = 4, max_rows: int = 12) -> Case:
     dnf = Dnf(terms) if tree is None else to_dnf(tree)
     model = Model("y", (True,), Vocabulary(named), dnf, counts, missing=missing, tree=tree)
     if tree is None and draw(st.booleans()):
-        model = by_lines(model)
+        model = replace(by_lines(model), answer=draw(st.booleans()))
     return Case(model, pa.table(columns))
 
 

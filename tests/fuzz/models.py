@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -129,7 +130,9 @@ def any_model(random: Random, target: str | None = None) -> Model:
         missing=random.choice(("drop", "error", "indicator")),
         lookalikes={columns[0]: (f"{columns[0]}_1", *other)} if random.random() < 0.1 else {},
     )
-    return by_lines(model) if random.random() < 0.4 else model
+    if random.random() < 0.6:
+        return model
+    return replace(by_lines(model), answer=random.random() < 0.7)
 
 
 def _attribute(random: Random, name: str, column: str) -> Attribute:

@@ -221,9 +221,9 @@ def test_a_search_for_the_smallest_change_that_takes_too_long_gives_some_change(
 def test_the_facts_of_a_formula_do_not_depend_on_what_its_types_are(model):
     model = replace(model, tree=None)
     facts, lines = explain_model(model), explain_model(by_lines(model))
-    assert (lines.n_rows, lines.n_accepted, lines.n_shared, lines.n_correct, lines.terms) == (
+    assert (lines.n_rows, lines.n_covered, lines.n_shared, lines.n_correct, lines.terms) == (
         facts.n_rows,
-        facts.n_accepted,
+        facts.n_covered,
         facts.n_shared,
         facts.n_correct,
         facts.terms,
@@ -304,7 +304,7 @@ def test_the_facts_of_a_model_are_sums_over_its_types(model):
     held = {code: [accepts(Dnf((term,)), code) for term in model.dnf.terms] for code, _, _ in rows}
     assert facts.n_rows == sum(n for _, n, _ in rows)
     assert facts.n_positive == sum(c for _, _, c in rows)
-    assert facts.n_accepted == sum(n for code, n, _ in rows if any(held[code]))
+    assert facts.n_covered == sum(n for code, n, _ in rows if any(held[code]))
     assert facts.n_shared == sum(n for code, n, _ in rows if sum(held[code]) > 1)
     assert facts.n_correct == sum(c if any(held[code]) else n - c for code, n, c in rows)
     for index, (term, told) in enumerate(zip(model.dnf.terms, facts.terms, strict=True)):
@@ -502,3 +502,21 @@ def test_long_formulas_over_many_attributes_are_explained_quickly():
         for code, explanation in explained.items():
             assert explanation.flip is not None
             assert accepts(dnf, explanation.flip.code) != accepts(dnf, code)
+
+
+@given(models(kinds="ncbf"), st.data())
+def test_a_formula_of_the_other_answer_is_explained_by_the_lines_that_hold(model, data):
+    lines = by_lines(replace(model, tree=None))
+    other = replace(lines, answer=False)
+    code = data.draw(st.integers(0, (1 << len(model.tau)) - 1))
+    one, opposite = explain_type(lines, code), explain_type(other, code)
+    assert one.accepted != opposite.accepted
+    assert (one.terms, one.clashes, one.flip) == (opposite.terms, opposite.clashes, opposite.flip)
+    assert (opposite.probability > 0.5) == opposite.accepted
+    facts, opposite_facts = explain_model(lines), explain_model(other)
+    assert facts.n_correct + opposite_facts.n_correct == facts.n_rows
+    assert facts.terms == opposite_facts.terms
+    told = write(other, opposite)
+    assert told.startswith("The formula says yes" if opposite.accepted else "The formula says no")
+    if lines.dnf.terms:
+        assert write_model(other, opposite_facts).startswith("not y when ")

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -20,9 +22,10 @@ from msgspec.structs import replace as changed
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
-from dnfscale.data.models import parse_model
+from dnfscale.data.models import model_text, parse_model
 from dnfscale.errors import visible
 from dnfscale.method import words as written
+from dnfscale.method.certificate import certified
 from dnfscale.method.intervals import term_intervals
 from dnfscale.report.cards.curve import curve_of
 from dnfscale.report.cards.deciding import deciding_card
@@ -46,6 +49,7 @@ from dnfscale.report.wording import (
     suite_words,
 )
 from dnfscale.results.formula import Formula
+from tests.judges import by_lines
 from tests.report.pages import Document
 from tests.report.runs import (
     HOSTILE,
@@ -477,6 +481,32 @@ def test_a_date_that_would_turn_the_answer_is_shown_with_its_parts():
     # No row of April was before the cut; and a date that leaves April would stay after it.
     assert "would turn the answer:d > 2020-03-15 and month of d = April4 of the 16 rows" in rejected
     assert "would turn the answer:d > 2020-03-15 and month of d ≠ April3 of the 16 rows" in accepted
+
+
+def test_a_formula_of_lines_is_shown_with_the_patterns_of_its_lines():
+    lines = certified(by_lines(parse_model(model(PLAIN))))
+    record = json.loads(model_text(lines))
+    text = re.sub(r"\s+", " ", Document(page_of([made("x", plain_run().result, record)])).text)
+    assert "Rows for which the same lines hold get the same answer." in text
+    assert "Of the 4 combinations of lines 4 occur." in text
+    assert "Another formula of the same lines could be right" in text
+    assert "These are the most frequent of 4 combinations on the rows learned from." in text
+    [view] = views_of([made("x", plain_run().result, record)])
+    section = deciding_card(Place("", 2), view)
+    assert section is not None
+    shown = re.sub(r"\s+", " ", Document(section.html).text)
+    assert "No line holdsno11010" in shown.replace(" ", "").replace("Nolineholds", "No line holds")
+    assert shown.index("No line holds") < shown.index("Line 2 holds")
+
+
+def test_a_formula_of_the_other_answer_says_so():
+    lines = replace(by_lines(parse_model(model(PLAIN))), answer=False)
+    record = json.loads(model_text(certified(lines)))
+    text = re.sub(r"\s+", " ", Document(page_of([made("x", plain_run().result, record)])).text)
+    assert "Predict outcome ≠ ill when at least one of these 2 lines holds:" in text
+    assert "Otherwise predict outcome = ill.110 rows, 10 % positive" in text
+    assert "Formula says yes" in text
+    assert "No line holdsyes110" in text
 
 
 def test_many_lines_of_an_example_are_folded():

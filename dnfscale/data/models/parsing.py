@@ -79,6 +79,7 @@ def parse_model(record: Any) -> Model:
         dnf=dnf,
         counts=_counts(table, len(attributes) if types == "attributes" else len(dnf.terms)),
         types=types,
+        answer=_answer(table, schema, types),
         missing=choice(table, "missing", MISSING),
         unseen=choice(table, "unseen", UNSEEN),
         threshold=_threshold(table),
@@ -111,7 +112,8 @@ def _check_formula(table: Mapping[str, Any], model: Model) -> None:
         raise DataError("terms must say what tree says, multiplied out, but they do not")
     written = entry(table, "formula", str, "text")
     if written != model.formula:
-        said = "terms say" if model.tree is None else "tree says"
+        said = "lines say" if model.types == "lines" else "terms say"
+        said = said if model.tree is None else "tree says"
         raise DataError(
             f"formula must say what {said}, {short(model.formula)}, got {short(written)}"
         )
@@ -173,6 +175,16 @@ def _dnf(table: Mapping[str, Any], ell: int, schema: str) -> Dnf:
     if terms is not None and terms != lines:
         raise DataError("terms must say what lines say, but they do not")
     return Dnf(tuple(lines))
+
+
+def _answer(table: Mapping[str, Any], schema: str, types: str) -> bool:
+    """Return what the formula says where a line holds; of the first version that is always yes."""
+    if schema == MODEL_SCHEMA or "answer" not in table:
+        return True
+    answer: bool = entry(table, "answer", bool, "true or false")
+    if not answer and (types != "lines" or "terms" in table):
+        raise DataError("answer must be true unless types are lines and terms are left out")
+    return answer
 
 
 def _term(value: Any, place: str, ell: int) -> Term:

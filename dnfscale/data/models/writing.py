@@ -62,7 +62,8 @@ def model_record(model: Model) -> dict[str, Any]:
         "attributes": [attribute_record(attribute) for attribute in model.tau.attributes],
         **_written_lookalikes(model),
         **({"lines": [{"all": term} for term in _terms(model)]} if later else {}),
-        **({"terms": _terms(model)} if not later or len(model.dnf.terms) <= _MOST_TERMS else {}),
+        **({"terms": _terms(model)} if _is_short_dnf(model) or not later else {}),
+        **({} if model.answer else {"answer": False}),
         **({"types": model.types} if later else {}),
         "counts": [
             {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c}
@@ -75,6 +76,11 @@ def model_record(model: Model) -> dict[str, Any]:
         "certificate": dict(model.certificate),
         "provenance": dict(model.provenance),
     }
+
+
+def _is_short_dnf(model: Model) -> bool:
+    """Return whether a formula is a disjunction of few terms, and not the negation of one."""
+    return model.answer and len(model.dnf.terms) <= _MOST_TERMS
 
 
 def _terms(model: Model) -> list[Any]:

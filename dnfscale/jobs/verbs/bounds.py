@@ -254,6 +254,7 @@ def _model(options: argparse.Namespace) -> None:
         chosen_on_these_rows=bool(model.certificate.get("chosen_on_the_same_rows", True)),
         formula=model.over_types,
         types=model.types,
+        answer=model.answer,
     )
     terms = certify_terms(
         model.over_types,
@@ -272,10 +273,11 @@ def _model_text(model: Model, certificate: Certificate, terms: tuple[TermCertifi
     lines = sentences(certificate)
     names = model.tau.names
     if terms:
-        sure = f"{100 * (1 - certificate.delta):g} %"
+        sure, said = f"{100 * (1 - certificate.delta):g} %", "yes" if model.answer else "no"
         lines += [
             "",
-            f"When the formula says yes, by term; with probability {sure} the chances lie within:",
+            f"When the formula says {said}, by term; "
+            f"with probability {sure} the chances lie within:",
         ]
     for line, term in zip(model.dnf.terms, terms, strict=True):
         share = "no rows" if term.confidence is None else f"{term.c:,} of {term.n:,} rows positive"

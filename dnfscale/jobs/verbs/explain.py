@@ -135,7 +135,7 @@ def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]
 def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     scan = FindTypes(model)
     found = _engine(source).reduce("find types", source.partitions, scan, merge_found)
-    accepted = model.over_types.accepts(found.codes)
+    accepted = model.accepts(found.codes)
     n_accepted = int(found.rows[accepted].sum())
     unseen = int(found.rows[~np.isin(found.codes, model.counts.codes)].sum())
     limit = options.limit or (len(found.codes) if options.json else _SHOWN_TYPES)

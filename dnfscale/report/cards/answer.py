@@ -120,8 +120,11 @@ def _refused(view: RunView) -> Html | None:
 
 def _label_formula(place: Place, formula: FormulaView, view: RunView, *, fold: bool) -> Html:
     """Return the formula of a label under its name as a heading, or folded under it."""
-    title, size = name_of(formula.positive or ""), _label_size(formula, view.result)
-    content = [*_lines(formula, "another label"), _definitions(formula), _truth_table(formula)]
+    what, _ = formula.said
+    title, size = name_of(what or ""), _label_size(formula, view.result)
+    is_label = formula.model is None or formula.model.answer
+    otherwise = "another label" if is_label else "this label"
+    content = [*_lines(formula, otherwise), _definitions(formula), _truth_table(formula)]
     if fold:
         name = element("span", title, class_="plain")
         return folded(join(name, " · ", element("span", size, class_="soft")), *content)
@@ -163,10 +166,10 @@ def _said(view: RunView) -> list[Html]:
 
 
 def _formula(view: RunView, formula: FormulaView) -> list[Html]:
-    what = formula.positive
+    what, otherwise = formula.said
     prediction = element("strong", name_of(what)) if what else element("strong", "positive")
     begin = "By this formula, the classifier answers " if formula.explains else "Predict "
-    meaning = f" ({view.meaning})" if view.meaning else ""
+    meaning = f" ({view.meaning})" if view.meaning and what == formula.positive else ""
     if formula.reading is None:
         text = formula.learned.formula if formula.learned else "no formula recorded"
         return [element("p", begin, prediction, meaning, " when ", name_of(text), class_="predict")]
@@ -176,7 +179,7 @@ def _formula(view: RunView, formula: FormulaView) -> list[Html]:
         when = ": always." if constant else ": never."
     pieces = [
         element("p", begin, prediction, meaning, when, class_="predict"),
-        *_lines(formula, formula.negative),
+        *_lines(formula, otherwise),
     ]
     if formula.reading.has_intervals:
         pieces.append(
@@ -327,6 +330,8 @@ def _truth_table(formula: FormulaView) -> Html | None:
         ),
     )
     header = (asked, "Formula holds", "Formula does not hold", "Right, %")
+    if formula.model is not None and not formula.model.answer:
+        header = (asked, "Formula says yes", "Formula says no", "Right, %")
     words = (
         "Counted on the rows the formula was learned from, so a little too favourable. The "
         "last column is the "

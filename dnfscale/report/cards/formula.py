@@ -81,8 +81,8 @@ def shown_formula(model: Model) -> ShownFormula:
     otherwise = None
     if len(counts.codes):
         supports = [support_of(model, n, c) for n, c in term_supports(model.over_types, counts)]
-        rejected = ~model.over_types.accepts(counts.codes)
-        otherwise = support_of(model, int(counts.n[rejected].sum()), int(counts.c[rejected].sum()))
+        left = ~model.over_types.accepts(counts.codes)
+        otherwise = support_of(model, int(counts.n[left].sum()), int(counts.c[left].sum()))
     # Sums of weights are not binomial, so they give no interval.
     intervals = [None] * len(terms) if model.weighted else _intervals(supports, len(model.tau))
     return ShownFormula(

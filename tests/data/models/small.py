@@ -68,6 +68,7 @@ def same(one: Model, other: Model) -> bool:
         "unit",
         "tree",
         "types",
+        "answer",
     )
     return all(getattr(one, name) == getattr(other, name) for name in fields) and model_text(
         one

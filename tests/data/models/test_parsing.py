@@ -386,8 +386,14 @@ LATER: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "a formula that says something else": (
         ("formula",),
         "smoker",
-        "formula must say what terms say",
+        "formula must say what lines say",
     ),
+    "the other answer, but terms": (
+        ("answer",),
+        False,
+        "answer must be true unless types are lines and terms are left out",
+    ),
+    "an answer that is text": (("answer",), "no", "answer must be true or false, got 'no'"),
     "a pattern of other lines": (
         ("counts", 0, "type"),
         [True],

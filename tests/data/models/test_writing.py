@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -79,6 +80,15 @@ def test_a_model_of_lines_comes_back(tmp_path):
     assert same(again, lined())
     del record["terms"]
     assert same(read_model(written(tmp_path, record)), lined())
+
+
+def test_a_formula_of_the_other_answer_comes_back(tmp_path):
+    model = replace(lined(), answer=False)
+    record = model_record(model)
+    assert (record["answer"], "terms" in record) == (False, False)
+    assert record["formula"] == f"not ({lined().formula})"
+    assert same(read_model(written(tmp_path, record)), model)
+    assert "answer" not in model_record(lined())
 
 
 def test_a_set_of_values_is_written_in_the_second_version_and_anything_else_in_the_first():
