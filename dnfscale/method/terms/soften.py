@@ -14,7 +14,7 @@ from dnfscale.method.terms.codes import Sample
 
 UNIT = 100
 """What a row of weight one weighs after softening."""
-_SHARE = 0.8
+_SHARE = 0.65
 """How much of a label is the forest's."""
 _TREES = 100
 

@@ -10,7 +10,7 @@ from tests.method.terms import made
 
 
 def test_rows_keep_their_weight_and_reversed_labels_lose_theirs():
-    sample, target = made.made_sample(600, weighted=True)
+    sample, target = made.made_sample(300, weighted=True)
     found = softened(sample, seed=0)
     assert np.array_equal(
         found.positive + found.negative, UNIT * (sample.positive + sample.negative)
@@ -21,8 +21,7 @@ def test_rows_keep_their_weight_and_reversed_labels_lose_theirs():
     )
     share = found.positive / (found.positive + found.negative)
     sure = np.where(target, share, 1 - share)
-    assert sure[target == truth].mean() > 0.7
-    assert sure[target != truth].mean() < 0.5
+    assert sure[target == truth].mean() > sure[target != truth].mean() + 0.2
 
 
 def test_soft_labels_depend_on_the_seed_alone():
