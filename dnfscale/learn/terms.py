@@ -41,7 +41,8 @@ from dnfscale.learn.scans import Read
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.terms.answers import AnswerCounts, count_answers
 from dnfscale.method.terms.codes import CodeColumn, CodeFormula, Condition, Sample, one_of
-from dnfscale.method.terms.search import Effort, frontier
+from dnfscale.method.terms.search import FEW_ROWS, effort_for, frontier
+from dnfscale.method.terms.soften import softened
 from dnfscale.spec.learn import LearnSpec
 
 SEARCH_TERMS = Phase("search terms", Reads.DRAWN_ROWS)
@@ -50,6 +51,12 @@ _MOST_VALUES = 200
 """The most values of a column that a term may name, the most frequent; a code has one byte."""
 _LARGEST_COST = 1_000
 """Costs of errors are whole numbers up to this."""
+_LONGEST = 64
+"""The most literals of a formula where there is no budget."""
+_MOST_LINES = 16
+"""The most lines of a formula: all patterns of them are counted in one table, and nobody reads
+more.
+"""
 _BLOCK = 1 << 17
 """Rows whose answers are counted at a time: the bits of all conditions stay in the cache."""
 
@@ -189,7 +196,9 @@ class SearchTerms:
     """allowed[target][part][attribute]."""
     holds: tuple[Mapping[LearningPart, Ints], ...]
     """holds[target][part][attribute]: how many rows of the part have the attribute."""
-    effort: Effort
+    max_literals: int
+    max_terms: int
+    seed: int
 
     def __call__(self, job: TermJob) -> tuple[Lines, ...]:
         spans = self.booleans.whole if job.part.split is None else self.booleans.train
@@ -200,7 +209,11 @@ class SearchTerms:
             self.allowed[job.target][job.part],
             self.holds[job.target][job.part],
         )
-        found = frontier(self._sample(job, columns), self.effort)
+        sample = self._sample(job, columns)
+        effort = effort_for(sample.n_rows, max_literals=self.max_literals, max_terms=self.max_terms)
+        found = frontier(
+            softened(sample, self.seed) if sample.n_rows < FEW_ROWS else sample, effort
+        )
         return tuple(
             Lines(
                 tuple(
@@ -262,7 +275,9 @@ def search_terms(
         holds=tuple(
             dict(zip(kept.parts, tables.holds, strict=True)) for tables in kept.associations
         ),
-        effort=effort_of(spec),
+        max_literals=_LONGEST if spec.most_literals is None else spec.most_literals,
+        max_terms=min(_MOST_LINES, spec.max_terms or _MOST_LINES),
+        seed=spec.seed,
     )
     jobs = [
         TermJob(target, part, thresholds[Place(target, part.fold)])
@@ -271,23 +286,6 @@ def search_terms(
     ]
     found = engine.map(SEARCH_TERMS.name, jobs, scan)
     return {(job.target, job.part): own for job, own in zip(jobs, found, strict=True)}
-
-
-def effort_of(spec: LearnSpec) -> Effort:
-    """Return how long formulas may be, and how far they are searched."""
-    most = spec.most_literals
-    return Effort(
-        max_literals=_LONGEST if most is None else most,
-        max_terms=_MOST_LINES if spec.max_terms is None else min(_MOST_LINES, spec.max_terms),
-    )
-
-
-_LONGEST = 64
-"""The most literals of a formula where there is no budget."""
-_MOST_LINES = 16
-"""The most lines of a formula: all patterns of them are counted in one table, and nobody reads
-more.
-"""
 
 
 def plan_terms(layout: Layout) -> Iterator[PlannedPhase]:

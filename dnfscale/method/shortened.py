@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Floats, Ints
-from dnfscale.method.minimize import Status
+from dnfscale.method.minimize.minimal import Status
 from dnfscale.method.terms.beam import Beam
 from dnfscale.method.terms.codes import CodeFormula, CodeTerm, Condition, Sample, above
 from dnfscale.method.terms.search import Effort, Found, frontier
