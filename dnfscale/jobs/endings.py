@@ -61,13 +61,13 @@ def exit_code_of(action: Callable[[], int | None]) -> int:
     except ClosedPipeError:
         return 128 + signal.SIGPIPE
     except Exception as error:
-        told = limit_behind(error) or error
-        if not isinstance(told, DnfscaleError):
+        named = limit_behind(error) or error
+        if not isinstance(named, DnfscaleError):
             raise
         # A message may quote a path or a value of the spec; characters that a terminal would obey
         # are spelled out.
-        print(f"dnfscale: {visible(str(told))}", file=sys.stderr)
-        return told.exit_code
+        print(f"dnfscale: {visible(str(named))}", file=sys.stderr)
+        return named.exit_code
     except Ended as ended:
         print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
         return ended.exit_code

@@ -247,7 +247,7 @@ class Job:
     def release(self) -> None:
         """Write what is pending, and unlock the folder."""
         with suppress(FolderError):
-            self.folder.files.settle()
+            self.folder.files.flush()
         self._lock.release()
 
     def _check_begun(self, earlier: Beginning) -> None:
@@ -327,7 +327,7 @@ class Job:
         self._notes.note(_FINISHED, Note(step="all"))
         self._tell("finished", elapsed_s=timing.total_s)
         self._scans.remove()
-        self.folder.files.settle()
+        self.folder.files.flush()
 
     def _unwritten(self, error: OSError) -> LimitError:
         """Return the error for a file of the run that could not be written; earlier files stay for

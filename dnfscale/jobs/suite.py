@@ -155,8 +155,8 @@ def _write(folder: RunFolder, result: Suite, tables: Mapping[str, Table]) -> Non
 def _print_summary(
     folder: RunFolder, result: Suite, tables: Mapping[str, Table], out: TextIO
 ) -> None:
-    told = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
-    for name in told:
+    printed = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
+    for name in printed:
         if name in tables:
             print(to_markdown(tables[name]), file=out)
     with_result = sum(job.status != "failed" for job in result.jobs)

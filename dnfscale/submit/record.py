@@ -85,8 +85,8 @@ class JobRecord:
         return asdict(self)
 
 
-def job_beginning(jobs: Sequence[JobRecord], prefix: str, *, place: str) -> JobRecord:
-    """Return the job whose id begins so, of those of a place, if it is the only one."""
+def job_beginning(jobs: Sequence[JobRecord], prefix: str, *, address: str) -> JobRecord:
+    """Return the job whose id begins so, of those at an address, if it is the only one."""
     found = [job for job in jobs if job.id.startswith(prefix.lower())] if prefix else []
     if len(found) == 1:
         return found[0]
@@ -97,7 +97,7 @@ def job_beginning(jobs: Sequence[JobRecord], prefix: str, *, place: str) -> JobR
             "give more of it"
         )
     raise SpecError(
-        f"expected the id of a job at {place}, but none begins with {prefix!r}; list shows "
+        f"expected the id of a job at {address}, but none begins with {prefix!r}; list shows "
         f"all {len(jobs):,} that it "
         "knows, and a scheduler that was started again knows none"
     )

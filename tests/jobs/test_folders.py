@@ -56,7 +56,7 @@ def test_what_is_added_comes_after_what_is_there(folder):
     folder.write("events.jsonl", b"one\n")
     for line in ("zwei\n", "drei ü\n", "four\n"):
         folder.append("events.jsonl", line)
-    folder.settle()
+    folder.flush()
     assert folder.read("events.jsonl").decode() == "one\nzwei\ndrei ü\nfour\n"
 
 

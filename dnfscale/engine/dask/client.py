@@ -98,10 +98,10 @@ def workers_of(client: Client, *, most: int = -1) -> dict[str, dict[str, Any]]:
     if client.scheduler is None:
         return {}
     try:
-        told: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=most)
+        identity: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=most)
     except OSError:
         return {}
-    return dict(told["workers"])
+    return dict(identity["workers"])
 
 
 def probe(address: str, context: ssl.SSLContext | None, *, timeout_s: float) -> None:

@@ -137,7 +137,7 @@ def _submit(options: argparse.Namespace, spec: JobSpec | SuiteSpec) -> None:
         )
         if not board.has_workers:
             print(
-                f"dnfscale: {board.place} has no workers yet; the job waits for one",
+                f"dnfscale: {board.address} has no workers yet; the job waits for one",
                 file=sys.stderr,
             )
         if options.json:
