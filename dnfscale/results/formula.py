@@ -8,10 +8,10 @@ from msgspec import field
 
 from dnfscale.results.certificate import Certified
 from dnfscale.results.record import (
+    Conditions,
     Count,
     Ell,
     Figure,
-    Infinite,
     Label,
     Record,
     Share,
@@ -37,9 +37,7 @@ class Attribute(Record, frozen=True, kw_only=True):
     zone: str | None = None
     """The time zone of the part."""
     test: str | None = field(default_factory=null)
-    value: bool | int | float | str | Infinite | tuple[int | float | str, ...] | None = field(
-        default_factory=null
-    )
+    value: Label | tuple[Label, ...] | None = field(default_factory=null)
     measure: str | None = None
     """What the value measures, if it is a date, a time, a duration or a decimal."""
 
@@ -47,7 +45,7 @@ class Attribute(Record, frozen=True, kw_only=True):
 class Literal(Record, frozen=True, kw_only=True):
     """An attribute that must hold, or must not."""
 
-    attribute: Ell
+    attribute: Conditions
     """Its place among the attributes of the formula."""
     value: bool
 
@@ -105,8 +103,8 @@ class Formula(Record, frozen=True, kw_only=True):
     """The label that it tells from the others; None for the formula of two classes."""
     search: str
     """What was searched: attributes or terms."""
-    ell: Ell
-    used: Ell | None = field(default_factory=null)
+    ell: Conditions
+    used: Conditions | None = field(default_factory=null)
     """How many of the attributes occur in the formula."""
     rank: str | None
     shrink_rows: Figure | None = None

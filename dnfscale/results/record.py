@@ -40,6 +40,8 @@ Figure = Annotated[float, Meta(ge=-(2.0**62), le=2.0**62)]
 Seconds = Annotated[float, Meta(ge=0, le=1e12)]
 Ell = Annotated[int, Meta(ge=0, le=64)]
 """A number of attributes: charts have a tick for each, and no formula has more."""
+Conditions = Annotated[int, Meta(ge=0, le=500)]
+"""A number of attributes of a formula that was found by its lines."""
 Size = Annotated[int, Meta(ge=0, le=64)]
 """The size of a formula: charts have a tick for each, too."""
 

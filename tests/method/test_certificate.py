@@ -20,11 +20,14 @@ from scipy.stats import binomtest
 from dnfscale.core.arrays import Floats
 from dnfscale.core.counts import TypeCounts, from_dense
 from dnfscale.core.formula import Dnf, Term, of_types
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import Above, Vocabulary
 from dnfscale.errors import SpecError
 from dnfscale.method.bounds import least_error, separation
 from dnfscale.method.certificate import (
     HALF,
     Certificate,
+    certificate_of,
     certify,
     certify_terms,
     sentences,
@@ -587,3 +590,35 @@ def test_sentences_say_how_errors_are_weighed():
         "a missed positive counts as 1.6 errors and a false alarm as 0.4" in text
         for text in sentences(certificate)
     )
+
+
+@given(some_counts(), st.booleans())
+def test_patterns_of_lines_are_certified_as_types_of_as_many_attributes(counts, answer):
+    lines = tuple(Term(1 << line, 1 << line) for line in range(counts.ell))
+    tau = Vocabulary(tuple(Above(f"a{i}", f"a{i}", 0) for i in range(counts.ell)))
+    model = Model("y", (True,), tau, Dnf(lines), counts, types="lines", answer=answer)
+    own = certificate_of(model)
+    accepted = Dnf(lines) if answer else formula_of([0], counts.ell)
+    other = certificate_of(Model("y", (True,), tau, accepted, counts))
+    assert own is not None
+    assert own.told_by == "lines"
+    for name in own.__struct_fields__:
+        if name not in ("told_by", "terms"):
+            assert getattr(own, name) == getattr(other, name)
+    assert [term.n for term in own.terms] == [
+        int(counts.n[counts.codes >> line & 1 == 1].sum()) for line in range(counts.ell)
+    ]
+
+
+def test_many_lines_are_certified_without_listing_their_patterns():
+    codes = np.array([0, 1, 3, 1 << 40, (1 << 55) + 1])
+    counts = TypeCounts(56, codes, np.full(5, 1000), np.array([10, 990, 900, 950, 500]))
+    tau = Vocabulary(tuple(Above(f"a{i}", f"a{i}", 0) for i in range(500)))
+    dnf = Dnf(tuple(Term(0b11 << 8 * i, 1 << 8 * i) for i in range(56)))
+    certificate = certificate_of(Model("y", (True,), tau, dnf, counts, types="lines"))
+    assert certificate is not None
+    assert (certificate.types, certificate.types_seen) == (1 << 56, 5)
+    assert certificate.types_certified == 4
+    assert plain(certificate)["told_by"] == "lines"
+    for term in certificate.terms:
+        assert 0 <= term.low <= (term.confidence or 0.0) <= term.high <= 1

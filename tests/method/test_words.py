@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
+from dnfscale.core.vocabulary import Above, Between, Equals, IsIn, IsMissing, IsTrue
 from dnfscale.method.words import (
     Gap,
     Range,
@@ -44,6 +44,12 @@ from dnfscale.method.words import (
         (IsTrue("a", "smoker", True), "smoker", "not smoker"),
         (IsTrue("a", "sex", 2), "sex = 2", "sex ≠ 2"),
         (IsMissing("a", "x"), "x is missing", "x is not missing"),
+        (
+            IsIn("a", "ward", ("surgery", "day care")),
+            'ward in {surgery, "day care"}',
+            'ward not in {surgery, "day care"}',
+        ),
+        (IsIn("a", "code", (4, 2.5)), "code in {4, 2.5}", "code not in {4, 2.5}"),
         (Above("a", "mean radius", 1), '"mean radius" > 1', '"mean radius" ≤ 1'),
         (IsTrue("a", "line\nbreak", True), '"line\\nbreak"', 'not "line\\nbreak"'),
         (IsTrue("a", "not", True), '"not"', 'not "not"'),
