@@ -26,7 +26,9 @@ def module_map() -> str:
         lines += ["", f"### {package or 'dnfscale'}", ""]
         folder = ROOT / package
         lines += ["| module | holds |", "| --- | --- |"]
-        lines += [f"| `{path.relative_to(folder).as_posix()}` | {first_of(path)} |" for path in paths]
+        lines += [
+            f"| `{path.relative_to(folder).as_posix()}` | {first_of(path)} |" for path in paths
+        ]
     return "\n".join(lines).strip() + "\n"
 
 

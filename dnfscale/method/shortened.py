@@ -100,8 +100,7 @@ class _Program:
         self, best: Found, length: int, max_terms: int | None, nodes: int
     ) -> tuple[Found, int]:
         """Return the best formula of at most so many literals that is known, and the least that one
-        can cost.
-        """
+        can cost."""
         solved = self._solve(length, max_terms, nodes)
         total = int(self.types.positive.sum())
         # The program minimizes what is gained, negated; whole numbers let a bound be rounded up.

@@ -1,6 +1,4 @@
-"""The best formula of every length over a counted table, judged by brute force over all
-disjunctions of terms.
-"""
+"""The best formula of every length over a counted table, judged by brute force."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dnfscale.method.minimize import Status
+from dnfscale.method.minimize.minimal import Status
 from dnfscale.method.shortened import shortened
 from dnfscale.method.terms.codes import CodeColumn, Sample
 
@@ -25,8 +23,7 @@ def table(ell: int, positive, negative) -> Sample:
 
 def least_costs(types: Sample, most: int) -> list[int]:
     """The judge: the least cost of a disjunction of at most 0, 1, ... literals, by all sets of
-    types it may accept.
-    """
+    types it may accept."""
     n_types = types.n_rows
     terms = set()
     for cube in product((None, 0, 1), repeat=len(types.columns)):

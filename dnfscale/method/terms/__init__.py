@@ -1,5 +1,4 @@
-"""The search of terms: the most accurate formula of every length, found on a bounded sample of
-rows.
+"""The search of terms: the most accurate formula of every length, found on a sample of rows.
 
 Nothing here knows how rows are stored or where they lie: columns are small codes (`codes`), and
 what is learned from them are counts by code (`histograms`). From a histogram follow the best

@@ -22,8 +22,7 @@ from dnfscale.results.confusion import Confusion
 @dataclass(frozen=True, slots=True, eq=False)
 class AnswerCounts:
     """How many rows of each cell, or what weight of them, each formula accepts. Parts of the rows
-    add.
-    """
+    add."""
 
     accepted: Ints
     """accepted[formula, cell]."""
@@ -35,8 +34,7 @@ class AnswerCounts:
 
     def confusion(self, formula: int, positive: Bools, counted: Bools) -> Confusion:
         """Return the answers of a formula in some cells; positive[cell] says which answer is
-        right.
-        """
+        right."""
         yes, no = positive & counted, ~positive & counted
         tp, fp = int(self.accepted[formula, yes].sum()), int(self.accepted[formula, no].sum())
         return Confusion(
@@ -53,8 +51,7 @@ def count_answers(
     weights: Ints | None = None,
 ) -> AnswerCounts:
     """Count the answers of formulas; codes[column] has the codes of all rows, and cells the cell of
-    each.
-    """
+    each."""
     rows = _laid_out(cells, n_cells, weights)
     accepted = np.zeros((len(formulas), n_cells), dtype=np.int64)
     if len(cells):

@@ -46,8 +46,7 @@ def new_terms(
     counted: CountedRows, codes: ByColumn, rows: Ints, finder: Finder, beam: Beam
 ) -> list[tuple[int, CodeTerm]]:
     """Return the best term found of each number of literals, with what it gains on some rows; only
-    those that gain.
-    """
+    those that gain."""
     starts = [_Start((), rows, rows)]
     found: list[tuple[int, CodeTerm]] = []
     for level in range(beam.longest):
@@ -110,8 +109,8 @@ class _Picked:
         flat = scores.ravel()
         n_slots = scores.shape[1]
         few = min(len(flat), 4 * width)
-        # Sorting what reaches the least of the best few is the same on every machine; an
-        # argpartition is not.
+        # To sort what reaches the least of the best few gives the same on every machine; an
+        # argpartition does not.
         places = np.flatnonzero(flat >= np.partition(flat, len(flat) - few)[len(flat) - few])
         picked: dict[tuple[int, int], _Next] = {}
         for place in places[np.argsort(-flat[places], kind="stable")].tolist():

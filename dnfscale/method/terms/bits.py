@@ -1,6 +1,4 @@
-"""Sets of rows as bits, 64 to a word: what terms and formulas need is then a few operations on
-words.
-"""
+"""Sets of rows as bits, 64 to a word."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The choice of a length: one curve of validation scores by length, whatever searched for the
-formulas.
-"""
+"""The choice of a length, from one curve of validation scores whatever searched."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Rows as small codes, and formulas over them: what a search of terms learns from, and what it
-finds.
+"""Rows as small codes, and formulas over them: what a search learns from, and what it finds.
 
 A code is how many cuts lie below a number, or which value a category has. A condition asks whether
 the code of one column lies in some runs of codes, or whether it does not; so a value that is
@@ -46,8 +45,7 @@ class CodeColumn:
 @dataclass(frozen=True, slots=True, order=True)
 class Condition:
     """One literal: whether the code of a column lies in one of the runs first..last, or in none of
-    them.
-    """
+    them."""
 
     column: int
     runs: tuple[tuple[int, int], ...]
@@ -94,17 +92,15 @@ def one_of(column: int, values: Sequence[int], *, holds: bool = True) -> Conditi
 
 ByColumn = Codes | Sequence[Codes] | Mapping[int, Codes]
 """The codes of all rows in each column, codes[column]; of a mapping, those columns that are asked
-for.
-"""
+for."""
 CodeTerm = tuple[Condition, ...]
 """Conditions that must all be true."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeFormula:
-    """A disjunction of terms, or its negation. No term: false. The term without
-    conditions: true.
-    """
+    """A disjunction of terms, or its negation. No term: false. The term without conditions:
+    true."""
 
     terms: tuple[CodeTerm, ...]
     complemented: bool = False

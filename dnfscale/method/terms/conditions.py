@@ -1,5 +1,4 @@
-"""The best conditions of every column, read from histograms: cuts, intervals, values, sets of
-values, missing values.
+"""The best conditions of every column, read from histograms.
 
 What a condition is worth is a sum over codes: of what a «yes» gains for the rows of each code. A
 cut or a value is the best of such sums, an interval the largest difference of two prefix sums, a
@@ -34,8 +33,7 @@ class Arranged:
     """known[group, number column]: the sum of all its values."""
     below: Sums
     """below[group, number column, cut]: the sum of the values up to a cut; columns of fewer cuts
-    repeat the last.
-    """
+    repeat the last."""
     values: Sums
     """values[group, category column, value]; columns of fewer values end in zeros."""
     missing: Sums
@@ -136,8 +134,7 @@ class Finder:
     @cached_property
     def slots(self) -> tuple[tuple[str, bool, int, int], ...]:
         """The form of each slot, whether it is not negated, its column, and the place of the column
-        in its form.
-        """
+        in its form."""
         return tuple(
             (name, holds, c, place)
             for name, holds, columns in self._forms
@@ -175,8 +172,7 @@ class Finder:
 
     def _best(self, name: str, sums: Arranged) -> tuple[Sums, Sums]:
         """Return the most and the least that a form of conditions can sum up to, in each group and
-        column.
-        """
+        column."""
         match name:
             case "above":
                 return sums.known - sums.below.min(axis=2), sums.known - sums.below.max(axis=2)
@@ -210,8 +206,7 @@ class Finder:
 
     def condition(self, sums: Arranged, group: int, slot: int) -> Condition | None:
         """Return the best condition of a slot in a group; None if no value of a set gains
-        anything.
-        """
+        anything."""
         name, holds, c, place = self.slots[slot]
         column = self.layout.columns[c]
         match name:
@@ -263,8 +258,7 @@ class Finder:
 
 def _spans(below: Sums) -> tuple[Sums, Sums]:
     """Return the largest and the least sum of an interval that ends at each cut but the first, and
-    begins at one.
-    """
+    begins at one."""
     ends = below[:, :, 1:]
     lowest = np.minimum.accumulate(below[:, :, :-1], axis=2)
     highest = np.maximum.accumulate(below[:, :, :-1], axis=2)

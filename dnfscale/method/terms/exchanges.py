@@ -140,8 +140,7 @@ def exchange_gains(
 
 def polished(formula: CodeFormula, gains: Ints, finder: Finder) -> tuple[CodeFormula, int]:
     """Return the formula after its best exchange that makes it no longer, and what that gains;
-    itself if none does.
-    """
+    itself if none does."""
     best = Exchange(0, formula.terms)
     for found in exchanges(formula.terms, gains, finder):
         if sum(map(len, found.terms)) <= formula.n_literals and found.gain > best.gain:

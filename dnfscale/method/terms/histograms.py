@@ -1,5 +1,4 @@
-"""Histograms of many groups of rows at once: the weight of positive and negative rows by code, of
-every column.
+"""Histograms of many groups of rows at once: positive and negative rows by code.
 
 Columns of few codes are counted together: six Boolean columns are one of 64 cells, from whose
 counts those of each column follow by addition. So a row costs one step for each column of numbers,
@@ -26,8 +25,7 @@ _MOST_KEYS = 1 << 16
 @dataclass(frozen=True)
 class Layout:
     """Where the codes of each column are counted, and where the bins of its values are found
-    afterwards.
-    """
+    afterwards."""
 
     columns: tuple[CodeColumn, ...]
 
@@ -94,13 +92,11 @@ class Layout:
 
 class CountedRows:
     """Rows that are ready to be counted in groups: by their cells, their sign, and how much they
-    weigh.
-    """
+    weigh."""
 
     def __init__(self, layout: Layout, codes: ByColumn, gains: Ints) -> None:
         """Prepare some rows; gains[row] is what a «yes» gains: above 0 for a positive row, below 0
-        for a negative.
-        """
+        for a negative."""
         self._layout = layout
         self._cells = layout.cells_of(codes, len(gains))
         self._signs = (gains < 0).astype(np.int64)
@@ -114,8 +110,7 @@ class CountedRows:
 
     def histograms(self, groups: Sequence[Ints]) -> Ints:
         """Return counts[group, sign, bin] of groups of rows, positives first; a row may be in
-        several.
-        """
+        several."""
         n_cells = int(self._layout.joint_starts[-1])
         counts = np.zeros((len(groups), 2 * n_cells), dtype=np.int64)
         rows = np.concatenate([np.empty(0, dtype=np.int64), *groups])

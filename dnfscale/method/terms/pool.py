@@ -1,6 +1,4 @@
-"""Terms met so far, each as the set of its rows: any of them may take the place of a term of
-another formula.
-"""
+"""Terms met so far, each as the set of its rows, to be tried in other formulas."""
 
 from __future__ import annotations
 
@@ -41,8 +39,7 @@ class Pool:
 
     def best(self, rows: Words) -> Iterator[tuple[int, CodeTerm]]:
         """Yield for each number of literals the term that gains most on some rows, and what it
-        gains.
-        """
+        gains."""
         n = len(self._terms)
         gains = np.zeros(n, dtype=np.int64)
         for factor, plane in self._planes:

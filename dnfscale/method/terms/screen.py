@@ -1,6 +1,4 @@
-"""Which columns a search looks at where there are many: a search takes time for every column of
-every row.
-"""
+"""Which columns are searched, where there are many: each takes time for every row."""
 
 from __future__ import annotations
 
@@ -61,8 +59,7 @@ def used_columns(formulas: Iterable[CodeFormula], most: int) -> list[int]:
 
 def _separation(sample: Sample, number: int) -> float:
     """Return how much less impure the classes are, at best, on both sides of a cut or a value;
-    Gini's index.
-    """
+    Gini's index."""
     column = sample.columns[number]
     positive, negative = (
         tally_cells(sample.codes[number], weights, column.n_codes).astype(np.float64)

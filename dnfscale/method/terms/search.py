@@ -1,5 +1,4 @@
-"""The frontier: the best formula found of every length, each of them expanded until nothing gets
-better.
+"""The frontier: the best formula found of every length, expanded until nothing gets better.
 
 To *expand* a formula is to try all that changes it a little: a new term, one term less, a term that
 another formula has, one literal more, less, or replaced. Whatever is better than all formulas of
@@ -31,15 +30,13 @@ FEW_ROWS = 2000
 """Below so many rows an interval fits chance more often than it tells something."""
 _RARE = 0.6
 """Where positives weigh less than this share of negatives, terms also begin by what that share
-makes worth while.
-"""
+makes worth while."""
 _MANY_ROWS = 8000
 _SOME_ROWS = 4000
 _COLUMNS_OF_MANY_ROWS = 20
 _QUICK_LITERALS = 20
 """Of many rows, columns beyond a number are chosen by formulas of some literals, found on some of
-the rows.
-"""
+the rows."""
 _TRUTH_BYTES = 1 << 26
 """How much is kept of which rows satisfy which condition."""
 
@@ -101,8 +98,7 @@ def frontier(sample: Sample, effort: Effort, *, complemented: bool = False) -> t
 
 def _columns(sample: Sample, effort: Effort, *, complemented: bool) -> list[int]:
     """Return the columns to search: all, or those that tell something, and of many rows those that
-    some rows use.
-    """
+    some rows use."""
     columns = list(range(len(sample.columns)))
     if len(columns) > effort.columns:
         columns = sorted(telling_columns(sample, effort.columns))
@@ -146,17 +142,15 @@ class _Search:
         self._best = {0: Exchange(always, ((),)) if always > 0 else Exchange(0, ())}
         self._margin = max(1, int(effort.margin * int(np.abs(self._gains).sum())))
         self._least = np.full(effort.max_literals + 1, self._best[0].gain + self._margin)
-        """What a formula of each length must gain to be better than all of its length
-        and shorter.
-        """
+        """What a formula of each length must gain to be better than all of its length and
+        shorter."""
         self._to_expand: set[int] = set()
         self._to_rebuild: set[int] = set()
         self._n_rebuilt = 0
 
     def run(self) -> None:
         """Expand and rebuild formulas, the shortest first, until none is left or the effort is
-        spent.
-        """
+        spent."""
         if not len(self._gains) or not self._finder.slots:
             return
         self._expand(Exchange(0, ()))
@@ -173,9 +167,8 @@ class _Search:
                 return
 
     def formulas(self) -> Iterator[Exchange]:
-        """Yield the formulas of the frontier by length, with what they gain over the
-        answer «no».
-        """
+        """Yield the formulas of the frontier by length, with what they gain over the answer
+        «no»."""
         by_length: dict[int, Exchange] = {}
         for found in self._best.values():
             tidy = tidied(found, self._gains_near, self._finder)
@@ -234,8 +227,7 @@ class _Search:
         self, found: Exchange, near: Near
     ) -> Iterator[tuple[tuple[CodeTerm, ...], int, Words]]:
         """Yield the formula without each of its terms, what it gains then, and the rows that it
-        does not accept.
-        """
+        does not accept."""
         terms = found.terms
         for j, (start, free) in enumerate(zip(group_starts(terms), near.free, strict=True)):
             own = int(self._gains[near.groups[start]].sum())

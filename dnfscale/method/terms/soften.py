@@ -21,8 +21,7 @@ _TREES = 100
 
 def softened(sample: Sample, seed: int) -> Sample:
     """Return the sample with soft labels, in weights of UNIT times their size; itself if only one
-    class occurs.
-    """
+    class occurs."""
     weight = sample.positive + sample.negative
     target = sample.positive > sample.negative
     if not target.any() or target.all():
@@ -35,8 +34,7 @@ def softened(sample: Sample, seed: int) -> Sample:
 
 def _votes(sample: Sample, seed: int) -> Floats:
     """Return the share of trees that have not seen a row and take it for positive; its label if
-    there is none.
-    """
+    there is none."""
     from sklearn.ensemble import RandomForestClassifier
 
     weight = sample.positive + sample.negative

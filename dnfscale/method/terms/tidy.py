@@ -1,6 +1,4 @@
-"""Leaves out of a formula what can be left out without a cost: terms, literals, ends of intervals,
-values of sets.
-"""
+"""Leaves out of a formula whatever can be left out without a cost."""
 
 from __future__ import annotations
 
@@ -16,9 +14,8 @@ Gains = Callable[[Sequence[CodeTerm]], Ints]
 
 
 def tidied(found: Exchange, gains_near: Gains, finder: Finder) -> Exchange:
-    """Return the formula without what it can do without, and what it gains then: as much
-    or more.
-    """
+    """Return the formula without what it can do without, and what it gains then: as much or
+    more."""
     while found.terms:
         simpler = _simpler_formula(found.terms, gains_near(found.terms), finder)
         if simpler is None:

@@ -1,6 +1,4 @@
-"""Made samples for tests of the search of terms, and the plain judges of what is counted
-on them.
-"""
+"""Made samples for tests of the search of terms, and plain judges."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ from dnfscale.method.terms.codes import CodeColumn, CodeFormula, Condition, Samp
 @st.composite
 def code_columns(draw: st.DrawFn) -> CodeColumn:
     """A column of numbers, of Booleans or of categories, with missing and unknown values or
-    without.
-    """
+    without."""
     ordered = draw(st.booleans())
     missing, other = draw(st.booleans()), not ordered and draw(st.booleans())
     return CodeColumn(draw(st.integers(1, 5)), ordered, missing, other)
@@ -117,9 +114,8 @@ def all_conditions(
 
 
 def made_sample(n_rows: int, *, seed: int = 0, weighted: bool = False) -> tuple[Sample, Bools]:
-    """Rows whose target is a formula of two lines, with one label in ten reversed; and
-    the target.
-    """
+    """Rows whose target is a formula of two lines, with one label in ten reversed; and the
+    target."""
     random = np.random.default_rng(seed)
     columns = (
         CodeColumn(16, True, missing=True),

@@ -1,6 +1,4 @@
-"""The frontier: what it costs, that nothing of it can be left out, and that it finds what is
-there.
-"""
+"""The frontier: what it costs, that nothing can be left out, and that it finds what is there."""
 
 from __future__ import annotations
 
