@@ -7,6 +7,8 @@ class weighs little.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from dnfscale.core.arrays import Floats
@@ -42,6 +44,9 @@ def _votes(sample: Sample, seed: int) -> Floats:
     forest = RandomForestClassifier(
         _TREES, bootstrap=True, oob_score=True, random_state=seed, n_jobs=1
     )
-    forest.fit(sample.codes.T.astype(np.float32), target, sample_weight=weight)
+    with warnings.catch_warnings():
+        # A row that every tree has seen keeps its label.
+        warnings.simplefilter("ignore", UserWarning)
+        forest.fit(sample.codes.T.astype(np.float32), target, sample_weight=weight)
     votes = np.asarray(forest.oob_decision_function_)[:, 1]
     return np.where(np.isnan(votes), target, votes)
