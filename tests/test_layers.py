@@ -65,7 +65,7 @@ INNER_LEVELS = {
         {"line"},
         {"classes", "fidelity", "frontier"},
     ),
-    "apply": ({"evaluate"}, {"predict"}),
+    "apply": ({"evaluate"}, {"found_types", "predict"}),
     "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"ideal"}, {"distillation"}),
 }
 """The modules of some parts, from the lowest level up; those of one level do not know each other.

@@ -9,7 +9,7 @@ answers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -211,9 +211,7 @@ class SearchTerms:
         )
         sample = self._sample(job, columns)
         effort = effort_for(sample.n_rows, max_literals=self.max_literals, max_terms=self.max_terms)
-        found = frontier(
-            softened(sample, self.seed) if sample.n_rows < FEW_ROWS else sample, effort
-        )
+        found = frontier(sample, effort)
         return tuple(
             Lines(
                 tuple(
@@ -234,16 +232,22 @@ class SearchTerms:
             if self.rows.weights is None
             else self.rows.weights[own]
         )
-        wrong_yes, wrong_no = _costs(job.threshold)
         codes = np.array(
             [column.recoded.take(self.rows.columns[column.number][own]) for column in columns],
             dtype=np.uint8,
         ).reshape(len(columns), len(own))
-        return Sample(
+        sample = Sample(
             columns=tuple(column.codes for column in columns),
             codes=codes,
-            positive=np.where(is_true, wrong_no * weights, 0),
-            negative=np.where(is_true, 0, wrong_yes * weights),
+            positive=np.where(is_true, weights, 0),
+            negative=np.where(is_true, 0, weights),
+        )
+        if sample.n_rows < FEW_ROWS:
+            sample = softened(sample, self.seed)
+        # Labels are softened as they are, and then weighed by what an error costs.
+        wrong_yes, wrong_no = _costs(job.threshold)
+        return replace(
+            sample, positive=wrong_no * sample.positive, negative=wrong_yes * sample.negative
         )
 
 
