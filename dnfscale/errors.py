@@ -60,3 +60,10 @@ class LimitError(DnfscaleError):
 def first_line(error: BaseException) -> str:
     """Return the first line of what an error says; its kind where it says nothing."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def visible(text: str) -> str:
+    """Return a text on one line, with every character spelled out that is invisible or reverses the
+    order of others.
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

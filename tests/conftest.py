@@ -16,7 +16,7 @@ from hypothesis import settings
 from dnfscale.datasets.named import FOLDER_VARIABLE
 from dnfscale.engine.dask.engine import ClusterEngine
 from dnfscale.engine.dask.local import start_local
-from dnfscale.learn.loading import LOADED
+from dnfscale.learn import LOADED
 from dnfscale.spec.cluster import ClusterSpec
 from tests.jobs.running import Desk, keeping_signals, small_table
 from tests.object_store import Store, serving
@@ -28,6 +28,25 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 # pytest-xdist tells its processes how wide the terminal is, and what they start would break its
 # lines there.
 os.environ.pop("COLUMNS", None)
+
+SLOW_FOLDERS = ("bench", "deploy", "engine", "faults", "golden")
+"""Folders whose tests start clusters, or run whole jobs."""
+SLOW_FIXTURES = frozenset(
+    ("browser", "cluster", "paper_data", "postgres", "quiet", "rates", "store", "studied")
+)
+"""Fixtures that start servers, read whole datasets, or run a study for all tests of a file."""
+RUNS_JOBS, ONLY_READS_SPECS = "desk", "spec"
+"""The fixture whose users run commands, and the folder where these only read a spec."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what starts processes or runs jobs; other slow tests are marked one by one."""
+    for item in items:
+        folder = item.nodeid.split("/")[1]
+        fixtures = set(getattr(item, "fixturenames", ()))
+        runs_jobs = RUNS_JOBS in fixtures and folder != ONLY_READS_SPECS
+        if runs_jobs or folder in SLOW_FOLDERS or fixtures & SLOW_FIXTURES:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

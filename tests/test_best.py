@@ -22,8 +22,8 @@ from dnfscale.core.vocabulary import Above, Between, cuts_of
 from dnfscale.data.frames import table_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, LimitError, SpecError
-from dnfscale.learn.dealing import splits_of
 from dnfscale.learn.line import Learned, learn
+from dnfscale.learn.places import splits_of
 from dnfscale.spec.learn import LearnSpec, profile_values
 from tests.comparing import told
 from tests.examples import in_parts, mixed_table
@@ -62,6 +62,7 @@ def learn_here(table: pa.Table, spec: LearnSpec) -> Learned:
     return learn(table_source(table, "memory"), spec, SerialEngine())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_partitions_change_nothing(name):
     table = mixed_table(5, 240, missing=0.03)
@@ -238,6 +239,7 @@ def test_two_attributes_that_tell_only_together_are_found_by_exchange():
     assert learned.model.whole.n_rows == 600
 
 
+@pytest.mark.slow
 def test_a_given_cut_below_all_that_a_column_can_hold_ends_no_interval():
     for seed in range(8):
         random = np.random.default_rng(seed)
@@ -256,6 +258,7 @@ def test_a_given_cut_below_all_that_a_column_can_hold_ends_no_interval():
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", ["forward", "exchange", "additive", "mutual_info"])
 @pytest.mark.parametrize("shrink", ["none", "parent", "linear"])
 def test_what_a_row_counts_does_not_matter(rank, shrink):
@@ -350,6 +353,7 @@ def test_too_many_splits_of_too_many_folds_are_over_the_limit():
         splits_of(4000, replace(BEST, outer="leave-one-out", validation_splits=10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["negative", "dont_care", "follow"])
 def test_a_model_answers_as_its_formula_whatever_it_says_of_the_unseen(rule):
     random = np.random.default_rng(3)

@@ -104,6 +104,7 @@ def outcome(
     ).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_layouts_differ_in_what_a_task_gets(layouts):
     partitions = {name: len(open_source(str(path)).partitions) for name, path in layouts.items()}
     assert partitions["one"] == 1

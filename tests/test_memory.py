@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
@@ -52,6 +53,7 @@ class MeasuringEngine(SerialEngine):
         return call
 
 
+@pytest.mark.slow
 def test_a_task_of_four_times_the_dataset_takes_no_more_memory(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         small = pool.apply(_task_peaks, (tmp_path / "small", 4))

@@ -76,6 +76,7 @@ def test_the_python_examples_print_what_they_are_shown_to_print():
     run_examples(examples)
 
 
+@pytest.mark.slow
 def test_the_examples_of_both_families_print_what_they_are_shown_to_print():
     run_examples("\n".join(blocks("Two families", "pycon")))
 

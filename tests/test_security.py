@@ -354,6 +354,7 @@ def test_no_file_of_ours_is_ever_unpickled(desk):
     assert not (desk.path / "sprung").exists()
 
 
+@pytest.mark.slow
 def test_the_package_has_nothing_that_would_run_what_it_reads():
     forbidden = {
         "pickle",
@@ -374,7 +375,7 @@ def test_the_package_has_nothing_that_would_run_what_it_reads():
             found = {name.split(".")[0] for name in names} & forbidden
             # The driver of a detached job is this very package, and queues are asked by their own
             # tools.
-            allowed = {"subprocess"} if file.name in ("process.py", "queues.py") else set()
+            allowed = {"subprocess"} if file.name in ("supervisor.py", "queues.py") else set()
             assert found <= allowed, f"{file} imports {names}"
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in ("eval", "exec", "compile", "__import__"), (
@@ -389,6 +390,7 @@ def test_the_package_has_nothing_that_would_run_what_it_reads():
 # The network
 
 
+@pytest.mark.slow
 def test_a_local_cluster_listens_to_this_machine_alone():
     # Servers that other tests of this process have started are none of the cluster's.
     before = listening()

@@ -214,6 +214,7 @@ def test_a_year_that_a_database_cannot_be_told_is_refused_there_and_exact_elsewh
     assert "DuckDB can be told years from 1 to 9999" in ended.message
 
 
+@pytest.mark.slow
 def test_the_estimator_takes_dates_of_pandas():
     frame = pd.DataFrame(
         {

@@ -5,10 +5,25 @@ of folds.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dnfscale.results.method import Comparison
+from dnfscale.results.method import Comparison, Method
+from dnfscale.results.result import IDEAL
+
+
+def comparisons(methods: Mapping[str, Method]) -> tuple[Comparison, ...]:
+    """Compare the ideal method with every other method that finished all folds."""
+    ideal = methods[IDEAL]
+    trained = sum((fold.train_rows or 0) + (fold.validation_rows or 0) for fold in ideal.folds)
+    test_share = sum(fold.test_rows or 0 for fold in ideal.folds) / max(1, trained)
+    ours = _shares(ideal)
+    found = []
+    for other, method in methods.items():
+        theirs = _shares(method)
+        if other != IDEAL and ours is not None and theirs is not None:
+            found.append(compare(IDEAL, other, ours, theirs, test_share=test_share))
+    return tuple(comparison for comparison in found if comparison is not None)
 
 
 def compare(
@@ -48,3 +63,9 @@ def compare(
         level=level,
         folds=k,
     )
+
+
+def _shares(method: Method) -> list[Fraction] | None:
+    """Return the exact accuracy of each fold; None if one is not known."""
+    shares = [fold.share for fold in method.folds if fold.share is not None]
+    return shares if len(shares) == len(method.folds) else None

@@ -10,14 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace as changed
 
-from dnfscale.compare.comparison import compare
-from dnfscale.compare.tuning import Tuned, Untuned
 from dnfscale.core.arrays import Bools, Ints, Scalar
 from dnfscale.core.model import HALF, Model
 from dnfscale.core.parts import stored_column
@@ -30,25 +27,31 @@ from dnfscale.learn.fidelity import agreements
 from dnfscale.learn.frontier import Grown
 from dnfscale.learn.line import Learned, LearnedFold, fold_model
 from dnfscale.method.certificate import certificate_of, certified
-from dnfscale.method.ideal import confusion_of, ideal_accepts
-from dnfscale.method.intervals import term_supports
+from dnfscale.method.ideal import confusion_of
 from dnfscale.method.literals import n_literals
 from dnfscale.method.objective import Objective as Goal
 from dnfscale.results.confusion import Answers, Confusion
-from dnfscale.results.formula import Attribute, Formula, Line, Literal, Minimized, SweepStep
+from dnfscale.results.formula import (
+    Attribute,
+    CurvePoint,
+    Formula,
+    Line,
+    Literal,
+    Minimized,
+    SweepStep,
+)
 from dnfscale.results.method import (
     AllRows,
-    Comparison,
     Fold,
     FrontierPoint,
     Method,
     Objective,
-    Tuning,
 )
 from dnfscale.results.record import label_record
 from dnfscale.results.result import IDEAL, Data, LabelRows, Weight
 from dnfscale.results.spread import deviation, mean
 from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.registry import BLACK_BOX
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +167,7 @@ def _ideal_fold(number: int, learned: LearnedLabels, spec: LearnSpec) -> Fold:
 
 def _tested(fold: LearnedFold) -> Confusion:
     """Return how the formula of a fold answers its test rows."""
-    return confusion_of(fold.dnf.accepts(fold.test.codes), fold.test)
+    return confusion_of(fold.accepts(fold.test), fold.test)
 
 
 def _all_rows(learned: LearnedLabels, spec: LearnSpec) -> AllRows:
@@ -175,7 +178,7 @@ def _all_rows(learned: LearnedLabels, spec: LearnSpec) -> AllRows:
     )
     if learned.labels:
         return found
-    trained = confusion_of(first.model.dnf.accepts(first.model.whole.codes), first.model.whole)
+    trained = confusion_of(first.model.accepts(first.model.whole), first.model.whole)
     return changed(found, correct=trained.correct, counted=trained.counted)
 
 
@@ -208,7 +211,7 @@ def _objective(targets: Sequence[Learned], spec: LearnSpec) -> Objective | None:
         return sum(scores, start=Fraction()) / len(scores)
 
     by_fold = list(zip(*(learned.folds for learned in targets), strict=True))
-    values = [score(folds, lambda fold: fold.dnf.accepts(fold.test.codes)) for folds in by_fold]
+    values = [score(folds, lambda fold: fold.accepts(fold.test)) for folds in by_fold]
     constant = [score(folds, partial(_better_constant, goal=goal)) for folds in by_fold]
     costs = spec.objective == "accuracy"
     return Objective(
@@ -230,42 +233,6 @@ def _better_constant(fold: LearnedFold, *, goal: Goal) -> Bools:
     always = np.ones(len(fold.whole.codes), dtype=np.bool_)
     says_yes = goal.score(always, fold.whole) > goal.score(~always, fold.whole)
     return np.full(len(fold.test.codes), says_yes)
-
-
-def majority_method(learned: LearnedLabels) -> Method:
-    """Return what always giving the most frequent answer of W_0 comes to.
-
-    In a tie of two classes the answer is positive, in one of several labels the first of them.
-    """
-    if learned.labels:
-        return Method.over([_majority_of_labels(n, learned) for n in range(len(learned.answers))])
-    return Method.over(
-        [Fold(fold=n, confusion=_majority(fold)) for n, fold in enumerate(learned.first.folds)]
-    )
-
-
-def _majority(fold: LearnedFold) -> Confusion:
-    says_yes = 2 * int(fold.whole.c.sum()) >= fold.whole.n_rows
-    return confusion_of(np.full(len(fold.test.codes), says_yes), fold.test)
-
-
-def _majority_of_labels(number: int, learned: LearnedLabels) -> Fold:
-    sizes = [int(target.folds[number].whole.c.sum()) for target in learned.targets]
-    answer = sizes.index(max(sizes))
-    tested = [sum(row) for row in learned.answers[number]]
-    given = tuple(tuple(n if j == answer else 0 for j in range(len(tested))) for n in tested)
-    return Fold(fold=number, confusion_matrix=given)
-
-
-def one_rule_method(learned: Learned) -> Method:
-    """Return what the best single attribute comes to."""
-    return Method.over([_one_rule(number, fold) for number, fold in enumerate(learned.folds)])
-
-
-def _one_rule(number: int, fold: LearnedFold) -> Fold:
-    accepted = ideal_accepts(fold.single.whole, fold.single.test)
-    confusion = confusion_of(accepted, fold.single.test)
-    return Fold(fold=number, confusion=confusion, attribute=fold.single.attribute)
 
 
 def distilled_methods(learned: Learned, ideal: Method, *, known: bool) -> dict[str, Method]:
@@ -298,59 +265,11 @@ def distilled_methods(learned: Learned, ideal: Method, *, known: bool) -> dict[s
         fidelity_std=ideal.accuracy_std,
         folds=judged.folds,
     )
-    return {IDEAL: formula, "black_box": Method.over(box)}
-
-
-def tuned_method(chains: Sequence[Tuned | Untuned], *, several: bool) -> Method:
-    """Return what a tuned method did; a fold that failed does not count in the means."""
-    return Method.over([_tuned_fold(chain, several=several) for chain in chains])
-
-
-def _tuned_fold(chain: Tuned | Untuned, *, several: bool) -> Fold:
-    if isinstance(chain, Untuned):
-        return Fold(fold=chain.fold, error=chain.error)
-    best = chain.best
-    tuning = Tuning(
-        validation_correct=best.correct,
-        validated=best.rows,
-        validation_accuracy=best.correct / best.rows if best.rows else None,
-        params=best.params,
-        trials=chain.trials,
-        failed_trials=chain.failed_trials,
-        pruned_trials=chain.pruned_trials,
-    )
-    return changed(answered_fold(chain.fold, chain.answers, several=several), tuning=tuning)
-
-
-def answered_fold(number: int, answers: Answers, *, several: bool) -> Fold:
-    """Return a fold whose test rows are counted by label and answer."""
-    if several:
-        return Fold(fold=number, confusion_matrix=answers)
-    return Fold(fold=number, confusion=Confusion.of_two(answers))
-
-
-def comparisons(methods: Mapping[str, Method]) -> tuple[Comparison, ...]:
-    """Compare the ideal method with every other method that finished all folds."""
-    ideal = methods[IDEAL]
-    trained = sum((fold.train_rows or 0) + (fold.validation_rows or 0) for fold in ideal.folds)
-    test_share = sum(fold.test_rows or 0 for fold in ideal.folds) / max(1, trained)
-    ours = _shares(ideal)
-    found = []
-    for other, method in methods.items():
-        theirs = _shares(method)
-        if other != IDEAL and ours is not None and theirs is not None:
-            found.append(compare(IDEAL, other, ours, theirs, test_share=test_share))
-    return tuple(comparison for comparison in found if comparison is not None)
-
-
-def _shares(method: Method) -> list[Fraction] | None:
-    """Return the exact accuracy of each fold; None if one is not known."""
-    shares = [fold.share for fold in method.folds if fold.share is not None]
-    return shares if len(shares) == len(method.folds) else None
+    return {IDEAL: formula, BLACK_BOX: Method.over(box)}
 
 
 def learned_models(
-    learned: LearnedLabels, spec: LearnSpec, *, provenance: dict[str, Any]
+    learned: LearnedLabels, spec: LearnSpec, *, provenance: Mapping[str, str | int]
 ) -> tuple[Model, ...]:
     """Return the formula of all rows as a model with its certificate, or one for each label."""
     models = [
@@ -371,10 +290,10 @@ def attributes_of(tau: Vocabulary) -> tuple[Attribute, ...]:
 def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
     """Return the formula of a fold and how it was chosen."""
     shrink = fold.sweep.chosen.shrink
-    supports = term_supports(fold.dnf, fold.whole)
+    supports = fold.supports()
     lines = fold.lines
     return Formula(
-        search="attributes",
+        search=fold.search,
         ell=len(fold.tau),
         used=fold.dnf.n_attributes,
         rank=fold.rank,
@@ -390,9 +309,25 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
         terms=len(lines),
         literals=n_literals(lines),
         minimized=Minimized(
-            status=str(fold.minimized.status), gap_literals=fold.minimized.gap_literals
+            status=str(fold.minimized.status),
+            gap_literals=fold.minimized.gap_literals,
         ),
+        curve=_curve(fold),
         sweep=_sweep(fold, learned, spec),
+    )
+
+
+def _curve(fold: LearnedFold) -> tuple[CurvePoint, ...]:
+    """Return the points that a formula was chosen from by its length, the shortest first."""
+    points = () if fold.decision is None else fold.decision.candidates
+    return tuple(
+        CurvePoint(
+            literals=own.point.literals,
+            search=own.point.search,
+            form=own.point.form,
+            validation_score=float(own.point.score),
+        )
+        for own in points
     )
 
 

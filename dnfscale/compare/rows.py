@@ -17,9 +17,11 @@ from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, tally_cells
 from dnfscale.core.bins import CategoryBins
 from dnfscale.core.columns import Categories, Reading, Role, Rows, classes_of
 from dnfscale.core.splits import Splits
-from dnfscale.errors import DataError
+from dnfscale.engine.api import Engine
+from dnfscale.errors import DataError, LimitError
 from dnfscale.learn.scans import numbered
 from dnfscale.results.confusion import Answers
+from dnfscale.spec.registry import Competitor
 
 Matrix = npt.NDArray[np.float32]
 
@@ -54,6 +56,29 @@ class RowsPlan:
     def matrix_bytes(self) -> int:
         """The size of the matrix of all rows."""
         return 4 * self.splits.n_rows * len(self.reading.columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowLearner(Competitor):
+    """A competitor that needs the rows themselves, all of them in one process."""
+
+    matrices: int = 4
+    """How many times the size of the matrix of all rows it needs at most: the matrix, its part of
+    the rows, and that once more in its own format, with some room.
+    """
+
+
+def check_memory(plan: RowsPlan, engine: Engine, learners: Iterable[RowLearner]) -> None:
+    """Raise LimitError if a worker has too little memory for one of the learners."""
+    needed = plan.matrix_bytes * max(learner.matrices for learner in learners)
+    limit = engine.worker_bytes
+    if limit is not None and needed > 0.7 * limit:
+        raise LimitError(
+            f"tuning holds all rows in each worker, which may need {needed / 2**20:,.0f} "
+            "MiB, but a worker has "
+            f'{limit / 2**20:,.0f} MiB; raise cluster.memory_limit, or set methods = ["ideal"]',
+            "cluster.memory_limit",
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

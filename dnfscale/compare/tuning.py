@@ -9,32 +9,113 @@ it asks Optuna the same questions, takes the recorded answers, and continues whe
 from __future__ import annotations
 
 import zlib
-from collections.abc import Generator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from dnfscale.compare.baselines import SPACES, Budget, Fit, Scored
+from msgspec.structs import replace as changed
+
+from dnfscale.compare.competitor import Notes, Outcome, Study, answered_fold
+from dnfscale.compare.rows import RowLearner
+from dnfscale.compare.trial import Fit, FitAndScore, Learner, Params, Scored, hard_limit_s
 from dnfscale.engine.api import Failure
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.results.confusion import Answers, correct_of, counted_of
-from dnfscale.results.method import Parameter
+from dnfscale.results.method import Fold, Method, Parameter, Tuning
 from dnfscale.results.record import Note
+from dnfscale.spec.checks import one_of, seconds, whole
+from dnfscale.spec.keys import key
+from dnfscale.spec.registry import Family
 
-Entry = TypeVar("Entry", bound=Note)
-
-
-class Notes(Protocol):
-    """The finished steps of a chain, kept where a crash does not reach them."""
-
-    def recall(self, chain: str, kind: type[Entry]) -> list[Entry]: ...
-
-    def note(self, chain: str, entry: Note) -> None: ...
-
-
+TUNE_BASELINES = Phase("tune baselines", Reads.FILES_ON_WORKERS)
 _RUNGS = (Fraction(1, 9), Fraction(1, 3))
 """The shares of a trial's trees after which it may be stopped; the trees are the first of those it
 would grow.
 """
+
+
+class Suggest(Protocol):
+    """What a parameter space needs from a trial; Optuna's trials have it."""
+
+    def suggest_categorical(self, name: str, choices: list[Any]) -> Any: ...
+
+    def suggest_int(
+        self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
+    ) -> int: ...
+
+    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much tuning a method gets in each fold."""
+
+    trials: int = key(whole(1), 100, "tuning trials per fold, drawn by Optuna")
+    timeout_s: float | None = key(
+        seconds,
+        None,
+        "a longer trial fails, even one that would never end; default: no limit",
+        example=60.0,
+    )
+    pruner: str = key(
+        one_of("none", "median", "halving"),
+        "none",
+        'stop poor trials after a ninth or a third of their trees: "median", "halving"',
+    )
+    """none: every trial grows all its trees; median: a trial below the median of the earlier ones
+    is stopped; halving: only the best third continues."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunedCompetitor(RowLearner):
+    """A competitor whose parameters are drawn by trials; its space draws n_estimators, the number
+    of its trees.
+    """
+
+    suggest: Callable[[Suggest], Params]
+    """The space of its parameters."""
+    learn: Learner
+    options: type = Budget
+    family: Family = field(default_factory=lambda: TUNED)
+
+
+def tune_all(study: Study, budgets: Mapping[TunedCompetitor, Budget]) -> dict[str, Outcome]:
+    """Tune every competitor in every fold, all chains side by side."""
+    plan = study.plan_rows()
+    folds = range(plan.splits.outer)
+    chains = [
+        tune(competitor, fold, budget, seed=study.spec.seed, notes=study.notes)
+        for fold in folds
+        for competitor, budget in budgets.items()
+    ]
+    learners = {competitor.name: competitor.learn for competitor in budgets}
+    ends = study.engine.chain(
+        TUNE_BASELINES.name,
+        chains,
+        FitAndScore(plan, learners),
+        expected=_fits(budgets, len(folds)),
+        limit=hard_limit_s,
+    )
+    return {
+        name: _outcome([end for end in ends if end.method == name], several=study.several)
+        for name in learners
+    }
+
+
+def plan_tuning(
+    layout: Layout, budgets: Mapping[TunedCompetitor, Budget]
+) -> Iterator[PlannedPhase]:
+    """Yield the phase of tune_all."""
+    yield TUNE_BASELINES.planned(_fits(budgets, layout.folds - 1), layout.read_bytes)
+
+
+TUNED: Family = Family(run=tune_all, plan=plan_tuning)
+
+
+def _fits(budgets: Mapping[TunedCompetitor, Budget], folds: int) -> int:
+    """Return how many fits there are if no trial is stopped: the trials and the last of a chain."""
+    return sum(folds * (budget.trials + 1) for budget in budgets.values())
 
 
 class FitNote(Note, frozen=True, kw_only=True):
@@ -98,15 +179,16 @@ class Untuned:
 
 
 def tune(
-    method: str, fold: int, budget: Budget, *, seed: int, notes: Notes
+    competitor: TunedCompetitor, fold: int, budget: Budget, *, seed: int, notes: Notes
 ) -> Generator[Fit, Scored | Failure, Tuned | Untuned]:
     """Draw trials, keep the best on W_val (the first in a tie), fit it on W_0 and test it."""
+    method = competitor.name
     chain = _Chain.begin(method, fold, seed, notes)
     study = _study(chain.seed, budget.pruner)
     trials = []
     for number in range(budget.trials):
         asked = study.ask()
-        trial = yield from _run_trial(chain, asked, number, budget)
+        trial = yield from _run_trial(chain, competitor.suggest(asked), asked, number, budget)
         _tell(study, asked, trial)
         trials.append(trial)
     whole = [trial for trial in trials if not (trial.failed or trial.pruned)]
@@ -127,6 +209,29 @@ def tune(
         pruned_trials=sum(trial.pruned for trial in trials),
         seconds=sum(note.seconds for trial in trials for note in trial.fits) + final.seconds,
     )
+
+
+def _outcome(chains: Sequence[Tuned | Untuned], *, several: bool) -> Outcome:
+    """Return what a competitor came to; a fold that failed does not count in the means."""
+    method = Method.over([_tuned_fold(chain, several=several) for chain in chains])
+    seconds = sum(chain.seconds for chain in chains if isinstance(chain, Tuned))
+    return Outcome(method, round(seconds, 3))
+
+
+def _tuned_fold(chain: Tuned | Untuned, *, several: bool) -> Fold:
+    if isinstance(chain, Untuned):
+        return Fold(fold=chain.fold, error=chain.error)
+    best = chain.best
+    tuning = Tuning(
+        validation_correct=best.correct,
+        validated=best.rows,
+        validation_accuracy=best.correct / best.rows if best.rows else None,
+        params=best.params,
+        trials=chain.trials,
+        failed_trials=chain.failed_trials,
+        pruned_trials=chain.pruned_trials,
+    )
+    return changed(answered_fold(chain.fold, chain.answers, several=several), tuning=tuning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +284,11 @@ class _Trial:
 
 
 def _run_trial(
-    chain: _Chain, asked: Any, number: int, budget: Budget
+    chain: _Chain, params: Params, asked: Any, number: int, budget: Budget
 ) -> Generator[Fit, Scored | Failure, _Trial]:
     """Fit a trial; if it may be stopped, its first trees come first, and it continues only if they
     are worth it.
     """
-    params = SPACES[chain.method](asked)
     whole = Fit(
         chain.method, chain.fold, params, chain.seed, final=False, timeout_s=budget.timeout_s
     )

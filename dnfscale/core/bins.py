@@ -4,13 +4,14 @@ comparison.
 A number's code is how many edges lie below it, where the edges are the cuts of all folds; a
 category's code is its place among the values that occur. An attribute is then a *span* of codes:
 «above the third edge» is codes 3 and up, «equals red» is one code. So one byte per value serves
-every fold, and the binned table is small enough to keep.
+every fold. A scan bins the columns that it needs, and forgets them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -86,6 +87,17 @@ TWO_CLASSES: Bools = frozen(np.array([[False, True]]))
 """targets[target, class] of a table of two classes: the second is the positive one."""
 
 
+class RowTest(Protocol):
+    """A Boolean question about a binned row: an attribute, or a line of a formula."""
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that it asks."""
+
+    def true_in(self, codes: Mapping[int, Codes], bins: Sequence[Bins]) -> Bools:
+        """Return for which rows it is true, given the codes of these columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A Boolean attribute of binned rows: the code of a column lies in first..last."""
@@ -93,6 +105,13 @@ class Span:
     column: int
     first: int
     last: int
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return (self.column,)
+
+    def true_in(self, codes: Mapping[int, Codes], bins: Sequence[Bins]) -> Bools:
+        return self.holds(codes[self.column], bins[self.column].n_codes)
 
     def holds(self, codes: Codes, n_codes: int) -> Bools:
         """Return for which of the column's codes the attribute is true."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dnfscale.core.arrays import Bools, Codes, Ints, frozen, tally_cells
-from dnfscale.core.bins import TWO_CLASSES, BinnedTable, Bins, Span
+from dnfscale.core.bins import TWO_CLASSES, BinnedTable, Bins, RowTest, Span
 
 _BLOCK = 1 << 16
 """Rows per block: ten binned columns of it stay in the cache while all folds are counted."""
@@ -116,14 +116,14 @@ def project(counts: TypeCounts, attributes: Sequence[int]) -> TypeCounts:
 
 @dataclass(frozen=True, slots=True)
 class TypeRequest:
-    """Which types to count in one fold, as spans of binned columns."""
+    """Which types to count in one fold: bit i of a type says whether question i is true."""
 
     fold: int
     """Or one of its inner splits: where it stands among the groups."""
-    spans: tuple[Span, ...]
-    attributes: tuple[int, ...]
-    """The numbers of the attributes: an attribute's span has the same column in all folds, and
-    perhaps another cut.
+    tests: tuple[RowTest, ...]
+    attributes: tuple[int, ...] | None
+    """The numbers of the attributes whose spans the questions are: an attribute's span has the same
+    column in all folds, and perhaps another cut. None if they are other questions.
     """
     target: int = 0
     """Which of the targets is counted as true or false."""
@@ -152,7 +152,7 @@ def tally_requests(
     )
     totals: dict[int, Ints] = {}
     for kin in _kin(requests):
-        if len(kin) > 1 and cells_of.shape[2] << len(requests[kin[0]].spans) <= _MOST_CELLS:
+        if len(kin) > 1 and cells_of.shape[2] << len(requests[kin[0]].tests) <= _MOST_CELLS:
             totals |= _tally_kin(
                 table, {number: requests[number] for number in kin}, bins=bins, cells_of=cells_of
             )
@@ -168,9 +168,10 @@ def _kin(requests: Sequence[TypeRequest]) -> list[list[int]]:
     """Group the requests that ask for the same attributes, cut perhaps a little differently from
     fold to fold.
     """
-    kin: dict[tuple[int, ...], list[int]] = {}
+    kin: dict[tuple[int, ...] | int, list[int]] = {}
     for number, request in enumerate(requests):
-        kin.setdefault(request.attributes, []).append(number)
+        alike = number if request.attributes is None else request.attributes
+        kin.setdefault(alike, []).append(number)
     return list(kin.values())
 
 
@@ -178,13 +179,13 @@ def _tally_alone(
     table: BinnedTable, request: TypeRequest, *, bins: Sequence[Bins], cells_of: Codes
 ) -> Ints:
     """Count the types of one request."""
-    total = np.zeros(6 << len(request.spans), dtype=np.int64)
+    total = np.zeros(6 << len(request.tests), dtype=np.int64)
     cells = cells_of[request.target, request.fold]
-    for columns, labels, weights in _blocks(table, request.spans):
+    for columns, labels, weights in _blocks(table, request.tests):
         total += _count(
-            binned_planes(columns, request.spans, bins),
+            binned_planes(columns, request.tests, bins),
             cells.take(labels),
-            len(request.spans),
+            len(request.tests),
             weights,
         )
     return total
@@ -204,18 +205,18 @@ def _tally_kin(
     thirty: those rows are taken out and counted again for each request.
     """
     first = next(iter(requests.values()))
-    ell, n_labels = len(first.spans), cells_of.shape[2]
+    ell, n_labels = len(first.tests), cells_of.shape[2]
     moving = [
         (spans[0].column, min(ends), max(ends))
-        for spans in zip(*(request.spans for request in requests.values()), strict=True)
+        for spans in zip(*(_spans(request) for request in requests.values()), strict=True)
         for ends in ({span.first for span in spans}, {span.last + 1 for span in spans})
         if len(ends) > 1
     ]
     histogram = np.zeros(n_labels << ell, dtype=np.int64)
     unsure: list[Ints] = []
-    for number, (columns, labels, weights) in enumerate(_blocks(table, first.spans)):
+    for number, (columns, labels, weights) in enumerate(_blocks(table, first.tests)):
         histogram += _count(
-            binned_planes(columns, first.spans, bins), labels, ell, weights, n_cells=n_labels
+            binned_planes(columns, first.tests, bins), labels, ell, weights, n_cells=n_labels
         )
         between = np.zeros(len(labels), dtype=np.bool_)
         for column, low, high in moving:
@@ -223,35 +224,41 @@ def _tally_kin(
             np.logical_or(between, (codes >= low) & (codes < high), out=between)
         unsure.append(np.flatnonzero(between) + number * _BLOCK)
     rows = np.concatenate(unsure) if unsure else np.empty(0, dtype=np.int64)
-    columns = {span.column: table.columns[span.column][rows] for span in first.spans}
+    columns = {span.column: table.columns[span.column][rows] for span in _spans(first)}
     labels = table.labels[rows].astype(np.intp)
     weights = None if table.weights is None else table.weights[rows]
-    as_first = binned_planes(columns, first.spans, bins)
+    as_first = binned_planes(columns, first.tests, bins)
     totals = {}
     for number, request in requests.items():
         cells = cells_of[request.target, request.fold]
         total = np.zeros((6, 1 << ell), dtype=np.int64)
         np.add.at(total, cells, histogram.reshape(n_labels, 1 << ell))
         totals[number] = total.reshape(-1)
-        if request.spans != first.spans and len(rows):
+        if request.tests != first.tests and len(rows):
             kept = cells.take(labels)
             totals[number] += _count(
-                binned_planes(columns, request.spans, bins), kept, ell, weights
+                binned_planes(columns, request.tests, bins), kept, ell, weights
             )
             totals[number] -= _count(as_first, kept, ell, weights)
     return totals
 
 
+def _spans(request: TypeRequest) -> list[Span]:
+    """Return the questions of a request for attributes, which are spans."""
+    return [test for test in request.tests if isinstance(test, Span)]
+
+
 def _blocks(
-    table: BinnedTable, spans: Sequence[Span]
+    table: BinnedTable, tests: Sequence[RowTest]
 ) -> Iterator[tuple[dict[int, Codes], Ints, Ints | None]]:
-    """Yield the binned columns of the spans, the labels and the weights, one block of rows at a
-    time.
+    """Yield the binned columns of some questions, the labels and the weights, one block of rows at
+    a time.
     """
+    asked = {column for test in tests for column in test.columns}
     for start in range(0, table.n_rows, _BLOCK):
         rows = slice(start, start + _BLOCK)
         weights = None if table.weights is None else table.weights[rows]
-        columns = {span.column: table.columns[span.column][rows] for span in spans}
+        columns = {column: table.columns[column][rows] for column in asked}
         yield columns, table.labels[rows].astype(np.intp), weights
 
 
@@ -261,14 +268,14 @@ def merge_tallies(parts: Sequence[Tallies]) -> Tallies:
 
 
 def binned_planes(
-    columns: Mapping[int, Codes], spans: Sequence[Span], bins: Sequence[Bins]
+    columns: Mapping[int, Codes], tests: Sequence[RowTest], bins: Sequence[Bins]
 ) -> list[Codes]:
-    """Return the attributes of each row of some binned columns, as planes."""
+    """Return the answers to some questions about each row of binned columns, as planes."""
     planes: list[Codes] = []
-    for place in range(0, len(spans), 8):
+    for place in range(0, len(tests), 8):
         plane, *bits = (
-            span.holds(columns[span.column], bins[span.column].n_codes).view(np.uint8)
-            for span in reversed(spans[place : place + 8])
+            test.true_in(columns, bins).view(np.uint8)
+            for test in reversed(tests[place : place + 8])
         )
         for bit in bits:
             # Doubling a byte takes a tenth of the time of shifting one.

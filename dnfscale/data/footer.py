@@ -220,15 +220,23 @@ def _skip(data: bytes, at: int, kind: int) -> int:
             at = _skip_item(data, at, inner)
         return at
     if kind == _MAP:
-        n_items, at = _length(data, at)
-        kinds = data[at] if n_items else 0
-        at += n_items > 0
-        for _ in range(n_items):
-            at = _skip_item(data, _skip_item(data, at, kinds >> 4), kinds & 15)
-        return at
+        return _skip_map(data, at)
     if kind not in _SIZES:
         raise ValueError(f"its footer is damaged: no type has the number {kind}")
     return at + _SIZES[kind]
+
+
+def _skip_map(data: bytes, at: int) -> int:
+    n_items, at = _length(data, at)
+    if n_items == 0:
+        return at
+    # One byte holds the type of the keys and that of the values.
+    kinds = data[at]
+    at += 1
+    for _ in range(n_items):
+        at = _skip_item(data, at, kinds >> 4)
+        at = _skip_item(data, at, kinds & 15)
+    return at
 
 
 def _skip_item(data: bytes, at: int, kind: int) -> int:

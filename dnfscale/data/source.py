@@ -76,7 +76,7 @@ class Footer:
             raise _unreadable(self.path, error) from error
 
 
-class _Told:
+class _FooterFacts:
     """What footers say of each column, found when it is first asked for; they are kept until then,
     unless large.
     """
@@ -101,17 +101,18 @@ class _Told:
 class _Sizes(Mapping[str, int]):
     """A number of each column."""
 
-    told: _Told
-    place: int
+    facts: _FooterFacts
+    which: int
+    """0 for the bytes, 1 for the nulls."""
 
     def __getitem__(self, name: str) -> int:
-        return self.told.sizes()[self.place][name]
+        return self.facts.sizes()[self.which][name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.told.sizes()[self.place])
+        return iter(self.facts.sizes()[self.which])
 
     def __len__(self) -> int:
-        return len(self.told.sizes()[self.place])
+        return len(self.facts.sizes()[self.which])
 
     def __repr__(self) -> str:
         return repr(dict(self))
@@ -182,7 +183,7 @@ def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
         footers = list(pool.map(lambda file: _read_footer(file, root, access, n_places), files))
     types = _common_types(footers)
     keys = _typed_keys(footers)
-    of_columns = _Told(footers, keys)
+    of_columns = _FooterFacts(footers, keys)
     return Source(
         path=path,
         types={**types, **{name: kind for name, (kind, _) in keys.items()}},

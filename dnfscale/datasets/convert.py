@@ -59,7 +59,7 @@ class Converted:
     """Missing values of each column that has some."""
 
 
-def convert_csv(
+def convert_csv(  # noqa: PLR0913 (options of `data convert`)
     csv_path: Path,
     directory: Path,
     *,

@@ -229,17 +229,21 @@ def _breast_cancer(path: str) -> Source:
     return table_source(pa.table({**columns, "diagnosis": labels}), path)
 
 
+Entry = Mapping[str, Any]
+"""What a folder's index says of a dataset; checked where it is used."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Copy:
     """A dataset on this machine."""
 
     file: Path
     place: str
-    entry: dict[str, Any] | None = None
+    entry: Entry | None = None
     """Its entry in the index of its folder."""
 
 
-def _find(name: str, index: dict[str, dict[str, Any]]) -> _Copy | None:
+def _find(name: str, index: dict[str, Entry]) -> _Copy | None:
     """Look for a dataset in the folder DNFSCALE_DATA, whose index is given, then in the cache."""
     folder = _folder()
     copy = None if folder is None else _in_folder(name, folder, index)
@@ -249,7 +253,7 @@ def _find(name: str, index: dict[str, dict[str, Any]]) -> _Copy | None:
     return copy
 
 
-def _in_folder(name: str, folder: Path, index: dict[str, dict[str, Any]]) -> _Copy | None:
+def _in_folder(name: str, folder: Path, index: dict[str, Entry]) -> _Copy | None:
     entry = index.get(name)
     file = folder / str((entry or {}).get("file", f"{name}.parquet"))
     # A dataset that only the index knows cannot be anywhere else: opening the missing file reports
@@ -293,7 +297,7 @@ def _record(name: str, copy: _Copy | None) -> Record:
         ) from error
 
 
-def _listed(name: str, copy: _Copy | None, entry: dict[str, Any] | None) -> Listed:
+def _listed(name: str, copy: _Copy | None, entry: Entry | None) -> Listed:
     place, file = (
         (copy.place, str(copy.file)) if copy and copy.file.exists() else ("not here", None)
     )
@@ -408,12 +412,12 @@ def _folder() -> Path | None:
     return Path(named)
 
 
-def _folder_index() -> dict[str, dict[str, Any]]:
+def _folder_index() -> dict[str, Entry]:
     folder = _folder()
     return {} if folder is None else _read_index(folder)
 
 
-def _read_index(folder: Path) -> dict[str, dict[str, Any]]:
+def _read_index(folder: Path) -> dict[str, Entry]:
     """Return the entries of the folder's index by dataset; none if it has no index."""
     index = folder / "index.toml"
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Required, TypedDict, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -55,6 +55,18 @@ Watch = Callable[[Progress], None]
 
 Tell = Callable[[Notice], None]
 """Called with each notice, from any thread."""
+
+
+class RunsOn(TypedDict, total=False):
+    """What the work of an engine runs on, as the journal and result.json tell it."""
+
+    engine: Required[str]
+    workers: Required[int]
+    threads: int
+    hosts: int
+    worker_bytes: int | None
+    """The memory of the smallest worker."""
+    memory_bytes: int
 
 
 Limit = Callable[[Any], float | None]
@@ -128,7 +140,7 @@ class Engine(Protocol):
         """
         ...
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> RunsOn:
         """Describe what the work runs on, for result.json."""
         ...
 

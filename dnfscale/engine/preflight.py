@@ -29,6 +29,9 @@ def check_cluster(spec: ClusterSpec) -> list[str]:
         _check_adapts(spec)
     if spec.tls is not None:
         _check_files(spec.tls)
+    if spec.facts.address is not None:
+        address = spec.facts.address(spec)
+        return reach_warnings(spec, address, f"the scheduler at {address}", f"cluster.{spec.kind}")
     return spec.facts.check(spec)
 
 
@@ -76,6 +79,14 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
         return False
+
+
+def configured_scheduler() -> str | None:
+    """Return the address that Dask's own configuration names, such as DASK_SCHEDULER_ADDRESS."""
+    import dask.config
+
+    address = dask.config.get("scheduler-address", None)
+    return None if address is None else str(address)
 
 
 def configured_tls() -> bool:

@@ -12,6 +12,7 @@ from dnfscale.engine.api import (
     Limit,
     Progress,
     Result,
+    RunsOn,
     Tell,
     Watch,
     unlimited,
@@ -94,7 +95,7 @@ class SerialEngine:
         self._watch(Progress(phase, expected, expected))
         return ends
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> RunsOn:
         return {"engine": "serial", "workers": 1}
 
     def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:  # noqa: ARG002

@@ -51,7 +51,7 @@ def differences(
     packages: tuple[str, ...],
 ) -> list[str]:
     """Say for each package where it is not as here: on how many members, and which is the first."""
-    told = []
+    found = []
     for package in packages:
         others: dict[str | None, list[str]] = {}
         for member, versions in sorted(by_member.items()):
@@ -60,8 +60,8 @@ def differences(
         for version, members in others.items():
             more = f" and {len(members) - 1} more" if len(members) > 1 else ""
             what = f"{package} {version}" if version else f"no {package}"
-            told.append(f"{members[0]}{more} has {what}, here is {here.get(package) or 'none'}")
-    return told
+            found.append(f"{members[0]}{more} has {what}, here is {here.get(package) or 'none'}")
+    return found
 
 
 def _own_version() -> str:

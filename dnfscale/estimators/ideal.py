@@ -26,6 +26,13 @@ class IdealClassifier(Readable):
     profile : "paper" or "best"
         What sets the parameters below that are None: the paper to the letter, or our
         recommendation.
+    search : tuple of "attributes" and "terms", or None
+        What is searched: the best attributes, whose combinations are then answered one by one, or
+        terms of any columns.
+    max_literals : int, "none" or None
+        The most conditions of a formula, or "none" for no limit.
+    max_terms : int or None
+        The most lines of a formula.
     cuts : "median", int, "auto", "entropy" or None
         Where numbers are cut: at the median, at this many quantiles, at as many as the rows are
         good for, or at those of many quantiles that tell about the label.
@@ -97,26 +104,33 @@ class IdealClassifier(Readable):
     random_state : int, RandomState or None, default 0
         Which rows are for validation.
 
-    Attributes ---------- formula_ : str, or a dict of them by label if there are more than two
-    attributes_ : list of the names that the formula uses classes_ : the labels, in increasing order
+    Attributes
+    ----------
+    formula_ : str, or a dict of them by label if there are more than two
+    attributes_ : list of the names that the formula uses
+    classes_ : the labels, in increasing order
     models_ : the formula of each label with its attributes and counts; only one if there are two
-    labels sweep_ : for each number of attributes, the best ranking and its validation accuracy; a
-    dict of them by label if
-        there are more than two
+        labels
+    sweep_ : for each number of attributes, the best ranking and its validation accuracy; a dict of
+        them by label if there are more than two
+    curve_ : for each length of formulas and each search, the validation score; empty if the formula
+        was chosen by its attributes alone; a dict of them by label if there are more than two
     certificate_ : how far the rows support the formula, as in a model file; None if rows had
-    weights; a dict of them by
-        label if there are more than two labels
+        weights; a dict of them by label if there are more than two labels
 
     Rows are chosen for validation by their values, not by their order: the same rows in another
     order give the same formula, and a row of weight 3 counts as that row three times. With a
     Parquet path or a Dask DataFrame they are chosen as in a job, by the order of the rows.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (scikit-learn wants each parameter spelled out)
         self,
         *,
         max_ell: int = 10,
         profile: str = "paper",
+        search: tuple[str, ...] | None = None,
+        max_literals: int | str | None = None,
+        max_terms: int | None = None,
         cuts: str | int | None = None,
         at: Mapping[str, Sequence[float]] | None = None,
         intervals: bool | None = None,
@@ -148,6 +162,9 @@ class IdealClassifier(Readable):
     ) -> None:
         self.max_ell = max_ell
         self.profile = profile
+        self.search = search
+        self.max_literals = max_literals
+        self.max_terms = max_terms
         self.cuts = cuts
         self.at = at
         self.intervals = intervals
@@ -206,6 +223,22 @@ class IdealClassifier(Readable):
                         / max(1, of_label.model.sweep.validation_rows),
                     }
                     for step in of_label.model.sweep.steps
+                ]
+                for of_label in learned.targets
+            ]
+        )
+        self.curve_ = self._by_label(
+            [
+                [
+                    {
+                        "literals": own.point.literals,
+                        "search": own.point.search,
+                        "form": own.point.form,
+                        "validation_score": float(own.point.score),
+                    }
+                    for own in (
+                        of_label.model.decision.candidates if of_label.model.decision else ()
+                    )
                 ]
                 for of_label in learned.targets
             ]

@@ -51,7 +51,7 @@ from dnfscale.estimators.weights import (
     sample_weights,
     whole_weights,
 )
-from dnfscale.learn.loading import LOADED
+from dnfscale.learn import LOADED
 from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.spec.learn import LearnSpec, parameters, settled
 

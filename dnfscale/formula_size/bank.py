@@ -69,7 +69,7 @@ def grown(bank: Bank) -> Bank:
 
 
 @entry
-def combine(
+def combine(  # noqa: PLR0913 (a kernel creates nothing, so its caller passes all)
     bank: Bank, full: Words, meaning: Words, xs: Ints, ys: Ints, size: int, start: int, budget: int
 ) -> int:
     """Enter «x and y» and «x or y» for all pairs of functions in xs and ys, beginning with pair

@@ -4,40 +4,60 @@ ideal method.
 
 from __future__ import annotations
 
-from dnfscale.report.cards.curve import Curve, size_curve_of, sweep_chart, sweep_table
+from collections import Counter
+from collections.abc import Sequence
+
+from dnfscale.errors import visible
+from dnfscale.report.cards.curve import Bound, Curve, averaged, sweep_chart, sweep_table
 from dnfscale.report.cards.formula import formula_text
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element, name_of
+from dnfscale.report.own_parts import OwnParts
 from dnfscale.report.parts import Place, Section, card, figure, folded, table
 from dnfscale.report.run import RunView
-from dnfscale.report.titles import FORMULA_SIZE
+from dnfscale.report.summary import spread
 from dnfscale.report.wording import count, share
 from dnfscale.results.formula import SizedFormula
 from dnfscale.results.method import Fold, Method
-from dnfscale.results.result import Result
 
+SIZE = Bound("size", "size of the formula", 3)
 _MOST_ROWS = 20
 """The most folds that are listed without unfolding them."""
 
 
-def size_curve(result: Result) -> Curve | None:
-    """Return validation accuracy against size; None if the method did not run, or had no rows to
-    validate on.
+def size_curve_of(folds: Sequence[SizedFormula], models: Sequence[SizedFormula]) -> Curve:
+    """Average the paths of the folds, each size over the folds that searched it; without folds,
+    those of all rows.
     """
-    method = result.methods.get(FORMULA_SIZE)
-    if method is None:
-        return None
-    curve = size_curve_of(
-        [sized for fold in method.folds for sized in fold.sized], method.sized_models
+    formulas = folds or models
+    ranks = averaged(
+        ("formula size", step.size, step.validation_accuracy)
+        for formula in formulas
+        for step in formula.path
     )
+    choices = dict(sorted(Counter(formula.chosen_size for formula in folds).items()))
+    return Curve(ranks, models[0].chosen_size if len(models) == 1 else None, choices, SIZE)
+
+
+def size_curve(method: Method) -> Curve | None:
+    """Return validation accuracy against size; None if there were no rows to validate on."""
+    folds = [sized for fold in method.folds for sized in fold.sized]
+    curve = size_curve_of(folds, method.sized_models)
     return curve if curve.ranks else None
 
 
-def size_figure(place: Place, result: Result) -> Html | None:
-    """Return the curve of the formula-size method."""
-    curve = size_curve(result)
-    method = result.methods.get(FORMULA_SIZE)
-    if curve is None or method is None:
+def size_charts(method: Method) -> dict[str, Html]:
+    """Return the curve as a chart of its own."""
+    curve = size_curve(method)
+    if curve is None:
+        return {}
+    return {"sizes": sweep_chart("sizes", curve, "One line, the mean over folds.")}
+
+
+def size_figure(place: Place, method: Method) -> Html | None:
+    """Return the curve with its caption, to stand beside the sweep."""
+    curve = size_curve(method)
+    if curve is None:
         return None
     drawing = sweep_chart(
         place.id("sizes-chart"), curve, "One line. The table below holds the figures."
@@ -54,12 +74,12 @@ def size_figure(place: Place, result: Result) -> Html | None:
     return element("div", figure(drawing, caption, sweep_table(curve)))
 
 
-def families_card(place: Place, view: RunView) -> Section | None:
+def families_card(place: Place, view: RunView, method: Method) -> Section | None:
     """Return the formulas of a few attributes and those of bounded size, of all rows and of each
     fold, side by side.
     """
-    ideal, method = view.result.ideal, view.result.methods.get(FORMULA_SIZE)
-    if ideal is None or method is None or not any(fold.sized for fold in method.folds):
+    ideal = view.result.ideal
+    if ideal is None or not any(fold.sized for fold in method.folds):
         return None
     by_label = {sized.label_shown: sized for sized in method.sized_models}
     panels = []
@@ -106,6 +126,23 @@ def families_card(place: Place, view: RunView) -> Section | None:
         folded("Fold by fold", table(listed), unfolded=len(rows) <= _MOST_ROWS),
         short="Two families",
     )
+
+
+def summary_lines(method: Method) -> list[str]:
+    """Return what the method came to, and its formula of all rows, for the end of a run."""
+    if method.accuracy_mean is None:
+        return []
+    mean = spread(method.accuracy_mean, method.accuracy_std)
+    lines = [f"by size    {mean} with formulas of size {method.size_mean:.1f} on average"]
+    for found in method.sized_models:
+        of_class = f", {visible(found.label_shown)}" if found.label_shown is not None else ""
+        lines.append(f"           of all rows{of_class}: {found.shown}")
+    return lines
+
+
+SHOWN = OwnParts(
+    card=families_card, sweep_figure=size_figure, charts=size_charts, summary=summary_lines
+)
 
 
 def _panel(place: Place, title: str, formula: str, told: str) -> Html:

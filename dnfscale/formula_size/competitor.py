@@ -1,256 +1,239 @@
-"""The formula-size method in a study: a search in every fold, size by size, that records its
-results.
-
-Each fold is a chain: the sizes are searched upward on W_train until further ones bring no
-improvement on W_val; the best size is then searched on W_0, and its formula tested. A chain records
-every size it has searched, and continues from there when it runs again. With several classes, each
-class has a chain in every fold.
+"""The formula-size method as a competitor: one formula for two classes, or one for each of several
+labels.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
-from dnfscale.compare.tuning import Notes
-from dnfscale.core.distinct import PackedTypes
-from dnfscale.core.model import HALF
-from dnfscale.core.tree import MOST_SIZE, from_json, to_json
-from dnfscale.engine.api import Engine, Failure
-from dnfscale.formula_size import (
-    Choice,
-    Limits,
-    SizeResult,
-    answered,
-    choose,
-    errors_of,
-    is_enough,
-    prepare,
-    search,
-)
-from dnfscale.formula_size.choice import LEAST_PATIENCE
-from dnfscale.formula_size.distinct import MAX_TYPES, FoldTypes, type_table, weighed
-from dnfscale.learn.phases import Phase, Reads
-from dnfscale.results.confusion import Confusion
-from dnfscale.results.record import Note
-from dnfscale.spec.checks import seconds, whole
-from dnfscale.spec.keys import key
-from dnfscale.spec.registry import COMPETITORS, Competitor
+from msgspec.structs import replace as changed
 
-SEARCH_SIZES = Phase("search formulas by size", Reads.DISTINCT_ROWS)
-_MOST_BYTES = 1 << 30
-"""The memory of a search, unless its worker has less than twice as much."""
-_SLICE_S = 0.2
-"""A task searches size after size for about this long, and what it found is then recorded.
-Continuing costs nothing.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class SizeBudget:
-    """How far the sizes are searched in each fold."""
-
-    max_size: int = key(
-        whole(1, MOST_SIZE),
-        10,
-        f'each symbol, "not", "and" and "or" counts one; at most {MOST_SIZE}',
-    )
-    patience: int = key(
-        whole(LEAST_PATIENCE), LEAST_PATIENCE, "stop after this many sizes without a gain on W_val"
-    )
-    max_types: int = key(
-        whole(2),
-        MAX_TYPES,
-        "with more distinct rows in a fold, only the best attributes are searched",
-    )
-    time_limit_s: float | None = key(
-        seconds,
-        None,
-        "per fold, for the search on W_train and again for that on W_0; default: no limit",
-        example=60.0,
-    )
+from dnfscale.compare.competitor import Outcome, Study
+from dnfscale.compare.records import as_answers, attributes_of
+from dnfscale.core.arrays import Scalar
+from dnfscale.core.model import Model, relative_tables
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION
+from dnfscale.core.weights import as_weight
+from dnfscale.data.models import classes_text, model_text
+from dnfscale.engine.api import Engine
+from dnfscale.formula_size import answered, errors_of
+from dnfscale.formula_size.card import SHOWN
+from dnfscale.formula_size.choice import cost_of, size_steps
+from dnfscale.formula_size.distinct import COUNT_DISTINCT, count_distinct, type_table
+from dnfscale.formula_size.folds import SEARCH_SIZES, SizeBudget, Sized, Unsized, size_folds
+from dnfscale.formula_size.learned import counts_over, sized_model, used_attributes
+from dnfscale.learn.classes import Answering, count_answers, plan_answers
+from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.phases import Layout, PlannedPhase
+from dnfscale.learn.places import Place
+from dnfscale.learn.table import Table
+from dnfscale.method.certificate import certificate_of, certified
+from dnfscale.method.words import formula_lines
+from dnfscale.results.certificate import Certified
+from dnfscale.results.confusion import Answers
+from dnfscale.results.formula import SizedFormula
+from dnfscale.results.method import AllRows, Fold, Method
+from dnfscale.results.record import label_record
+from dnfscale.spec.registry import COMPETITORS, Competitor, Family
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SearchSizes:
-    """The next sizes to search on some rows."""
+class _Found:
+    """The formula of a class in a fold, and the search that found it."""
 
-    types: PackedTypes
-    validation: PackedTypes | None
-    """Rows on which improvement is measured; None to search all sizes."""
-    start: tuple[SizeResult, ...]
-    """Results of the sizes searched before."""
-    max_size: int
-    seconds: float | None
-    """What is left of the time limit."""
-    patience: int
-    memory_bytes: int = _MOST_BYTES
+    sized: Sized
+    model: Model
 
 
-class SizeNote(Note, frozen=True, kw_only=True):
-    """The result of a size, as it is recorded."""
-
-    part: str
-    """The rows that were searched: train or whole."""
-    size: int
-    errors: int
-    formula: object
-    """As plain JSON: see core/tree.py."""
-    formula_size: int
-    proved: bool
-    lower_bound: int
-    seconds: float
-
-    @classmethod
-    def of(cls, part: str, result: SizeResult) -> SizeNote:
-        """Return the note of a result."""
-        figures = {key: getattr(result, key) for key in _FIGURES}
-        return cls(
-            step=f"{part} {result.size}", part=part, formula=to_json(result.formula), **figures
+def size_study(study: Study, options: Mapping[Competitor, SizeBudget]) -> dict[str, Outcome]:
+    """Run the formula-size method in all folds, for every class that has a formula."""
+    [(competitor, budget)] = options.items()
+    kept, spec, engine, clock = study.kept, study.spec, study.engine, study.clock
+    assert kept is not None
+    started = clock()
+    types = count_distinct(kept, spec, engine, max_types=budget.max_types)
+    counting_s = clock() - started
+    ends = size_folds(types, budget, engine, study.notes, threshold=spec.threshold)
+    positives = kept.table.positives
+    found = {
+        end.types.place: end
+        if isinstance(end, Unsized)
+        else _Found(
+            end,
+            sized_model(
+                end.final.formula, end.types, kept, spec, positive=positives[end.types.target]
+            ),
         )
-
-    def result(self) -> SizeResult:
-        """Return the result that was noted."""
-        return SizeResult(
-            formula=from_json(self.formula), **{key: getattr(self, key) for key in _FIGURES}
-        )
-
-
-_FIGURES = ("size", "errors", "formula_size", "proved", "lower_bound", "seconds")
-
-
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """The outcome of a fold; the errors in its results are weighted by the threshold."""
-
-    types: FoldTypes
-    """The rows of the fold, each of weight one."""
-    choice: Choice
-    final: SizeResult
-    """The best formula of the chosen size on W_0."""
-    tested: Confusion
-    """How that formula answers the test rows."""
-    seconds: float
-    """Time spent in searches, whether run now or recorded earlier."""
-
-    @property
-    def proved(self) -> bool:
-        """Whether no limit cut a search short."""
-        return self.final.proved and all(result.proved for result in self.choice.path)
+        for end in ends
+    }
+    *folds, last = (
+        [found[Place(target, fold)] for target in range(len(positives))]
+        for fold in range(kept.table.splits.n_folds)
+    )
+    labels = [labels[0] for labels in kept.table.classes] if len(positives) > 1 else []
+    method = _method(folds, last, labels, kept, engine)
+    seconds = counting_s + sum(end.seconds for end in ends if isinstance(end, Sized))
+    text = _model_text(last, {**study.provenance, "method": competitor.name})
+    return {competitor.name: Outcome(method, seconds, text)}
 
 
-@dataclass(frozen=True, slots=True)
-class Unsized:
-    """A fold without an outcome: a search failed."""
-
-    types: FoldTypes
-    error: str
-
-
-def search_sizes(wanted: SearchSizes) -> list[SizeResult]:
-    """Search the next sizes, at least one, and stop after a while, or when the search is over."""
-    prepare()
-    begun = time.perf_counter()
-    found: list[SizeResult] = []
-    limits = Limits(wanted.max_size, wanted.seconds, wanted.memory_bytes)
-    for result in search(type_table(wanted.types), limits, start=wanted.start):
-        found.append(result)
-        if time.perf_counter() - begun > _SLICE_S or _is_over([*wanted.start, *found], wanted):
-            break
-    return found
+def plan_sizes(layout: Layout, _options: Mapping[Competitor, SizeBudget]) -> Iterator[PlannedPhase]:
+    """Yield the phases of size_study."""
+    yield layout.scan(COUNT_DISTINCT)
+    yield SEARCH_SIZES.planned(2 * layout.folds)
+    if layout.spec.classes == "all":
+        yield from plan_answers(layout)
 
 
-def size_folds(
-    folds: Sequence[FoldTypes],
-    budget: SizeBudget,
+def _model_text(
+    last: Sequence[_Found | Unsized], provenance: Mapping[str, str | int]
+) -> str | None:
+    """Return the text of the model file of all rows; None if a search failed."""
+    found = _all_found(last)
+    if found is None:
+        return None
+    models = [replace(certified(each.model), provenance=dict(provenance)) for each in found]
+    return classes_text(models) if len(models) > 1 else model_text(models[0])
+
+
+def _method(
+    folds: Sequence[Sequence[_Found | Unsized]],
+    last: Sequence[_Found | Unsized],
+    labels: Sequence[Scalar],
+    kept: KeptRows,
     engine: Engine,
-    notes: Notes,
-    *,
-    threshold: Fraction = HALF,
-) -> list[Sized | Unsized]:
-    """Search all folds concurrently."""
-    memory_bytes = min(_MOST_BYTES, (engine.worker_bytes or 2 * _MOST_BYTES) // 2)
-    several = any(types.target for types in folds)
-    chains = [
-        size_fold(
-            types,
-            budget,
-            notes=notes,
-            name=f"formula_size-{f'class{types.target}-' if several else ''}fold{types.fold}",
-            threshold=threshold,
-            memory_bytes=memory_bytes,
-        )
-        for types in folds
+) -> Method:
+    """Return what the method did; the accuracy of several labels is that of their joint answers."""
+    whole = {
+        number: found for number, of_fold in enumerate(folds) if (found := _all_found(of_fold))
+    }
+    joint = _joint_answers(whole, kept, engine) if labels else {}
+    records = [
+        _fold(number, whole[number], labels, kept.table, joint.get(number))
+        if number in whole
+        else Fold(fold=number, error=_first_error(of_fold, labels))
+        for number, of_fold in enumerate(folds)
     ]
-    return engine.chain(SEARCH_SIZES.name, chains, search_sizes, expected=2 * len(chains))
-
-
-def size_fold(
-    types: FoldTypes,
-    budget: SizeBudget,
-    *,
-    notes: Notes,
-    name: str,
-    threshold: Fraction = HALF,
-    memory_bytes: int = _MOST_BYTES,
-) -> Generator[SearchSizes, list[SizeResult] | Failure, Sized | Unsized]:
-    """Search the sizes on W_train, choose one on W_val, search it on W_0, and test its formula."""
-    noted = notes.recall(name, SizeNote)
-    train, validation, whole_rows = (
-        weighed(part, threshold) for part in (types.train, types.validation, types.whole)
-    )
-    inner = SearchSizes(
-        train, validation, (), budget.max_size, budget.time_limit_s, budget.patience, memory_bytes
-    )
-    path = yield from _searched(inner, "train", name, noted, notes)
-    if isinstance(path, Failure):
-        return Unsized(types, path.message)
-    choice = choose(path, type_table(validation), patience=budget.patience)
-    outer = replace(inner, types=whole_rows, validation=None, max_size=choice.chosen.size)
-    whole = yield from _searched(outer, "whole", name, noted, notes)
-    if isinstance(whole, Failure):
-        return Unsized(types, whole.message)
-    seconds = sum(result.seconds for result in (*path, *whole))
-    return Sized(
-        types, choice, whole[-1], answered(whole[-1].formula, type_table(types.test)), seconds
+    sizes = [found.sized.final.formula_size for of_fold in whole.values() for found in of_fold]
+    return changed(
+        Method.over(records),
+        size_mean=sum(sizes) / len(sizes) if sizes else None,
+        model=_all_rows(last, labels, kept.table),
     )
 
 
-def _searched(
-    wanted: SearchSizes, part: str, chain: str, noted: Sequence[SizeNote], notes: Notes
-) -> Generator[SearchSizes, list[SizeResult] | Failure, list[SizeResult] | Failure]:
-    """Return the results of all sizes: those that are recorded, then those that are searched now
-    and recorded.
+def _fold(
+    number: int,
+    found: Sequence[_Found],
+    labels: Sequence[Scalar],
+    table: Table,
+    joint: Answers | None,
+) -> Fold:
+    formulas = [changed(_formula(each), certificate=_held_out(each)) for each in found]
+    return Fold(
+        fold=number,
+        train_rows=table.splits.rows_of(number, [TRAIN]),
+        validation_rows=table.splits.rows_of(number, [VALIDATION]),
+        test_rows=table.splits.rows_of(number, [TEST]),
+        confusion=found[0].sized.tested if joint is None else None,
+        confusion_matrix=joint,
+        sized=_labelled(formulas, labels),
+    )
+
+
+def _all_rows(last: Sequence[_Found | Unsized], labels: Sequence[Scalar], table: Table) -> AllRows:
+    found = _all_found(last)
+    if found is None:
+        return AllRows(error=_first_error(last, labels))
+    record = AllRows(
+        rows=table.summary.n_rows, sized=_labelled([_formula(each) for each in found], labels)
+    )
+    if labels:
+        return record
+    sized = found[0].sized
+    trained = answered(sized.final.formula, type_table(sized.types.whole))
+    return changed(record, correct=trained.correct, counted=trained.counted)
+
+
+def _labelled(
+    formulas: Sequence[SizedFormula], labels: Sequence[Scalar]
+) -> tuple[SizedFormula, ...]:
+    """Return formulas with their labels, if there are several."""
+    if not labels:
+        return tuple(formulas)
+    pairs = zip(formulas, labels, strict=True)
+    return tuple(changed(formula, label=label_record(label)) for formula, label in pairs)
+
+
+def _joint_answers(
+    whole: Mapping[int, Sequence[_Found]], kept: KeptRows, engine: Engine
+) -> dict[int, Answers]:
+    """Count the joint answers of the formulas of all classes on the test rows of some folds."""
+    answering = {
+        number: [
+            Answering(
+                kept.booleans.whole.of(
+                    number,
+                    [
+                        found.sized.types.attributes[place]
+                        for place in used_attributes(found.sized.final.formula)
+                    ],
+                ),
+                table,
+            )
+            for found, table in zip(
+                of_fold, relative_tables([found.model for found in of_fold]), strict=True
+            )
+        ]
+        for number, of_fold in whole.items()
+    }
+    counted = count_answers(kept, kept.booleans, answering, engine)
+    return dict(zip(whole, map(as_answers, counted), strict=True))
+
+
+def _all_found(of_fold: Sequence[_Found | Unsized]) -> list[_Found] | None:
+    """Return the formulas of all classes; None if one is missing."""
+    found = [of_class for of_class in of_fold if isinstance(of_class, _Found)]
+    return found if len(found) == len(of_fold) else None
+
+
+def _first_error(of_fold: Sequence[_Found | Unsized], labels: Sequence[Scalar]) -> str:
+    named = zip([f"{label}: " for label in labels] or [""], of_fold, strict=True)
+    return next(f"{name}{found.error}" for name, found in named if isinstance(found, Unsized))
+
+
+def _formula(found: _Found) -> SizedFormula:
+    sized, model = found.sized, found.model
+    errors = errors_of(sized.final.formula, type_table(sized.types.whole))
+    return SizedFormula(
+        formula=model.formula,
+        conditions=" or ".join(formula_lines(model)),
+        size=sized.final.formula_size,
+        attributes=attributes_of(model.tau),
+        errors=as_weight(errors, model.unit),
+        cost=cost_of(sized.final, model.threshold, model.unit),
+        chosen_size=sized.choice.chosen.size,
+        proved=sized.proved,
+        distinct_rows=len(sized.types.whole.n),
+        attributes_searched=len(sized.types.attributes),
+        exact_over_all_attributes=sized.types.exact,
+        path=size_steps(
+            sized.choice,
+            type_table(sized.types.train),
+            type_table(sized.types.validation),
+            model.threshold,
+            unit=model.unit,
+        ),
+    )
+
+
+def _held_out(found: _Found) -> Certified | None:
+    """Return the certificate of a formula from the test rows, which had no part in choosing
+    anything.
     """
-    path = [note.result() for note in noted if note.part == part]
-    while not _is_over(path, wanted):
-        left = (
-            None
-            if wanted.seconds is None
-            else max(0.0, wanted.seconds - sum(result.seconds for result in path))
-        )
-        answer = yield replace(wanted, start=tuple(path), seconds=left)
-        if isinstance(answer, Failure):
-            return answer
-        for result in answer:
-            notes.note(chain, SizeNote.of(part, result))
-        path += answer
-    return path
-
-
-def _is_over(path: Sequence[SizeResult], wanted: SearchSizes) -> bool:
-    """Return whether a search is over: all sizes are done, a limit was reached, or nothing was
-    gained for too long.
-    """
-    if len(path) >= wanted.max_size or (path and not path[-1].proved):
-        return True
-    if wanted.validation is None:
-        return False
-    validation = type_table(wanted.validation)
-    correct = [validation.n_rows - errors_of(result.formula, validation) for result in path]
-    return is_enough(correct, wanted.patience)
+    counts = counts_over(found.sized.types.test, used_attributes(found.sized.final.formula))
+    return certificate_of(found.model, counts=counts)
 
 
 COMPETITORS.register(
@@ -258,10 +241,12 @@ COMPETITORS.register(
         name="formula_size",
         title="Formula size",
         colour="purple",
-        family="sized",
         place=30,
         options=SizeBudget,
+        family=Family(run=size_study, plan=plan_sizes, on_kept_rows=True),
         by_profile=True,
+        has_model=True,
+        shown=SHOWN,
         package="numba",
         extra="formula-size",
     )

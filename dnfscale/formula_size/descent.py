@@ -520,7 +520,7 @@ def _read_pairs(s: Frames, depth: Number, keeps: Number) -> None:
 
 
 @part
-def _fill(
+def _fill(  # noqa: PLR0913 (a kernel creates nothing, so its caller passes all)
     s: Frames,
     depth: Number,
     stays: Words,
@@ -584,7 +584,7 @@ def _keep(s: Frames, depth: Number, item: Number, connective: Number, errors: Nu
 
 
 @part
-def _best_pair(
+def _best_pair(  # noqa: C901, PLR0913 (the innermost loop; calls cost more than branches)
     s: Frames,
     depth: Number,
     stays: Words,

@@ -28,7 +28,7 @@ from dnfscale.core.distinct import (
     merge_distinct,
 )
 from dnfscale.engine.api import Engine
-from dnfscale.engine.budget import check_merge
+from dnfscale.engine.reductions import check_merge
 from dnfscale.errors import SpecError
 from dnfscale.formula_size import TypeTable
 from dnfscale.learn.keeping import KeptRows
@@ -80,7 +80,7 @@ class CountDistinct:
 
     def __call__(self, read: Read) -> Distinct:
         needed = {span.column for request in self.requests for span in request.spans}
-        table = read.binned(self.bins, self.classes, n_arcs=self.n_arcs, only=needed)
+        table = read.rough.binned(self.bins, self.classes, n_arcs=self.n_arcs, only=needed)
         return distinct_rows(table, self.requests, bins=self.bins, most=self.most)
 
     def merge(self, parts: Sequence[Distinct]) -> Distinct:

@@ -65,20 +65,25 @@ class FormulaSizeClassifier(Readable):
     random_state : int, RandomState or None, default 0
         Which rows are for validation.
 
-    Attributes ---------- formula_ : str, or a dict of them by label if there are more than two
-    size_ : the nodes of the formula, or a dict proved_ : whether no formula of this size has fewer
-    errors on the rows, over all attributes, or a dict path_ : for each size the errors on the rows
-    searched, the validation accuracy, and whether that is proved; or a
-        dict of them. Errors are counted in whole weights; with a threshold other than 1/2 there is
-        also their cost and, as the validation score, the share of the cost that is avoided on the
-        rows set aside
-    attributes_ : list of the names that the formula uses classes_ : the labels, in increasing order
+    Attributes
+    ----------
+    formula_ : str, or a dict of them by label if there are more than two
+    size_ : the nodes of the formula, or a dict
+    proved_ : whether no formula of this size has fewer errors on the rows, over all attributes, or
+        a dict
+    path_ : for each size the errors on the rows searched, the validation accuracy, and whether that
+        is proved; or a dict of them. Errors are counted in whole weights; with a threshold other
+        than 1/2 there is also their cost and, as the validation score, the share of the cost that
+        is avoided on the rows set aside
+    attributes_ : list of the names that the formula uses
+    classes_ : the labels, in increasing order
     models_ : the formula of each label with its attributes and counts; only one if there are two
-    labels certificate_ : how far the rows support the formula, as in a model file; None if rows had
-    weights; or a dict
+        labels
+    certificate_ : how far the rows support the formula, as in a model file; None if rows had
+        weights; or a dict
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (scikit-learn wants each parameter spelled out)
         self,
         *,
         max_size: int = 10,

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from dnfscale.engine.dask.forking import prepare_workers
 from dnfscale.engine.limits import limit_behind, room_for, room_to_start
-from dnfscale.engine.streams import outlive_readers
+from dnfscale.engine.streams import outlive_readers, require_stdout
 from dnfscale.errors import LimitError
+from dnfscale.jobs.endings import exit_code_of
 from dnfscale.jobs.version import version_asked
-from dnfscale.learn.loading import LOADED
+from dnfscale.learn import LOADED
 
 
 def main() -> int:
@@ -19,8 +20,7 @@ def main() -> int:
     outlive_readers()
     version = version_asked(sys.argv[1:])
     if version is not None:
-        print(version)
-        return 0
+        return exit_code_of(lambda: _print(version))
     try:
         room_to_start().check()
         if _seems_to_start_workers(sys.argv[1:]) and _has_room_for_workers():
@@ -34,6 +34,11 @@ def main() -> int:
         print(f"dnfscale: {limit}", file=sys.stderr)
         return limit.exit_code
     return carry_out()
+
+
+def _print(text: str) -> None:
+    require_stdout(True)
+    print(text)
 
 
 def _has_room_for_workers() -> bool:

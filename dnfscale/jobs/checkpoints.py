@@ -23,10 +23,14 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
-from dnfscale.engine.api import Engine, Item, Limit, Result, Tell, Watch, unlimited, untold
+from dnfscale.engine.api import Engine, Item, Limit, Result, RunsOn, Tell, Watch, unlimited, untold
 from dnfscale.errors import DataError
 from dnfscale.jobs.folders import Folder, FolderError
 from dnfscale.jobs.scan_bytes import DamagedError, NotExactError, from_bytes, to_bytes
+from dnfscale.learn.phases import Phase, Reads
+
+COMPARE_COUNTS = Phase("compare counts", Reads.KEPT_ROWS)
+"""Only in a run that is resumed and reads rows again: no plan foresees it."""
 
 
 class ScanRecords:
@@ -124,7 +128,9 @@ class CheckpointedEngine:
 
         def compare_later(known: Result) -> None:
             if isinstance(items, _Kept):
-                items.check_with(lambda: self._records.check_same(known, count("compare counts")))
+                items.check_with(
+                    lambda: self._records.check_same(known, count(COMPARE_COUNTS.name))
+                )
 
         return self._records.recall_or(phase, lambda: count(phase), use=compare_later)
 
@@ -151,7 +157,7 @@ class CheckpointedEngine:
     ) -> list[Result]:
         return self._engine.chain(phase, chains, function, expected=expected, limit=limit)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> RunsOn:
         return self._engine.describe()
 
     def watched_by(self, watch: Watch, tell: Tell = untold) -> Engine:

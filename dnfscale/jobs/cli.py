@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
-import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import dnfscale
-from dnfscale.engine.limits import limit_behind
-from dnfscale.engine.streams import ClosedPipeError, require_stdout
-from dnfscale.errors import DnfscaleError, SpecError
-from dnfscale.jobs import signals
+from dnfscale.engine.streams import require_stdout
+from dnfscale.errors import SpecError, visible
+from dnfscale.jobs.endings import exit_code_of, listen
 from dnfscale.jobs.plan import check_fits, plan, write_plan
 from dnfscale.jobs.runner import Options, check_place, open_data, run
 from dnfscale.jobs.suite import run_suite
@@ -26,7 +23,6 @@ from dnfscale.jobs.verbs.init import starter_spec
 from dnfscale.jobs.verbs.predict import add_predict_verb
 from dnfscale.jobs.verbs.report import report_again
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
-from dnfscale.report.formats import visible
 from dnfscale.report.wording import count
 from dnfscale.spec.job import JobSpec, command_line, read_spec
 from dnfscale.spec.suite import SuiteSpec, is_suite, read_suite
@@ -39,37 +35,13 @@ exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad dat
 
 def main(arguments: list[str] | None = None) -> int:
     """Carry out a command line and return its exit code."""
-    signals.listen()
+    listen()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is spelled out, because it must not make a run
             # fail.
             stream.reconfigure(errors="backslashreplace")
     return exit_code_of(lambda: _carry_out(arguments))
-
-
-def exit_code_of(action: Callable[[], int | None]) -> int:
-    """Run an action, report what ends it early, and return the matching exit code."""
-    try:
-        code = action()
-        sys.stdout.flush()
-    except ClosedPipeError:
-        return 128 + signal.SIGPIPE
-    except Exception as error:
-        told = limit_behind(error) or error
-        if not isinstance(told, DnfscaleError):
-            raise
-        # A message may quote a path or a value of the spec; characters that a terminal would obey
-        # are spelled out.
-        print(f"dnfscale: {visible(str(told))}", file=sys.stderr)
-        return told.exit_code
-    except signals.Ended as ended:
-        print(f"dnfscale: ended by {signal.Signals(ended.number).name}", file=sys.stderr)
-        return ended.exit_code
-    finally:
-        # What is still in a buffer is flushed at exit, when the exit code is known.
-        require_stdout(False)
-    return code or 0
 
 
 def _carry_out(arguments: list[str] | None) -> int | None:

@@ -9,6 +9,7 @@ import dnfscale
 from dnfscale.engine.api import Engine
 from dnfscale.jobs.version import installed
 from dnfscale.results.result import Environment
+from dnfscale.spec.registry import COMPETITORS
 
 _PACKAGES = (
     "numpy",
@@ -20,7 +21,6 @@ _PACKAGES = (
     "xgboost",
     "optuna",
     "sympy",
-    "numba",
 )
 
 
@@ -28,13 +28,16 @@ def environment_of(
     engine: Engine, *, cluster: str | None = None, dataset: str | None = None
 ) -> Environment:
     """Return what a run depended on, for the record."""
+    compared = {competitor.package for competitor in COMPETITORS.values() if competitor.package}
     return Environment(
         **engine.describe(),
         cluster=cluster,
         dnfscale=dnfscale.__version__,
         python=platform.python_version(),
         packages={
-            package: found for package in _PACKAGES if (found := installed(package)) is not None
+            package: found
+            for package in (*_PACKAGES, *sorted(compared))
+            if (found := installed(package)) is not None
         },
         machine=platform.machine(),
         system=platform.system(),

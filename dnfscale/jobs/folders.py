@@ -20,7 +20,7 @@ from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote
 
 _APPEND_S = 2.0
 """A store cannot append to a file: what is added is written at most this often, and when the folder
-is settled.
+is flushed.
 """
 
 
@@ -76,7 +76,7 @@ class Folder(Protocol):
         """Remove a file, if it is there."""
         ...
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Write what was appended and has not been written yet."""
         ...
 
@@ -137,7 +137,7 @@ class LocalFolder:
         with _told():
             (self._path / name).unlink(missing_ok=True)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         pass
 
 
@@ -218,7 +218,7 @@ class StoreFolder:
         except (pa.ArrowException, OSError) as error:
             raise self._failure(error) from error
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         for name in list(self._added):
             self._write_added(name)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dnfscale.compare.tuning import TUNE_BASELINES
 from dnfscale.core.columns import Column, Role
 from dnfscale.data.source import Source
-from dnfscale.engine.batches import batch_edges
 from dnfscale.engine.dask.settings import KEPT_SHARE, LOCAL_KEPT_SHARE
+from dnfscale.engine.reductions import batch_edges
 from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.study import plan_study
-from dnfscale.learn.dealing import asked_folds, n_inner
 from dnfscale.learn.phases import Layout, PlannedPhase, Reads
+from dnfscale.learn.places import asked_folds, n_inner
 from dnfscale.learn.rank import most_candidates, sampled_rows
 from dnfscale.learn.read import collected_rows
 from dnfscale.learn.table import features
@@ -138,6 +139,7 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
     for phase in plan.phases:
         amount = _amount(phase.read_bytes) if phase.read_bytes else ""
         lines.append(f"{phase.name:<22}{phase.reads:<24}{phase.tasks:>8,}{amount:>14}")
+    tunes = any(phase.name == TUNE_BASELINES.name for phase in plan.phases)
     total_tasks = sum(phase.tasks for phase in plan.phases)
     total = _amount(sum(phase.read_bytes for phase in plan.phases))
     lines += [
@@ -147,7 +149,7 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
         f"memory per worker about {_amount(plan.worker_bytes)} of {spec.cluster.memory_limit}"
         + ("" if kept_limit is None else f"; rows beyond {_amount(kept_limit)} wait on disk"),
         f"time              about {_duration(plan.seconds)}"
-        + (", and the tuning of baselines" if spec.of_family("tuned") else ""),
+        + (", and the tuning of baselines" if tunes else ""),
         f"cluster           {spec.cluster.kind}"
         + (f", {spec.cluster.workers} workers" if spec.cluster.kind == "local" else ""),
     ]

@@ -1,4 +1,6 @@
-"""What the user sees while a job runs: a moving line on a terminal, plain lines elsewhere."""
+"""The progress of a job: what the user sees of it, a moving line on a terminal and plain lines
+elsewhere; and what the journal records about each phase.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,18 @@ import json
 import threading
 import time
 from collections.abc import Callable, Container
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from dnfscale.engine.api import Progress
+
+if TYPE_CHECKING:
+    from dnfscale.jobs.plan import Plan
 
 _REDRAW_S = 0.1
 _PLAIN_S = 5.0
 """How often the progress of a phase is shown: on a terminal, and elsewhere."""
+_JOURNAL_S = 5.0
+"""How often the progress of a running phase is recorded in the journal."""
 
 
 class ProgressLines:
@@ -115,3 +122,51 @@ class Watcher:
     def event(self, event: dict[str, Any]) -> None:
         if self._json_stream is not None:
             print(json.dumps(event, ensure_ascii=False), file=self._json_stream, flush=True)
+
+
+class Phases:
+    """Knows when each phase began, and which of them scan all rows or read files."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._rows = plan.rows
+        reading = [phase for phase in plan.phases if phase.read_bytes or phase.reads.is_scan]
+        self._order = [phase.name for phase in reading]
+        self._unread = {phase.name: phase.read_bytes for phase in reading}
+        self.scans = frozenset(phase.name for phase in plan.phases if phase.reads.is_scan)
+        """Phases that scan every row; sampling does not, and tuning reads rows once per worker, not
+        once per trial.
+        """
+        self._started: dict[str, float] = {}
+        self._told: dict[str, float] = {}
+        self.elapsed_s: dict[str, float] = {}
+
+    def facts(self, progress: Progress, now: float) -> dict[str, Any] | None:
+        """Return what the journal should record, if anything: the beginning, the end, and progress
+        now and then.
+        """
+        phase = progress.phase
+        facts: dict[str, Any] = {"phase": phase, "done": progress.done, "total": progress.total}
+        if progress.done == 0:
+            self._started[phase] = self._told[phase] = now
+            return facts
+        elapsed_s = now - self._started.get(phase, now)
+        if progress.done == progress.total:
+            self.elapsed_s[phase] = self.elapsed_s.get(phase, 0.0) + elapsed_s
+            if phase in self.scans:
+                facts["rows"] = self._rows
+            if phase in self._order:
+                facts["bytes"] = self._read_by(phase)
+        elif now - self._told.get(phase, now) < _JOURNAL_S:
+            return None
+        self._told[phase] = now
+        return {**facts, "elapsed_s": round(elapsed_s, 3)}
+
+    def _read_by(self, phase: str) -> int:
+        """Return the planned bytes of Parquet up to the end of this phase that no earlier phase has
+        reported.
+
+        Rows that a cluster keeps are read when a later phase first asks for them, so the reading
+        phase does not end by itself.
+        """
+        upto = self._order[: self._order.index(phase) + 1]
+        return sum(self._unread.pop(name, 0) for name in upto)

@@ -27,24 +27,23 @@ from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_limits, launch
 from dnfscale.engine.preflight import check_cluster, check_performance_report
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
-from dnfscale.jobs import signals
+from dnfscale.jobs import endings
 from dnfscale.jobs.checkpoints import CheckpointedEngine, ScanRecords
 from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
-from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import plan
-from dnfscale.jobs.progress import ProgressLines, Watcher
-from dnfscale.jobs.store import BEGUN, SIZED_MODEL, TASK_ENDINGS, Beginning, Journal, RunFolder
+from dnfscale.jobs.progress import Phases, ProgressLines, Watcher
+from dnfscale.jobs.store import BEGUN, TASK_ENDINGS, Beginning, Journal, RunFolder, model_files
 from dnfscale.jobs.study import run_study
 from dnfscale.jobs.verbs.report import write_report
+from dnfscale.learn import LOADED
 from dnfscale.learn.fidelity import READINGS
-from dnfscale.learn.loading import LOADED
 from dnfscale.learn.read import check_footers
 from dnfscale.method.certificate import load_functions
-from dnfscale.report.fold_tables import fold_tables
 from dnfscale.report.summary import write_summary
+from dnfscale.report.tables import fold_tables
 from dnfscale.results.record import Note
 from dnfscale.results.result import Result, Timing, result_text
 from dnfscale.spec.job import JobSpec
@@ -248,7 +247,7 @@ class Job:
     def release(self) -> None:
         """Write what is pending, and unlock the folder."""
         with suppress(FolderError):
-            self.folder.files.settle()
+            self.folder.files.flush()
         self._lock.release()
 
     def _check_begun(self, earlier: Beginning) -> None:
@@ -319,7 +318,7 @@ class Job:
                 phase: round(elapsed, 3) for phase, elapsed in self._phases.elapsed_s.items()
             },
         )
-        signals.check()
+        endings.check()
         self._lock.check()
         environment = environment_of(
             engine, cluster=self.spec.cluster.kind, dataset=self.spec.data.path
@@ -328,7 +327,7 @@ class Job:
         self._notes.note(_FINISHED, Note(step="all"))
         self._tell("finished", elapsed_s=timing.total_s)
         self._scans.remove()
-        self.folder.files.settle()
+        self.folder.files.flush()
 
     def _unwritten(self, error: OSError) -> LimitError:
         """Return the error for a file of the run that could not be written; earlier files stay for
@@ -343,7 +342,7 @@ class Job:
 
     def watch(self, progress: Progress) -> None:
         """Journal the beginning, progress and end of a phase, and show all of it."""
-        signals.check()
+        endings.check()
         facts = self._phases.facts(progress, time.monotonic())
         if facts is not None:
             self._tell("phase", **facts)
@@ -370,7 +369,9 @@ class Job:
         """Write the run's files: result.json after those that it summarizes, and the report, which
         shows it, last.
         """
-        self.folder.remove(SIZED_MODEL)
+        for file in model_files():
+            if file not in models:
+                self.folder.remove(file)
         for file, model in models.items():
             self.folder.write_text(file, f"{model}\n")
         for table in fold_tables(result):

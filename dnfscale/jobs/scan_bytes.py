@@ -125,7 +125,7 @@ class _Reader:
 
     def __init__(self, arrays: bytes) -> None:
         self._arrays = arrays
-        self._place = 0
+        self._offset = 0
 
     def value(self, shape: Any) -> Any:
         if not isinstance(shape, dict):
@@ -153,7 +153,7 @@ class _Reader:
         if dtype.kind not in _NUMBERS:
             raise DamagedError(f"arrays hold numbers, not {dtype}")
         count = math.prod(dims or ())
-        flat = np.frombuffer(self._arrays, dtype, count, self._place)
-        self._place += flat.nbytes
+        flat = np.frombuffer(self._arrays, dtype, count, self._offset)
+        self._offset += flat.nbytes
         # A copy is writable, as the original was, and aligned as the dtype requires.
         return flat.copy().reshape(dims) if dims is not None else flat[0]

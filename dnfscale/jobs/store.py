@@ -15,7 +15,8 @@ from typing import Any
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
 from dnfscale.report.formats import defused
-from dnfscale.results.result import Result, read_result
+from dnfscale.results.result import IDEAL, Result, read_result
+from dnfscale.spec.registry import COMPETITORS
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 
 _SAME_RESULT = ("cluster", "output")
@@ -28,20 +29,19 @@ BEGUN = "tasks/job.json"
 file.
 """
 
-SIZED_MODEL = "model_formula_size.json"
-"""The model of bounded size, beside model.json."""
-_OURS = (
-    "spec.toml",
-    EVENTS,
-    "result.json",
-    "model.json",
-    SIZED_MODEL,
-    "report.html",
-    "tables",
-    "figures",
-    "tasks",
-)
-"""What a run's folder holds."""
+_OURS = ("spec.toml", EVENTS, "result.json", "report.html", "tables", "figures", "tasks")
+"""What a run's folder holds, besides models."""
+
+
+def model_file(method: str) -> str:
+    """Return the name of the file that holds what a method learned from all rows."""
+    return "model.json" if method == IDEAL else f"model_{method}.json"
+
+
+def model_files() -> list[str]:
+    """Return the names of all model files that a run may write."""
+    others = [name for name, competitor in COMPETITORS.items() if competitor.has_model]
+    return [model_file(name) for name in (IDEAL, *others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class RunFolder:
             another = earlier is not None and _essence(earlier) != _essence(resolved_spec)
             # Files with our names but without a spec are somebody else's.
             foreign = earlier is None and any(
-                self.files.has(n) or self.files.names(n, ("",)) for n in _OURS
+                self.files.has(n) or self.files.names(n, ("",)) for n in (*_OURS, *model_files())
             )
             if not force and (foreign or (another and (not earlier or self._holds_work()))):
                 raise self.of_another()
@@ -124,7 +124,7 @@ class RunFolder:
         """Raise SpecError if a file of the run is a link: writing or removing it would happen
         elsewhere.
         """
-        for name in _OURS:
+        for name in (*_OURS, *model_files()):
             if self.files.is_link(name):
                 raise SpecError(
                     f"expected {self.path} to hold the files of a run, but {name} in it is "
@@ -196,7 +196,7 @@ class RunFolder:
         """Remove what a run of another spec has left, and nothing else."""
         tables = self.files.names("tables", (".csv", ".md", ".tex"))
         more = [*self.files.names("figures", (".svg",)), *self.files.names("tasks", TASK_ENDINGS)]
-        for name in ("result.json", "model.json", SIZED_MODEL, "report.html", *tables, *more):
+        for name in ("result.json", *model_files(), "report.html", *tables, *more):
             self.files.remove(name)
 
     def _earlier(self) -> dict[str, Any] | None:

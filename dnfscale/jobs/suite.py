@@ -18,7 +18,7 @@ from typing import Literal, TextIO
 
 from dnfscale.engine.api import Engine, Notice
 from dnfscale.engine.limits import limit_behind
-from dnfscale.errors import ClusterError, DnfscaleError, TaskError
+from dnfscale.errors import ClusterError, DnfscaleError, TaskError, visible
 from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
@@ -26,7 +26,7 @@ from dnfscale.jobs.progress import ProgressLines, Watcher
 from dnfscale.jobs.runner import Job, Options, check_place, failed_folds, launched
 from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.verbs.report import write_report
-from dnfscale.report.formats import Table, to_csv, to_latex, to_markdown, visible
+from dnfscale.report.formats import Table, to_csv, to_latex, to_markdown
 from dnfscale.report.tables import study_tables
 from dnfscale.results.result import Environment, Result, Timing
 from dnfscale.results.suite import Suite, SuiteJob, suite_text
@@ -155,8 +155,8 @@ def _write(folder: RunFolder, result: Suite, tables: Mapping[str, Table]) -> Non
 def _print_summary(
     folder: RunFolder, result: Suite, tables: Mapping[str, Table], out: TextIO
 ) -> None:
-    told = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
-    for name in told:
+    printed = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
+    for name in printed:
         if name in tables:
             print(to_markdown(tables[name]), file=out)
     with_result = sum(job.status != "failed" for job in result.jobs)

@@ -98,7 +98,7 @@ def _tried(
     """Count the rankings, and return for every place what it chooses by."""
     splits = kept.table.splits
     counted = count_rankings(kept, rankings, engine)
-    validated = [_validated_rows(fold, kept.parts, splits) for fold in range(splits.n_folds)]
+    validated = [validated_rows(fold, kept.parts, splits) for fold in range(splits.n_folds)]
     tried = {}
     for place in kept.places:
         ranked = rankings.by_target[place.target]
@@ -111,7 +111,7 @@ def _tried(
     return tried
 
 
-def _validated_rows(fold: int, parts: Groups, splits: Splits) -> int:
+def validated_rows(fold: int, parts: Groups, splits: Splits) -> int:
     """Return how many different rows of a fold are in W_val of some inner split."""
     validate = np.any([parts[part] == JUDGED for part in inner_parts(fold, splits)], axis=0)
     return int(splits.arc_rows[validate].sum())

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Floats, Ints, Scalar, tally_cells
-from dnfscale.core.bins import Bins, Span
+from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, tally_cells
+from dnfscale.core.bins import Bins, RowTest
 from dnfscale.core.counts import binned_planes
-from dnfscale.core.model import Model, TypeTable, relative_tables
-from dnfscale.core.planes import Planes
+from dnfscale.core.model import TypeTable, relative_tables
+from dnfscale.core.planes import joined
 from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
@@ -50,15 +50,16 @@ class LearnedClasses:
 class Answering:
     """What a joint answer needs of the formula of one class in one fold."""
 
-    attributes: tuple[int, ...]
-    """The formula's attributes, with the cuts of W_0."""
-    model: Model
+    tests: tuple[RowTest, ...]
+    """The questions that the bits of a type answer, with the cuts of W_0."""
     table: TypeTable
-    """Its probabilities, relative to the formula's threshold."""
+    """The probability of each type, relative to the formula's threshold."""
 
-    def given(self, planes: Planes) -> Floats:
-        """Return the relative probability of each row, given the planes of the attributes."""
-        types = self.model.types_in(planes).astype(np.int64)
+    def given(self, columns: Mapping[int, Codes], bins: Sequence[Bins], n_rows: int) -> Floats:
+        """Return the relative probability of each of n_rows binned rows."""
+        types = np.zeros(n_rows, dtype=np.int64)
+        if self.tests:
+            types = joined(binned_planes(columns, self.tests, bins)).astype(np.int64)
         return np.asarray(self.table.probability[self.table.places(types)])
 
 
@@ -70,28 +71,27 @@ class CountAnswers:
 
     bins: tuple[Bins, ...]
     classes: tuple[tuple[Scalar, ...], ...]
-    spans: tuple[tuple[tuple[Span, ...], ...], ...]
-    """spans[fold][class]: the attributes of the formula."""
     answering: tuple[tuple[Answering, ...], ...]
     """answering[fold][class]."""
     tested: Bools
     """tested[fold, arc]: whether the arc is in the fold's test part."""
 
     def __call__(self, read: Read) -> Ints:
-        n_classes = len(self.spans[0])
+        n_classes = len(self.answering[0])
         needed = {
-            span.column for of_fold in self.spans for of_class in of_fold for span in of_class
+            column
+            for of_fold in self.answering
+            for of_class in of_fold
+            for test in of_class.tests
+            for column in test.columns
         }
-        table = read.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
+        table = read.rough.binned(self.bins, self.classes, n_arcs=self.tested.shape[1], only=needed)
         arcs, classes = np.divmod(table.labels.astype(np.int64), n_classes)
-        confusion = np.zeros((len(self.spans), n_classes, n_classes), dtype=np.int64)
-        for fold, (spans, answering) in enumerate(zip(self.spans, self.answering, strict=True)):
+        confusion = np.zeros((len(self.answering), n_classes, n_classes), dtype=np.int64)
+        for fold, answering in enumerate(self.answering):
             rows = np.flatnonzero(self.tested[fold][arcs])
             columns = {column: codes[rows] for column, codes in table.columns.items()}
-            given = [
-                of_class.given(binned_planes(columns, own, self.bins))
-                for own, of_class in zip(spans, answering, strict=True)
-            ]
+            given = [of_class.given(columns, self.bins, len(rows)) for of_class in answering]
             cells = n_classes * classes[rows] + np.argmax(given, axis=0)
             weights = None if table.weights is None else table.weights[rows]
             confusion[fold] = tally_cells(cells, weights, n_classes**2).reshape(
@@ -105,12 +105,11 @@ def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedCla
     learned = learn_targets(source, spec, engine)
     answering = {
         fold: [
-            Answering(learned.chosen[Place(target, fold)], model, table)
-            for target, (model, table) in enumerate(zip(models, tables, strict=True))
+            Answering(learned.chosen[Place(target, fold)].tests(learned.booleans), table)
+            for target, table in enumerate(relative_tables(models))
         ]
         for fold in range(learned.kept.table.splits.outer)
         for models in [[fold_model(each.folds[fold], each, spec) for each in learned.targets]]
-        for tables in [relative_tables(models)]
     }
     confusion = count_answers(learned.kept, learned.booleans, answering, engine)
     labels = tuple(labels[0] for labels in learned.kept.table.classes)
@@ -145,10 +144,6 @@ def count_answers(
     scan = CountAnswers(
         bins=booleans.bins,
         classes=table.classes,
-        spans=tuple(
-            tuple(booleans.whole.of(fold, of_class.attributes) for of_class in classes)
-            for fold, classes in answering.items()
-        ),
         answering=tuple(map(tuple, answering.values())),
         tested=table.splits.members([TEST])[list(answering)],
     )

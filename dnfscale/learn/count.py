@@ -12,14 +12,16 @@ import numpy as np
 
 from dnfscale.core import counts
 from dnfscale.core.arrays import Ints
+from dnfscale.core.bins import RowTest
 from dnfscale.core.counts import TypeCounts, TypeRequest
 from dnfscale.engine.api import Engine
-from dnfscale.engine.budget import check_merge
+from dnfscale.engine.reductions import check_merge
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Phase, Reads
 from dnfscale.learn.places import JUDGED, LEARNED, Groups, LearningPart, Place, whole_parts
 from dnfscale.learn.rank import Rankings
 from dnfscale.learn.scans import CountTypes
+from dnfscale.learn.terms import Lines, binned_lines
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.sweep import RankedCounts
 
@@ -34,13 +36,26 @@ class Wanted(NamedTuple):
     """Its place in the list of all targets followed by the other readings of the target."""
     part: LearningPart
     attributes: tuple[int, ...]
+    lines: Lines | None = None
+
+    @property
+    def n_bits(self) -> int:
+        return len(self.attributes if self.lines is None else self.lines.lines)
 
 
 class Chosen(NamedTuple):
-    """The attributes of a place that a classifier is to be formed from."""
+    """What a place has chosen: attributes that a classifier is to be formed from, or lines."""
 
     place: Place
     attributes: tuple[int, ...]
+    lines: Lines | None = None
+    """Where they are given, the types are patterns of lines."""
+
+    def tests(self, booleans: Booleanization) -> tuple[RowTest, ...]:
+        """Return the questions that the bits of a type answer, with the cuts of W_0."""
+        if self.lines is not None:
+            return binned_lines(self.lines, self.place.fold, booleans.whole)
+        return booleans.whole.of(self.place.fold, self.attributes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +97,9 @@ def count_chosen(
 ) -> dict[Chosen, Counted]:
     """Count chosen attributes on W_0 and on the test part."""
     wanted = {
-        each: Wanted(each.place.target, LearningPart(each.place.fold, None), each.attributes)
+        each: Wanted(
+            each.place.target, LearningPart(each.place.fold, None), each.attributes, each.lines
+        )
         for each in chosen
     }
     # The other readings of a target come after all targets.
@@ -115,7 +132,7 @@ def _count(
     distinct = list(dict.fromkeys(wanted))
     check_merge(
         f"type counts of {len(distinct)} tables",
-        sum(8 * 4 << len(want.attributes) for want in distinct),
+        sum(8 * 4 << want.n_bits for want in distinct),
         fan_in=engine.fan_in,
         worker_bytes=engine.worker_bytes,
         advice="lower select.max_ell, folds.outer or cluster.fan_in, or raise cluster.memory_limit",
@@ -137,6 +154,8 @@ def _count(
 def _request(want: Wanted, row: int, booleans: Booleanization) -> TypeRequest:
     """Return the request to a scan: attributes have the cuts of the part that is learned from."""
     spans = booleans.whole if want.part.split is None else booleans.train
+    if want.lines is not None:
+        return TypeRequest(row, binned_lines(want.lines, want.part.fold, spans), None, want.target)
     return TypeRequest(row, spans.of(want.part.fold, want.attributes), want.attributes, want.target)
 
 

@@ -40,7 +40,7 @@ def agreements(learned: Learned, *, known: bool) -> list[Agreement]:
 
 def _agreement(fold: LearnedFold, *, known: bool) -> Agreement:
     rows = fold.test.n_rows
-    faithful = correct_rows(fold.dnf.accepts(fold.test.codes), fold.test)
+    faithful = correct_rows(fold.accepts(fold.test), fold.test)
     if not known:
         return Agreement(rows, faithful, None, None)
     truth, agreed = fold.others
@@ -54,4 +54,4 @@ def _agreement(fold: LearnedFold, *, known: bool) -> Agreement:
         tn=right - true_positive,
         fn=is_yes - true_positive,
     )
-    return Agreement(rows, faithful, confusion_of(fold.dnf.accepts(truth.codes), truth), box)
+    return Agreement(rows, faithful, confusion_of(fold.accepts(truth), truth), box)

@@ -17,9 +17,11 @@ from dnfscale.core.formula import Dnf
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.engine.api import Engine
 from dnfscale.learn.count import COUNT_CHOSEN, Chosen, count_chosen
-from dnfscale.learn.line import LearnedTargets, form_classifier, plan_writing, write_formulas
+from dnfscale.learn.lengths import Candidate
+from dnfscale.learn.line import Learned, LearnedTargets
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place
+from dnfscale.learn.write import form_classifier, plan_writing, write_formulas
 from dnfscale.method.ideal import correct_rows
 from dnfscale.method.literals import lines_of, n_literals
 from dnfscale.method.minimize.minimal import Effort
@@ -33,9 +35,12 @@ attributes on Colon are longer by a thousandth and take half the time."""
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """The formulas of one number of attributes, averaged over test folds."""
+    """The formulas of one number of attributes, or of at most so many literals, averaged over test
+    folds.
+    """
 
-    ell: int
+    ell: int | None
+    """None if formulas were chosen by their length."""
     accuracy: Fraction
     literals: Fraction
     terms: Fraction
@@ -60,6 +65,8 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
     fold has tried.
     """
     [target] = learned.targets
+    if spec.by_length:
+        return _by_length(target)
     longest = min(len(fold.sweep.steps) for fold in (*target.folds, target.model))
     ells = range(1, longest + 1)
     # The chosen formulas have been written already. The fold of all rows has no test part, so it is
@@ -78,8 +85,40 @@ def grow_formulas(learned: LearnedTargets, spec: LearnSpec, engine: Engine) -> l
     return [_grown(ell, [tested[fold.fold, ell] for fold in target.folds]) for ell in ells]
 
 
+def _by_length(target: Learned) -> list[Grown]:
+    """Return what the best formulas of at most so many literals come to, by validation, for each
+    number that makes a difference in some fold; the test of every candidate is known already.
+    """
+    by_fold = [fold.decision.candidates for fold in target.folds if fold.decision is not None]
+    shortest = max(min(own.literals for own in candidates) for candidates in by_fold)
+    lengths = {own.literals for candidates in by_fold for own in candidates}
+    grown: list[Grown] = []
+    for most in sorted(length for length in lengths if length >= shortest):
+        best = [_best_within(candidates, most) for candidates in by_fold]
+        n = len(best)
+        point = Grown(
+            None,
+            sum((Fraction(own.correct, max(1, own.tested)) for own in best), Fraction()) / n,
+            Fraction(sum(own.literals for own in best), n),
+            Fraction(sum(own.terms for own in best), n),
+        )
+        if not grown or point.literals != grown[-1].literals:
+            grown.append(point)
+    return grown
+
+
+def _best_within(candidates: Sequence[Candidate], most: int) -> Candidate:
+    """Return the candidate of at most so many literals that validation finds best; in a tie the
+    shortest.
+    """
+    allowed = [own for own in candidates if own.literals <= most]
+    return max(allowed, key=lambda own: (own.point.score, -own.literals))
+
+
 def plan_frontier(layout: Layout) -> Iterator[PlannedPhase]:
     """Yield the phases of grow_formulas."""
+    if layout.spec.by_length:
+        return
     yield layout.scan(COUNT_CHOSEN)
     yield plan_writing(layout, layout.folds * layout.spec.max_ell)
 

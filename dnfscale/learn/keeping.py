@@ -15,7 +15,7 @@ from dnfscale.core import associations
 from dnfscale.core.associations import Associations
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
-from dnfscale.engine.budget import check_merge
+from dnfscale.engine.reductions import check_merge
 from dnfscale.errors import DataError
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, Place, places_of, ranking_parts

@@ -14,40 +14,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
-from dnfscale.core.arrays import Scalar
+from dnfscale.core.arrays import Bools, Scalar
 from dnfscale.core.columns import CategorySummary, Column
 from dnfscale.core.counts import TypeCounts
-from dnfscale.core.formula import Dnf
+from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.lookalikes import lookalikes
 from dnfscale.core.model import Model
-from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
+from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
+from dnfscale.learn import terms
 from dnfscale.learn.choose import choose_ells, objective_of, plan_choosing
 from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen
 from dnfscale.learn.keeping import KeptRows, keep_rows, plan_keeping
-from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
+from dnfscale.learn.lengths import Decision, decide, plan_lengths
+from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place, first_part
-from dnfscale.learn.rank import Rankings, plan_ranking, rank_attributes
+from dnfscale.learn.rank import Rankings, draw_rows, plan_ranking, rank_attributes
 from dnfscale.learn.table import Table
+from dnfscale.learn.write import Classifier, form_classifier, plan_writing, write_formulas
 from dnfscale.method.booleanize import Booleanization
-from dnfscale.method.freedom import Freedom, truth_of
-from dnfscale.method.literals import Line, lines_of
-from dnfscale.method.minimize.minimal import EFFORT, Effort, Minimized, Truth, as_types, minimize
-from dnfscale.method.minimize.possible import ColumnStates, axes_of, row_states
+from dnfscale.method.intervals import term_supports
+from dnfscale.method.literals import Line, lines_of, terms_as_lines
+from dnfscale.method.minimize.minimal import Minimized, Status
 from dnfscale.method.one_rule import best_single
-from dnfscale.method.shrink import Shrink
-from dnfscale.method.sweep import Step, Sweep
+from dnfscale.method.sweep import Sweep
 from dnfscale.spec.learn import LearnSpec
-
-MINIMIZE = Phase("minimize formulas", Reads.COUNTS)
-SIMPLIFY = Phase("simplify formulas", Reads.COUNTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +56,18 @@ class SingleRule:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A formula, and what its types are."""
+
+    tau: Vocabulary
+    minimized: Minimized
+    threshold: Fraction
+    """The share of positives from which a type is accepted."""
+    by_lines: bool
+    """Whether types are patterns of lines, not of attributes: bit i says that line i holds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LearnedFold:
     """What was learned from one fold."""
 
@@ -67,19 +75,31 @@ class LearnedFold:
     train_rows: int
     validation_rows: int
     test_rows: int
-    rank: str
     sweep: Sweep
-    tau: Vocabulary
-    threshold: Fraction
-    """The share of positives from which a type is accepted."""
+    decision: Decision | None
+    """What was chosen by its length; None if the sweep alone decided."""
+    written: Written
     whole: TypeCounts
-    """Counts over tau on W_0."""
+    """Counts of the types on W_0."""
     test: TypeCounts
-    """Counts over tau on the test part."""
+    """Counts of the types on the test part."""
     others: tuple[TypeCounts, ...]
-    """Counts over tau on the test part for the other readings of the target, if there are any."""
-    minimized: Minimized
+    """Counts of the types on the test part for the other readings of the target, if there are any.
+    """
     single: SingleRule
+
+    @property
+    def tau(self) -> Vocabulary:
+        return self.written.tau
+
+    @property
+    def threshold(self) -> Fraction:
+        """The share of positives from which a type is accepted."""
+        return self.written.threshold
+
+    @property
+    def minimized(self) -> Minimized:
+        return self.written.minimized
 
     @property
     def dnf(self) -> Dnf:
@@ -88,7 +108,31 @@ class LearnedFold:
     @property
     def lines(self) -> tuple[Line, ...]:
         """The formula as people read it."""
-        return lines_of(self.tau, self.dnf)
+        read = terms_as_lines if self.written.by_lines else lines_of
+        return read(self.tau, self.dnf)
+
+    @property
+    def search(self) -> str:
+        """What was searched: "attributes" or "terms"."""
+        return "attributes" if self.decision is None else self.decision.chosen.point.search
+
+    @property
+    def rank(self) -> str | None:
+        """The ranking of the attributes; None if terms were searched."""
+        return self.sweep.chosen.rank if self.search == "attributes" else None
+
+    def accepts(self, counts: TypeCounts) -> Bools:
+        """Return the formula's answer for each of the types counted."""
+        return counts.codes != 0 if self.written.by_lines else self.dnf.accepts(counts.codes)
+
+    def supports(self) -> list[tuple[int, int]]:
+        """Return for each line how many rows of W_0 satisfy it, and how many of these are
+        positive.
+        """
+        if self.written.by_lines:
+            lines = Dnf(tuple(Term(1 << i, 1 << i) for i in range(len(self.dnf.terms))))
+            return term_supports(lines, self.whole)
+        return term_supports(self.dnf, self.whole)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,8 +165,8 @@ class LearnedTargets:
     kept: KeptRows
     booleans: Booleanization
     """The attributes, and after them the intervals that were found."""
-    chosen: Mapping[Place, tuple[int, ...]]
-    """The attributes chosen in each place."""
+    chosen: Mapping[Place, Chosen]
+    """The attributes or lines chosen in each place."""
 
 
 def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
@@ -136,9 +180,14 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
     scans.
     """
     kept = keep_rows(source, spec, engine)
-    rankings = rank_attributes(kept, spec, engine)
+    drawn = draw_rows(kept, spec, engine)
+    rankings = rank_attributes(kept, drawn, spec, engine)
     sweeps = choose_ells(kept, rankings, spec, engine)
-    chosen = {place: Chosen(place, found.chosen.attributes) for place, found in sweeps.items()}
+    decisions: Mapping[Place, Decision] = {}
+    if spec.by_length:
+        decisions = decide(kept, rankings, drawn, sweeps, spec, engine)
+        sweeps = {place: _decided(swept, decisions[place]) for place, swept in sweeps.items()}
+    chosen = {place: _chosen(place, swept, decisions.get(place)) for place, swept in sweeps.items()}
     singles = _best_singles(kept)
     counted = count_chosen([*chosen.values(), *singles.values()], kept, rankings.booleans, engine)
     # No rows below this line.
@@ -147,21 +196,30 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
             place.fold, sweeps[place].chosen, counted[own], rankings.booleans, spec
         )
         for place, own in chosen.items()
+        if place not in decisions or decisions[place].chosen.lines is None
     }
     written = write_formulas(classifiers, spec, engine)
-    rules = {
-        place: _single_rule(own, counted[own], rankings.booleans) for place, own in singles.items()
+    formulas = {
+        place: _of_classifier(classifiers[place], written[place])
+        if place in classifiers
+        else _of_lines(place, decisions[place], counted[own], rankings.booleans, spec)
+        for place, own in chosen.items()
     }
     folds = {
-        place: _learned_fold(
-            place.fold,
-            sweeps[place],
-            classifiers[place],
-            written[place],
-            rules[place],
-            kept.table.splits,
+        place: LearnedFold(
+            fold=place.fold,
+            train_rows=kept.table.splits.rows_of(place.fold, [TRAIN]),
+            validation_rows=kept.table.splits.rows_of(place.fold, [VALIDATION]),
+            test_rows=kept.table.splits.rows_of(place.fold, [TEST]),
+            sweep=sweeps[place],
+            decision=decisions.get(place),
+            written=formulas[place],
+            whole=counted[own].whole,
+            test=counted[own].test,
+            others=counted[own].others,
+            single=_single_rule(singles[place], counted[singles[place]], rankings.booleans),
         )
-        for place in kept.places
+        for place, own in chosen.items()
     }
     return LearnedTargets(
         targets=tuple(
@@ -169,7 +227,42 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
         ),
         kept=kept,
         booleans=rankings.booleans,
-        chosen={place: own.attributes for place, own in chosen.items()},
+        chosen=chosen,
+    )
+
+
+def _decided(swept: Sweep, decision: Decision) -> Sweep:
+    """Return a sweep with the step that was chosen by its length, if one was."""
+    step = decision.chosen.step
+    return swept if step is None else replace(swept, chosen=step)
+
+
+def _chosen(place: Place, swept: Sweep, decision: Decision | None) -> Chosen:
+    """Return what a place has chosen: the attributes of a step, or lines; none of either if it is a
+    constant answer.
+    """
+    lines = None if decision is None else decision.chosen.lines
+    if lines is None:
+        return Chosen(place, swept.chosen.attributes)
+    return Chosen(place, (), lines if lines.n_literals else None)
+
+
+def _of_classifier(classifier: Classifier, minimized: Minimized) -> Written:
+    return Written(classifier.tau, minimized, classifier.threshold, by_lines=False)
+
+
+def _of_lines(
+    place: Place, decision: Decision, counted: Counted, booleans: Booleanization, spec: LearnSpec
+) -> Written:
+    """Return lines as a formula over the attributes that they ask."""
+    lines = decision.chosen.lines
+    assert lines is not None
+    tau, dnf = terms.written(lines, place.fold, booleans)
+    return Written(
+        tau,
+        Minimized(dnf, Status.HEURISTIC, None),
+        objective_of(spec).threshold_of(counted.whole),
+        by_lines=lines.n_literals > 0,
     )
 
 
@@ -178,13 +271,10 @@ def plan_line(layout: Layout) -> Iterator[PlannedPhase]:
     yield from plan_keeping(layout)
     yield from plan_ranking(layout)
     yield from plan_choosing(layout)
+    if layout.spec.by_length:
+        yield from plan_lengths(layout)
     yield layout.scan(COUNT_CHOSEN)
     yield plan_writing(layout, layout.folds)
-
-
-def plan_writing(layout: Layout, formulas: int) -> PlannedPhase:
-    """Return the phase that writes so many formulas."""
-    return (SIMPLIFY if layout.spec.minimize == "sympy" else MINIMIZE).planned(formulas)
 
 
 def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
@@ -200,77 +290,9 @@ def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
         threshold=fold.threshold,
         unit=spec.unit,
         weighted=spec.weight is not None,
+        types="lines" if fold.written.by_lines else "attributes",
         lookalikes=lookalikes(fold.tau, learned.table.alike),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Classifier:
-    """The ideal classifier of some attributes in a fold, before it is written as a formula."""
-
-    tau: Vocabulary
-    counted: Counted
-    threshold: Fraction
-    """The share of positives from which a type is accepted."""
-    shrink: Shrink
-    """The rule for types of few rows."""
-    columns: tuple[ColumnStates, ...]
-    """The columns of tau with the states that a row can be in."""
-
-    def truth(self, freedom: Freedom) -> Truth:
-        """Return the types that a formula of this classifier must accept, and those that it is free
-        to accept.
-        """
-        truth = truth_of(
-            self.counted.whole,
-            self.columns,
-            shrink=self.shrink,
-            threshold=self.threshold,
-            freedom=freedom,
-        )
-        return replace(truth, axes=axes_of(self.tau, self.columns))
-
-
-def form_classifier(
-    fold: int, step: Step, counted: Counted, booleans: Booleanization, spec: LearnSpec
-) -> Classifier:
-    """Form the classifier of a step of a fold's sweep, given the counts over the step's
-    attributes.
-    """
-    threshold = objective_of(spec).threshold_of(counted.whole)
-    return Classifier(
-        tau=booleans.vocabulary(fold, step.attributes),
-        counted=counted,
-        threshold=threshold,
-        shrink=step.shrink,
-        columns=row_states(booleans.edges(fold, step.attributes)),
-    )
-
-
-Key = TypeVar("Key")
-
-
-def write_formulas(
-    classifiers: Mapping[Key, Classifier], spec: LearnSpec, engine: Engine, effort: Effort = EFFORT
-) -> dict[Key, Minimized]:
-    """Write each classifier as a short formula; those with the same truth are written once."""
-    # With "negative", SymPy writes the formula as the paper does.
-    impossible = spec.minimize != "sympy" or spec.unseen != "negative"
-    freedom = Freedom(spec.unseen, spec.freedom, spec.unit, impossible)
-    truths = {key: classifier.truth(freedom) for key, classifier in classifiers.items()}
-    distinct = list(dict.fromkeys(truths.values()))
-    if spec.minimize == "sympy":
-        # SymPy takes half a second to import, and only this choice needs it.
-        from dnfscale.method.minimize.simplify import simplify
-
-        written = engine.map(SIMPLIFY.name, distinct, simplify)
-    else:
-        shortest = partial(minimize, effort=effort)
-        written = engine.map(
-            MINIMIZE.name, distinct, shortest if spec.minimize == "exact" else as_types
-        )
-    by_truth = dict(zip(distinct, written, strict=True))
-    return {key: by_truth[truth] for key, truth in truths.items()}
 
 
 def _silent_columns(kept: KeptRows, used: Vocabulary) -> tuple[str, ...]:
@@ -309,31 +331,6 @@ def _best_singles(kept: KeptRows) -> dict[Place, Chosen]:
 def _single_rule(single: Chosen, counted: Counted, booleans: Booleanization) -> SingleRule:
     [attribute] = single.attributes
     return SingleRule(booleans.attributes[attribute].name, counted.whole, counted.test)
-
-
-def _learned_fold(
-    fold: int,
-    swept: Sweep,
-    classifier: Classifier,
-    minimized: Minimized,
-    single: SingleRule,
-    splits: Splits,
-) -> LearnedFold:
-    return LearnedFold(
-        fold=fold,
-        train_rows=splits.rows_of(fold, [TRAIN]),
-        validation_rows=splits.rows_of(fold, [VALIDATION]),
-        test_rows=splits.rows_of(fold, [TEST]),
-        rank=swept.chosen.rank,
-        sweep=swept,
-        tau=classifier.tau,
-        threshold=classifier.threshold,
-        whole=classifier.counted.whole,
-        test=classifier.counted.test,
-        others=classifier.counted.others,
-        minimized=minimized,
-        single=single,
-    )
 
 
 def _learned(

@@ -19,12 +19,11 @@ from dnfscale.core.bins import Bins, Span, Spans
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.vocabulary import Above, Equals
 from dnfscale.engine.api import Engine
-from dnfscale.engine.budget import check_merge
+from dnfscale.engine.reductions import check_merge
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, LearningPart
 from dnfscale.learn.scans import Read
-from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.cuts import keep_telling
 from dnfscale.method.flags import Flags
@@ -70,13 +69,15 @@ def most_candidates(n_sampled: int) -> int:
     return min(_CANDIDATES, _CANDIDATE_CELLS // max(1, n_sampled))
 
 
-def rank_attributes(kept: KeptRows, spec: LearnSpec, engine: Engine) -> Rankings:
+def rank_attributes(
+    kept: KeptRows, drawn: SampledRows | None, spec: LearnSpec, engine: Engine
+) -> Rankings:
     """Rank the attributes for every target in every ranking part, and find intervals
-    between cuts.
+    between cuts; on drawn rows, where attributes are ranked together.
     """
-    allowed = [_allowed(of_target, kept, spec) for of_target in kept.associations]
-    if spec.looks_together:
-        return _rank_together(kept, allowed, spec, engine)
+    allowed = [allowed_attributes(of_target, kept, spec) for of_target in kept.associations]
+    if drawn is not None and spec.looks_together:
+        return _rank_together(kept, drawn, allowed, spec, engine)
     pairs = zip(kept.associations, allowed, strict=True)
     by_target = tuple(
         _by_scores(of_target, kept.parts, own, spec, spec.max_ell) for of_target, own in pairs
@@ -86,8 +87,9 @@ def rank_attributes(kept: KeptRows, spec: LearnSpec, engine: Engine) -> Rankings
 
 def plan_ranking(layout: Layout) -> Iterator[PlannedPhase]:
     """Yield the phases of ranking attributes together; ranking them one by one takes none."""
-    if layout.spec.looks_together:
+    if layout.spec.looks_together or "terms" in layout.spec.search:
         yield layout.scan(DRAW_ROWS)
+    if layout.spec.looks_together:
         yield RANK_ATTRIBUTES.planned(layout.ranking_parts)
 
 
@@ -101,11 +103,10 @@ class Rankings:
 
 
 def _rank_together(
-    kept: KeptRows, allowed: Sequence[Bools], spec: LearnSpec, engine: Engine
+    kept: KeptRows, drawn: SampledRows, allowed: Sequence[Bools], spec: LearnSpec, engine: Engine
 ) -> Rankings:
     """Rank attributes by what they tell together about the target, on a sample of the rows."""
     table, booleans = kept.table, kept.booleans
-    drawn = _sample(kept.rows, table, booleans, spec, engine)
     scan = RankTogether(
         rows=drawn,
         bins=booleans.bins,
@@ -303,9 +304,11 @@ class DrawRows:
         return sample.numbered(table, rows + read.first_row)
 
 
-def _sample(
-    rows: Sequence[object], table: Table, booleans: Booleanization, spec: LearnSpec, engine: Engine
-) -> SampledRows:
+def draw_rows(kept: KeptRows, spec: LearnSpec, engine: Engine) -> SampledRows | None:
+    """Draw the rows on which attributes are ranked together and terms are searched, if they are."""
+    if not (spec.looks_together or "terms" in spec.search):
+        return None
+    table, booleans = kept.table, kept.booleans
     drawn = sampled_rows(table.splits.n_rows, len(booleans.bins))
     check_merge(
         f"a sample of {drawn:,} rows",
@@ -318,10 +321,10 @@ def _sample(
     scan = DrawRows(
         booleans.bins, table.classes, table.splits.n_arcs, table.splits.n_rows, drawn, spec.seed
     )
-    return engine.reduce(DRAW_ROWS.name, rows, scan, sample.merge)
+    return engine.reduce(DRAW_ROWS.name, kept.rows, scan, sample.merge)
 
 
-def _allowed(tables: Associations, kept: KeptRows, spec: LearnSpec) -> Bools:
+def allowed_attributes(tables: Associations, kept: KeptRows, spec: LearnSpec) -> Bools:
     """Return allowed[part, attribute]: which attributes may be ranked in each part.
 
     Left out are cuts that repeat another of their column, categories of too few rows and, with the

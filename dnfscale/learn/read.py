@@ -29,8 +29,8 @@ from dnfscale.data.roles import number_dtype
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
-from dnfscale.learn.dealing import n_test_folds, splits_of
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
+from dnfscale.learn.places import n_test_folds, splits_of
 from dnfscale.learn.scans import (
     CollectInside,
     ReadRows,
@@ -39,7 +39,7 @@ from dnfscale.learn.scans import (
     SummarizeRead,
     merge_located,
 )
-from dnfscale.learn.table import Table, check_kept, check_source, features, reading_of, settle
+from dnfscale.learn.table import Table, check_kept, check_source, features, reading_of, table_of
 from dnfscale.method.booleanize import FoldCuts
 from dnfscale.method.cuts import (
     CutPlan,
@@ -159,7 +159,7 @@ def check_footers(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
 
 
 def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
-    """Read a dataset, and settle its rows, labels, splits and medians; data that cannot be learned
+    """Read a dataset, and find its rows, labels, splits and medians; data that cannot be learned
     from is an error.
     """
     columns = check_footers(source, spec)
@@ -184,7 +184,7 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
         if not outlook.counted and summary.n_rows < outlook.n_rows:
             outlook = _counted(source, reading, spec, engine)
             continue
-        table = settle(source, reading, summary, splits, spec)
+        table = table_of(source, reading, summary, splits, spec)
         members = _cut_members(splits, by_train=spec.cuts_by_train)
         narrow = _narrowed(plans, brackets, divided, stepped, members)
         missed = [i for i in plans if i not in narrow]

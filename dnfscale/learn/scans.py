@@ -6,7 +6,7 @@ partition there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -15,7 +15,7 @@ import numpy as np
 from dnfscale.core import associations, columns, counts, medians, narrowing
 from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, Values
 from dnfscale.core.associations import Associations
-from dnfscale.core.bins import BinnedTable, Bins, Spans
+from dnfscale.core.bins import Bins, Spans
 from dnfscale.core.columns import Block, Numbers, Reading, Rows, TableSummary
 from dnfscale.core.counts import Tallies, TypeRequest
 from dnfscale.core.medians import Bracket, Brackets, Located, Zoned
@@ -92,17 +92,6 @@ class Read:
     def zoned(self, column: int) -> Zoned:
         """Return how the rows of a column of numbers lie relative to its brackets."""
         return self.rough.zoned(column, self.zone_rows[column])
-
-    def binned(
-        self,
-        bins: Sequence[Bins],
-        classes: Sequence[Sequence[Scalar]],
-        *,
-        n_arcs: int,
-        only: Iterable[int] | None = None,
-    ) -> BinnedTable:
-        """Return the rows as binned rows, with all columns or only some."""
-        return self.rough.binned(bins, classes, n_arcs=n_arcs, only=only)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -236,7 +225,7 @@ class Associate:
     targets: Bools
 
     def __call__(self, read: Read) -> tuple[Associations, ...]:
-        table = read.binned(self.bins, self.classes, n_arcs=self.members.shape[1])
+        table = read.rough.binned(self.bins, self.classes, n_arcs=self.members.shape[1])
         return associations.associate(
             table,
             bins=self.bins,
@@ -258,8 +247,10 @@ class CountTypes:
     targets: Bools
 
     def __call__(self, read: Read) -> Tallies:
-        needed = {span.column for request in self.requests for span in request.spans}
-        table = read.binned(self.bins, self.classes, n_arcs=self.groups.shape[1], only=needed)
+        needed = {
+            column for request in self.requests for test in request.tests for column in test.columns
+        }
+        table = read.rough.binned(self.bins, self.classes, n_arcs=self.groups.shape[1], only=needed)
         return counts.tally_requests(
             table, self.requests, bins=self.bins, groups=self.groups, targets=self.targets
         )

@@ -168,7 +168,7 @@ def check_source(source: Source, spec: LearnSpec, columns: Sequence[Column]) -> 
         raise _no_rows(source, empty)
 
 
-def settle(
+def table_of(
     source: Source, reading: Reading, summary: TableSummary, splits: Splits, spec: LearnSpec
 ) -> Table:
     """Find the classes of a table whose rows are known; data that cannot be learned from is an

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from dnfscale.core.counts import TypeCounts, project
 from dnfscale.method.ideal import correct_rows
@@ -63,6 +63,21 @@ class Step:
     """The score in each inner split, of which the score is the mean."""
 
 
+class Judged(Protocol):
+    """Anything that inner splits have judged: a number of attributes, or a length."""
+
+    @property
+    def score(self) -> Fraction:
+        """What it is judged by: the mean over the splits."""
+
+    @property
+    def by_split(self) -> tuple[Fraction, ...]:
+        """The score in each split."""
+
+
+AnyJudged = TypeVar("AnyJudged", bound=Judged)
+
+
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """The steps for ell = 1, 2, ... and the one that was chosen."""
@@ -71,6 +86,8 @@ class Sweep:
     chosen: Step
     validation_rows: int
     """The rows of W_val in all inner splits together."""
+    threshold: Fraction = Fraction(1, 2)
+    """The share of positives from which on a type is accepted, by the rows of the first split."""
 
 
 def sweep(
@@ -119,12 +136,19 @@ def sweep(
         distinct_rows=validation_rows if distinct_rows is None else distinct_rows,
         validation_per_train=Fraction(validation_rows, max(1, train_rows)),
     )
-    return Sweep(tuple(steps), decided, validation_rows)
+    counts = project(
+        ranked[decided.rank][0].train, range(min(decided.ell, ranked[decided.rank][0].train.ell))
+    )
+    return Sweep(tuple(steps), decided, validation_rows, judging.objective.threshold_of(counts))
 
 
 def choose(
-    steps: Sequence[Step], judging: Judging, *, distinct_rows: int, validation_per_train: Fraction
-) -> Step:
+    steps: Sequence[AnyJudged],
+    judging: Judging,
+    *,
+    distinct_rows: int,
+    validation_per_train: Fraction,
+) -> AnyJudged:
     """Return the first step whose score is close enough to the best, inclusive, in fractions.
 
     `distinct_rows` is how many different rows are validated on in all splits together, and
@@ -133,7 +157,7 @@ def choose(
     best = max(steps, key=lambda step: step.score)
     allowed = Fraction(str(judging.tolerance))
 
-    def is_close(step: Step) -> bool:
+    def is_close(step: AnyJudged) -> bool:
         given_up = best.score - step.score
         if given_up > allowed:
             return False
@@ -146,7 +170,7 @@ def choose(
 
 
 def _loss_variance(
-    best: Step, step: Step, distinct_rows: int, validation_per_train: Fraction
+    best: Judged, step: Judged, distinct_rows: int, validation_per_train: Fraction
 ) -> Fraction:
     """Return the square of the standard error of what a step loses against the best.
 

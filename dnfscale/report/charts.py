@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from dnfscale.report.formats import visible
+from dnfscale.errors import visible
 from dnfscale.report.markup import Html, element
+from dnfscale.report.titles import method_hue
 
 _LEFT, _RIGHT = 31.0, 86.0
 """Where the axis begins and ends, in percent of the width; names are to the left of it, figures to
@@ -61,6 +62,11 @@ class Row:
     paper: float | None = None
     words: str = ""
     """The row in words, for its tooltip and for screen readers."""
+
+    @property
+    def hue(self) -> str:
+        """The class that colours it."""
+        return method_hue(self.method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,32 +138,13 @@ def bar(axis: Axis, row: Row, y: float) -> Html:
         y=y - 6,
         width=percent(max(end - start, 0.2)),
         height=12,
-        class_=f"bar {hue(row)}",
+        class_=f"bar {row.hue}",
     )
 
 
 def dot(axis: Axis, row: Row, y: float) -> Html:
     """Draw a row's figure as a dot."""
-    return element("circle", cx=percent(axis.x(row.value)), cy=y, r=5, class_=f"dot {hue(row)}")
-
-
-def hue(row: Row) -> str:
-    """Return the class that colours a row."""
-    return hue_of(row.method)
-
-
-def hue_of(method: str) -> str:
-    """Return the class that colours a method."""
-    known = {
-        "ideal",
-        "black_box",
-        "random_forest",
-        "xgboost",
-        "formula_size",
-        "one_rule",
-        "majority",
-    }
-    return f"m-{method}" if method in known else "m-other"
+    return element("circle", cx=percent(axis.x(row.value)), cy=y, r=5, class_=f"dot {row.hue}")
 
 
 def log_axis(values: Sequence[float], unit: str) -> Axis:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from dnfscale.formula_size.card import size_curve
 from dnfscale.report.cards.comparing import (
     accuracy_chart,
     accuracy_signs,
@@ -17,6 +16,7 @@ from dnfscale.report.cards.curve import curve_of, sweep_chart, sweep_signs
 from dnfscale.report.cards.labels import confusion_chart
 from dnfscale.report.charts import row_chart
 from dnfscale.report.markup import Html, element
+from dnfscale.report.own_parts import own_parts
 from dnfscale.report.run import ReportRun, RunView, view_runs
 from dnfscale.report.style import FIGURE_STYLE
 
@@ -27,9 +27,9 @@ _WIDTH, _MARGIN = 760, 14
 def render_figures(runs: Sequence[ReportRun]) -> dict[str, str]:
     """Return the charts of some runs as SVG files by name; a chart without data is left out.
 
-    The accuracies, differences and runtimes are those of all runs. The sweeps, the sizes and the
-    confusion of labels are left out for several runs. Each label has a sweep of its own, numbered
-    in the order of the labels.
+    The accuracies, differences and runtimes are those of all runs. The sweeps, the charts of a
+    method's own and the confusion of labels are left out for several runs. Each label has a sweep
+    of its own, numbered in the order of the labels.
     """
     views = view_runs(runs)
     files = {}
@@ -58,8 +58,8 @@ def _run_figures(view: RunView) -> dict[str, str]:
         )
         if curve.ranks:
             files[name] = _file(sweep_chart(name, curve, about, measure), sweep_signs(curve))
-    if sizes := size_curve(view.result):
-        files["sizes"] = _file(sweep_chart("sizes", sizes, "One line, the mean over folds."), [])
+    for own, method in own_parts(view.result):
+        files |= {name: _file(chart, []) for name, chart in own.charts(method).items()}
     if confusion := view.result.confusion:
         files["confusion"] = _file(confusion_chart("confusion", confusion), [])
     return files

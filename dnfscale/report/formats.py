@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dnfscale.errors import visible
 from dnfscale.export.latex import SPECIAL
 
 
@@ -124,13 +125,6 @@ def shown(cell: Cell) -> str:
     if cell is None:
         return ""
     return f"{cell:,}".replace("-", "−") if isinstance(cell, int) else str(cell)
-
-
-def visible(text: str) -> str:
-    """Return a text on one line, with every character spelled out that is invisible or reverses the
-    order of others.
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def defused(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from dnfscale.report.formats import visible
+from dnfscale.errors import visible
 
 _VOID = frozenset({"br", "hr", "meta", "wbr"})
 

@@ -11,7 +11,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 
-from dnfscale.formula_size.card import families_card
+from dnfscale.errors import visible
 from dnfscale.report.cards.answer import answer_card
 from dnfscale.report.cards.certificate import certificate_card
 from dnfscale.report.cards.comparing import accuracy_card, difference_card, runtime_card
@@ -27,8 +27,8 @@ from dnfscale.report.cards.sections import (
     stability_card,
     sweep_card,
 )
-from dnfscale.report.formats import visible
 from dnfscale.report.markup import Child, Html, element, join, name_of
+from dnfscale.report.own_parts import own_parts
 from dnfscale.report.paper import CITATION
 from dnfscale.report.parts import Place, Section, folded
 from dnfscale.report.run import ReportRun, RunView, view_runs
@@ -74,7 +74,7 @@ def _detail_cards(place: Place, view: RunView) -> list[Section]:
         confusion_card(place, view),
         sweep_card(place, view),
         frontier_card(place, view),
-        families_card(place, view),
+        *(own.card(place, view, method) for own, method in own_parts(view.result)),
         folds_card(place, view),
         stability_card(place, view),
         baselines_card(place, view),

@@ -90,3 +90,5 @@ def _dataset(name: str, entry: Mapping[str, Any]) -> PaperDataset:
 
 PAPER: Mapping[str, PaperDataset] = _read_figures()
 """The twelve, in the order of the paper's Figure 1."""
+PAPER_METHODS = set.intersection(*(set(dataset.accuracies) for dataset in PAPER.values()))
+"""The methods that the paper ran on all of them."""

@@ -74,16 +74,31 @@ def table(table: Table, *, wrap: bool = False, class_: str | None = None) -> Htm
             long = " long" if isinstance(cell, str) and len(cell) > 60 else ""
             cells.append(element("td", content, class_=(classes[column] + long) or None))
         body.append(element("tr", first, *cells))
+    wide = "wide" if len(table.header) > _MOST_COLUMNS else None
+    return scrolling(table.title, head, body, class_=class_ or wide)
+
+
+def scrolling(
+    title: str,
+    head: Sequence[Html],
+    rows: Sequence[Html],
+    *,
+    class_: str | None,
+    roles: bool = False,
+) -> Html:
+    """Return a table in a box that scrolls if it is wider than the page; `roles` where its style
+    would hide from screen readers that it is a table.
+    """
+    group, row = ("rowgroup", "row") if roles else (None, None)
     content = element(
         "table",
-        element("caption", element("span", table.title)),
-        element("thead", element("tr", *head)),
-        element("tbody", *body),
-        class_=class_ or ("wide" if len(table.header) > _MOST_COLUMNS else None),
+        element("caption", element("span", title)),
+        element("thead", element("tr", *head, role=row), role=group),
+        element("tbody", *rows, role=group),
+        class_=class_,
+        role="table" if roles else None,
     )
-    return element(
-        "div", content, class_="scroll", tabindex=0, role="region", aria_label=table.title
-    )
+    return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=title)
 
 
 def folded(

@@ -10,16 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from dnfscale.report.formats import Cell, Figure, Table
-from dnfscale.report.paper import PaperDataset
-from dnfscale.report.titles import method_order, method_title, paper_of
+from dnfscale.report.paper import PAPER_METHODS, PaperDataset
+from dnfscale.report.titles import is_free, method_order, method_title, paper_of
 from dnfscale.results.method import Method
 from dnfscale.results.result import IDEAL, Result
 
-_TOLD = {"ideal": "Formula", "random_forest": "Random forest", "xgboost": "XGBoost"}
-"""The methods whose figures in the paper are shown beside ours, and the names of their columns."""
-_FREE = {"majority", "one_rule"}
-_READABLE = ("decision_tree", "ripper")
-"""Methods whose models are rules that people can read, and that have a length."""
 _ROUNDING = 1e-9
 Runs = Mapping[str, Sequence[Result]]
 """The runs of each dataset, by its title."""
@@ -34,8 +29,9 @@ def profile_table(results: Sequence[Result]) -> Table:
     papers = {title: paper_of(own[0]) for title, own in runs.items()}
     columns: dict[str, list[Cell]] = {}
     if any(papers.values()):
-        for name, words in _TOLD.items():
-            columns[f"{words} (paper)"] = [_told(paper, name) for paper in papers.values()]
+        for name in method_order(PAPER_METHODS):
+            column = f"{method_title(name)} (paper)"
+            columns[column] = [_told(paper, name) for paper in papers.values()]
         columns["Attributes (paper)"] = [
             Figure(paper.ell_mean) if paper else None for paper in papers.values()
         ]
@@ -71,9 +67,12 @@ def difference_table(results: Sequence[Result]) -> Table:
     runs = _by_dataset(results)
     profiles, others = _profiles(runs), _others(runs)
     ours = {profile: _shares(runs, IDEAL, profile) for profile in profiles}
-    beside = {f"{words} (paper)": _paper_shares(runs, name) for name, words in _TOLD.items()}
+    beside = {
+        f"{method_title(name)} (paper)": _paper_shares(runs, name)
+        for name in method_order(PAPER_METHODS)
+    }
     beside |= {method_title(name): _shares(runs, name) for name in others}
-    readable = [beside[method_title(name)] for name in others if name in _READABLE]
+    readable = [beside[method_title(name)] for name in others if _has_length(runs, name)]
     if len(readable) > 1:
         shared = set.intersection(*(set(each) for each in readable))
         beside["The best readable peer"] = {
@@ -153,7 +152,13 @@ def _profiles(runs: Runs) -> list[str]:
 
 def _others(runs: Runs) -> list[str]:
     found = {name for own in runs.values() for result in own for name in result.methods}
-    return method_order(found - _FREE - {IDEAL})
+    return [name for name in method_order(found - {IDEAL}) if not is_free(name)]
+
+
+def _has_length(runs: Runs, name: str) -> bool:
+    """Return whether a method's models are rules that people can read, and that have a length."""
+    ran = [method for own in runs.values() for _, method in _ran(own, name)]
+    return any(method.literals_mean is not None for method in ran)
 
 
 def _ran(results: Sequence[Result], name: str) -> list[tuple[Result, Method]]:

@@ -8,8 +8,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dnfscale.report.formats import visible
+from dnfscale.errors import visible
 from dnfscale.report.markup import Html, element, join, name_of
+from dnfscale.report.parts import scrolling
 
 SHADES = 5
 """The number of shades, besides no shade."""
@@ -95,11 +96,4 @@ def shaded_table(
         )
         for name, cells in rows
     ]
-    content = element(
-        "table",
-        element("caption", element("span", title)),
-        element("thead", element("tr", *heads)),
-        element("tbody", *body),
-        class_="shaded",
-    )
-    return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=title)
+    return scrolling(title, heads, body, class_="shaded")

@@ -9,21 +9,19 @@ from typing import TextIO
 
 from dnfscale.core.model import Model
 from dnfscale.core.weights import amount
+from dnfscale.errors import visible
 from dnfscale.method.words import model_lines, predicted, said_texts
-from dnfscale.report.formats import visible
-from dnfscale.report.titles import BLACK_BOX, FORMULA_SIZE
+from dnfscale.report.own_parts import own_parts
+from dnfscale.report.titles import is_free
 from dnfscale.report.wording import comparison_words, count, length_words, objective_words, share
 from dnfscale.results.formula import Formula
 from dnfscale.results.method import Method
 from dnfscale.results.result import Result
+from dnfscale.spec.registry import BLACK_BOX, COMPETITORS
 
 _WIDEST = 100
 _MOST_NAMED = 10
 """The most columns that are named one by one."""
-_UNASKED = ("majority", "one_rule", FORMULA_SIZE)
-"""Methods left out of the comparison: the first two are part of every study, the last has lines of
-its own.
-"""
 
 
 def write_summary(result: Result, models: Sequence[Model], folder: str, out: TextIO) -> None:
@@ -38,13 +36,13 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
         print(f"\n  {explain(formula, result)}", file=out)
     tested = f"over {len(ideal.folds)} test folds"
     if ideal.fidelity_mean is not None:
-        fidelity = _spread(ideal.fidelity_mean, ideal.fidelity_std)
+        fidelity = spread(ideal.fidelity_mean, ideal.fidelity_std)
         print(f"\nfidelity   {fidelity} {tested}: answers as the classifier", file=out)
         _write_truth(ideal, result.methods.get(BLACK_BOX), out)
     elif ideal.folds and ideal.accuracy_mean is not None:
-        print(f"\naccuracy   {_spread(ideal.accuracy_mean, ideal.accuracy_std)} {tested}", file=out)
+        print(f"\naccuracy   {spread(ideal.accuracy_mean, ideal.accuracy_std)} {tested}", file=out)
         if ideal.objective is not None and ideal.objective.mean is not None:
-            reached = _spread(ideal.objective.mean, ideal.objective.std)
+            reached = spread(ideal.objective.mean, ideal.objective.std)
             words = f"{reached} {objective_words(ideal.objective)}: learned for this"
             if ideal.objective.constant_mean is not None:
                 words += f"; always the same answer gives {share(ideal.objective.constant_mean)}"
@@ -60,10 +58,13 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
             f"majority   {majority:.1f} % for always giving the {frequent} frequent answer",
             file=out,
         )
-        print(
-            f"attributes {ideal.ell_mean:.1f} on average{' a class' * (len(models) > 1)}", file=out
-        )
-        _write_sized(result.methods.get(FORMULA_SIZE), out)
+        a_class = " a class" * (len(models) > 1)
+        print(f"attributes {ideal.ell_mean:.1f} on average{a_class}", file=out)
+        if ideal.literals_mean is not None:
+            print(f"conditions {ideal.literals_mean:.1f} on average{a_class}", file=out)
+        for own, method in own_parts(result):
+            for line in own.summary(method):
+                print(line, file=out)
         _write_comparisons(result, out)
     elif ideal.training_accuracy is not None:
         print(
@@ -106,10 +107,8 @@ def explain(formula: Formula, result: Result) -> str:
         count(formula.literals, "literal"),
         length_words(formula),
     ]
-    return (
-        f"{', '.join(filter(None, sizes))}; ranking {formula.rank}, "
-        f"{count(formula.ell, 'attribute')}"
-    )
+    found = "a search of terms" if formula.rank is None else f"ranking {formula.rank}"
+    return f"{', '.join(filter(None, sizes))}; {found}, {count(formula.ell, 'attribute')}"
 
 
 def _write_silent(columns: Sequence[str], out: TextIO) -> None:
@@ -127,20 +126,16 @@ def _write_silent(columns: Sequence[str], out: TextIO) -> None:
     )
 
 
-def _write_sized(method: Method | None, out: TextIO) -> None:
-    """Write the result of the formula-size method, if it ran."""
-    if method is None or method.accuracy_mean is None:
-        return
-    mean = _spread(method.accuracy_mean, method.accuracy_std)
-    print(f"by size    {mean} with formulas of size {method.size_mean:.1f} on average", file=out)
-    for found in method.sized_models:
-        of_class = f", {visible(found.label_shown)}" if found.label_shown is not None else ""
-        print(f"           of all rows{of_class}: {found.shown}", file=out)
-
-
 def _write_comparisons(result: Result, out: TextIO) -> None:
-    """Write what the baselines of a spec came to in the same folds."""
-    words_of = comparison_words(result, without=_UNASKED)
+    """Write what the baselines of a spec came to in the same folds, unless they have lines of their
+    own.
+    """
+    unasked = [
+        name
+        for name, competitor in COMPETITORS.items()
+        if is_free(name) or competitor.shown is not None
+    ]
+    words_of = comparison_words(result, without=unasked)
     if words_of and result.ideal is not None and result.ideal.objective is not None:
         words_of.insert(0, "by accuracy, which the formula was not learned for:")
     for place, words in enumerate(words_of):
@@ -160,7 +155,8 @@ def _write_truth(ideal: Method, box: Method | None, out: TextIO) -> None:
         print(f"{100 * box.accuracy_mean:.1f} % of the classifier", file=out)
 
 
-def _spread(mean: float, deviation: float | None) -> str:
+def spread(mean: float, deviation: float | None) -> str:
+    """Write a share with its deviation, in percent."""
     return f"{100 * mean:.1f} % ± {100 * (deviation or 0.0):.1f}"
 
 

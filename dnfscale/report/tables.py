@@ -1,28 +1,44 @@
-"""The tables of one study or of many, with the paper's own figures beside ours, marked as such."""
+"""The tables of one study or of many, with the paper's own figures beside ours, marked as such; and
+the folds, sweeps and sizes of a run, row by row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from dnfscale.report.cards.formula import formula_text
 from dnfscale.report.formats import Cell, Figure, Table, amount_cell
 from dnfscale.report.paper import Percent
 from dnfscale.report.profiles import difference_table, profile_table
 from dnfscale.report.titles import (
-    BLACK_BOX,
-    FORMULA_SIZE,
     method_order,
     method_title,
     paper_of,
     run_titles,
     shown_comparisons,
 )
-from dnfscale.results.formula import SizedFormula
-from dnfscale.results.method import Comparison, Fold
+from dnfscale.results.formula import Formula, SizedFormula
+from dnfscale.results.method import Comparison, Fold, Method
+from dnfscale.results.record import Infinite, Label
 from dnfscale.results.result import IDEAL, Result
+from dnfscale.spec.registry import BLACK_BOX
 
 Column = tuple[str, Sequence[Cell]]
 """A column of a table that is being built: its name and its cells, one per dataset."""
+Value = bool | int | float | str | None
+"""A cell of a table that is kept as data, in full precision."""
+FormulaKind = TypeVar("FormulaKind", Formula, SizedFormula)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTable:
+    """A table of a run and the name of its file."""
+
+    file: str
+    columns: tuple[str, ...]
+    rows: list[list[Value]]
 
 
 def study_tables(results: Sequence[Result]) -> dict[str, Table]:
@@ -40,6 +56,24 @@ def study_tables(results: Sequence[Result]) -> dict[str, Table]:
         "profile_differences": difference_table(results),
     }
     return {name: table for name, table in tables.items() if table.rows}
+
+
+def fold_tables(result: Result) -> Iterator[FoldTable]:
+    """Yield the tables of a result; the one of sizes only if formulas were searched by size."""
+    methods = result.methods
+    label = ("label",) if result.data.classes else ()
+    if result.ideal is not None:
+        yield _folds_table(result.ideal, label)
+        yield _sweep_table(result.ideal, label)
+    accuracies: list[list[Value]] = [
+        [name, fold.fold, fold.accuracy]
+        for name, method in methods.items()
+        for fold in method.folds
+    ]
+    yield FoldTable("tables/methods.csv", ("method", "fold", "accuracy"), accuracies)
+    sized = [method for method in methods.values() if _searched_sizes(method)]
+    if sized:
+        yield _sizes_table(sized, label)
 
 
 def accuracy_table(results: Sequence[Result]) -> Table:
@@ -191,15 +225,16 @@ def formula_table(results: Sequence[Result]) -> Table:
     if any(formula.label is not None for *_, formula in first):
         columns.append(("Label", [formula.label_shown for *_, formula in first]))
     columns.append(("Formula", [formula_text(formula) for *_, formula in first]))
-    sized = [_first_sized(result, formula.label_shown) for _, result, _, formula in first]
-    if any(sized):
-        columns.append((method_title(FORMULA_SIZE), [found and found[1].shown for found in sized]))
-        columns.append(
-            (
-                f"{method_title(FORMULA_SIZE)}, test accuracy, %",
-                [found and _share(found[0].accuracy) for found in sized],
+    for name in method_order({name for _, result, _, _ in first for name in result.methods}):
+        sized = [_first_sized(result, name, formula.label_shown) for _, result, _, formula in first]
+        if any(sized):
+            columns.append((method_title(name), [found and found[1].shown for found in sized]))
+            columns.append(
+                (
+                    f"{method_title(name)}, test accuracy, %",
+                    [found and _share(found[0].accuracy) for found in sized],
+                )
             )
-        )
     if any(paper_of(result) for _, result, _, _ in first):
         theirs = [
             paper.first_formula if (paper := paper_of(result)) else None
@@ -320,11 +355,11 @@ def _first_fold(result: Result) -> Fold | None:
     return folds[0] if folds and folds[0].formulas else None
 
 
-def _first_sized(result: Result, label: str | None) -> tuple[Fold, SizedFormula] | None:
-    """Return the first fold of the formula-size method and its formula; with several labels, that
-    of the given one.
+def _first_sized(result: Result, name: str, label: str | None) -> tuple[Fold, SizedFormula] | None:
+    """Return the first fold of a method that bounds sizes, and its formula; with several labels,
+    that of the given one.
     """
-    method = result.methods.get(FORMULA_SIZE)
+    method = result.methods.get(name)
     folds = method.folds[:1] if method else ()
     return next(
         ((fold, sized) for fold in folds for sized in fold.sized if sized.label_shown == label),
@@ -338,3 +373,60 @@ def _seconds(seconds: float | None) -> Figure | None:
         if seconds is None
         else Figure(seconds, digits=0 if seconds >= 100 else 1 if seconds >= 10 else 2)
     )
+
+
+def _folds_table(ideal: Method, label: tuple[str, ...]) -> FoldTable:
+    sizes = ("fold", "train_rows", "validation_rows", "test_rows", "accuracy")
+    formula = (*label, "ell", "rank", "terms", "literals", "formula")
+    rows: list[list[Value]] = [
+        [
+            *(getattr(fold, key) for key in sizes),
+            *_label_value(found.label),
+            *(getattr(found, key) for key in formula[len(label) :]),
+        ]
+        for fold in ideal.folds
+        for found in fold.formulas
+    ]
+    return FoldTable("tables/folds.csv", sizes + formula, rows)
+
+
+def _sweep_table(ideal: Method, label: tuple[str, ...]) -> FoldTable:
+    rows: list[list[Value]] = [
+        [where, *_label_value(found.label), step.ell, rank, accuracy]
+        for where, formulas in _by_part([fold.formulas for fold in ideal.folds], ideal.models)
+        for found in formulas
+        for step in found.sweep
+        for rank, accuracy in step.by_rank.items()
+    ]
+    columns = ("fold", *label, "ell", "rank", "validation_accuracy")
+    return FoldTable("tables/sweep.csv", columns, rows)
+
+
+def _sizes_table(methods: Sequence[Method], label: tuple[str, ...]) -> FoldTable:
+    told = ("size", "formula_size", "errors", "validation_accuracy", "proved")
+    rows: list[list[Value]] = [
+        [where, *_label_value(found.label), *(getattr(step, key) for key in told)]
+        for method in methods
+        for where, formulas in _by_part([fold.sized for fold in method.folds], method.sized_models)
+        for found in formulas
+        for step in found.path
+    ]
+    return FoldTable("tables/sizes.csv", ("fold", *label, *told), rows)
+
+
+def _searched_sizes(method: Method) -> bool:
+    return any(fold.sized for fold in method.folds) or bool(method.sized_models)
+
+
+def _by_part(
+    folds: Sequence[Sequence[FormulaKind]], models: Sequence[FormulaKind]
+) -> Iterator[tuple[int | str, Sequence[FormulaKind]]]:
+    """Yield formulas with the number of their fold, and at last "all" with those of all rows."""
+    yield from enumerate(folds)
+    yield "all", models
+
+
+def _label_value(label: Label | None) -> list[Value]:
+    if label is None:
+        return []
+    return [label.float if isinstance(label, Infinite) else label]

@@ -1,45 +1,75 @@
-"""What methods and runs are called where people see them, and in which order methods are shown."""
+"""What methods and runs are called where people see them, in which order and colour."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from dnfscale.report.paper import PaperDataset, paper_dataset
 from dnfscale.results.method import Comparison, Method
-from dnfscale.results.result import IDEAL, Result
+from dnfscale.results.result import Result
+from dnfscale.spec.registry import BLACK_BOX, COMPETITORS, IDEAL
 
-FORMULA_SIZE = "formula_size"
-BLACK_BOX = "black_box"
-"""The classifier that a formula was made to explain."""
-METHOD_TITLES: Mapping[str, str] = {
-    IDEAL: "Formula",
-    BLACK_BOX: "Classifier explained",
-    "random_forest": "Random forest",
-    "xgboost": "XGBoost",
-    FORMULA_SIZE: "Formula size",
-    "ebm": "Boosting machine",
-    "decision_tree": "Decision tree",
-    "ripper": "RIPPER",
-    "one_rule": "One rule",
-    "majority": "Majority",
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How people see a method."""
+
+    title: str
+    short: str
+    """The same where there is little room."""
+    colour: str
+    """By its name in charts.css."""
+
+
+_OURS: Mapping[str, Look] = {
+    IDEAL: Look("Formula", "Formula", "blue"),
+    BLACK_BOX: Look("Classifier explained", "Classifier", "purple"),
 }
-"""Known methods, in the order in which they are shown."""
+"""The methods that are no competitors; they are shown first."""
+
+
+def look_of(name: str) -> Look:
+    """Return how people see a method; it may be one that this version does not know."""
+    if name in _OURS:
+        return _OURS[name]
+    if name not in COMPETITORS:
+        title = name.replace("_", " ")
+        return Look(title, title, "teal")
+    known = COMPETITORS[name]
+    return Look(known.title, known.short or known.title, known.colour)
 
 
 def method_title(name: str) -> str:
     """Return the title of a method."""
-    return METHOD_TITLES.get(name, name.replace("_", " "))
+    return look_of(name).title
+
+
+def method_hue(name: str) -> str:
+    """Return the class that colours a method in charts."""
+    return f"m-{look_of(name).colour}"
+
+
+def is_free(name: str) -> bool:
+    """Return whether a method is part of every study, without being asked for."""
+    return name in COMPETITORS and COMPETITORS[name].options is None
+
+
+def is_constant(name: str) -> bool:
+    """Return whether a method answers every row alike."""
+    return name in COMPETITORS and COMPETITORS[name].is_constant
 
 
 def method_order(names: Iterable[str]) -> list[str]:
-    """Return methods in the order in which they are shown: the known ones first, trivial ones
-    last.
+    """Return methods in the order in which they are shown: ours, competitors, those that this
+    version does not know, and free ones last.
     """
-    known = list(METHOD_TITLES)
-    trivial = known.index("one_rule")
-    return sorted(
-        names, key=lambda name: (known.index(name), "") if name in known else (trivial - 0.5, name)
-    )
+    known = [*_OURS, *COMPETITORS]
+
+    def place(name: str) -> tuple[bool, int, str]:
+        return is_free(name), known.index(name) if name in known else len(known), name
+
+    return sorted(names, key=place)
 
 
 def shown_methods(result: Result) -> list[tuple[str, Method]]:

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from dnfscale.method.explain import DELTA
 from dnfscale.report.run import RunView
 from dnfscale.report.titles import (
-    BLACK_BOX,
-    METHOD_TITLES,
+    is_constant,
     method_title,
     paper_of,
     shown_comparisons,
@@ -17,6 +16,7 @@ from dnfscale.report.titles import (
 from dnfscale.results.formula import Formula
 from dnfscale.results.method import Comparison, Method, Objective
 from dnfscale.results.result import IDEAL, Result
+from dnfscale.spec.registry import BLACK_BOX
 
 
 def accuracy_words(result: Result) -> list[str]:
@@ -66,7 +66,7 @@ def comparison_words(result: Result, without: Collection[str] = ()) -> list[str]
     }
     words = []
     for name, method in shown_methods(result):
-        if name in (IDEAL, "majority", *without) or method.accuracy_mean is None:
+        if name in (IDEAL, *without) or is_constant(name) or method.accuracy_mean is None:
             continue
         told = f": {difference_words(paired[name])}" if name in paired else failed_words(method)
         words.append(f"{method_title(name)} {share(method.accuracy_mean)}{told}.")
@@ -156,7 +156,7 @@ def suite_words(views: Sequence[RunView]) -> list[str]:
     comparisons = [
         each
         for each in paired
-        if each.method == IDEAL and each.other not in ("majority", BLACK_BOX)
+        if each.method == IDEAL and each.other != BLACK_BOX and not is_constant(each.other)
     ]
     for other in dict.fromkeys(paired.other for paired in comparisons):
         these = [paired for paired in comparisons if paired.other == other]
@@ -295,8 +295,5 @@ def _training_words(result: Result, ideal: Method) -> list[str]:
 
 def _lowered(title: str) -> str:
     """Return a title as it stands inside a sentence."""
-    return (
-        title
-        if title not in METHOD_TITLES.values() or title == "XGBoost"
-        else title[0].lower() + title[1:]
-    )
+    is_name = not title[1:].islower()
+    return title if is_name else title[0].lower() + title[1:]

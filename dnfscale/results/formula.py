@@ -89,13 +89,24 @@ class SweepStep(Record, frozen=True, kw_only=True):
     by_rank: dict[str, Share | None]
 
 
+class CurvePoint(Record, frozen=True, kw_only=True):
+    """How good the formulas of one search of at most so many literals are on validation rows."""
+
+    literals: Count
+    search: str
+    """What was searched: attributes or terms."""
+    form: str
+    validation_score: Figure
+    """The share of validation rows that they get right, unless the objective is another."""
+
+
 class Formula(Record, frozen=True, kw_only=True):
     """A formula over a few attributes, and how it was chosen."""
 
     label: Label | None = None
     """The label that it tells from the others; None for the formula of two classes."""
     search: str
-    """What was searched: attributes."""
+    """What was searched: attributes or terms."""
     ell: Conditions
     used: Conditions | None = field(default_factory=null)
     """How many of the attributes occur in the formula."""
@@ -114,6 +125,8 @@ class Formula(Record, frozen=True, kw_only=True):
     literals: Count
     """The conditions in these: what a line says about one column, in one condition, counts 1."""
     minimized: Minimized | None
+    curve: tuple[CurvePoint, ...] = ()
+    """What the formula was chosen from by its length; empty if it was chosen by its attributes."""
     sweep: tuple[SweepStep, ...]
     certificate: Certified | None = None
     """Of a fold's formula: what the fold's test rows show about it."""

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType, field
 from msgspec.structs import force_setattr
 
 from dnfscale.results.confusion import Answers, Confusion, correct_of, counted_of, is_square
-from dnfscale.results.formula import Formula, SizedFormula, SweepStep, check_labels
+from dnfscale.results.formula import CurvePoint, Formula, SizedFormula, SweepStep, check_labels
 from dnfscale.results.record import Count, Ell, Figure, Record, Share, null
 from dnfscale.results.spread import deviation, mean
 
@@ -69,6 +69,7 @@ class Fold(Record, frozen=True, kw_only=True):
     sized: tuple[SizedFormula, ...] = ()
     """What the formula-size method found: one, or one for each of several labels."""
     tuning: Tuning | None = None
+    curve: tuple[CurvePoint, ...] | UnsetType = UNSET
     sweep: tuple[SweepStep, ...] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
@@ -103,7 +104,7 @@ class Fold(Record, frozen=True, kw_only=True):
         return part / self.tested
 
     def _repeat(self, formula: Formula) -> None:
-        for key in ("search", "ell", "rank", "formula", "terms", "literals", "sweep"):
+        for key in ("search", "ell", "rank", "formula", "terms", "literals", "curve", "sweep"):
             force_setattr(self, key, getattr(formula, key))
         force_setattr(self, "attributes", formula.attribute_names)
 
@@ -148,7 +149,8 @@ class FrontierPoint(Record, frozen=True, kw_only=True):
     """The formulas of one number of attributes, averaged over test folds."""
 
     literals_mean: Figure
-    ell: Ell
+    ell: Ell | None = None
+    """None where formulas were chosen by their length."""
     accuracy_mean: Share
     terms_mean: Figure | None
 

@@ -19,11 +19,10 @@ from dnfscale.results.formula import Amount
 from dnfscale.results.method import Comparison, Method
 from dnfscale.results.record import Count, Label, Record, Seconds, checked, label_text
 from dnfscale.results.upgrade import upgraded
+from dnfscale.spec.registry import IDEAL as IDEAL
 
 RESULT_SCHEMA = "dnfscale.result/2"
 FIRST_SCHEMA = "dnfscale.result/1"
-IDEAL = "ideal"
-"""The method whose formulas are the result; the others are there to compare."""
 
 
 class Weight(Record, frozen=True, kw_only=True):

@@ -47,6 +47,11 @@ def whole(low: int, high: int | None = None) -> Check:
     return check
 
 
+def none_or(check: Check) -> Check:
+    """Return the check of a value that Python may also leave out."""
+    return lambda value: None if value is None else check(value)
+
+
 def between(low: float, high: float) -> Check:
     def check(value: Any) -> float:
         if not low <= real(value) <= high:
@@ -136,6 +141,19 @@ def some_registered(registry: Registry[Any], what: str) -> Check:
         known = all(isinstance(name, str) and name in registry for name in names)
         if not names or not known or len(set(names)) < len(names):
             raise ValueError(f"a list of different {what} out of " + ", ".join(map(repr, registry)))
+        return tuple(map(str, names))
+
+    return check
+
+
+def some_of(*choices: str) -> Check:
+    """Return the check of a list of different words out of some."""
+
+    def check(value: Any) -> tuple[str, ...]:
+        names = list(value) if is_list(value) else []
+        known = all(isinstance(name, str) and name in choices for name in names)
+        if not names or not known or len(set(names)) < len(names):
+            raise ValueError("a list of one or more of " + ", ".join(map(repr, choices)))
         return tuple(map(str, names))
 
     return check

@@ -20,7 +20,7 @@ from dnfscale.spec import checks
 from dnfscale.spec.cluster import ClusterSpec, check_cluster_keys, cluster_blocks
 from dnfscale.spec.keys import Key, blocks_of, built, key, keys_of, subtable
 from dnfscale.spec.learn import PROFILES, LearnSpec, learn_keys, settled
-from dnfscale.spec.registry import CATALOGUES, COMPETITORS, Competitor
+from dnfscale.spec.registry import BLACK_BOX, CATALOGUES, COMPETITORS, IDEAL, Competitor, Family
 from dnfscale.spec.storage import (
     Access,
     file_path,
@@ -31,11 +31,6 @@ from dnfscale.spec.storage import (
     local_path,
 )
 from dnfscale.spec.toml import Origin, flattened, parse_overrides, read_toml, unknown, write_values
-
-IDEAL = "ideal"
-"""The method itself, which every study runs."""
-BLACK_BOX = "black_box"
-"""The classifier that a formula is made to explain."""
 
 
 def _methods(value: Any) -> tuple[str, ...]:
@@ -227,9 +222,17 @@ class JobSpec:
         known = (COMPETITORS[name] for name in self.methods if name in COMPETITORS)
         return tuple(competitor for competitor in known if competitor.options is not None)
 
-    def of_family(self, family: str) -> tuple[str, ...]:
-        """Return the competitors to run that are run in the same way."""
-        return tuple(competitor.name for competitor in self.compared if competitor.family == family)
+    @property
+    def families(self) -> dict[Family, dict[Competitor, Any]]:
+        """The competitors to run with their options, by family; first those that need the rows
+        that the workers keep.
+        """
+        found: dict[Family, dict[Competitor, Any]] = {}
+        for competitor in self.compared:
+            if competitor.family is not None:
+                options = self.competitors[competitor.name]
+                found.setdefault(competitor.family, {})[competitor] = options
+        return dict(sorted(found.items(), key=lambda item: not item[0].on_kept_rows))
 
     @property
     def run_folder(self) -> str:

@@ -84,7 +84,7 @@ class Key:
             raise SpecError(f"{name} must be {error}, got {shown(value)}", self.path) from None
 
 
-def key(
+def key(  # noqa: PLR0913 (all that is said of a key)
     check: Check,
     default: Any = None,
     help: str | Callable[[], str] = "",

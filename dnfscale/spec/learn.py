@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.model import HALF, MISSING, MOST_ELL, UNSEEN
+from dnfscale.core.model import HALF, MISSING, MOST_ELL, MOST_LINES, UNSEEN
 from dnfscale.core.parts import Unit
 from dnfscale.errors import SpecError
 from dnfscale.spec import checks
@@ -150,6 +150,13 @@ class LearnSpec:
         table="select",
         profiles=_best(("forward", "exchange", "additive", "mutual_info")),
     )
+    search: tuple[str, ...] = key(
+        checks.some_of("attributes", "terms"),
+        ("attributes",),
+        'what is searched: "attributes", whose types are then answered, or "terms" of all columns',
+        table="select",
+        profiles=_best(("attributes", "terms")),
+    )
     max_ell: int = key(
         checks.whole(1, MOST_ELL), 10, "most attributes that a formula may use", table="select"
     )
@@ -228,6 +235,20 @@ class LearnSpec:
         table="formula",
         profiles=_best(0.005),
     )
+    max_literals: int | str = key(
+        checks.whole_or("none", 1, 1_000),
+        "none",
+        'the most conditions of a formula, or "none": as many as it takes',
+        table="formula",
+        profiles=_best(40),
+    )
+    max_terms: int | None = key(
+        checks.none_or(checks.whole(1, MOST_LINES)),
+        None,
+        "the most lines of a formula",
+        table="formula",
+        example=12,
+    )
     unseen: str = key(
         checks.one_of(*UNSEEN),
         "negative",
@@ -280,6 +301,16 @@ class LearnSpec:
         target.
         """
         return self.drop_duplicates or any(RANKINGS[name].together for name in self.rank)
+
+    @property
+    def by_length(self) -> bool:
+        """Whether formulas are chosen by their length, not by their number of attributes."""
+        return "terms" in self.search or self.max_literals != "none" or self.max_terms is not None
+
+    @property
+    def most_literals(self) -> int | None:
+        """The budget as a number; None if there is none."""
+        return None if isinstance(self.max_literals, str) else self.max_literals
 
     @property
     def cuts_by_train(self) -> bool:
@@ -337,6 +368,47 @@ CONFLICTS = (
             f"{spec.objective!r}; leave out one of them"
         ),
         {"threshold": HALF, "objective": "accuracy"},
+    ),
+    Conflict(
+        "formula.max_literals",
+        lambda spec: spec.minimize == "sympy" and spec.max_literals != "none",
+        lambda _spec: (
+            'minimize = "sympy" writes a formula as long as it comes out, so that no budget can be '
+            "kept; leave out formula.max_literals, or formula.minimize"
+        ),
+        {"max_literals": "none", "minimize": "exact"},
+    ),
+    Conflict(
+        "formula.max_terms",
+        lambda spec: spec.minimize == "sympy" and spec.max_terms is not None,
+        lambda _spec: (
+            'minimize = "sympy" writes a formula as long as it comes out, so that no budget can be '
+            "kept; leave out formula.max_terms, or formula.minimize"
+        ),
+        {"max_terms": None, "minimize": "exact"},
+    ),
+    Conflict(
+        "select.search",
+        lambda spec: spec.minimize == "sympy" and "terms" in spec.search,
+        lambda _spec: (
+            'minimize = "sympy" writes the answers to types of attributes, which a search of terms '
+            'does not have; set select.search = ["attributes"], or leave out formula.minimize'
+        ),
+        {"search": ("attributes",), "minimize": "exact"},
+    ),
+    Conflict(
+        "formula.max_terms",
+        lambda spec: (
+            spec.max_terms is not None
+            and spec.max_literals != "none"
+            and spec.max_terms > spec.max_literals
+        ),
+        lambda spec: (
+            "a line has at least one condition, but max_terms allows "
+            f"{spec.max_terms} lines and max_literals {spec.max_literals} conditions; lower "
+            "formula.max_terms, or raise formula.max_literals"
+        ),
+        {"max_literals": "none", "max_terms": None},
     ),
     Conflict(
         "data.classes",

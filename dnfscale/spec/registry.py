@@ -17,6 +17,11 @@ from typing import Any, Protocol, TypeVar
 
 from dnfscale.errors import SpecError
 
+IDEAL = "ideal"
+"""The method itself, which every study runs and competitors are compared with."""
+BLACK_BOX = "black_box"
+"""The classifier that a formula is made to explain."""
+
 
 class Registered(Protocol):
     """What every declaration has."""
@@ -135,8 +140,10 @@ class ClusterKind(Needs):
 
     name: str
     title: str
-    launch: Callable[..., Any]
-    """Start or join it: from a ClusterSpec, with `loaded`, `watch` and `tell`, to an engine."""
+    launch: Callable[..., Any] | None = None
+    """Start it: from a ClusterSpec, with `loaded`, `watch` and `tell`, to an engine; None where it
+    is running, and is joined at its address.
+    """
     options: type | None = None
     """The block of its own keys."""
     table: str | None = None
@@ -167,25 +174,47 @@ class ClusterKind(Needs):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Competitors that are carried out together, in phases of their own."""
+
+    run: Callable[..., Any]
+    """From a study (see compare/competitor.py) and the options of each competitor to what each came
+    to, by name.
+    """
+    plan: Callable[..., Any]
+    """From the layout of a job and the same options to the phases of `run`."""
+    on_kept_rows: bool = False
+    """Whether it needs the rows that the workers keep: then it runs before they are let go."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Competitor(Needs):
     """A method that a study compares the formula with."""
 
     name: str
     title: str
+    short: str | None = None
+    """What to call it where there is little room, if that is not the title."""
     colour: str
-    """The name of its colour in charts."""
-    family: str
-    """How it is run: "counted" from counts, in every study; "tuned" by trials; "fitted" once in a
-    fold; "sized".
-    """
+    """The name of its colour in charts: one of those in report/charts.css."""
     place: int
     """Where it stands among the others: the smallest first."""
     options: type | None = None
-    """The block [baselines.NAME]; None where the method has no table, and runs in every study."""
+    """The block [baselines.NAME]; None where the method has no table, and is in every study."""
+    family: Family | None = None
+    """How it is carried out; None where it is counted along with the formula."""
     weighs_rows: bool = True
     many_classes: bool = True
     by_profile: bool = False
     """Whether its result depends on the profile."""
+    is_constant: bool = False
+    """Whether it answers every row alike, so that charts of differences are better without it."""
+    has_model: bool = False
+    """Whether it learns a formula of all rows, for a model file of its own."""
+    shown: Any = None
+    """What it shows on the page and in the summary besides what every method does: see
+    report/own_parts.py.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,5 +233,5 @@ class Catalogue:
 RANKINGS: Registry[Ranking] = Registry("dnfscale.method.rankings")
 EXPORTS: Registry[Export] = Registry("dnfscale.export", "dnfscale.data.models")
 CLUSTERS: Registry[ClusterKind] = Registry("dnfscale.engine.clusters")
-COMPETITORS: Registry[Competitor] = Registry("dnfscale.compare")
+COMPETITORS: Registry[Competitor] = Registry("dnfscale.compare", "dnfscale.formula_size.competitor")
 CATALOGUES: Registry[Catalogue] = Registry("dnfscale.datasets.named")

@@ -18,7 +18,7 @@ from dnfscale.engine.steady_clock import steady_clock
 from dnfscale.engine.versions import check_versions
 from dnfscale.errors import ClusterError, SpecError
 from dnfscale.spec.cluster import ClusterSpec
-from dnfscale.submit.record import JobRecord, job_beginning
+from dnfscale.submit.record import JobRecord, Order, job_beginning
 from dnfscale.submit.registry import REGISTRY, Registry, task_key
 from dnfscale.submit.supervisor import supervise
 
@@ -46,13 +46,13 @@ class JobBoard:
     def __init__(self, cluster: ClusterSpec) -> None:
         """Connect to a cluster that somebody else started."""
         assert cluster.facts.address is not None
-        self.place = cluster.facts.address(cluster)
+        self.address = cluster.facts.address(cluster)
         self._open = ExitStack()
         self._open.enter_context(steady_clock())
         # We report what happens ourselves; Dask's log would put tracebacks between our lines.
         self._open.enter_context(silence_logging_cmgr(logging.CRITICAL))
         try:
-            self._client = self._open.enter_context(connected(self.place, cluster.tls))
+            self._client = self._open.enter_context(connected(self.address, cluster.tls))
         except BaseException:
             self._open.close()
             raise
@@ -69,7 +69,7 @@ class JobBoard:
         with self._answering():
             return bool(workers_of(self._client, most=1))
 
-    def submit(self, order: dict[str, Any], module: str, **about: str) -> str:
+    def submit(self, order: Order, module: str, **about: str) -> str:
         """Hand a job to the scheduler, and return its id once it no longer depends on this process.
 
         Its driver is a process that is told the order and carries it out with main() of the module.
@@ -92,7 +92,7 @@ class JobBoard:
                 time.sleep(_STEP_S)
             task.release()
         raise ClusterError(
-            f"expected the scheduler {self.place} to take the job within {_LAUNCH_S} s, "
+            f"expected the scheduler {self.address} to take the job within {_LAUNCH_S} s, "
             "but it did not"
         )
 
@@ -107,7 +107,7 @@ class JobBoard:
 
     def find(self, prefix: str) -> JobRecord:
         """Return the job whose id begins so."""
-        return job_beginning(self.jobs(), prefix, place=self.place)
+        return job_beginning(self.jobs(), prefix, address=self.address)
 
     def lines(self, job: str, *, after: int) -> tuple[list[Line], JobRecord]:
         """Return the kept lines of a job beyond a number, and what is known of the job."""
@@ -135,7 +135,7 @@ class JobBoard:
     def _known(self, job: str, found: dict[str, Any] | None) -> dict[str, Any]:
         if found is None:
             raise SpecError(
-                f"the scheduler {self.place} no longer knows the job {job}; it keeps the "
+                f"the scheduler {self.address} no longer knows the job {job}; it keeps the "
                 "last that ended"
             )
         return found
@@ -147,5 +147,5 @@ class JobBoard:
             yield
         except (OSError, CancelledError) as error:
             raise ClusterError(
-                f"expected the scheduler {self.place} to answer, but it does not: {error}"
+                f"expected the scheduler {self.address} to answer, but it does not: {error}"
             ) from error

@@ -14,17 +14,17 @@ import select
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+
+import dask
 
 from dnfscale.engine.streams import outlive_readers
-from dnfscale.jobs import signals
-from dnfscale.jobs.cli import exit_code_of
+from dnfscale.jobs import endings
 from dnfscale.jobs.runner import run
 from dnfscale.jobs.suite import run_suite
 from dnfscale.spec.storage import is_remote
 from dnfscale.spec.suite import SuiteSpec
-from dnfscale.submit.access import use_client_name
 from dnfscale.submit.order import options_in, run_folder_of, spec_in, use_data_folder
+from dnfscale.submit.record import Connection, Order
 
 _SILENCE_S = 60.0
 """A supervisor sends something twice a second; one that is silent for this long is gone or cut
@@ -36,13 +36,15 @@ def main() -> None:
     """Read the instructions, carry them out, and exit with the code that `run` would have."""
     outlive_readers()
     told = json.loads(sys.stdin.readline())
-    signals.listen()
+    endings.listen()
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
-    sys.exit(exit_code_of(lambda: _drive(told["order"], told["attempt"], told["connection"])))
+    sys.exit(
+        endings.exit_code_of(lambda: _drive(told["order"], told["attempt"], told["connection"]))
+    )
 
 
-def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> None:
-    use_client_name(connection["client_name"])
+def _drive(order: Order, attempt: int, connection: Connection) -> None:
+    dask.config.set({"client-name": connection["client_name"]})
     use_data_folder(order)
     spec = spec_in(order, _cluster(connection))
     if attempt > 1:
@@ -54,7 +56,7 @@ def _drive(order: dict[str, Any], attempt: int, connection: dict[str, Any]) -> N
         run(spec, options, out=sys.stdout, err=sys.stderr)
 
 
-def _cluster(connection: dict[str, Any]) -> dict[str, Any]:
+def _cluster(connection: Connection) -> dict[str, str | bool]:
     """Return the keys of [cluster] for the worker's own cluster; it is accepted as it is, with or
     without TLS.
     """

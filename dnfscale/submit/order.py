@@ -24,9 +24,10 @@ from dnfscale.spec.keys import keys_of
 from dnfscale.spec.storage import is_remote
 from dnfscale.spec.suite import CROSSED, SuiteSpec, read_suite
 from dnfscale.spec.toml import Origin, write_toml
+from dnfscale.submit.record import Order, SentSpec
 
 
-def order_for(spec: JobSpec | SuiteSpec, options: Options) -> dict[str, Any]:
+def order_for(spec: JobSpec | SuiteSpec, options: Options) -> Order:
     """Return all that a driver needs to know, as values that JSON can hold."""
     jobs = spec.jobs if isinstance(spec, SuiteSpec) else ()
     return {
@@ -38,7 +39,7 @@ def order_for(spec: JobSpec | SuiteSpec, options: Options) -> dict[str, Any]:
     }
 
 
-def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | SuiteSpec:
+def spec_in(order: Order, cluster: Mapping[str, Any]) -> JobSpec | SuiteSpec:
     """Read and check the spec of an order, and return it for the given cluster."""
     with tempfile.TemporaryDirectory() as folder:
         files = []
@@ -72,14 +73,14 @@ def spec_in(order: Mapping[str, Any], cluster: Mapping[str, Any]) -> JobSpec | S
         return _named(read_spec(main, cluster), order["spec"])
 
 
-def options_in(order: Mapping[str, Any], *, attempt: int) -> Options:
+def options_in(order: Order, *, attempt: int) -> Options:
     """Return how to run an order; a driver that is not the first resumes where the one before it
     stopped.
     """
     return Options(force=order["force"], resume=order["resume"] or attempt > 1)
 
 
-def use_data_folder(order: Mapping[str, Any]) -> None:
+def use_data_folder(order: Order) -> None:
     """Look for named datasets where the submitter looks, if that folder is here too."""
     folder = order["data_folder"]
     if folder is not None and Path(folder).is_dir():
@@ -93,7 +94,7 @@ def run_folder_of(spec: JobSpec | SuiteSpec) -> str:
     return str(_absolute(str(spec.run_folder)))
 
 
-def _packed(spec: JobSpec | SuiteSpec) -> dict[str, Any]:
+def _packed(spec: JobSpec | SuiteSpec) -> SentSpec:
     document = tomllib.loads(spec.resolved())
     cluster = document.get("cluster", {})
     portable = {known.name for known in keys_of(ClusterSpec).values() if known.portable}
@@ -102,12 +103,12 @@ def _packed(spec: JobSpec | SuiteSpec) -> dict[str, Any]:
     return {"text": write_toml(document), "file": str(spec.file), "lines": dict(spec.origin.lines)}
 
 
-def _named(spec: JobSpec, sent: Mapping[str, Any]) -> JobSpec:
+def _named(spec: JobSpec, sent: SentSpec) -> JobSpec:
     """Return the spec with the file name and lines of the submitter, for messages."""
     return replace(spec, origin=_origin(sent))
 
 
-def _origin(sent: Mapping[str, Any]) -> Origin:
+def _origin(sent: SentSpec) -> Origin:
     return Origin(Path(sent["file"]), sent["lines"])
 
 

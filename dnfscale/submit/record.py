@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from dnfscale.errors import SpecError
 
@@ -17,6 +17,34 @@ again later.
 """
 CANCELLED_CODE = 143
 LOST_CODE = 4
+
+
+class SentSpec(TypedDict):
+    """A spec as it is sent to a driver, with where its keys stand for the submitter."""
+
+    text: str
+    file: str
+    lines: dict[str, int]
+
+
+class Order(TypedDict):
+    """All that a driver needs to know of a job, as values that JSON can hold."""
+
+    spec: SentSpec
+    jobs: list[SentSpec]
+    """The jobs of a suite."""
+    force: bool
+    resume: bool
+    data_folder: str | None
+    """Where the submitter looks for named datasets."""
+
+
+class Connection(TypedDict):
+    """How a driver reaches the scheduler of the worker beside which it runs."""
+
+    address: str
+    client_name: str
+    tls: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -57,8 +85,8 @@ class JobRecord:
         return asdict(self)
 
 
-def job_beginning(jobs: Sequence[JobRecord], prefix: str, *, place: str) -> JobRecord:
-    """Return the job whose id begins so, of those of a place, if it is the only one."""
+def job_beginning(jobs: Sequence[JobRecord], prefix: str, *, address: str) -> JobRecord:
+    """Return the job whose id begins so, of those at an address, if it is the only one."""
     found = [job for job in jobs if job.id.startswith(prefix.lower())] if prefix else []
     if len(found) == 1:
         return found[0]
@@ -69,7 +97,7 @@ def job_beginning(jobs: Sequence[JobRecord], prefix: str, *, place: str) -> JobR
             "give more of it"
         )
     raise SpecError(
-        f"expected the id of a job at {place}, but none begins with {prefix!r}; list shows "
+        f"expected the id of a job at {address}, but none begins with {prefix!r}; list shows "
         f"all {len(jobs):,} that it "
         "knows, and a scheduler that was started again knows none"
     )

@@ -25,6 +25,7 @@ from dnfscale.submit.record import (
     RUNNING,
     WAITING,
     JobRecord,
+    Order,
 )
 
 REGISTRY = "dnfscale-jobs"
@@ -55,8 +56,8 @@ def driver_name(job: str) -> str:
 @dataclass(slots=True)
 class _Entry:
     record: JobRecord
-    order: dict[str, Any]
-    """What the driver is to do."""
+    order: Order | None
+    """What the driver is to do; None once it has ended."""
     submitter: str
     launched: bool = False
     """Whether the job no longer depends on the client that submitted it."""
@@ -104,7 +105,7 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
 
     # What clients ask for.
 
-    def add(self, job: dict[str, Any], order: dict[str, Any], client: str) -> bool:
+    def add(self, job: dict[str, Any], order: Order, client: str) -> bool:
         """Take in a job whose task is yet to come; say whether its id is free."""
         if job["id"] in self._jobs:
             return False
@@ -235,7 +236,7 @@ class Registry(SchedulerPlugin):  # type: ignore[misc]
         entry.record.exit_code = exit_code
         entry.record.error = error
         entry.record.ended_at = time.time()
-        entry.order = {}
+        entry.order = None
         ended = [entry for entry in self._jobs.values() if entry.record.has_ended]
         for oldest in sorted(ended, key=lambda entry: entry.record.ended_at or 0.0)[:-_MOST_ENDED]:
             self._forget(oldest)

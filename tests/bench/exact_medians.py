@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dnfscale.data.source import open_source
 from dnfscale.engine.launch import launch
-from dnfscale.learn.loading import LOADED
+from dnfscale.learn import LOADED
 from dnfscale.learn.read import read_table
 from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.spec.learn import LearnSpec

@@ -19,8 +19,8 @@ from dnfscale.engine.launch import launch
 from dnfscale.jobs.forecast import LAUNCH_S
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data
+from dnfscale.learn import LOADED
 from dnfscale.learn.line import Learned, learn
-from dnfscale.learn.loading import LOADED
 from dnfscale.results.record import plain
 from dnfscale.spec.job import JobSpec, read_spec
 from dnfscale.spec.learn import LearnSpec

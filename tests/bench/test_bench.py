@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,7 +26,7 @@ from dnfscale.method.ideal import correct_rows
 from dnfscale.spec.job import read_spec
 from dnfscale.spec.learn import LearnSpec
 from tests.bench import __main__ as command
-from tests.bench import study, type_counting
+from tests.bench import study, terms, type_counting
 from tests.bench.apart import MeasurementError, measure_apart
 from tests.bench.careful_pandas import ShareScores, Split, frame_of, learn_split, table_of
 from tests.bench.case import (
@@ -274,3 +275,10 @@ def same_split(spec: LearnSpec, n_rows: int, fold: int) -> Split:
     splits = Splits(n_rows, int(spec.outer or 0), spec.validation, spec.seed)
     parts = splits.parts[fold][splits.arcs(0, n_rows)]
     return Split(*(np.flatnonzero(parts == part) for part in (TRAIN, VALIDATION, TEST)))
+
+
+def test_the_search_of_terms_is_measured(capsys):
+    terms.main(["--rows", "400", "--lengths", "3"])
+    assert (
+        len(re.findall(r"3 literals: +\d+\.\d+ s, 0\.\d+ and 0\.\d+", capsys.readouterr().out)) == 2
+    )

@@ -26,7 +26,7 @@ from dnfscale.core.planes import joined
 from dnfscale.core.vocabulary import Above, IsTrue, Vocabulary
 from dnfscale.data.source import open_source
 from dnfscale.engine.launch import launch
-from dnfscale.learn.loading import LOADED
+from dnfscale.learn import LOADED
 from dnfscale.spec.cluster import ClusterSpec
 from tests.bench.case import Case, Contender, Figure, Measured, Outcome, wall_ratio
 from tests.bench.datasets import NUMBERS, TARGET, make_synthetic, synthetic_folder

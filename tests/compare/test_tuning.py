@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
-from dnfscale.compare.baselines import SPACES, Fit, Scored, hard_limit_s
+from dnfscale.compare import random_forest, xgboost
+from dnfscale.compare.trial import Fit, Scored, hard_limit_s
 from dnfscale.compare.tuning import Budget, Tuned, Untuned, tune
 from dnfscale.engine.api import Failure
 from dnfscale.results.confusion import correct_of
+from dnfscale.spec.registry import COMPETITORS
 from tests.compare.notes import KeptNotes
+from tests.compare.recorder import Recorder
 
 Answer = Callable[[Fit], Scored | Failure]
 
@@ -39,7 +42,7 @@ def drive(
     pruner: str = "none",
 ) -> tuple[Any, list[Fit]]:
     """Run a chain by hand, perhaps not to its end, and return how it ended and what it had done."""
-    chain = tune("xgboost", 3, Budget(trials, pruner=pruner), seed=1, notes=notes)
+    chain = tune(COMPETITORS["xgboost"], 3, Budget(trials, pruner=pruner), seed=1, notes=notes)
     asked: list[Fit] = []
     try:
         fit = next(chain)
@@ -120,30 +123,9 @@ def test_a_chain_without_a_successful_trial_says_why() -> None:
     assert not any(fit.final for fit in asked)
 
 
-class Recorder:
-    """Stands for a trial and notes what a space asks of it."""
-
-    def __init__(self) -> None:
-        self.asked: dict[str, tuple[Any, ...]] = {}
-
-    def suggest_categorical(self, name: str, choices: list[Any]) -> Any:
-        self.asked[name] = ("one of", *choices)
-        return choices[0]
-
-    def suggest_int(
-        self, name: str, low: int, high: int, *, step: int = 1, log: bool = False
-    ) -> int:
-        self.asked[name] = ("int", low, high, step, log)
-        return low
-
-    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float:
-        self.asked[name] = ("float", low, high, log)
-        return low
-
-
 def test_the_space_of_forests_is_the_papers() -> None:
     recorder = Recorder()
-    SPACES["random_forest"](recorder)
+    random_forest.suggest(recorder)
     assert recorder.asked == {
         "max_depth": ("one of", None, 2, 3, 4),
         "n_estimators": ("int", 10, 3000, 1, True),
@@ -172,7 +154,7 @@ def test_the_space_of_forests_is_the_papers() -> None:
 
 def test_the_space_of_boosted_trees_is_the_papers() -> None:
     recorder = Recorder()
-    SPACES["xgboost"](recorder)
+    xgboost.suggest(recorder)
     assert recorder.asked == {
         "max_depth": ("int", 1, 11, 1, False),
         "n_estimators": ("int", 100, 5900, 200, False),
@@ -203,6 +185,7 @@ def test_a_pruner_gives_up_trials_after_their_first_trees_and_the_best_is_fitted
     assert tuned.seconds == 0.5 * len(asked)
 
 
+@pytest.mark.slow
 def test_a_pruned_chain_that_is_resumed_repeats_nothing_and_ends_the_same() -> None:
     undisturbed, asked = drive(KeptNotes(), deep_is_good, trials=12, pruner="median")
     for stop in range(1, len(asked)):

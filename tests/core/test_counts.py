@@ -142,7 +142,7 @@ def test_tallies_equal_a_naive_tally_in_all_folds(ell, outer):
     found = tally_requests(table, requests, bins=bins, groups=splits.parts)
     row_parts = splits.parts[:, splits.arcs(0, n_rows)]
     for asked, dense in zip(requests, found, strict=True):
-        holds = holds_of(table, asked.spans)
+        holds = holds_of(table, asked.tests)
         assert len(dense) == 2
         for group, part in enumerate((TRAIN, VALIDATION)):
             chosen = row_parts[asked.fold] == part

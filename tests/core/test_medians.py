@@ -18,10 +18,12 @@ from dnfscale.core.arrays import Bools, Codes, Ints
 from dnfscale.core.columns import Numbers
 from dnfscale.core.medians import (
     MEDIAN,
+    NOWHERE,
     Bracket,
     Brackets,
     Cut,
     Located,
+    Ranked,
     bracket,
     joined,
     merge,
@@ -106,6 +108,7 @@ def assert_separates_exactly(cut: Cut, median: Fraction, values: Values) -> None
     assert cut.edge.dtype == values.dtype
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", INTEGER_DTYPES)
 @given(data=st.data())
 def test_a_cut_of_whole_numbers_separates_exactly_at_the_median(dtype, data):
@@ -113,6 +116,7 @@ def test_a_cut_of_whole_numbers_separates_exactly_at_the_median(dtype, data):
     assert_separates_exactly(median_cut(values), exact_median(values), values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "uint8", "uint16", "uint32"])
 @given(data=st.data())
 def test_the_value_of_a_cut_of_whole_numbers_is_numpys_median(dtype, data):
@@ -419,3 +423,24 @@ def test_zones_say_in_which_of_some_brackets_a_value_lies(wanted, values):
         below = sum(part.high < value for part in brackets.parts)
         assert found == (2 * inside[0] + 1 if inside else 2 * below)
         assert len(inside) <= 1
+
+
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 7, 1023, 1024, 1025, 5000]), st.integers(1, 6)
+)
+def test_a_rank_is_found_where_sorting_finds_it(seed, n_values, n_arcs):
+    random = np.random.default_rng(seed)
+    values = random.integers(0, max(1, n_values // 2), n_values).astype(np.float32)
+    arcs = random.integers(0, n_arcs, n_values).astype(np.uint8)
+    counts = random.integers(1, 4, n_values)
+    members = random.random((5, n_arcs)) < 0.6
+    ranks = random.integers(-2, 3 * n_values + 2, (5, 4))
+    ranked = Ranked(values, arcs, counts, n_arcs)
+    places = ranked.places(members, ranks)
+    for member, asked, found in zip(members, ranks, places, strict=True):
+        rows = np.sort(np.repeat(values, np.where(member[arcs], counts, 0)))
+        for rank, place in zip(asked, found, strict=True):
+            if 0 <= rank < len(rows):
+                assert ranked.values[place] == rows[rank]
+            else:
+                assert place == NOWHERE

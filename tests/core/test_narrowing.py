@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ def zoned(values: np.ndarray, arcs: np.ndarray, n_arcs: int, brackets: Brackets)
     return medians.zoned(rows, zone, inside, arcs, None)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(DTYPES), st.integers(1, 4), st.integers(1, 5), st.data())
 def test_cuts_from_narrow_brackets_are_those_from_wide_ones(dtype, n_arcs, n_cuts, choice):
     values = choice.draw(numbers(dtype, max_size=60))
@@ -88,6 +90,7 @@ def test_cuts_from_narrow_brackets_are_those_from_wide_ones(dtype, n_arcs, n_cut
     ] == expected
 
 
+@pytest.mark.slow
 def test_of_many_rows_few_are_collected_and_more_of_more_rows_hardly_more():
     collected = {}
     for n_rows in (200_000, 1_600_000):

@@ -102,6 +102,7 @@ def coded(values: Values, bins: NumberBins, around: Values) -> Codes:
     return gathering.table().binned([bins], (("no",),), n_arcs=1).columns[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", INTEGER_DTYPES + FLOAT_DTYPES)
 @given(choice=st.data())
 def test_a_numbers_code_is_how_many_edges_lie_below_it(dtype, choice):

@@ -65,6 +65,7 @@ def test_a_permutation_is_a_bijection_around_powers_of_two(exponent, offset):
     assert np.array_equal(np.sort(positions(size, exponent)), np.arange(size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2**32 - 1, 2**32, 2**32 + 1, 3 * 2**32 + 12_345, 2**40])
 def test_row_numbers_beyond_32_bits_land_on_distinct_positions_in_range(size):
     random = np.random.default_rng(size % 1000)
@@ -206,6 +207,7 @@ def test_a_number_of_folds_that_the_rows_do_not_allow_is_refused(outer):
         Splits(10, outer, 0.3, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "n_seeds"), [(2, 2000), (3, 3000), (4, 4800), (5, 6000)])
 def test_all_orders_of_a_few_rows_are_about_equally_likely(size, n_seeds):
     seen = Counter(tuple(positions(size, seed).tolist()) for seed in range(n_seeds))
@@ -215,6 +217,7 @@ def test_all_orders_of_a_few_rows_are_about_equally_likely(size, n_seeds):
     assert statistic < chi2.ppf(1 - 1e-4, len(orders) - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [10, 100, 1000])
 def test_each_row_is_about_equally_likely_on_each_position(size):
     n_seeds = 2000

@@ -78,6 +78,7 @@ def judged(there: list[str], pattern: str, folder: str) -> list[str]:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(FILES, PATTERNS)
 @example(["part-0", "part-1"], "part-[!0]*")

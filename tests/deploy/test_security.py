@@ -34,7 +34,7 @@ def test_who_has_no_certificate_is_told_to_bring_one(encrypted_cluster):
 
 
 def test_who_comes_without_tls_is_not_answered(encrypted_cluster, monkeypatch):
-    monkeypatch.setattr("dnfscale.engine.dask.probe._SPEAK_S", 1.0)
+    monkeypatch.setattr("dnfscale.engine.dask.client._SPEAK_S", 1.0)
     plain = encrypted_cluster.replace("tls://", "tcp://")
     with pytest.raises(ClusterError, match="says nothing: perhaps it wants TLS"):
         launch(ClusterSpec(kind="address", options=Address(plain)))

@@ -19,11 +19,11 @@ import psutil
 import pytest
 
 from dnfscale.engine.api import Engine, Failure, Progress
-from dnfscale.engine.budget import check_merge
 from dnfscale.engine.dask.engine import ClusterEngine
 from dnfscale.engine.dask.local import start_local
 from dnfscale.engine.dask.settings import ALLOWED_FAILURES
 from dnfscale.engine.launch import launch
+from dnfscale.engine.reductions import check_merge
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import ClusterError, DataError, LimitError
 from dnfscale.spec.cluster import ClusterSpec

@@ -156,7 +156,7 @@ def test_a_host_that_is_not_known_is_said():
 
 @pytest.mark.parametrize("answer", [None, b""], ids=["silence", "hanging up"])
 def test_what_listens_but_is_no_scheduler_is_said(answer, monkeypatch):
-    monkeypatch.setattr("dnfscale.engine.dask.probe._SPEAK_S", 0.5)
+    monkeypatch.setattr("dnfscale.engine.dask.client._SPEAK_S", 0.5)
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         held: list[socket.socket] = []
 

@@ -24,6 +24,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters", VARIANTS, ids=lambda given: "-".join(map(str, given.values())) or "plain"
 )
@@ -31,6 +32,7 @@ def test_scikit_learn_finds_no_fault(parameters):
     assert_no_fault(IdealClassifier(**parameters))
 
 
+@pytest.mark.slow
 def test_no_check_is_left_out():
     code = (
         "from sklearn.utils.estimator_checks import check_estimator\n"

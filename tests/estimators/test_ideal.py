@@ -320,6 +320,7 @@ def test_an_array_of_objects_may_hold_strings_and_truth_values(frame, labels):
     assert set(texts.attributes_) <= {"x0_u", "x0_v", "x0_w"}
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.data())
 def test_the_order_of_rows_changes_nothing(frame, labels, data):
@@ -662,6 +663,7 @@ def test_an_estimator_works_in_pipelines_and_in_cross_validation(frame, labels):
     assert pipeline.score(frame, labels) > 0.75
 
 
+@pytest.mark.slow
 def test_parameters_can_be_searched_with_numbers_of_numpy(frame, labels):
     grid = {
         "max_ell": np.arange(1, 4),
@@ -819,6 +821,7 @@ def test_a_saved_model_is_read_again_and_predicts_the_same_on_the_command_line(
     assert found["probability"].tolist() == model.predict_proba(gaps)[:, 1].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator", [IdealClassifier(max_ell=1), FormulaSizeClassifier(max_size=1)]
 )
@@ -886,6 +889,7 @@ def test_a_label_that_has_no_formula_is_refused_with_those_that_have(fitted):
         fitted.to_sql(label="z")
 
 
+@pytest.mark.slow
 def test_importing_the_package_does_not_import_scikit_learn():
     seen = "print('sklearn' in sys.modules)"
     code = f"import sys, dnfscale; {seen}; dnfscale.IdealClassifier; {seen}"
@@ -895,6 +899,7 @@ def test_importing_the_package_does_not_import_scikit_learn():
     assert done.stdout == "False\nTrue\n"
 
 
+@pytest.mark.slow
 def test_a_table_needs_neither_pandas_nor_polars():
     code = (
         "import sys, pyarrow as pa, dnfscale\n"
@@ -1098,6 +1103,7 @@ def test_a_role_for_a_column_that_is_not_there_names_the_columns_that_are(frame,
     assert "target" not in str(caught.value).replace("data.target", "")
 
 
+@pytest.mark.slow
 def test_a_column_may_have_any_name(fitted, frame, labels):
     for name in ("target", "weight", "target_", "y", "", "a b", "and", "x" * 300, *HOSTILE):
         renamed = frame.rename(

@@ -11,7 +11,7 @@ import pytest
 
 from dnfscale import FormulaSizeClassifier, IdealClassifier
 from dnfscale.errors import SpecError
-from dnfscale.formula_size.competitor import SizeBudget
+from dnfscale.formula_size.folds import SizeBudget
 from dnfscale.spec.job import profile_key
 from dnfscale.spec.keys import Key, keys_of, plain
 from dnfscale.spec.learn import parameters

@@ -168,6 +168,7 @@ def same(one: IdealClassifier, other: IdealClassifier) -> bool:
     )
 
 
+@pytest.mark.slow
 @given(boolean_frames(max_rows=15), st.data())
 def test_a_whole_weight_is_as_many_rows(rows, data):
     frame, y = rows
@@ -187,6 +188,7 @@ def test_a_whole_weight_is_as_many_rows(rows, data):
     )
 
 
+@pytest.mark.slow
 @given(boolean_frames(), st.sampled_from([0.5, 1.25]), st.data())
 def test_rows_without_weight_are_not_there(rows, weight, data):
     """The rows that weigh nothing are spoilt: with other labels, and nothing but gaps."""
@@ -223,6 +225,7 @@ def test_rows_that_all_weigh_the_same_give_the_formula_of_rows_without_weights(w
     assert same(IdealClassifier(class_weight={False: weight, True: weight}).fit(frame, y), weighed)
 
 
+@pytest.mark.slow
 @given(boolean_frames(), st.data())
 def test_types_are_accepted_whose_positive_rows_weigh_at_least_half(rows, data):
     frame, y = rows
@@ -234,6 +237,7 @@ def test_types_are_accepted_whose_positive_rows_weigh_at_least_half(rows, data):
         assert accepted[code] == (positive >= negative)
 
 
+@pytest.mark.slow
 @given(
     boolean_frames(),
     st.sampled_from([{True: 3}, {True: 0.25, False: 0.75}, {False: 7}, "balanced"]),
@@ -276,6 +280,7 @@ def test_a_probability_with_balanced_classes_is_smoothed_by_an_average_row():
 THRESHOLDS = [0.5, 0.3, 0.25, 0.1, 0.75, 1 / 3, 2 / 3, 0.123456]
 
 
+@pytest.mark.slow
 @given(boolean_frames(), st.sampled_from(THRESHOLDS))
 def test_a_threshold_accepts_exactly_the_types_with_that_share_of_positive_rows(rows, threshold):
     frame, y = rows
@@ -290,6 +295,7 @@ def test_a_threshold_accepts_exactly_the_types_with_that_share_of_positive_rows(
     assert given_yes.tolist() == model.predict(frame).tolist()
 
 
+@pytest.mark.slow
 @given(boolean_frames(max_rows=20), st.sampled_from(THRESHOLDS))
 def test_no_function_of_the_attributes_costs_less(rows, threshold):
     """All Boolean functions of tau, one after the other."""
@@ -374,6 +380,7 @@ def test_weights_that_become_too_large_are_an_error():
         )
 
 
+@pytest.mark.slow
 @given(boolean_frames(max_rows=12), st.sampled_from([0.1, 1.1, 3]))
 def test_a_whole_weight_is_as_many_rows_whatever_a_class_weighs(rows, weight):
     frame, y = rows

@@ -26,6 +26,7 @@ from tests.export.examples import Case, expected, probabilities, used
 from tests.export.rule_sets import RuleSet
 
 
+@pytest.mark.slow
 def test_the_rows_are_worth_asking(case):
     answers = expected(case.model, case.table)
     assert 0 < sum(answers) < len(answers)
@@ -33,6 +34,7 @@ def test_the_rows_are_worth_asking(case):
     assert len(case.model.dnf.terms) > 1
 
 
+@pytest.mark.slow
 def test_duckdb_says_of_a_parquet_file_what_predict_says(case, tmp_path):
     file = tmp_path / "it's rows.parquet"
     pq.write_table(case.table, file)
@@ -44,6 +46,7 @@ def test_duckdb_says_of_a_parquet_file_what_predict_says(case, tmp_path):
     assert [probability for _, probability in found] == probabilities(case)
 
 
+@pytest.mark.slow
 def test_duckdb_selects_the_rows_that_predict_accepts(case, tmp_path):
     file = tmp_path / "t.parquet"
     pq.write_table(
@@ -62,10 +65,12 @@ def test_duckdb_selects_the_rows_that_predict_accepts(case, tmp_path):
     assert [row for (row,) in rejected] == [row for row, answer in enumerate(answers) if not answer]
 
 
+@pytest.mark.slow
 def test_a_bare_interpreter_says_what_predict_says(case, tmp_path):
     assert bare_python(case, tmp_path) == expected(case.model, case.table)
 
 
+@pytest.mark.slow
 def test_the_rule_set_says_what_predict_says(case):
     assert RuleSet(export_pmml(case.model)).answers(used(case).to_pylist()) == expected(
         case.model, case.table
@@ -84,6 +89,7 @@ def test_no_export_changes_when_it_is_made_again(case):
         assert export(again) == export(case.model)
 
 
+@pytest.mark.slow
 @pytest.mark.portable
 @given(made=examples.cases())
 @settings(max_examples=80)
@@ -95,6 +101,7 @@ def test_duckdb_agrees_on_any_model_and_any_rows(made):
     assert answers == list(zip(expected(made.model, made.table), probabilities(made), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.portable
 @given(made=examples.cases())
 @settings(max_examples=80)

@@ -29,6 +29,7 @@ def test_bigquery_says_what_predict_says(case):
     assert translated(Case(case.model, table)) == expected(case.model, table)
 
 
+@pytest.mark.slow
 @given(made=examples.cases())
 @settings(max_examples=60)
 def test_any_model_is_sql_that_bigquery_would_read(made):

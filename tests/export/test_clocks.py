@@ -94,6 +94,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Model, pa.Table]:
     return model_of(kind), pa.table({"when": column(kind)})
 
 
+@pytest.mark.slow
 def test_duckdb_says_what_predict_says(
     case: tuple[Model, pa.Table], connection: duckdb.DuckDBPyConnection
 ) -> None:

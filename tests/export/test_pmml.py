@@ -39,6 +39,7 @@ def field_type(model):
     return field.attrib["optype"], field.attrib["dataType"]
 
 
+@pytest.mark.slow
 def test_the_rules_of_a_dataset_are_valid(case, schema):
     check(schema, export_pmml(case.model))
 
@@ -59,6 +60,7 @@ def test_the_schema_sees_what_is_wrong(schema):
         assert not schema.validate(etree.fromstring(right.replace(old, new).encode()))
 
 
+@pytest.mark.slow
 @pytest.mark.portable
 @given(made=examples.cases())
 @settings(max_examples=60)

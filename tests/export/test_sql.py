@@ -100,6 +100,7 @@ def test_an_interval_is_two_comparisons_and_its_negation_is_never_null(dialect, 
     assert export_sql(single(interval, False), dialect) == outside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("holds", [True, False])
 @pytest.mark.parametrize(
     ("kind", "values"),
@@ -124,6 +125,7 @@ def test_nan_and_null_are_above_nothing(connection, kind, values, cut, holds):
             assert ask(connection, model, table) == expected(model, table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("holds", [True, False])
 @pytest.mark.parametrize("values", [[0, 10], [5, 10], [0, 4], [4.5, 4.75], [INF, 5], [-INF, 4]])
 @pytest.mark.parametrize("row_group_size", [2, 1000])
@@ -197,6 +199,7 @@ def test_a_cut_of_seventeen_digits_is_that_very_number(connection, cut):
     assert ask(connection, single(Above("a", "x", cut)), table) == [False, False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_any_name_can_be_that_of_a_column(connection, name, tmp_path):
     table = pa.table({name: [1.0, 2.0, None], "other": [5.0, 5.0, 5.0]})

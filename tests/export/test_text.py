@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 
 from dnfscale.core.formula import Dnf
@@ -79,6 +80,7 @@ def test_the_note_is_true_of_an_interval_whichever_way_it_came_about():
         assert expected(replace(model, dnf=Dnf((term,))), missing) == [holds]
 
 
+@pytest.mark.slow
 @given(made=examples.cases())
 def test_there_is_a_line_for_each_term_whatever_the_names(made):
     terms = made.model.dnf.terms

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from dnfscale.report.cards.curve import size_curve_of
+from dnfscale.formula_size.card import size_curve_of
 from dnfscale.report.tables import accuracy_table, formula_table, study_tables
 from tests.report.runs import HOSTILE, figures_of, page_of, plain_run, sized_run
 

@@ -67,6 +67,7 @@ def assert_clingo_agrees(table: TypeTable, max_size: int) -> None:
         assert (result.errors, result.formula_size) == by_clingo(table, result.size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_clingo_finds_no_better_formula_of_random_rows(seed):
     assert_clingo_agrees(random_table(np.random.default_rng(seed), n_attributes=4, max_types=12), 6)

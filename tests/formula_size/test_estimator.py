@@ -51,6 +51,7 @@ def frame(n_rows: int = 240) -> tuple[pd.DataFrame, pd.Series]:
     return table.drop(columns="y"), table["y"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters", VARIANTS, ids=lambda given: "-".join(map(str, given.values()))
 )
@@ -302,6 +303,7 @@ def test_a_path_gives_the_formula_of_all_rows_of_a_study(laid_desk: Desk) -> Non
     assert (model.predict(laid_desk.path / "t.parquet") == model.predict(features)).all()
 
 
+@pytest.mark.slow
 def test_without_numba_everything_else_works_and_the_extra_is_named() -> None:
     code = (
         "import sys; sys.modules['numba'] = None\n"

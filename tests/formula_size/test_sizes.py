@@ -44,6 +44,7 @@ def hard_table(seed: int = 0, *, n_attributes: int = 12, n_types: int = 120) -> 
     return tabulate(random.random((n_types, n_attributes)) < 0.5, random.random(n_types) < 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_formulas_are_those_of_an_enumeration_on_thousands_of_few_types(seed):
     random = np.random.default_rng(seed)
@@ -53,6 +54,7 @@ def test_formulas_are_those_of_an_enumeration_on_thousands_of_few_types(seed):
         assert_best(table, int(random.integers(5, 12 if n_attributes < 5 else 10)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_attributes", "max_types", "max_size", "repeats"),
     [(3, 8, 11, 60), (4, 16, 11, 25), (5, 32, 10, 6), (6, 60, 9, 6)],
@@ -68,6 +70,7 @@ def test_formulas_are_those_of_an_enumeration_where_more_types_keep_them_from_be
         assert_best(TypeTable(holds, n, random.integers(0, n + 1)), max_size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_attributes", "max_size", "repeats"), [(3, 20, 60), (4, 18, 40), (5, 13, 6)]
 )
@@ -244,6 +247,7 @@ def path_of(table: TypeTable) -> list[tuple[int, str]]:
     return [(result.errors, repr(result.formula)) for result in search(table, Limits(9))]
 
 
+@pytest.mark.slow
 def test_a_spawned_process_loads_the_compiled_search_and_finds_the_same():
     table = hard_table(6)
     with multiprocessing.get_context("spawn").Pool(1) as pool:

@@ -178,6 +178,10 @@ def _source(random: Random, kind: pa.DataType) -> Callable[[], Any]:
         return _temporal(random, kind)
     if pa.types.is_decimal(kind):
         return _decimal(random, kind)
+    return _texts_or_nested(random, kind)
+
+
+def _texts_or_nested(random: Random, kind: pa.DataType) -> Callable[[], Any]:
     few_texts = random.sample(STRINGS, random.randrange(1, 8))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return lambda: random.choice(few_texts)

@@ -38,6 +38,7 @@ def test_a_past_failure_stays_mended(case, tmp_path, monkeypatch):
         check_files(folder.parent.name, files, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_that_is_made_at_random_does_harm(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -111,6 +112,7 @@ def _start(chunk: pq.ColumnChunkMetaData) -> int:
     return min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
 
 
+@pytest.mark.slow
 def test_a_table_of_ten_thousand_columns_is_learned_from(tmp_path):
     n_rows = 24
     columns = {

@@ -10,7 +10,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +89,20 @@ class Desk:
             text=True,
             encoding="utf-8",
             timeout=timeout_s,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def shell(self, line: str, *, before: Sequence[str] = ()) -> Ended:
+        """Carry out a line of the shell, which must end; `before` comes before the shell itself."""
+        done = subprocess.run(
+            [*before, "bash", "-c", line],
+            cwd=self.path,
+            env=surroundings(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)

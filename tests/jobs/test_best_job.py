@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from dnfscale.data.models import read_model
-from dnfscale.report.beaten import Point, frontier_points, unbeaten
+from dnfscale.report.cards.frontier import Point, frontier_points, unbeaten
 from dnfscale.report.tables import study_tables
 from dnfscale.results.method import Fold, Method
 from dnfscale.results.result import Data, Environment, Result, Timing, parse_result

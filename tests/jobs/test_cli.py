@@ -44,6 +44,7 @@ def test_the_version_is_that_of_the_package(desk):
     assert "--verbose goes with --version" in desk.here("--verbose", "data", "list").err
 
 
+@pytest.mark.slow
 @pytest.mark.portable
 @pytest.mark.parametrize("libraries", ["as they are", "broken", "missing"])
 def test_a_bug_report_needs_no_library_and_tells_no_secret(tmp_path, libraries):

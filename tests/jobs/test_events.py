@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 
 from dnfscale.engine.api import Notice, Progress
-from dnfscale.jobs.phases import Phases
 from dnfscale.jobs.plan import Plan, plan
-from dnfscale.jobs.progress import Watcher
+from dnfscale.jobs.progress import Phases, Watcher
 from dnfscale.jobs.runner import Job, Options, open_data
 from dnfscale.learn.count import COUNT_TYPES
 from dnfscale.learn.read import READ_ROWS

@@ -23,6 +23,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Folder]:
     store.remove("contract")
 
 
+@pytest.mark.slow
 def test_what_was_written_is_read(folder):
     folder.prepare()
     for content in (b"first", b"", bytes(range(256)) * 5000):
@@ -55,7 +56,7 @@ def test_what_is_added_comes_after_what_is_there(folder):
     folder.write("events.jsonl", b"one\n")
     for line in ("zwei\n", "drei ü\n", "four\n"):
         folder.append("events.jsonl", line)
-    folder.settle()
+    folder.flush()
     assert folder.read("events.jsonl").decode() == "one\nzwei\ndrei ü\nfour\n"
 
 

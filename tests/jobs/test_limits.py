@@ -5,31 +5,18 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 
 import pytest
 
-from tests.jobs.running import PATIENCE_S, Desk, Ended, command, surroundings
+from tests.jobs.running import Desk, Ended, command
 
 OTHER_USER = 54321
 """Somebody who has no process yet; root is not bound by the limit on processes."""
 
 
 def limited(desk: Desk, limit: str, *arguments: str, before: tuple[str, ...] = ()) -> Ended:
-    """Carry out a command line under a limit of the shell, in a session of its own that
-    must end.
-    """
-    done = subprocess.run(
-        [*before, "bash", "-c", f"ulimit {limit}; exec {shlex.join(command(*arguments))}"],
-        cwd=desk.path,
-        env=surroundings(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    return Ended(done.returncode, done.stdout, done.stderr)
+    """Carry out a command line under a limit of the shell."""
+    return desk.shell(f"ulimit {limit}; exec {shlex.join(command(*arguments))}", before=before)
 
 
 def spec_of(desk: Desk, kind: str) -> str:

@@ -75,6 +75,7 @@ def test_a_lock_that_is_held_is_refused_with_its_holder(folder):
         pass
 
 
+@pytest.mark.slow
 def test_without_locks_of_the_kernel_a_holder_is_watched(folder, monkeypatch):
     """As on Windows, where a process that is asked for would end."""
     monkeypatch.setattr(dnfscale.jobs.lock, "fcntl", None)
@@ -89,6 +90,7 @@ def test_without_locks_of_the_kernel_a_holder_is_watched(folder, monkeypatch):
     assert "looking for 1 s whether it is alive" in told[0]
 
 
+@pytest.mark.slow
 def test_the_command_line_is_found_where_there_is_no_fcntl():
     code = "import sys; sys.modules['fcntl'] = None; import dnfscale.jobs.cli, dnfscale.jobs.lock"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -139,6 +139,7 @@ class Writing(SerialEngine):
         return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_phase_of_learning_can_be_written_down(profile):
     spec = read_spec(

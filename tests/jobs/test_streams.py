@@ -5,19 +5,16 @@ arrive.
 from __future__ import annotations
 
 import shlex
-import subprocess
 
 import pytest
 
 from tests.jobs.running import (
-    PATIENCE_S,
     Desk,
     Ended,
     command,
     essence,
     read_json,
     surprising,
-    surroundings,
 )
 
 CLOSED = "<&- >&- 2>&-"
@@ -32,17 +29,8 @@ def redirected(desk: Desk, redirection: str, *arguments: str) -> Ended:
     """Carry out a command line whose streams the shell sends elsewhere; the code is that of the
     command.
     """
-    done = subprocess.run(
-        ["bash", "-c", f"{shlex.join(command(*arguments))} {redirection}; exit ${{PIPESTATUS[0]}}"],
-        cwd=desk.path,
-        env=surroundings(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    return Ended(done.returncode, done.stdout, done.stderr)
+    line = f"{shlex.join(command(*arguments))} {redirection}; exit ${{PIPESTATUS[0]}}"
+    return desk.shell(line)
 
 
 @pytest.fixture
@@ -83,6 +71,7 @@ def test_a_summary_that_cannot_be_written_is_no_failure_and_progress_goes_on(
         ("export", "runs/job/model.json", "--to", "sql"),
         ("validate", "job.toml"),
         ("--help",),
+        ("--version",),
     ],
     ids=lambda arguments: arguments[0],
 )

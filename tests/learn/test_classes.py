@@ -116,6 +116,7 @@ def test_a_row_gets_the_label_of_its_most_probable_type(missing):
     ).tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 3)), min_size=8, max_size=40),
@@ -314,6 +315,7 @@ def test_too_many_labels_and_a_single_one_are_refused(tmp_path):
         learn_classes(open_source(written(tmp_path, frame)), spec(), SerialEngine())
 
 
+@pytest.mark.slow
 def test_many_labels_are_learned_side_by_side(tmp_path):
     """The largest number of labels, with more than one byte of arcs and classes."""
     random = np.random.default_rng(0)

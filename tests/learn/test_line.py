@@ -270,6 +270,7 @@ def natural_roles(table: pa.Table) -> dict[str, str]:
     return {field.name: role(field.type) for field in table.schema if field.name != "y"}
 
 
+@pytest.mark.slow
 @pytest.mark.portable
 @given(
     tables(max_rows=25),
@@ -288,6 +289,7 @@ def test_small_tables_are_learned_as_the_judge_learns_them(table, outer, missing
     assert_learned_as_judged(learned, judged)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "n_rows", "missing", "mode"),
     [
@@ -306,6 +308,7 @@ def test_mixed_tables_are_learned_as_the_judge_learns_them(seed, n_rows, missing
     assert learned.rows + learned.rows_dropped == n_rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "choice",
     [
@@ -366,6 +369,7 @@ def test_the_papers_datasets_are_learned_as_the_judge_learns_them(name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "missing", "heaviest"), [(0, 0.0, 3), (1, 0.05, 9), (2, 0.02, 1)])
 def test_a_row_of_weight_three_counts_as_three_in_whatever_part_it_is(seed, missing, heaviest):
     weights = np.random.default_rng(seed).integers(0, heaviest + 1, 260)
@@ -380,6 +384,7 @@ def test_a_row_of_weight_three_counts_as_three_in_whatever_part_it_is(seed, miss
 # What makes no difference.
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 3),
     st.lists(st.integers(1, 119), max_size=9),
@@ -518,6 +523,7 @@ def test_below_a_hundred_rows_each_row_is_left_out_once_by_default(n_rows, n_fol
         assert {fold.test_rows for fold in learned.folds} == {1}
 
 
+@pytest.mark.slow
 def test_leave_one_out_is_learned_as_the_judge_learns_it():
     table = mixed_table(15, 15)
     spec = LearnSpec("y", max_ell=3, outer="leave-one-out")

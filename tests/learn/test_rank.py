@@ -13,9 +13,8 @@ from dnfscale.core.sample import SampledRows
 from dnfscale.core.splits import TEST
 from dnfscale.data.frames import table_source
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.learn.dealing import splits_of
 from dnfscale.learn.line import LearnedFold, learn
-from dnfscale.learn.places import JUDGED, LEARNED, LearningPart
+from dnfscale.learn.places import JUDGED, LEARNED, LearningPart, splits_of
 from dnfscale.learn.rank import RankJob, RankTogether
 from dnfscale.spec.learn import LearnSpec, profile_values
 
@@ -44,6 +43,7 @@ def first_fold(
     return [replace(attribute, name="") for attribute in fold.tau.attributes], fold.dnf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECS)
 def test_nothing_of_the_rows_that_test_a_fold_changes_its_formula(name):
     # Few values, so that cuts coincide in some folds and not in others, and categories are about as

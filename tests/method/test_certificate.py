@@ -401,6 +401,7 @@ def rates() -> dict[str, Rates]:
     return {name: tried(known) for name, known in KNOWN.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_everything_that_a_certificate_promises_holds_together_as_often_as_it_says(rates, name):
     found = rates[name]
@@ -487,6 +488,7 @@ def test_a_term_is_judged_by_the_rows_that_satisfy_it(rows, delta, formed, data)
         assert one.certified_share == pytest.approx(certified / one.n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dnf", "formed", "least"),
     [(Dnf((Term(1, 1), Term(3, 2))), False, 0.05), (all_terms(2), True, 0.02)],

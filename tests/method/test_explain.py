@@ -479,6 +479,7 @@ def test_a_type_of_other_attributes_is_refused():
         explain_type(model_of([SMOKER, AGE], []), 4)
 
 
+@pytest.mark.slow
 def test_long_formulas_over_many_attributes_are_explained_quickly():
     random = np.random.default_rng(0)
     tau = Vocabulary(tuple(Above(f"x{i}", f"x{i}", 0) for i in range(20)))

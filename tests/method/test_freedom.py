@@ -148,6 +148,7 @@ def test_unseen_types_follow_the_rule_for_few_rows():
     assert truth(counts, flags(2), "parent", unseen="negative").required == (0b11,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shrink", ["none", "support", "parent", "linear"])
 @given(rows=boolean_rows(min_rows=1, max_attributes=3))
 def test_required_and_free_types_are_disjoint(shrink, rows):

@@ -28,6 +28,7 @@ OBJECTIVES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @given(rows=boolean_rows(min_rows=2, max_attributes=2))
 def test_no_function_of_the_attributes_does_better_on_the_rows_learned_from(objective, rows):

@@ -9,8 +9,8 @@ import re
 
 import pytest
 
+from dnfscale.errors import visible
 from dnfscale.report.cards.certificate import certified_words
-from dnfscale.report.formats import visible
 from dnfscale.report.shaded import Labels, shade
 from dnfscale.report.wording import accuracy_words, comparison_words
 from dnfscale.results.certificate import read_certificate
@@ -114,6 +114,7 @@ def test_hostile_labels_are_shown_whole_once_and_do_nothing():
         assert f"risk = {visible(label)}" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", range(2, 13))
 def test_any_number_of_labels_is_reported(k):
     text = text_of(labels_run([f"label {i}" for i in range(k)]), labels_run(list(range(k))))

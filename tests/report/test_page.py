@@ -24,6 +24,7 @@ from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
 from dnfscale.data.models import model_text, parse_model
+from dnfscale.errors import visible
 from dnfscale.method import words
 from dnfscale.method.certificate import certified
 from dnfscale.method.intervals import term_intervals
@@ -40,7 +41,6 @@ from dnfscale.report.cards.formula import (
     shown_formula,
 )
 from dnfscale.report.charts import Axis, difference_axis, log_axis
-from dnfscale.report.formats import visible
 from dnfscale.report.markup import Html, element, name_of
 from dnfscale.report.parts import Place
 from dnfscale.report.wording import (
@@ -57,6 +57,7 @@ from tests.report.pages import Document
 from tests.report.runs import (
     HOSTILE,
     PLAIN,
+    Made,
     certified_run,
     distill_run,
     figures_of,
@@ -113,6 +114,7 @@ def page(request):
     return PAGES[request.param]()
 
 
+@pytest.mark.slow
 def test_elements_close_as_they_open_and_ids_are_unique(page):
     document = Document(page)
     ids = [attributes["id"] for _, attributes in document.elements if "id" in attributes]
@@ -144,6 +146,7 @@ def test_every_drawing_is_xml_with_a_name_and_a_description_or_hidden(page):
     assert all(root.get("aria-hidden") == "true" for root in roots if root not in named)
 
 
+@pytest.mark.slow
 def test_nothing_in_the_page_is_fetched_or_run(page):
     document = Document(page)
     tags = {tag for tag, _ in document.elements}
@@ -174,6 +177,7 @@ def test_no_address_with_a_scheme_is_in_the_page(page):
     assert re.findall(r"[a-zA-Z][a-zA-Z0-9+.-]*://", page) == []
 
 
+@pytest.mark.slow
 def test_the_policy_allows_the_one_style_sheet_and_nothing_else(page):
     [policy] = [
         m["content"]
@@ -188,6 +192,7 @@ def test_the_policy_allows_the_one_style_sheet_and_nothing_else(page):
     )
 
 
+@pytest.mark.slow
 def test_links_lead_somewhere_and_labels_name_something(page):
     document = Document(page)
     ids = {attributes["id"] for _, attributes in document.elements if "id" in attributes}
@@ -197,6 +202,7 @@ def test_links_lead_somewhere_and_labels_name_something(page):
         assert set((attributes.get("aria-labelledby") or "").split()) <= ids
 
 
+@pytest.mark.slow
 def test_headings_come_in_order_and_landmarks_are_there(page):
     document = Document(page)
     levels = [int(tag[1]) for tag, _ in document.elements if re.fullmatch("h[1-6]", tag)]
@@ -206,6 +212,7 @@ def test_headings_come_in_order_and_landmarks_are_there(page):
     assert len(document.all("main")) == len(document.all("nav")) == len(document.all("footer")) == 1
 
 
+@pytest.mark.slow
 def test_tables_have_captions_and_scopes_and_scroll_in_a_box_of_their_own(page):
     document = Document(page)
     assert (
@@ -680,6 +687,16 @@ def test_a_suite_comes_with_an_overview_and_a_part_for_each_run():
         "Formula against random forest, 6 runs: no difference shown in 6.",
         "Formula against XGBoost, 6 runs: the formula more accurate in 6.",
     ]
+
+
+def test_names_of_methods_keep_their_capitals_inside_a_sentence():
+    def compared_with_ripper(run: Made) -> Made:
+        known = msgspec.json.encode(run.result).replace(b'"xgboost"', b'"ripper"')
+        return Made(msgspec.json.decode(known), run.model)
+
+    runs = [compared_with_ripper(run) for run in suite_runs()]
+    told = "Formula against RIPPER, 6 runs: the formula more accurate in 6."
+    assert told in suite_words(views_of(runs))
 
 
 def test_one_run_with_failures_beside_it_is_a_suite():

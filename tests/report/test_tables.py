@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dnfscale.report.formats import Figure, Table, defused, to_csv, to_latex, to_markdown, visible
+from dnfscale.errors import visible
+from dnfscale.report.formats import Figure, Table, defused, to_csv, to_latex, to_markdown
 from dnfscale.report.tables import study_tables
 from dnfscale.report.titles import paper_of
 from dnfscale.results.result import parse_result

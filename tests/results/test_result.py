@@ -60,6 +60,7 @@ def studied(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return run_study
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_result_is_written_as_it_was_read(studied, name):
     content = (studied(name) / "result.json").read_bytes()

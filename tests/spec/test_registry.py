@@ -8,6 +8,7 @@ import importlib
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,7 @@ raise SystemExit(ran or written)
 """
 
 
+@pytest.mark.slow
 def test_a_ranking_an_export_and_a_kind_of_cluster_take_one_module_each(laid_desk):
     for package, module in NEW.items():
         (laid_desk.path / package).mkdir()
@@ -123,6 +125,89 @@ def test_a_ranking_an_export_and_a_kind_of_cluster_take_one_module_each(laid_des
     assert laid_desk.model()["formula"].upper() + "\n" in ended.stdout
     assert '[cluster.here]                  # right here\ngreeting = "good morning"' in ended.stdout
     assert '"backwards", "chi2"' in ended.stdout
+
+
+COMPETITOR = """
+from dataclasses import dataclass
+
+from dnfscale.compare.peers import Peer
+from dnfscale.core.splits import TRAIN, VALIDATION
+from dnfscale.spec.checks import whole
+from dnfscale.spec.keys import key
+from dnfscale.spec.registry import COMPETITORS
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    k: int = key(whole(1, 99), 5, "how many neighbours are asked")
+
+def learn(rows, splits, fit, tested):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    known = rows.part(splits, fit.fold, (TRAIN, VALIDATION))
+    asked = KNeighborsClassifier(fit.options.k).fit(known.features, known.target)
+    return asked.predict(tested) == 1, 7
+
+COMPETITORS.register(
+    Peer(
+        name="neighbours",
+        title="Nearest neighbours",
+        short="Neighbours",
+        colour="brown",
+        place=35,
+        options=Neighbours,
+        learn=learn,
+        weighs_rows=False,
+    )
+)
+"""
+"""All that it takes to add a competitor."""
+COMPARED = """
+import dnfscale.compare
+
+dnfscale.compare.__path__.append("more")
+from dnfscale.jobs.cli import main
+from dnfscale.spec.documented import documented_block
+
+for verb in ("plan", "run"):
+    ended = main([verb, "job.toml", "--set", "baselines.neighbours.k=3"])
+assert ended == 0
+assert main(["run", "job.toml", "--set", "baselines.neighbours.k=0", "--force"]) == 2
+print(documented_block())
+"""
+
+
+def test_a_competitor_takes_one_module_from_the_spec_to_the_page(laid_desk):
+    (laid_desk.path / "more").mkdir()
+    (laid_desk.path / "more" / "neighbours.py").write_text(COMPETITOR)
+    laid_desk.spec(kind="study", folds={"outer": 3})
+    ended = subprocess.run(
+        [sys.executable, "-c", COMPARED], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    told = "baselines.neighbours.k must be a whole number between 1 and 99, got 0"
+    assert told in ended.stderr
+    block = "# Nearest neighbours: runs if its table is there\nk = 5 "
+    assert block in ended.stdout
+    assert "\nfit peers             Parquet, once a worker         3 " in ended.stdout
+    method = laid_desk.result()["methods"]["neighbours"]
+    assert [fold["literals"] for fold in method["folds"]] == [7, 7, 7]
+    assert method["accuracy_mean"] > 0.5
+    assert f"Nearest neighbours {100 * method['accuracy_mean']:.1f} %: " in ended.stdout
+    assert "neighbours" in [pair["other"] for pair in laid_desk.result()["comparisons"]]
+    assert laid_desk.result()["timing"]["methods_s"]["neighbours"] > 0
+    page = (laid_desk.folder() / "report.html").read_text("utf-8")
+    assert 'class="bar m-brown"' in page
+    assert ">Neighbours</text>" in page
+    assert "Nearest neighbours: what was chosen in each fold" in page
+
+
+def test_every_competitor_has_a_colour_of_the_charts_and_a_place_of_its_own():
+    sheet = files("dnfscale.report").joinpath("charts.css").read_text("utf-8")
+    for competitor in COMPETITORS.values():
+        assert f".m-{competitor.colour} {{ fill: var(--{competitor.colour}); }}" in sheet
+        assert len(competitor.short or competitor.title) <= 16
+    places = [competitor.place for competitor in COMPETITORS.values()]
+    assert len(set(places)) == len(places)
 
 
 def test_names_come_in_the_order_of_their_places_then_of_the_alphabet():
@@ -143,6 +228,7 @@ def test_a_package_that_is_missing_is_named_with_its_extra():
     assert caught.value.key == "data.path"
 
 
+@pytest.mark.slow
 def test_the_command_line_loads_neither_scikit_learn_nor_xgboost_nor_dask():
     command = (
         "import sys; import dnfscale.jobs.cli as cli; from dnfscale.spec.job import "
@@ -165,6 +251,8 @@ def test_the_command_line_loads_neither_scikit_learn_nor_xgboost_nor_dask():
         "sympy",
         "numba",
         "interpret",
+        "lightgbm",
+        "wittgenstein",
     }
     assert set(ended.stdout.split()) & heavy == set()
 

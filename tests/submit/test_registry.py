@@ -41,6 +41,10 @@ class Surroundings:
         self.wanted -= set(keys)
 
 
+ABOUT = {"name": "n", "kind": "fit", "spec": "s", "folder": "f", "user": "u", "host": "h"}
+"""What is said of a job, beside its id."""
+
+
 @pytest.fixture
 def scheduler() -> Surroundings:
     return Surroundings()
@@ -54,15 +58,7 @@ def registry(scheduler: Surroundings) -> Registry:
 
 
 def submitted(registry: Registry, scheduler: Surroundings, job: str = "a1") -> str:
-    about = {
-        "id": job,
-        "name": "n",
-        "kind": "fit",
-        "spec": "s",
-        "folder": "f",
-        "user": "u",
-        "host": "h",
-    }
+    about = {**ABOUT, "id": job}
     assert registry.add(about, {"spec": job}, "Client-1")
     scheduler.tasks[task_key(job)] = Task()
     assert registry.launch(job)
@@ -85,15 +81,7 @@ def state_of(registry: Registry, job: str) -> tuple[str, int | None]:
 
 
 def test_a_job_is_there_once_its_task_has_arrived(registry, scheduler):
-    about = {
-        "id": "a1",
-        "name": "n",
-        "kind": "fit",
-        "spec": "s",
-        "folder": "f",
-        "user": "u",
-        "host": "h",
-    }
+    about = {**ABOUT, "id": "a1"}
     assert registry.add(about, {}, "Client-1")
     assert not registry.add(about, {}, "Client-2"), "an id is given once"
     assert not registry.launch("a1")
@@ -108,15 +96,7 @@ def test_a_job_whose_submitter_dies_before_it_is_launched_is_forgotten_and_no_ot
     registry, scheduler
 ):
     submitted(registry, scheduler, "a1")
-    about = {
-        "id": "b2",
-        "name": "n",
-        "kind": "fit",
-        "spec": "s",
-        "folder": "f",
-        "user": "u",
-        "host": "h",
-    }
+    about = {**ABOUT, "id": "b2"}
     registry.add(about, {}, "Client-1")
     registry.remove_client(scheduler, "Client-1")
     assert [record["id"] for record in registry.jobs()] == ["a1"]
@@ -220,15 +200,7 @@ def test_what_is_kept_is_bounded(registry, scheduler, monkeypatch):
 
 
 def test_a_job_that_ends_before_it_is_launched_leaves_no_task(registry, scheduler):
-    about = {
-        "id": "a1",
-        "name": "n",
-        "kind": "fit",
-        "spec": "s",
-        "folder": "f",
-        "user": "u",
-        "host": "h",
-    }
+    about = {**ABOUT, "id": "a1"}
     registry.add(about, {}, "Client-1")
     scheduler.tasks[task_key("a1")] = Task()
     registry.begin("a1", "tcp://w:1")

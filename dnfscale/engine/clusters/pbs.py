@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
-from dnfscale.engine.dask.batch import (
-    QUEUE_S,
-    BatchSystem,
-    Queue,
-    check_plain,
-    directives,
-    launch_queue,
-)
+from dnfscale.engine.dask.batch import BatchSystem, Queue, directives, register_batch
 from dnfscale.spec.keys import key
-from dnfscale.spec.registry import CLUSTERS, ClusterKind
-
-_PBS = BatchSystem(submit="qsub", cluster="PBSCluster", ask=lambda ids: ["qstat", *ids])
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +20,11 @@ class PbsQueue(Queue):
     )
 
 
-CLUSTERS.register(
-    ClusterKind(
-        name="pbs",
-        title="jobs of PBS",
-        launch=partial(launch_queue, system=_PBS),
-        options=PbsQueue,
-        check=check_plain,
-        adapts=True,
-        start_timeout_s=QUEUE_S,
-        package="dask_jobqueue",
-        extra="pbs",
-    )
+PBS = BatchSystem(
+    name="pbs",
+    title="PBS",
+    submit="qsub",
+    cluster="PBSCluster",
+    ask=lambda ids: ["qstat", *ids],
 )
+register_batch(PBS, PbsQueue)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from dnfscale.engine.api import Tell, Watch
-from dnfscale.engine.preflight import found_address, reach_warnings
+from dnfscale.engine.preflight import found_address
 from dnfscale.errors import ClusterError
 from dnfscale.spec.checks import text
 from dnfscale.spec.cluster import ClusterSpec, check_given
@@ -38,26 +35,13 @@ def _address(spec: ClusterSpec) -> str:
     return found_address(written, spec.tls)
 
 
-def _check(spec: ClusterSpec) -> list[str]:
-    address = _address(spec)
-    return reach_warnings(spec, address, f"the scheduler at {address}", "cluster.scheduler_file")
-
-
-def _launch(spec: ClusterSpec, *, loaded: Sequence[str], watch: Watch, tell: Tell) -> Any:  # noqa: ARG001
-    from dnfscale.engine.dask.joined import join
-
-    return join(spec, _address(spec), watch=watch, tell=tell)
-
-
 CLUSTERS.register(
     ClusterKind(
         name="scheduler_file",
         title="a cluster that is running, by the file of its scheduler",
-        launch=_launch,
         options=SchedulerFile,
         table="cluster",
         check_keys=lambda spec: check_given(spec, SchedulerFile, "scheduler_file", "a path"),
-        check=_check,
         address=_address,
     )
 )

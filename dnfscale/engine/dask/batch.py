@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dnfscale.engine.api import Tell, Watch
@@ -17,8 +18,9 @@ from dnfscale.errors import SpecError
 from dnfscale.spec.checks import plain_word, texts, whole
 from dnfscale.spec.cluster import PLAIN_PATH, ClusterSpec, TlsFiles, plain_path
 from dnfscale.spec.keys import Check, key
+from dnfscale.spec.registry import CLUSTERS, ClusterKind
 
-QUEUE_S = 600.0
+_QUEUE_S = 600.0
 """How long the first worker may take: jobs wait in a queue."""
 
 
@@ -81,6 +83,8 @@ class Queue:
 class BatchSystem:
     """The commands and the class of a batch system."""
 
+    name: str
+    title: str
     submit: str
     """The command that submits a job."""
     cluster: str
@@ -91,7 +95,24 @@ class BatchSystem:
     """
 
 
-def check_plain(spec: ClusterSpec) -> list[str]:
+def register_batch(system: BatchSystem, options: type[Queue]) -> None:
+    """Register the kind of cluster whose workers are jobs of a batch system."""
+    CLUSTERS.register(
+        ClusterKind(
+            name=system.name,
+            title=f"jobs of {system.title}",
+            launch=partial(_launch, system=system),
+            options=options,
+            check=_check_plain,
+            adapts=True,
+            start_timeout_s=_QUEUE_S,
+            package="dask_jobqueue",
+            extra=system.name,
+        )
+    )
+
+
+def _check_plain(spec: ClusterSpec) -> list[str]:
     """Check that a script can hold what the spec says, so that no value of it becomes a command;
     return warnings.
     """
@@ -118,7 +139,7 @@ def check_plain(spec: ClusterSpec) -> list[str]:
     )
 
 
-def launch_queue(
+def _launch(
     spec: ClusterSpec, system: BatchSystem, *, loaded: Sequence[str], watch: Watch, tell: Tell
 ) -> Any:
     """Start a cluster in the queue of a batch system."""

@@ -28,19 +28,20 @@ from dnfscale.engine.api import (
     Notice,
     Progress,
     Result,
+    RunsOn,
     Tell,
     Watch,
     unlimited,
     untold,
     unwatched,
 )
-from dnfscale.engine.batches import batch_edges
 from dnfscale.engine.dask.attendance import Attendance
 from dnfscale.engine.dask.chains import Chains
 from dnfscale.engine.dask.client import workers_of
 from dnfscale.engine.dask.graphs import Graph, add_merges, applied, phase_key
 from dnfscale.engine.dask.internals import forget_topics
 from dnfscale.engine.dask.tasks import SummarizeBatch
+from dnfscale.engine.reductions import batch_edges
 from dnfscale.errors import ClusterError, DnfscaleError, LimitError
 from dnfscale.spec.cluster import ClusterSpec
 
@@ -66,7 +67,7 @@ def take_down(started: ExitStack, tell: Tell) -> None:
 class ClusterEngine:
     """Runs phases on the workers of a Dask client."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what a guest shares with its host is passed one by one)
         self,
         client: Client,
         *,
@@ -195,7 +196,7 @@ class ClusterEngine:
         self._watch(Progress(phase, expected, expected))
         return results
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> RunsOn:
         workers = self._workers()
         return {
             "engine": "dask",

@@ -27,7 +27,7 @@ def private_scratch(parent: str | None) -> Iterator[None]:
     """
     parent = parent or dask.config.get("temporary-directory") or tempfile.gettempdir()
     os.makedirs(parent, exist_ok=True)
-    name = f"dnfscale-{os.getuid()}"
+    name = f"dnfscale-{_account()}"
     # It is that of another cluster of this process already, where one is started beside it.
     folder = parent if os.path.basename(parent) == name else os.path.join(parent, name)
     ours = _is_ours(folder)
@@ -48,8 +48,13 @@ def _is_ours(folder: str) -> bool:
     except FileExistsError:
         found = os.lstat(folder)
         return (
-            stat.S_ISDIR(found.st_mode)
-            and found.st_uid == os.getuid()
-            and not found.st_mode & 0o077
+            stat.S_ISDIR(found.st_mode) and found.st_uid == _account() and not found.st_mode & 0o077
         )
     return True
+
+
+def _account() -> int:
+    """Return the number of this account; 0 on Windows, where the folder of temporary files is that
+    of one account, and st_uid is always 0.
+    """
+    return os.getuid() if hasattr(os, "getuid") else 0

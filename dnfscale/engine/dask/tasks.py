@@ -1,7 +1,7 @@
 """The tasks of our graphs, as a worker runs them: apply a function to an item, merge parts, hand a
 function on.
 
-Before its first task a worker is prepared (see `settle`): it waits by a steady clock, and tells its
+Before its first task a worker is made ready (`prepare`): it waits by a steady clock, and tells its
 scheduler the bandwidth that we want. Local workers load this module when they start, and are
 prepared then; workers of a cluster that somebody else started load it with the first task that they
 are sent. Importing it changes nothing.
@@ -31,7 +31,7 @@ machine is not full.
 """
 
 
-_settled: WeakSet[Worker] = WeakSet()
+_prepared: WeakSet[Worker] = WeakSet()
 """The workers of this process that are prepared."""
 
 
@@ -51,18 +51,18 @@ class SummarizeBatch:
         return self.merge(parts) if len(parts) > 1 else parts[0]
 
 
-def settle(worker: Worker) -> None:
+def prepare(worker: Worker) -> None:
     """Prepare a worker for our tasks, unless it is prepared; it stays so until it ends."""
-    if worker not in _settled:
+    if worker not in _prepared:
         keep_steady()
         hold_bandwidth(worker, parse_bytes(BANDWIDTH))
         report_refusals(worker)
-        _settled.add(worker)
+        _prepared.add(worker)
 
 
 def dask_setup(worker: Worker) -> None:
     """Prepare a worker that loads this module when it starts."""
-    settle(worker)
+    prepare(worker)
 
 
 def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items: int) -> Any:
@@ -70,7 +70,7 @@ def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items:
     one.
     """
     worker = get_worker()
-    settle(worker)
+    prepare(worker)
     result = function(item)
     if topic is not None:
         worker.log_event(topic, n_items)
@@ -79,7 +79,7 @@ def apply(function: Callable[[Any], Any], item: Any, topic: str | None, n_items:
 
 def merge_parts(merge: Callable[[Sequence[Any]], Any], *parts: Any) -> Any:
     """Merge the results of other tasks."""
-    settle(get_worker())
+    prepare(get_worker())
     return merge(parts)
 
 
@@ -87,7 +87,7 @@ def same(value: Any) -> Any:
     """Return the argument: data that is the result of a task can be made again when its worker
     dies.
     """
-    settle(get_worker())
+    prepare(get_worker())
     return value
 
 
@@ -102,7 +102,7 @@ def apply_within(
     background.
     """
     worker = get_worker()
-    settle(worker)
+    prepare(worker)
     if limit_s is None:
         return function(item)
     answer: Future[Any] = Future()

@@ -15,8 +15,7 @@ from dnfscale.datasets.convert import MISSING, convert_csv
 from dnfscale.datasets.make import WriteChunk, parse_columns, plan_synthetic, write_description
 from dnfscale.datasets.named import describe_named, get
 from dnfscale.engine.launch import launch
-from dnfscale.errors import SpecError
-from dnfscale.report.formats import visible
+from dnfscale.errors import SpecError, visible
 from dnfscale.spec.cluster import ClusterSpec
 
 if TYPE_CHECKING:

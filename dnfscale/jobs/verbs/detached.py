@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from dnfscale.engine.clusters.address import Address
 from dnfscale.engine.clusters.scheduler_file import SchedulerFile
-from dnfscale.engine.preflight import check_cluster
+from dnfscale.engine.preflight import check_cluster, configured_scheduler
 from dnfscale.errors import SpecError
 from dnfscale.jobs.runner import Options
 from dnfscale.spec.cluster import ClusterSpec, TlsFiles
 from dnfscale.spec.job import JobSpec
 from dnfscale.spec.storage import is_local
 from dnfscale.spec.suite import SuiteSpec
-from dnfscale.submit.access import configured_scheduler
 from dnfscale.submit.order import order_for, run_folder_of
 from dnfscale.submit.record import NOT_ENDED_CODE, JobRecord
 
@@ -138,7 +137,7 @@ def _submit(options: argparse.Namespace, spec: JobSpec | SuiteSpec) -> None:
         )
         if not board.has_workers:
             print(
-                f"dnfscale: {board.place} has no workers yet; the job waits for one",
+                f"dnfscale: {board.address} has no workers yet; the job waits for one",
                 file=sys.stderr,
             )
         if options.json:

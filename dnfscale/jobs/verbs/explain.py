@@ -26,7 +26,7 @@ from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
-from dnfscale.jobs import signals
+from dnfscale.jobs import endings
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import (
@@ -262,7 +262,7 @@ def _engine(source: Source) -> SerialEngine:
     lines = ProgressLines(sys.stderr) if sys.stderr.isatty() else None
 
     def watch(progress: Progress) -> None:
-        signals.check()
+        endings.check()
         if lines is not None and len(source.partitions) > 1:
             lines.progress(source.path, progress)
 

@@ -17,11 +17,10 @@ from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Engine
 from dnfscale.engine.clusters.address import Address
 from dnfscale.engine.launch import cores, launch
-from dnfscale.errors import SpecError
-from dnfscale.jobs import signals
+from dnfscale.errors import SpecError, visible
+from dnfscale.jobs import endings
 from dnfscale.jobs.progress import ProgressLines
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
-from dnfscale.report.formats import visible
 from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.spec.storage import is_named
 
@@ -78,7 +77,7 @@ def _predict(options: argparse.Namespace) -> None:
     engine = _launched(options, source)
 
     def watch(progress: Any) -> None:
-        signals.check()
+        endings.check()
         if not options.json:
             lines.progress("predict", progress)
 

@@ -9,7 +9,6 @@ from dnfscale.report.formats import Figure, Table, amount_cell
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.parts import Place, Section, card, figures, folded, table
 from dnfscale.report.run import FormulaView, RunView
-from dnfscale.report.titles import BLACK_BOX
 from dnfscale.report.wording import (
     accuracy_words,
     comparison_words,
@@ -23,6 +22,7 @@ from dnfscale.report.wording import (
 from dnfscale.results.method import Method
 from dnfscale.results.record import label_text
 from dnfscale.results.result import Result
+from dnfscale.spec.registry import BLACK_BOX
 
 _SHOWN_LABELS = 4
 """Labels up to which all formulas are shown; those of more labels are folded."""

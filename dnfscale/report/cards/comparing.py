@@ -12,7 +12,6 @@ from dnfscale.report.charts import (
     bar,
     difference_axis,
     dot,
-    hue,
     log_axis,
     panels,
 )
@@ -21,7 +20,8 @@ from dnfscale.report.parts import Place, Section, card, figure, legend, sign
 from dnfscale.report.run import RunView
 from dnfscale.report.tables import accuracy_table, comparison_table, runtime_table, split_seconds
 from dnfscale.report.titles import (
-    BLACK_BOX,
+    is_constant,
+    look_of,
     method_order,
     method_title,
     paper_of,
@@ -31,6 +31,7 @@ from dnfscale.report.titles import (
 from dnfscale.report.wording import duration, failed_words, signed
 from dnfscale.results.method import Comparison
 from dnfscale.results.result import IDEAL, Result
+from dnfscale.spec.registry import BLACK_BOX
 
 _SHORTEST_S = 1e-9
 """No clock measures less; the axis of times is logarithmic."""
@@ -159,7 +160,7 @@ def accuracy_signs(groups: Sequence[Group]) -> list[tuple[Html, str]]:
     rows = [row for group in groups for row in group.rows]
     first = {row.method: row for row in rows}
     entries = [
-        (sign(element("rect", x=1, y=1, width=20, height=12, class_=f"bar {hue(row)}")), row.name)
+        (sign(element("rect", x=1, y=1, width=20, height=12, class_=f"bar {row.hue}")), row.name)
         for row in first.values()
     ]
     if any(row.interval for row in rows):
@@ -198,7 +199,7 @@ def _accuracy_rows(result: Result) -> tuple[Row, ...]:
         )
         rows.append(
             Row(
-                _row_name(name),
+                look_of(name).short,
                 name,
                 mean,
                 f"{mean:.1f}",
@@ -212,25 +213,18 @@ def _accuracy_rows(result: Result) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _row_name(method: str) -> str:
-    """Return a method's name beside its bar, which must be short because a phone has little room
-    there.
-    """
-    return "Classifier" if method == BLACK_BOX else method_title(method)
-
-
 def _literature(result: Result) -> float | None:
     paper = paper_of(result)
     return paper.literature.mean if paper and paper.literature else None
 
 
 def _difference_rows(result: Result) -> tuple[Row, ...]:
-    # The majority class is in the table only: next to its bar, all other differences would look
-    # like none.
+    # A constant answer is in the table only: next to its bar, all other differences would look like
+    # none.
     return tuple(
         _difference_row(paired)
         for paired in shown_comparisons(result)
-        if paired.other != "majority"
+        if not is_constant(paired.other)
     )
 
 
@@ -239,7 +233,7 @@ def _difference_row(paired: Comparison) -> Row:
     title = method_title(paired.other)
     words = f"against {title} {signed(difference)} points, from {signed(low)} to {signed(high)}"
     return Row(
-        _row_name(paired.other),
+        look_of(paired.other).short,
         paired.other,
         difference,
         signed(difference),
@@ -260,5 +254,5 @@ def _time_rows(result: Result) -> tuple[Row, ...]:
         words = f"{method_title(name)} {duration(seconds)}" + (
             f" (paper {duration(paper)})" if paper else ""
         )
-        rows.append(Row(_row_name(name), name, seconds, duration(seconds), None, paper, words))
+        rows.append(Row(look_of(name).short, name, seconds, duration(seconds), None, paper, words))
     return tuple(rows)

@@ -1,7 +1,7 @@
-"""The curve of a sweep: validation accuracy against ell, one line per ranking, and the ell that was
-chosen.
+"""Curves of validation accuracy, with what was chosen: against the length of formulas, one line per
+search, or against ell, one line per ranking.
 
-The formula-size method has a curve too, against the size of the formula.
+A method that bounds its formulas otherwise has such a curve too, against its own bound.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from dnfscale.report.charts import line, percent, round_step, svg, text
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element
 from dnfscale.report.parts import sign
-from dnfscale.report.titles import FORMULA_SIZE
-from dnfscale.results.formula import Formula, SizedFormula
+from dnfscale.results.formula import Formula
 from dnfscale.spec.registry import RANKINGS
 
 _LEFT, _RIGHT = 12.0, 97.0
@@ -36,7 +35,10 @@ class Bound:
 
 
 ELL = Bound("ℓ", "number of attributes", 0)
-SIZE = Bound("size", "size of the formula", 3)
+LENGTH = Bound("literals", "number of conditions", 0)
+_SEARCHES = {"attributes": "types of the best attributes", "terms": "terms of all columns"}
+_MOST_TICKS = 12
+"""Beyond this many, every fifth is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,13 @@ class Curve:
 
 
 def curve_of(folds: Sequence[Formula], model: Formula | None) -> Curve:
-    """Average the sweeps of the folds; without folds, take the sweep of the model."""
+    """Average the curves of the folds, by length or by ell; without folds, take the model's."""
     formulas = list(folds) or ([model] if model else [])
-    ranks = _averaged(
+    if formulas and all(formula.curve for formula in formulas):
+        lengths = dict(sorted(Counter(formula.literals for formula in folds).items()))
+        chosen = model.literals if model else None
+        return Curve(_by_length(formulas), chosen, lengths, LENGTH)
+    ranks = averaged(
         (rank, step.ell, accuracy)
         for formula in formulas
         for step in formula.sweep
@@ -75,18 +81,24 @@ def curve_of(folds: Sequence[Formula], model: Formula | None) -> Curve:
     return Curve(ranks, model.ell if model else None, choices)
 
 
-def size_curve_of(folds: Sequence[SizedFormula], models: Sequence[SizedFormula]) -> Curve:
-    """Average the paths of the folds, each size over the folds that searched it; without folds,
-    those of all rows.
+def _by_length(formulas: Sequence[Formula]) -> dict[str, tuple[Point, ...]]:
+    """Average for each search the best score of at most so many literals, at every length that
+    makes a difference in some formula, from that on which all have one.
     """
-    formulas = folds or models
-    ranks = _averaged(
-        (FORMULA_SIZE, step.size, step.validation_accuracy)
-        for formula in formulas
-        for step in formula.path
-    )
-    choices = dict(sorted(Counter(formula.chosen_size for formula in folds).items()))
-    return Curve(ranks, models[0].chosen_size if len(models) == 1 else None, choices, SIZE)
+    curves: dict[str, tuple[Point, ...]] = {}
+    for search in dict.fromkeys(point.search for formula in formulas for point in formula.curve):
+        own = [
+            {p.literals: p.validation_score for p in formula.curve if p.search == search}
+            for formula in formulas
+        ]
+        own = [scores for scores in own if scores]
+        shortest = max(min(scores) for scores in own)
+        lengths = sorted({n for scores in own for n in scores if n >= max(1, shortest)})
+        curves[search] = tuple(
+            _point(n, [max(score for m, score in scores.items() if m <= n) for scores in own])
+            for n in lengths
+        )
+    return {search: points for search, points in curves.items() if points}
 
 
 def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accuracy") -> Html:
@@ -108,10 +120,9 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
         drawn.append(line(_LEFT - 1, y(tick), 100, y(tick), class_="grid"))
         drawn.append(text(f"{100 * tick:g}", _LEFT - 2, y(tick) + 4, anchor="end", class_="tick"))
     drawn += [
-        text(str(ell), x(ell), _BOTTOM + 18, anchor="middle", class_="tick")
-        for ell in range(1, last + 1)
+        text(str(ell), x(ell), _BOTTOM + 18, anchor="middle", class_="tick") for ell in _ticks(last)
     ]
-    if curve.chosen is not None and curve.chosen <= last:
+    if curve.chosen is not None and 1 <= curve.chosen <= last:
         drawn.append(line(x(curve.chosen), _TOP - 8, x(curve.chosen), _BOTTOM, class_="chosen"))
         anchor = "end" if curve.chosen > 0.55 * last else "start"
         nudge = -1 if anchor == "end" else 1
@@ -166,7 +177,9 @@ def sweep_table(curve: Curve, measure: str = "accuracy", label: str | None = Non
         *(["Folds that chose it"] if curve.choices else []),
     )
     of = "" if label is None else f", for {label}"
-    by = "number of attributes ℓ and ranking" if curve.bound is ELL else curve.bound.words
+    by = {ELL: "number of attributes ℓ and ranking", LENGTH: "number of conditions and search"}.get(
+        curve.bound, curve.bound.words
+    )
     return Table(f"Validation {measure}, %, by {by}{of}", header, rows)
 
 
@@ -178,18 +191,28 @@ def sweep_signs(curve: Curve) -> list[tuple[Html, str]]:
                 element("line", x1=0, x2=22, y1=7, y2=7, class_=f"path r-{number % 4}"),
                 element("circle", cx=11, cy=7, r=3.5, class_=f"knot r-{number % 4}"),
             ),
-            f"ranking by {rank_title(rank)}",
+            rank_title(rank) if curve.bound is LENGTH else f"ranking by {rank_title(rank)}",
         )
         for number, rank in enumerate(curve.ranks)
     ]
 
 
 def rank_title(rank: str) -> str:
-    """Return what to call a ranking."""
-    return RANKINGS[rank].title if rank in RANKINGS else rank.replace("_", " ")
+    """Return what to call a ranking, or a search."""
+    if rank in RANKINGS:
+        return RANKINGS[rank].title
+    return _SEARCHES.get(rank, rank.replace("_", " "))
 
 
-def _averaged(found: Iterable[tuple[str, int, float | None]]) -> dict[str, tuple[Point, ...]]:
+def _ticks(last: int) -> list[int]:
+    """Return the bounds that are written below a chart."""
+    if last <= _MOST_TICKS:
+        return list(range(1, last + 1))
+    return [1, *range(5, last + 1, 5)]
+
+
+def averaged(found: Iterable[tuple[str, int, float | None]]) -> dict[str, tuple[Point, ...]]:
+    """Average accuracies by line and bound; those that are not known do not count."""
     by_rank: dict[str, dict[int, list[float]]] = {}
     for rank, ell, accuracy in found:
         if accuracy is not None:
@@ -267,6 +290,6 @@ def _choices(curve: Curve, last: int, x: Callable[[float], float]) -> list[Html]
                 anchor="middle",
                 class_="mark" if ell in curve.choices else "tick",
             )
-            for ell in range(1, last + 1)
+            for ell in (range(1, last + 1) if last <= _MOST_TICKS else curve.choices)
         ]
     return drawn

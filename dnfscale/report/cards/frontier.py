@@ -5,21 +5,33 @@ both.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 
-from dnfscale.report.beaten import Point, frontier_points, unbeaten
-from dnfscale.report.charts import hue_of, line, percent, round_step, svg, text
+from dnfscale.report.charts import line, percent, round_step, svg, text
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element
 from dnfscale.report.parts import Place, Section, card, figure
 from dnfscale.report.run import RunView
-from dnfscale.report.titles import method_title
-from dnfscale.results.result import Result
+from dnfscale.report.titles import method_hue, method_title, shown_methods
+from dnfscale.results.result import IDEAL, Result
 
 _LEFT, _RIGHT = 8.0, 96.0
 """Where the axis of lengths begins and ends, in percent of the width."""
 _TOP, _BOTTOM, _AXIS = 26.0, 246.0, 40.0
 """Heights in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A way of getting formulas: their length, and their accuracy on test rows, on average."""
+
+    method: str
+    name: str
+    literals: float
+    accuracy: float
+    chosen: bool = False
+    """Whether the study chose it, without looking at test rows."""
 
 
 def frontier_card(place: Place, view: RunView) -> Section | None:
@@ -64,6 +76,53 @@ def frontier_table(result: Result) -> Table:
     return Table("Accuracy on test rows against length, means over folds", header, rows)
 
 
+def frontier_points(result: Result) -> list[Point]:
+    """Return all points of a study, shortest first; none if there are fewer than two."""
+    ideal = result.ideal
+    points = (
+        [
+            Point(
+                IDEAL,
+                f"{step.literals_mean:.1f} conditions"
+                if step.ell is None
+                else f"{step.ell} attributes",
+                step.literals_mean,
+                step.accuracy_mean,
+            )
+            for step in ideal.frontier
+        ]
+        if ideal
+        else []
+    )
+    for name, method in shown_methods(result):
+        if method.literals_mean is not None and method.accuracy_mean is not None:
+            title = "chosen" if name == IDEAL else method_title(name)
+            points.append(
+                Point(name, title, method.literals_mean, method.accuracy_mean, chosen=name == IDEAL)
+            )
+    return (
+        sorted(points, key=lambda point: (point.literals, -point.accuracy))
+        if len(points) > 1
+        else []
+    )
+
+
+def unbeaten(points: list[Point]) -> list[Point]:
+    """Return the points that no other beats by being as short and more accurate, or as accurate and
+    shorter.
+    """
+    return [
+        point
+        for point in points
+        if not any(
+            other.literals <= point.literals
+            and other.accuracy >= point.accuracy
+            and (other.literals, other.accuracy) != (point.literals, point.accuracy)
+            for other in points
+        )
+    ]
+
+
 def _chart(key: str, points: list[Point]) -> Html:
     best = unbeaten(points)
     longest = max(point.literals for point in points)
@@ -106,7 +165,7 @@ def _chart(key: str, points: list[Point]) -> Html:
                 cx=percent(x(point.literals)),
                 cy=y(point.accuracy),
                 r=7 if point.chosen else 4.5,
-                class_=f"dot {hue_of(point.method)}",
+                class_=f"dot {method_hue(point.method)}",
             )
         )
     description = "; ".join(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dnfscale.report.cards.comparing import accuracy_card, difference_card, runtime_card
 from dnfscale.report.cards.formula import formula_text
 from dnfscale.report.markup import Html, element, join, name_of
-from dnfscale.report.parts import Place, Section, card, folded, table
+from dnfscale.report.parts import Place, Section, card, folded, scrolling, table
 from dnfscale.report.profiles import difference_table, profile_table
 from dnfscale.report.run import RunView
 from dnfscale.report.tables import features_table, fidelity_table, formula_table, label_table
@@ -112,15 +112,7 @@ def _glance(views: Sequence[RunView]) -> Html:
         element("th", words, scope="col", class_=kinds.get(words), role="columnheader")
         for words in head
     ]
-    content = element(
-        "table",
-        element("caption", element("span", title)),
-        element("thead", element("tr", *heads, role="row"), role="rowgroup"),
-        element("tbody", *rows, role="rowgroup"),
-        class_="glance",
-        role="table",
-    )
-    return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=title)
+    return scrolling(title, heads, rows, class_="glance", roles=True)
 
 
 def _glance_cells(view: RunView) -> dict[str, Html | str]:

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import UNSET
 
 from dnfscale.core.weights import amount
-from dnfscale.formula_size.card import size_figure
 from dnfscale.report.cards.curve import (
+    LENGTH,
     Curve,
     curve_of,
     rank_title,
@@ -24,7 +23,18 @@ from dnfscale.report.cards.formula import formula_list, shown_fold_formula
 from dnfscale.report.cards.labels import labels_stability_card
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element, join, name_of
-from dnfscale.report.parts import Place, Section, card, facts, figure, folded, legend, table
+from dnfscale.report.own_parts import own_parts
+from dnfscale.report.parts import (
+    Place,
+    Section,
+    card,
+    facts,
+    figure,
+    folded,
+    legend,
+    scrolling,
+    table,
+)
 from dnfscale.report.run import FormulaView, RunView
 from dnfscale.report.shaded import shortened
 from dnfscale.report.titles import method_title, shown_methods
@@ -50,10 +60,12 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     if not curves:
         return None
     folds = max(len(formula.folds) for formula, _ in curves)
+    by_length = curves[0][1].bound is LENGTH
+    bound = "length" if by_length else "ℓ"
     caption = (
         f"Mean over {count(folds, 'fold')}; the bands are one standard deviation wide on "
         "either side. The row below "
-        "the chart says how many folds chose each ℓ."
+        f"the chart says how many folds chose each {bound}."
         if folds
         else "On the validation rows that were set aside from the rows learned from."
     )
@@ -61,31 +73,33 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
     objective = view.result.ideal.objective if view.result.ideal else None
     caption += (
         (
-            f" Chosen is the smallest ℓ whose validation {measure} is close enough to the best "
-            "by the rule of the spec."
+            f" Chosen is the smallest {bound} whose validation {measure} is close enough to the "
+            "best by the rule of the spec."
         )
         if objective is None
-        else f" Drawn is {measure}, but the smallest ℓ was chosen that is close enough to the "
-        "best by "
+        else f" Chosen is the smallest {bound} that is close enough to the best by "
         f"{objective_title(objective)}, which the formula is learned for."
     )
     if view.has_labels:
         caption = f"One label against all others: how often its formula alone is right. {caption}"
     drawn = _sweeps(place, curves, caption, measure)
-    beside = size_figure(place, view.result)
+    figures = [own.sweep_figure(place, method) for own, method in own_parts(view.result)]
+    beside = [found for found in figures if found is not None]
     return card(
         place,
         "sweep",
-        "How many attributes are enough?"
-        if beside is None
+        "How many conditions are enough?"
+        if by_length
+        else "How many attributes are enough?"
+        if not beside
         else "How many attributes, or what length, are enough?",
         legend(sweep_signs(curves[0][1])),
         *(
             drawn
-            if beside is None
-            else [element("div", element("div", *drawn), beside, class_="panels")]
+            if not beside
+            else [element("div", element("div", *drawn), *beside, class_="panels")]
         ),
-        short="Attributes",
+        short="Length" if by_length else "Attributes",
     )
 
 
@@ -302,7 +316,7 @@ def _sweeps(
     return [panels, *more, element("p", caption, class_="note")]
 
 
-def _named_times(timing: Mapping[str, Any]) -> dict[str, Any]:
+def _named_times(timing: Mapping[str, object]) -> dict[str, object]:
     """Return times without the unit at the end of their names."""
     return {
         key.removesuffix("_s").replace("_", " "): _named_times(value)
@@ -410,14 +424,7 @@ def _bars(title: str, listed: list[tuple[str, int]], folds: int) -> Html:
         element("th", words, scope="col", class_="text" if words != "Folds" else None)
         for words in ("Attribute", "Folds", "Share")
     ]
-    content = element(
-        "table",
-        element("caption", element("span", title)),
-        element("thead", element("tr", *head)),
-        element("tbody", *rows),
-        class_="bars",
-    )
-    return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=title)
+    return scrolling(title, head, rows, class_="bars")
 
 
 def _accuracy(fold: Fold | None) -> Figure | None:

@@ -493,6 +493,7 @@ JUNK = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(model=st.sampled_from([small(), lined()]), data=st.data())
 @settings(max_examples=300)
 def test_junk_anywhere_is_refused_or_makes_a_model_that_can_be_written(model, data):

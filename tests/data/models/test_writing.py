@@ -110,6 +110,7 @@ def test_a_formula_of_more_terms_than_a_hundred_is_written_by_its_lines_alone():
     assert same(parse_model(record), model)
 
 
+@pytest.mark.slow
 @given(made=examples.cases())
 def test_any_model_comes_back(made):
     again = parse_model(json.loads(model_text(made.model)))

@@ -332,6 +332,7 @@ def test_a_search_that_is_stopped_gives_a_cover_that_agrees_and_an_honest_gap(tr
         assert stopped.dnf.n_literals - stopped.gap_literals <= least <= stopped.dnf.n_literals
 
 
+@pytest.mark.slow
 def test_hard_searches_that_are_stopped_at_once_do_not_all_claim_to_be_finished():
     # These two took HiGHS more than a node each; a better one may need no more for one of them.
     hard = [random_truth(9, 76, 358, seed=5), random_truth(10, 204, 614, seed=4)]

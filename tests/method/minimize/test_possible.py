@@ -32,6 +32,7 @@ def possible(*attributes: Attribute) -> set[str]:
     return {"".join(str(code >> i & 1) for i in range(len(tau))) for code in found}
 
 
+@pytest.mark.slow
 @given(vocabularies())
 @settings(max_examples=40)
 def test_the_types_that_a_row_can_have_are_those_of_all_rows(tau):

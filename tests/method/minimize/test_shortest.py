@@ -67,6 +67,7 @@ def ideal(counts: TypeCounts) -> set[int]:
     return {int(t) for t, n, c in zip(counts.codes, counts.n, counts.c, strict=True) if 2 * c >= n}
 
 
+@pytest.mark.slow
 @given(counted(max_attributes=6))
 @settings(max_examples=40)
 def test_each_row_that_can_exist_gets_the_answer_of_its_type_and_one_that_was_not_seen_a_no(found):
@@ -75,6 +76,7 @@ def test_each_row_that_can_exist_gets_the_answer_of_its_type_and_one_that_was_no
     assert said.tolist() == [t in ideal(counts) for t in rows.types().tolist()]
 
 
+@pytest.mark.slow
 @given(counted(max_attributes=6))
 @settings(max_examples=40)
 def test_no_line_and_no_condition_can_be_left_out(found):
@@ -83,6 +85,7 @@ def test_no_line_and_no_condition_can_be_left_out(found):
     assert not [what for what in superfluous if what.startswith(("line", "condition"))]
 
 
+@pytest.mark.slow
 @given(counted(max_attributes=4))
 @settings(max_examples=60)
 def test_no_formula_that_answers_each_row_alike_is_shorter(found):

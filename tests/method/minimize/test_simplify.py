@@ -42,6 +42,7 @@ def test_nothing_required_is_false_and_everything_required_is_true(ell):
     assert simplify(Truth(ell, everything[:1], everything[1:])).dnf == Dnf((Term(0, 0),))
 
 
+@pytest.mark.slow
 def test_above_eight_attributes_a_formula_is_still_simplified():
     # All types of nine attributes with the first one true, and one more type.
     required = (*range(1, 512, 2), 0)

@@ -61,12 +61,14 @@ def assert_scores_and_rankings_agree(score: str, holds: Bools, target: Bools) ->
         assert set(order[:k]) == selected(theirs, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 @given(rows=boolean_rows(min_rows=2, max_rows=40, max_attributes=8))
 def test_scores_and_rankings_of_a_few_rows_equal_scikit_learns(score, rows):
     assert_scores_and_rankings_agree(score, *rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 @given(
     n_rows=st.integers(2, 3000),
