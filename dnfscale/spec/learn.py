@@ -155,7 +155,6 @@ class LearnSpec:
         ("attributes",),
         'what is searched: "attributes", whose types are then answered, or "terms" of all columns',
         table="select",
-        profiles=_best(("attributes", "terms")),
     )
     max_ell: int = key(
         checks.whole(1, MOST_ELL), 10, "most attributes that a formula may use", table="select"
@@ -240,7 +239,6 @@ class LearnSpec:
         "none",
         'the most conditions of a formula, or "none": as many as it takes',
         table="formula",
-        profiles=_best(40),
     )
     max_terms: int | None = key(
         checks.none_or(checks.whole(1, MOST_LINES)),

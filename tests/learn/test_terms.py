@@ -46,7 +46,7 @@ def made_rows(seed: int = 0, n_rows: int = N_ROWS) -> pd.DataFrame:
 
 def best(**written: object) -> LearnSpec:
     given = {"target": "y", "missing": "indicator", "outer": 2, "validation_splits": 1}
-    given |= {"drop": ("w",), **written}
+    given |= {"drop": ("w",), "search": ("attributes", "terms"), "max_literals": 40, **written}
     return LearnSpec(**settled(given, profile="best"))
 
 
