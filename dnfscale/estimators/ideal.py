@@ -26,10 +26,10 @@ class IdealClassifier(Readable):
     profile : "paper" or "best"
         What sets the parameters below that are None: the paper to the letter, or our
         recommendation.
-    search : tuple of "attributes" and "terms", or None
+    search : tuple of "attributes" and "terms"
         What is searched: the best attributes, whose combinations are then answered one by one, or
         terms of any columns.
-    max_literals : int, "none" or None
+    max_literals : int or "none"
         The most conditions of a formula, or "none" for no limit.
     max_terms : int or None
         The most lines of a formula.
@@ -128,8 +128,8 @@ class IdealClassifier(Readable):
         *,
         max_ell: int = 10,
         profile: str = "paper",
-        search: tuple[str, ...] | None = None,
-        max_literals: int | str | None = None,
+        search: tuple[str, ...] = ("attributes",),
+        max_literals: int | str = "none",
         max_terms: int | None = None,
         cuts: str | int | None = None,
         at: Mapping[str, Sequence[float]] | None = None,
