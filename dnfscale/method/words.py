@@ -4,6 +4,7 @@ explanations: `12.5 < bmi ≤ 30`, `ward in {surgery, urology}`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -241,8 +242,18 @@ def number_text(value: int | float | Quantity) -> str:
     return str(int(value)) if whole else repr(value)
 
 
-WRITTEN = Notation(column_text, quote, number_text)
-"""Conditions in files and on the terminal: every name and number can be read back."""
+def said_number(value: int | float | Quantity) -> str:
+    """Write a number as people say it: six digits at most, or the whole part if that has more.
+
+    Model files, and what databases and programs are given, have all digits.
+    """
+    if isinstance(value, float) and math.isfinite(value) and value:
+        value = round(value, max(0, 5 - math.floor(math.log10(abs(value)))))
+    return number_text(value)
+
+
+WRITTEN = Notation(column_text, quote, said_number)
+"""Conditions as people read them: names can be read back, numbers have six digits."""
 
 
 def holds_where_missing(attribute: Attribute, holds: bool) -> bool:

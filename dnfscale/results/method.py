@@ -11,7 +11,7 @@ from msgspec.structs import force_setattr
 
 from dnfscale.results.confusion import Answers, Confusion, correct_of, counted_of, is_square
 from dnfscale.results.formula import CurvePoint, Formula, SizedFormula, SweepStep, check_labels
-from dnfscale.results.record import Count, Ell, Figure, Record, Share, null
+from dnfscale.results.record import Conditions, Count, Ell, Figure, Record, Share, null
 from dnfscale.results.spread import deviation, mean
 
 Parameter = bool | int | float | str | None
@@ -57,7 +57,7 @@ class Fold(Record, frozen=True, kw_only=True):
     attribute: str | None = None
     """The only attribute of a rule that has one."""
     search: str | UnsetType = UNSET
-    ell: Ell | UnsetType = UNSET
+    ell: Conditions | UnsetType = UNSET
     rank: str | UnsetType | None = UNSET
     attributes: tuple[str, ...] | UnsetType = UNSET
     formula: str | UnsetType = UNSET

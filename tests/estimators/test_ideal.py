@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dnfscale import FormulaSizeClassifier, IdealClassifier
-from dnfscale.core.vocabulary import Above, IsMissing
+from dnfscale.core.model import Model
+from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing
 from dnfscale.data.models import model_text, read_model, read_models
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError
 from dnfscale.method.certificate import certified
@@ -112,11 +114,20 @@ def by_hand(model: IdealClassifier, frame: pd.DataFrame) -> list[bool]:
     ]
 
 
+def questions(model: Model) -> list[Attribute]:
+    """What a model asks; whether a column holds whole numbers only is how that is worded."""
+    plain = {"whole": False, "least": None}
+    return [
+        replace(asked, **plain) if isinstance(asked, Above | Between) else asked
+        for asked in model.tau.attributes
+    ]
+
+
 def same(one: IdealClassifier, other: IdealClassifier) -> bool:
     """Whether two classifiers have learned the same, to the last count."""
     return len(one.models_) == len(other.models_) and all(
-        (a.tau, a.dnf, a.counts, a.threshold, a.positive)
-        == (b.tau, b.dnf, b.counts, b.threshold, b.positive)
+        (questions(a), a.dnf, a.counts, a.threshold, a.positive)
+        == (questions(b), b.dnf, b.counts, b.threshold, b.positive)
         for a, b in zip(one.models_, other.models_, strict=True)
     )
 
@@ -488,7 +499,17 @@ def test_whole_numbers_of_numpy_are_whole_numbers(frame, labels, parameters, kin
     assert found.get_params() == {**IdealClassifier().get_params(), **theirs}
 
 
-WHOLE = ("max_ell", "cuts", "rare", "validation_splits", "max_categories", "n_jobs", "random_state")
+WHOLE = (
+    "max_ell",
+    "max_literals",
+    "max_terms",
+    "cuts",
+    "rare",
+    "validation_splits",
+    "max_categories",
+    "n_jobs",
+    "random_state",
+)
 REAL = ("validation", "tolerance", "beta", "threshold", "shrink_rows", "freedom")
 
 

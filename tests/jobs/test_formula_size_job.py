@@ -131,7 +131,7 @@ def test_a_study_finds_what_the_library_finds_on_plain_columns(laid_desk: Desk) 
         assert certificate["rows"] == fold["test_rows"]
         assert not certificate["chosen_on_the_same_rows"]
     assert "by size " in ended.out
-    assert whole["formula"] in ended.out
+    assert whole["conditions"] in ended.out
     steps = pd.read_csv(laid_desk.folder() / "tables" / "sizes.csv")
     assert len(steps) == sum(
         len(part["sized"][0]["path"]) for part in [*method["folds"], method["model"]]

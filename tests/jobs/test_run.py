@@ -47,10 +47,12 @@ IDEAL = {"accuracy_mean", "accuracy_std", "ell_mean", "literals_mean", "folds"} 
 """The last set is what the design does not list: how many folds failed, and the formula of all
 rows.
 """
-TOLD = {"search", "ell", "rank", "attributes", "formula", "terms", "literals", "sweep"}
-FORMULA = TOLD | {"used", "lines", "minimized"}
+TOLD = {
+    "search", "ell", "rank", "attributes", "formula", "terms", "literals", "curve", "sweep",
+}  # fmt: skip
+FORMULA = TOLD - {"curve"} | {"used", "lines", "minimized"}
 """The last set is how many attributes the formula needs, its terms as data, and whether it is
-proven shortest.
+proven shortest. A formula that was not chosen by its length has no curve.
 """
 FOLD = {
     "fold",

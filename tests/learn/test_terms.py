@@ -133,7 +133,7 @@ def test_a_budget_is_kept_in_every_fold_and_in_the_model_of_all_rows(search, bud
     found = learned(made_rows(), best(search=search, max_literals=budget, max_terms=1))
     for fold in (*found.folds, found.model):
         assert fold.decision.chosen.literals <= budget
-        assert len(fold.dnf.terms) <= 1
+        assert len(fold.lines) <= 1
 
 
 def test_what_is_found_does_not_depend_on_partitions(tmp_path):

@@ -156,7 +156,7 @@ SIZED = sized_run().result["methods"]["formula_size"]["folds"][0]["sized"][0]
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("methods.ideal.folds.0.formulas.0.ell", 65, "Expected `int` <= 64"),
+        ("methods.ideal.folds.0.formulas.0.ell", 501, "Expected `int` <= 500"),
         ("methods.ideal.folds.0.formulas.0.ell", "three", "Expected `int`, got `str`"),
         ("methods.ideal.folds.0.formulas.0.lines.0.all.0.attribute", 9, "uses attribute 9 of 3"),
         ("methods.ideal.folds.0.accuracy", 1.5, "Expected `float` <= 1.0"),
@@ -196,7 +196,7 @@ def test_a_damaged_part_is_told_and_where_it_is(path, value, message):
 
 def test_keys_of_later_versions_are_passed_over():
     record = plain_run().result
-    record["methods"]["ideal"]["folds"][0]["curve"] = [{"literals": 3}]
+    record["methods"]["ideal"]["folds"][0]["stability"] = [{"literals": 3}]
     assert parse_result({**record, "later": {"x": 1}}) == plain_run().read
 
 

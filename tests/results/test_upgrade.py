@@ -179,7 +179,7 @@ def test_without_times_by_method_the_learning_time_is_the_formulas():
         ("methods.ideal.folds", 3),
         ("methods.ideal.folds.0", "first"),
         ("methods.ideal.folds.0.formula", ["x"]),
-        ("methods.ideal.folds.0.ell", 65),
+        ("methods.ideal.folds.0.ell", 501),
         ("methods.ideal.folds.0.term_weights.0", {}),
         ("methods.ideal.folds.0.sweep", [[]]),
         ("methods.ideal.model.sweep.0.ell", -1),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dnfscale.core.formula import Dnf, Term, quote
 from dnfscale.core.model import Model
@@ -37,6 +37,7 @@ from dnfscale.method.words import (
     joined_lines,
     model_lines,
     number_text,
+    said_number,
 )
 from dnfscale.report.markup import Html, element, join, name_of
 from dnfscale.results.formula import Formula
@@ -197,7 +198,7 @@ def exact_value(attribute: Attribute) -> str:
     if isinstance(attribute, IsMissing):
         return ""
     values = cuts_of(attribute) if isinstance(attribute, Above | Between) else values_of(attribute)
-    return ", ".join(map(_SHOWN.value, values))
+    return ", ".join(map(_EXACT.value, values))
 
 
 def formula_list(reading: ShownFormula, counted: str) -> Html:
@@ -298,4 +299,5 @@ def _shown_text(text: str) -> str:
     return text if text.strip() else quote(text)
 
 
-_SHOWN = Notation(lambda column: column_text(column, _shown_text), _shown_text, number_text)
+_SHOWN = Notation(lambda column: column_text(column, _shown_text), _shown_text, said_number)
+_EXACT = replace(_SHOWN, number=number_text)
