@@ -811,3 +811,19 @@ def test_study_without_seconds_has_no_run_time_section():
     run.result["timing"] = {}
     assert 'id="runtime"' not in page_of([run])
     assert 'id="runtime"' in page_of([made("x", study("x", ["a", "b", "c"]))])
+
+
+def test_a_formula_that_was_chosen_by_its_length_has_the_curve_of_both_searches():
+    record = plain_run().result
+    points = [
+        {"literals": n, "search": search, "form": "lines", "validation_score": 0.6 + 0.05 * n}
+        for search, n in (("attributes", 1), ("terms", 1), ("terms", 2), ("attributes", 3))
+    ]
+    ideal = record["methods"]["ideal"]
+    for part in (*ideal["folds"], ideal["model"]):
+        for formula in part["formulas"]:
+            formula["curve"] = points
+    text = Document(page_of([made("x", record, model(["a", "b", "c"]))])).text
+    assert "How many conditions are enough?" in text
+    assert "types of the best attributes" in text
+    assert "terms of all columns" in text

@@ -35,7 +35,7 @@ class Bound:
 
 
 ELL = Bound("ℓ", "number of attributes", 0)
-LENGTH = Bound("literals", "number of conditions", 0)
+LENGTH = Bound("conditions", "number of conditions", 0)
 _SEARCHES = {"attributes": "types of the best attributes", "terms": "terms of all columns"}
 _MOST_TICKS = 12
 """Beyond this many, every fifth is written."""

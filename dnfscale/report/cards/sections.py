@@ -99,7 +99,7 @@ def sweep_card(place: Place, view: RunView) -> Section | None:
             if not beside
             else [element("div", element("div", *drawn), *beside, class_="panels")]
         ),
-        short="Length" if by_length else "Attributes",
+        short="Conditions" if by_length else "Attributes",
     )
 
 
