@@ -237,7 +237,7 @@ def test_a_column_without_any_value_harms_nothing_where_its_absence_counts(desk,
 def test_rows_that_each_miss_something_are_told(desk):
     half = np.arange(N_ROWS) % 2 == 0
     desk.table(table(a=pa.array(X, mask=half), b=pa.array(X, mask=~half)))
-    ended = desk.run()
+    ended = desk.run(data={"max_dropped": 1.0})
     assert ended.code == 3
     assert "none has a value in every column" in ended.message
 
@@ -447,7 +447,7 @@ def test_a_target_of_one_class_is_told(desk, value):
 
 def test_a_class_that_is_lost_with_the_missing_values_is_told(desk):
     desk.table(table(a=pa.array(X, mask=Y)))
-    ended = desk.run()
+    ended = desk.run(data={"max_dropped": 1.0})
     assert ended.code == 3
     assert "expected two classes to tell apart" in ended.message
 

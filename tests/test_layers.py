@@ -40,33 +40,47 @@ LEVELS = {
     "formula_size.competitor": 12,
     "estimators": 13,
     "formula_size.estimator": 14,
-    "": 15,
+    "estimators.saved": 15,
+    "": 16,
     "jobs": 16,
     "submit.driver": 16,
     "submit.order": 16,
 }
 """The level of each part, and of modules that stand higher than the rest of theirs: what
 formula_size/ and submit/ hold belongs together, but on several floors. The empty name is what the
-package itself offers to its users."""
+package itself offers to its users, with the jobs that Python can call among it."""
 STRANGERS = ({"method", "data", "engine"}, {"learn", "apply", "export", "datasets"})
 """Parts of one level that do not know each other."""
 INNER_LEVELS = {
     "learn": (
         {"places"},
         {"phases", "scans", "table"},
-        {"read", "weighing"},
+        {"dropped", "times"},
+        {"deal"},
+        {"check", "read", "seen", "weighing"},
         {"keeping"},
         {"rank"},
         {"terms"},
         {"count"},
         {"choose"},
-        {"write"},
+        {"shorten", "write"},
         {"lengths"},
         {"line"},
         {"classes", "fidelity", "frontier"},
     ),
-    "apply": ({"evaluate"}, {"found_types", "predict"}),
-    "estimators": ({"weights"}, {"labelled"}, {"readable"}, {"ideal"}, {"distillation"}),
+    "apply": (
+        {"evaluate"},
+        {"unfamiliar"},
+        {"drift", "findings", "found_types", "predict", "tested"},
+        {"evaluation"},
+    ),
+    "estimators": (
+        {"checking", "evaluating", "plots", "weights"},
+        {"labelled"},
+        {"readable"},
+        {"ideal"},
+        {"distillation", "saved"},
+    ),
 }
 """The modules of some parts, from the lowest level up; those of one level do not know each other.
 """

@@ -222,7 +222,7 @@ def test_the_estimator_takes_dates_of_pandas():
             "gap": pd.to_timedelta(spread(0, 10**9)),
         }
     )
-    for classifier in (IdealClassifier(), FormulaSizeClassifier(max_size=3)):
+    for classifier in (IdealClassifier(profile="paper"), FormulaSizeClassifier(max_size=3)):
         fitted = classifier.fit(frame, Y)
         assert fitted.score(frame, Y) > 0.85
         scope: dict[str, Any] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,9 +13,11 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Bools, Codes, Scalar
 from dnfscale.core.columns import Block, Categories, Column, Numbers, Role
+from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.planes import no_planes, put
 from dnfscale.core.quantities import Kind, Measure, Quantity, edge_among
+from dnfscale.core.seen import SeenColumn, Unfamiliar, unlike
 from dnfscale.core.vocabulary import (
     Above,
     Attribute,
@@ -45,6 +47,21 @@ def columns_of(*taus: Vocabulary) -> tuple[Column, ...]:
         )
     }
     return tuple(Column(name, role) for name, role in roles.items())
+
+
+def seen_in(models: Sequence[Model], columns: Sequence[Column]) -> tuple[SeenColumn | None, ...]:
+    """Return what the rows learned from held in each column that is read, as far as it is known.
+
+    Of a part of a date only that can be told which rows have none: other values are all possible.
+    """
+    known = {seen.name: seen for model in models for seen in model.seen}
+    found = []
+    for column in columns:
+        seen = known.get(stored_column(column.name))
+        if seen is not None and isinstance(column.name, Part):
+            seen = replace(seen, least=None, greatest=None, values=None)
+        found.append(seen)
+    return tuple(found)
 
 
 def check_columns(taus: Sequence[Vocabulary], types: Mapping[str, pa.DataType], path: str) -> None:
@@ -126,11 +143,20 @@ class Evaluated:
     """Missing values of each column."""
     incomplete: Bools | None
     """In which rows some value is missing; None where in none."""
+    unfamiliar: tuple[Unfamiliar, ...]
+    """What each column holds that the rows learned from did not."""
+    strange: Bools | None
+    """In which rows some value is unfamiliar; None where in none."""
 
 
-def evaluate(block: Block, columns: Sequence[Column], taus: Sequence[Vocabulary]) -> Evaluated:
+def evaluate(
+    block: Block,
+    columns: Sequence[Column],
+    taus: Sequence[Vocabulary],
+    seen: Sequence[SeenColumn | None] = (),
+) -> Evaluated:
     """Evaluate attributes on a block that was read with these columns; each is asked for once, and
-    then let go.
+    then let go. `seen` is from seen_in.
     """
     # Eight attributes at a time as bytes: a quarter of the time of eight-byte integers.
     planes = [no_planes(len(tau), block.n_rows) for tau in taus]
@@ -142,6 +168,8 @@ def evaluate(block: Block, columns: Sequence[Column], taus: Sequence[Vocabulary]
             asked[attribute.column].append((attribute, own, number))
     missing: list[int] = []
     incomplete: Bools | None = None
+    unfamiliar: list[Unfamiliar] = []
+    strange: Bools | None = None
     for place, column in enumerate(columns):
         data = block.columns[place]
         gaps = data.missing() if data.has_missing else None
@@ -152,9 +180,14 @@ def evaluate(block: Block, columns: Sequence[Column], taus: Sequence[Vocabulary]
             )
         for attribute, own, number in asked[column.name]:
             put(own, number, holds(attribute, data))
+        known = seen[place] if seen else None
+        found, rows = (Unfamiliar(), None) if known is None else unlike(data, known)
+        unfamiliar.append(found)
+        if rows is not None:
+            strange = rows if strange is None else np.logical_or(strange, rows, out=strange)
         # So that the next takes its memory, which is in the cache.
         del data
-    return Evaluated(tuple(planes), tuple(missing), incomplete)
+    return Evaluated(tuple(planes), tuple(missing), incomplete, tuple(unfamiliar), strange)
 
 
 def holds(attribute: Attribute, data: Numbers | Categories) -> Bools:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dnfscale.apply.evaluate import columns_of, evaluate
+from dnfscale.apply.evaluate import columns_of, evaluate, seen_in
+from dnfscale.apply.unfamiliar import UnfamiliarRows, merge_unfamiliar, unfamiliar_in
 from dnfscale.core.arrays import Ints, frozen
 from dnfscale.core.columns import Reading, Rows
 from dnfscale.core.model import Model
@@ -19,6 +20,7 @@ class FoundTypes:
 
     codes: Ints
     rows: Ints
+    unfamiliar: UnfamiliarRows
 
     def __post_init__(self) -> None:
         frozen(self.codes)
@@ -37,11 +39,14 @@ class FindTypes:
 
     def __call__(self, rows: Rows) -> FoundTypes:
         reading = self.reading
+        seen = seen_in([self.model], reading.columns)
         parts = []
         for block in rows.blocks(reading):
-            [planes] = evaluate(block, reading.columns, [self.model.tau]).planes
+            found = evaluate(block, reading.columns, [self.model.tau], seen)
+            [planes] = found.planes
             types = self.model.types_in(planes).astype(np.int64)
-            parts.append(FoundTypes(*np.unique(types, return_counts=True)))
+            unfamiliar = unfamiliar_in(found, reading.columns)
+            parts.append(FoundTypes(*np.unique(types, return_counts=True), unfamiliar))
         return merge_found(parts)
 
 
@@ -53,4 +58,4 @@ def merge_found(parts: Sequence[FoundTypes]) -> FoundTypes:
     )
     rows = np.zeros(len(codes), dtype=np.int64)
     np.add.at(rows, places, np.concatenate([none, *(part.rows for part in parts)]))
-    return FoundTypes(codes, rows)
+    return FoundTypes(codes, rows, merge_unfamiliar([part.unfamiliar for part in parts]))

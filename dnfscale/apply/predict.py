@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dnfscale.apply.evaluate import Evaluated, check_columns, columns_of, evaluate
+from dnfscale.apply.evaluate import Evaluated, check_columns, columns_of, evaluate, seen_in
+from dnfscale.apply.unfamiliar import UnfamiliarRows, merge_unfamiliar, unfamiliar_in
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Column, Reading, Rows
 from dnfscale.core.model import NO_TERM, Model, relative_tables
@@ -25,6 +26,11 @@ from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 
 COLUMNS = ("prediction", "probability", "term")
 """Of the files that are written."""
+SIGNS = "signs"
+"""The column in the place of `term` if the formula is a checklist, or beside it if one of several
+is."""
+_WRITTEN = (COLUMNS, (*COLUMNS[:2], SIGNS), (*COLUMNS, SIGNS))
+"""The columns that a prediction may have."""
 _FILE_ROWS = 1_000_000
 """A file of predictions is closed when it has so many rows."""
 _FEW_ROWS, _MANY_FILES = 50_000, 32
@@ -48,6 +54,8 @@ class Predicted:
     """Rows where a value that the model uses is missing."""
     unseen: int
     """Rows of a type that no row had in the learning (for the formula that answered)."""
+    unfamiliar: UnfamiliarRows
+    """Values that are unlike those learned from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ def predict(
     label whose formula finds the row most probable, measured by its threshold.
     """
     check_columns([model.tau for model in models], source.types, source.path)
-    with new_folder(os.fspath(output), access, columns=COLUMNS, force=force) as folder:
+    with new_folder(os.fspath(output), access, columns=_WRITTEN, force=force) as folder:
         write = WritePredictions(tuple(models), folder, access)
         parts = engine.map("predict", _runs(source.partitions), write) if source.partitions else []
         if not parts:
@@ -85,6 +93,7 @@ def predict(
         answers=tuple(sum(part.answers[i] for part in parts) for i in range(n_answers)),
         missing=sum(part.missing for part in parts),
         unseen=sum(part.unseen for part in parts),
+        unfamiliar=merge_unfamiliar([part.unfamiliar for part in parts]),
     )
 
 
@@ -121,9 +130,11 @@ class WritePredictions:
                 "has, but there is not so much; write the files again, with smaller row groups"
             ) from error
         rows = missing = 0
+        seen, unfamiliar = seen_in(self.models, columns), []
         for block in (block for partition in run.partitions for block in partition.blocks(reading)):
-            found = evaluate(block, columns, [model.tau for model in self.models])
+            found = evaluate(block, columns, [model.tau for model in self.models], seen)
             self._check_missing(found, columns)
+            unfamiliar.append(unfamiliar_in(found, columns))
             found_types = [
                 model.types_in(planes)
                 for model, planes in zip(self.models, found.planes, strict=True)
@@ -139,7 +150,9 @@ class WritePredictions:
         if rows < n_rows:
             raise _changed(n_rows, f"{rows:,}")
         self._write(answers.table(), run.number)
-        return Predicted(rows, answers.totals(), missing, answers.unseen)
+        return Predicted(
+            rows, answers.totals(), missing, answers.unseen, merge_unfamiliar(unfamiliar)
+        )
 
     def write_empty(self) -> None:
         """Write the file of a dataset without rows."""
@@ -178,6 +191,7 @@ class _Answer:
 
     def __init__(self, model: Model, n_rows: int) -> None:
         self._table, self._says = model.table(), model.answer
+        self._signs = np.empty(n_rows, dtype=np.int32) if model.types == "signs" else None
         self._unseen = self._table.n == 0
         self._any_unseen = bool(self._unseen.any())
         self._probability = np.empty(n_rows, dtype=np.float64)
@@ -192,6 +206,8 @@ class _Answer:
         # Places are within the table; NumPy would make sure of that in a copy.
         self._table.probability.take(places, out=self._probability[rows], mode="clip")
         self._table.put_first(own, out=self._term[rows])
+        if self._signs is not None:
+            self._signs[rows] = np.bitwise_count(own)
         if self._any_unseen:
             self.unseen += int(np.count_nonzero(self._unseen.take(places)))
 
@@ -203,7 +219,9 @@ class _Answer:
     def table(self) -> pa.Table:
         accepted = _bits(self._accepted())
         prediction = pa.Array.from_buffers(pa.bool_(), len(self._term), [None, accepted])
-        return _table(prediction, self._probability, self._term)
+        if self._signs is not None:
+            return _table(prediction, self._probability, **{SIGNS: pa.array(self._signs)})
+        return _table(prediction, self._probability, term=_optional(self._term))
 
     def _accepted(self) -> Bools:
         return np.asarray((self._term != NO_TERM) == self._says)
@@ -221,6 +239,8 @@ class _LabelAnswers:
         self._answer = np.empty(n_rows, dtype=np.int32)
         self._probability = np.empty(n_rows, dtype=np.float64)
         self._term = np.empty(n_rows, dtype=np.int32)
+        self._by_signs = [model.types == "signs" for model in models]
+        self._signs = np.full(n_rows, NO_TERM, dtype=np.int32)
         self.unseen = 0
         """Rows of types that the answering formula has not seen."""
 
@@ -236,6 +256,9 @@ class _LabelAnswers:
         self._probability[rows] = given[answers, each] / given.sum(axis=0)
         first = np.array([table.first(own) for table, own, _ in found])
         self._term[rows] = first[answers, each]
+        for label in np.flatnonzero(self._by_signs).tolist():
+            signs = np.bitwise_count(types[label])
+            self._signs[rows] = np.where(answers == label, signs, self._signs[rows])
         unseen = np.array([table.n[places] == 0 for table, _, places in found])
         self.unseen += int(unseen[answers, each].sum())
 
@@ -245,23 +268,31 @@ class _LabelAnswers:
 
     def table(self) -> pa.Table:
         prediction = self._labels.take(pa.array(self._answer))
-        return _table(prediction, self._probability, self._term)
+        more = {SIGNS: _optional(self._signs)} if any(self._by_signs) else {}
+        return _table(prediction, self._probability, term=_optional(self._term), **more)
 
 
-def _table(prediction: pa.Array, probability: Any, terms: Any) -> pa.Table:
-    """Return predictions as they are written; a term is there exactly where one holds."""
-    held = _bits(terms != NO_TERM)
-    term = pa.Array.from_buffers(pa.int32(), len(terms), [held, pa.py_buffer(terms)])
+def _optional(numbers: Any) -> pa.Array:
+    """Return numbers of which NO_TERM is missing: a term is there exactly where one holds."""
+    there = _bits(numbers != NO_TERM)
+    return pa.Array.from_buffers(pa.int32(), len(numbers), [there, pa.py_buffer(numbers)])
+
+
+def _table(prediction: pa.Array, probability: Any, **more: pa.Array) -> pa.Table:
+    """Return predictions as they are written."""
     # What every row has is told so: a tenth of the write's time goes into saying of each value that
     # it is there.
     schema = pa.schema(
         [
             pa.field(COLUMNS[0], prediction.type, nullable=False),
             pa.field(COLUMNS[1], pa.float64(), nullable=False),
-            pa.field(COLUMNS[2], pa.int32()),
+            *(
+                pa.field(name, pa.int32(), nullable=name != SIGNS or "term" in more)
+                for name in more
+            ),
         ]
     )
-    return pa.table([prediction, pa.array(probability), term], schema=schema)
+    return pa.table([prediction, pa.array(probability), *more.values()], schema=schema)
 
 
 def _bits(flags: Bools) -> pa.Buffer:

@@ -9,10 +9,11 @@ along with the formula (counted.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from dnfscale.compare.rows import RowsPlan
+from dnfscale.compare.ways import Workers
 from dnfscale.engine.api import Engine
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.results.confusion import Answers, Confusion
@@ -21,6 +22,10 @@ from dnfscale.results.record import Note
 from dnfscale.spec.learn import LearnSpec
 
 Entry = TypeVar("Entry", bound=Note)
+
+
+def unsaid(_text: str) -> None:
+    """Tell nobody."""
 
 
 class Notes(Protocol):
@@ -43,8 +48,14 @@ class Study:
     provenance: Mapping[str, str | int]
     """Where a model comes from, for its file."""
     clock: Callable[[], float]
+    say: Callable[[str], None] = unsaid
+    """Tells people what runs now."""
     kept: KeptRows | None = None
     """The rows on the workers, for families that need them."""
+    time_limit_s: float | None = None
+    """How long all tuning may take; None: as long as it takes."""
+    workers: Workers = field(default_factory=Workers)
+    """The workers of the engine, as the ways of competitors go by."""
 
     @property
     def several(self) -> bool:

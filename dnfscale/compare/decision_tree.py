@@ -6,15 +6,16 @@ written as a disjunction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dnfscale.compare.peers import Answered, Peer, PeerFit
+from dnfscale.compare.peers import Answered, Peer, PeerFit, of_yes
 from dnfscale.compare.rows import Matrix, RowMatrix, RowPart
-from dnfscale.core.splits import TRAIN, VALIDATION, Splits
+from dnfscale.compare.ways import SAMPLE, WORKER, where_key
+from dnfscale.core.splits import TRAIN, VALIDATION, WHOLE, Splits
 from dnfscale.spec.checks import whole
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import COMPETITORS
@@ -25,10 +26,11 @@ class TreeOptions:
     """How large a decision tree may grow."""
 
     max_leaves: int = key(whole(2, 1024), 16, "the most leaves; validation chooses how many")
+    where: str = where_key(WORKER, SAMPLE)
 
 
-def learn(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> Answered:
-    """Choose a number of leaves, grow the tree on W_0, and answer other rows."""
+def learn(rows: RowMatrix, splits: Splits, fit: PeerFit) -> Callable[[Matrix], Answered]:
+    """Choose a number of leaves, grow the tree on W_0, and return what answers other rows."""
     from sklearn.tree import DecisionTreeClassifier
 
     def grown(part: RowPart, leaves: int) -> Any:
@@ -42,8 +44,17 @@ def learn(rows: RowMatrix, splits: Splits, fit: PeerFit, tested: Matrix) -> Answ
         answered = answers_by_leaves(tree, held_out.features)
         scores = [held_out.counted(answers == held_out.target) for answers in answered]
         leaves = 2 + scores.index(max(scores))
-    tree = grown(rows.part(splits, fit.fold, (TRAIN, VALIDATION)), leaves)
-    return tree.predict(tested) == 1, _yes_literals(tree)
+    tree = grown(rows.part(splits, fit.fold, WHOLE), leaves)
+    literals = _yes_literals(tree)
+
+    def answer(tested: Matrix) -> Answered:
+        return Answered(
+            answers=tree.predict(tested) == 1,
+            literals=literals,
+            probability=of_yes(tree.predict_proba(tested), tree.classes_),
+        )
+
+    return answer
 
 
 def answers_by_leaves(tree: Any, features: Matrix) -> Iterator[Any]:

@@ -7,12 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from dnfscale.compare.rows import Matrix
-from dnfscale.compare.trial import Fit, Known, Params, check_deadline
-from dnfscale.compare.tuning import Suggest, TunedCompetitor
-from dnfscale.core.arrays import Ints
+from dnfscale.compare.trial import Answer, Fit, Known, Params, answer_of, check_deadline
+from dnfscale.compare.tuning import BoostingBudget, Suggest, TunedCompetitor
 from dnfscale.spec.registry import COMPETITORS
 
 
@@ -42,8 +38,8 @@ def suggest(trial: Suggest) -> Params:
     }
 
 
-def learn(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> Ints:
-    """Boost trees on some rows and answer others."""
+def learn(known: Known, fit: Fit, deadline: float | None) -> Answer:
+    """Boost trees on some rows and return what gives others their probabilities."""
     import lightgbm
 
     def stop_in_time(_progress: Any) -> None:
@@ -60,15 +56,24 @@ def learn(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> I
         force_col_wise=True,
         verbosity=-1,
     )
+    callbacks: list[Any] = [] if deadline is None else [stop_in_time]
+    judged = known.judged
+    on_validation: dict[str, Any] = {}
+    if judged is not None and fit.patience is not None:
+        on_validation = {"eval_X": (judged.features,), "eval_y": (judged.target,)}
+        if judged.weights is not None:
+            on_validation["eval_sample_weight"] = [judged.weights]
+        callbacks.append(lightgbm.early_stopping(fit.patience, verbose=False))
     categories = [column for column, is_category in enumerate(known.categorical) if is_category]
     booster.fit(
         known.features,
         known.target,
         sample_weight=known.weights,
         categorical_feature=categories,
-        callbacks=None if deadline is None else [stop_in_time],
+        callbacks=callbacks or None,
+        **on_validation,
     )
-    return np.asarray(booster.predict(held_out), dtype=np.int64)
+    return answer_of(booster, None if judged is None else booster.best_iteration_)
 
 
 COMPETITORS.register(
@@ -79,6 +84,7 @@ COMPETITORS.register(
         place=25,
         suggest=suggest,
         learn=learn,
+        options=BoostingBudget,
         package="lightgbm",
         extra="lightgbm",
     )

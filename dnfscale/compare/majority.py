@@ -5,24 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from dnfscale.compare.counted import CountedCompetitor
+from dnfscale.compare.measure import Measuring, measured
 from dnfscale.compare.records import LearnedLabels
 from dnfscale.learn.line import LearnedFold
 from dnfscale.method.ideal import confusion_of
+from dnfscale.method.metrics import scores_of_types
 from dnfscale.results.confusion import Confusion
 from dnfscale.results.method import Fold, Method
+from dnfscale.results.metrics import Scores
 from dnfscale.spec.registry import COMPETITORS
 
 
-def majority_method(learned: LearnedLabels) -> Method:
-    """Return what always giving the most frequent answer of W_0 comes to.
+def majority_method(learned: LearnedLabels, measuring: Measuring) -> Method:
+    """Return what always giving the most frequent answer of W_0 comes to; its probability is the
+    share of positives.
 
     In a tie of two classes the answer is positive, in one of several labels the first of them.
     """
     if learned.labels:
-        return Method.over([_majority_of_labels(n, learned) for n in range(len(learned.answers))])
-    return Method.over(
-        [Fold(fold=n, confusion=_majority(fold)) for n, fold in enumerate(learned.first.folds)]
-    )
+        folds = [_majority_of_labels(n, learned) for n in range(len(learned.answers))]
+        return measured(Method.over(folds), measuring)
+    folds = [Fold(fold=n, confusion=_majority(fold)) for n, fold in enumerate(learned.first.folds)]
+    scores = {number: _scores(fold) for number, fold in enumerate(learned.first.folds)}
+    return measured(Method.over(folds), measuring, scores)
+
+
+def _scores(fold: LearnedFold) -> Scores:
+    share = int(fold.whole.c.sum()) / max(1, fold.whole.n_rows)
+    return scores_of_types(np.full(len(fold.test.codes), share), fold.test.n, fold.test.c)
 
 
 def _majority(fold: LearnedFold) -> Confusion:

@@ -5,12 +5,8 @@ Categories come as ordinal codes, in increasing order of value.
 
 from __future__ import annotations
 
-import numpy as np
-
-from dnfscale.compare.rows import Matrix
-from dnfscale.compare.trial import Fit, Known, Params, check_deadline
+from dnfscale.compare.trial import Answer, Fit, Known, Params, answer_of, check_deadline
 from dnfscale.compare.tuning import Suggest, TunedCompetitor
-from dnfscale.core.arrays import Ints
 from dnfscale.spec.registry import COMPETITORS
 
 
@@ -32,8 +28,8 @@ def suggest(trial: Suggest) -> Params:
     }
 
 
-def learn(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> Ints:
-    """Grow a forest on some rows and answer others."""
+def learn(known: Known, fit: Fit, deadline: float | None) -> Answer:
+    """Grow a forest on some rows and return what gives others their probabilities."""
     from sklearn.ensemble import RandomForestClassifier
 
     n_trees = fit.n_trees
@@ -47,7 +43,7 @@ def learn(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> I
         forest.set_params(n_estimators=min(grown, n_trees))
         forest.fit(known.features, known.target, sample_weight=known.weights)
         check_deadline(deadline)
-    return np.asarray(forest.predict(held_out), dtype=np.int64)
+    return answer_of(forest)
 
 
 COMPETITORS.register(

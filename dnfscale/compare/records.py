@@ -11,18 +11,22 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-import msgspec
 import numpy as np
 from msgspec.structs import replace as changed
 
+from dnfscale.compare.measure import Measuring, measured, model_scores
 from dnfscale.core.arrays import Bools, Ints, Scalar
+from dnfscale.core.dealing import GroupCircle, SiteStages, TimeStages
+from dnfscale.core.formula import Term
 from dnfscale.core.model import HALF, Model
 from dnfscale.core.parts import stored_column
+from dnfscale.core.splits import Splits
 from dnfscale.core.vocabulary import Vocabulary
 from dnfscale.core.weights import as_weight
-from dnfscale.data.models.writing import attribute_record
+from dnfscale.data.models.writing import attribute_record, model_record
 from dnfscale.learn.choose import objective_of
 from dnfscale.learn.classes import LearnedClasses
+from dnfscale.learn.dropped import dropped_rows
 from dnfscale.learn.fidelity import agreements
 from dnfscale.learn.frontier import Grown
 from dnfscale.learn.line import Learned, LearnedFold, fold_model
@@ -30,6 +34,8 @@ from dnfscale.method.certificate import certificate_of, certified
 from dnfscale.method.ideal import confusion_of
 from dnfscale.method.literals import n_literals
 from dnfscale.method.objective import Objective as Goal
+from dnfscale.method.stability import Stability, stability
+from dnfscale.method.words import model_lines
 from dnfscale.results.confusion import Answers, Confusion
 from dnfscale.results.formula import (
     Attribute,
@@ -40,6 +46,7 @@ from dnfscale.results.formula import (
     Minimized,
     SweepStep,
 )
+from dnfscale.results.frontier import Frontier, FrontierFormula
 from dnfscale.results.method import (
     AllRows,
     Fold,
@@ -47,8 +54,9 @@ from dnfscale.results.method import (
     Method,
     Objective,
 )
-from dnfscale.results.record import label_record
-from dnfscale.results.result import IDEAL, Data, LabelRows, Weight
+from dnfscale.results.metrics import Scores
+from dnfscale.results.record import converted, label_record
+from dnfscale.results.result import IDEAL, Data, Dealing, GapRows, LabelRows, Weight
 from dnfscale.results.spread import deviation, mean
 from dnfscale.spec.learn import LearnSpec
 from dnfscale.spec.registry import BLACK_BOX
@@ -100,6 +108,14 @@ def data_record(learned: LearnedLabels) -> Data:
         positive_rows=None if learned.labels else first.positive_rows,
         silent_columns=first.silent_columns,
         weight=weight,
+        dealing=_dealing(first.table.splits),
+        rows_without_target=first.table.summary.target.missing,
+        gaps=tuple(
+            GapRows(column=column, rows=rows)
+            for column, rows in dropped_rows(first.table.summary, first.columns).columns
+        )
+        if not first.table.reading.keep_missing
+        else (),
         classes=tuple(
             LabelRows(
                 label=label_record(label),
@@ -109,6 +125,28 @@ def data_record(learned: LearnedLabels) -> Data:
             for label, of_label in zip(learned.labels, learned.targets, strict=bool(learned.labels))
         ),
     )
+
+
+def _dealing(splits: Splits) -> Dealing | None:
+    """Return how rows were dealt; None if by their numbers."""
+    if splits.is_plain:
+        return None
+    dealing = Dealing(stratified=splits.circle is not None)
+    if isinstance(splits.circle, GroupCircle):
+        dealing = Dealing(
+            group=splits.circle.group.name,
+            groups=splits.circle.n_groups,
+            stratified=splits.circle.positions is not None,
+        )
+    if splits.holdout is not None:
+        return changed(dealing, tested="holdout")
+    if isinstance(splits.stages, SiteStages):
+        parts = tuple(map(label_record, splits.stages.values))
+        return changed(dealing, tested="by", column=splits.stages.site.name, parts=parts)
+    if isinstance(splits.stages, TimeStages):
+        times = splits.stages
+        return changed(dealing, tested="time", column=times.time.name, parts=times.starts)
+    return dealing
 
 
 def _weight(learned: Learned, *, several: bool) -> Weight | None:
@@ -136,12 +174,35 @@ def ideal_method(learned: LearnedLabels, spec: LearnSpec) -> Method:
     """
     chosen = [fold for own in learned.targets for fold in own.folds or (own.model,)]
     folds = [_ideal_fold(number, learned, spec) for number in range(len(learned.first.folds))]
+    first = learned.first
+    scores = None
+    if not learned.labels:
+        scores = {
+            fold.fold: model_scores(fold_model(fold, first, spec), fold.test)
+            for fold in first.folds
+        }
+    measuring = Measuring.of(spec, first.table.splits)
+    stable = _stability(learned.targets)
     return changed(
-        Method.over(folds),
+        measured(Method.over(folds), measuring, scores),
+        stability=None if stable is None else float(stable.index),
+        columns_shared=None if stable is None else float(stable.columns_shared),
         ell_mean=sum(len(fold.tau) for fold in chosen) / len(chosen),
         literals_mean=sum(n_literals(fold.lines) for fold in chosen) / len(chosen),
         objective=_objective(learned.targets, spec),
         model=_all_rows(learned, spec),
+    )
+
+
+def _stability(targets: Sequence[Learned]) -> Stability | None:
+    """Return how much the formulas of the folds say the same; of several targets the mean."""
+    found = [stability([fold.conditions for fold in target.folds]) for target in targets]
+    known = [each for each in found if each is not None]
+    if not known:
+        return None
+    return Stability(
+        sum((each.index for each in known), start=Fraction()) / len(known),
+        sum((each.columns_shared for each in known), start=Fraction()) / len(known),
     )
 
 
@@ -182,16 +243,62 @@ def _all_rows(learned: LearnedLabels, spec: LearnSpec) -> AllRows:
     return changed(found, correct=trained.correct, counted=trained.counted)
 
 
-def frontier_points(grown: Sequence[Grown]) -> tuple[FrontierPoint, ...]:
-    """Return how accuracy grows with length, for each number of attributes."""
-    return tuple(
-        FrontierPoint(
-            literals_mean=float(each.literals),
-            ell=each.ell,
-            accuracy_mean=float(each.accuracy),
-            terms_mean=float(each.terms),
+def frontier_points(
+    grown: Sequence[Grown], learned: Learned, spec: LearnSpec
+) -> tuple[FrontierPoint, ...]:
+    """Return what the formulas of every length, or number of attributes, come to."""
+    measuring = Measuring.of(spec, learned.table.splits)
+    return tuple(_frontier_point(each, measuring) for each in grown if each.folds)
+
+
+def frontier_record(
+    grown: Sequence[Grown],
+    points: Sequence[FrontierPoint],
+    *,
+    name: str,
+    provenance: Mapping[str, str | int],
+) -> Frontier:
+    """Return the formulas of all rows by length; `points` has what each length came to, or nothing
+    in a fit.
+    """
+    formulas = []
+    for number, each in enumerate(grown):
+        model = replace(certified(each.model), provenance=provenance)
+        trained = confusion_of(model.accepts(model.counts.codes), model.counts)
+        lines = model_lines(model)
+        formulas.append(
+            FrontierFormula(
+                literals=n_literals(lines),
+                terms=len(lines) if model.dnf.n_literals else 0,
+                ell=each.ell,
+                shown=each.shown,
+                correct=trained.correct,
+                counted=trained.counted,
+                tested=points[number] if points else None,
+                model=model_record(model),
+            )
         )
-        for each in grown
+    return Frontier(name=name, formulas=tuple(formulas))
+
+
+def _frontier_point(grown: Grown, measuring: Measuring) -> FrontierPoint:
+    tested = measured(
+        Method.over([Fold(fold=n, confusion=own.answers) for n, own in enumerate(grown.folds)]),
+        measuring,
+    )
+    accuracy = tested.metrics["accuracy"]
+    return FrontierPoint(
+        literals_mean=float(grown.literals),
+        ell=grown.ell,
+        literals=grown.most,
+        accuracy_mean=tested.accuracy_mean or 0.0,
+        accuracy_std=tested.accuracy_std,
+        low=accuracy.low,
+        high=accuracy.high,
+        terms_mean=float(grown.terms),
+        confusion=tested.confusion,
+        metrics={name: metric.pooled for name, metric in tested.metrics.items()},
+        shown=grown.shown,
     )
 
 
@@ -235,7 +342,9 @@ def _better_constant(fold: LearnedFold, *, goal: Goal) -> Bools:
     return np.full(len(fold.test.codes), says_yes)
 
 
-def distilled_methods(learned: Learned, ideal: Method, *, known: bool) -> dict[str, Method]:
+def distilled_methods(
+    learned: Learned, ideal: Method, spec: LearnSpec, *, known: bool
+) -> dict[str, Method]:
     """Return what the formula and the classifier did that it explains.
 
     `ideal` was scored by the classifier's answers: its accuracy becomes the fidelity. The accuracy
@@ -250,22 +359,38 @@ def distilled_methods(learned: Learned, ideal: Method, *, known: bool) -> dict[s
             confusion=each.formula,
             correct=None,
             accuracy=None,
+            metrics={},
         )
         for fold, each in zip(ideal.folds, found, strict=True)
     ]
     box = [
         Fold(fold=number, tested=each.rows, confusion=each.box) for number, each in enumerate(found)
     ]
-    judged = Method.over(folds)
+    measuring = Measuring.of(spec, learned.table.splits)
+    judged = measured(Method.over(folds), measuring, _true_scores(learned, spec) if known else None)
     formula = changed(
-        ideal,
-        accuracy_mean=judged.accuracy_mean,
-        accuracy_std=judged.accuracy_std,
+        judged,
         fidelity_mean=ideal.accuracy_mean,
         fidelity_std=ideal.accuracy_std,
-        folds=judged.folds,
+        ell_mean=ideal.ell_mean,
+        literals_mean=ideal.literals_mean,
+        stability=ideal.stability,
+        columns_shared=ideal.columns_shared,
+        objective=ideal.objective,
+        frontier=ideal.frontier,
+        model=ideal.model,
     )
-    return {IDEAL: formula, BLACK_BOX: Method.over(box)}
+    return {IDEAL: formula, BLACK_BOX: measured(Method.over(box), measuring)}
+
+
+def _true_scores(learned: Learned, spec: LearnSpec) -> dict[int, Scores]:
+    """Return the test rows by the formula's probability, and by the truth, not the classifier's
+    answer.
+    """
+    return {
+        fold.fold: model_scores(fold_model(fold, learned, spec), fold.others[0])
+        for fold in learned.folds
+    }
 
 
 def learned_models(
@@ -284,7 +409,7 @@ def learned_models(
 
 def attributes_of(tau: Vocabulary) -> tuple[Attribute, ...]:
     """Return attributes as a result holds them."""
-    return tuple(msgspec.convert(attribute_record(each), Attribute) for each in tau.attributes)
+    return tuple(converted(attribute_record(each), Attribute) for each in tau.attributes)
 
 
 def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
@@ -294,6 +419,7 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
     lines = fold.lines
     return Formula(
         search=fold.search,
+        form="checklist" if fold.written.types == "signs" else "lines",
         ell=len(fold.tau),
         used=fold.dnf.n_attributes,
         rank=fold.rank,
@@ -301,10 +427,7 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
         attributes=attributes_of(fold.tau),
         formula=fold.dnf.render(fold.tau.names),
         lines=tuple(
-            Line(
-                all=tuple(Literal(attribute=i, value=holds) for i, holds in term.literals), n=n, c=c
-            )
-            for term, (n, c) in zip(fold.dnf.terms, supports, strict=True)
+            _line(term, n, c) for term, (n, c) in zip(fold.dnf.terms, supports, strict=True)
         ),
         terms=len(lines),
         literals=n_literals(lines),
@@ -315,6 +438,13 @@ def _formula(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Formula:
         curve=_curve(fold),
         sweep=_sweep(fold, learned, spec),
     )
+
+
+def _line(term: Term, n: int, c: int) -> Line:
+    literals = tuple(Literal(attribute=i, value=holds) for i, holds in term.literals)
+    if term.at_least is None:
+        return Line(all=literals, n=n, c=c)
+    return Line(at_least=term.at_least, of=literals, n=n, c=c)
 
 
 def _curve(fold: LearnedFold) -> tuple[CurvePoint, ...]:

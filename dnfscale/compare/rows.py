@@ -2,26 +2,30 @@
 all folds from it.
 
 Only a description of the rows is sent. A worker keeps the matrix for its next task, so that a study
-of hundreds of trials reads the data once per worker.
+of hundreds of trials reads the data once per worker. Where not all rows fit there, the matrix has a
+sample of them, drawn by row number, and test rows are answered block by block as they are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, tally_cells
+from dnfscale.compare.ways import Table
+from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, narrowest, tally_cells
 from dnfscale.core.bins import CategoryBins
-from dnfscale.core.columns import Categories, Reading, Role, Rows, classes_of
-from dnfscale.core.splits import Splits
-from dnfscale.engine.api import Engine
-from dnfscale.errors import DataError, LimitError
+from dnfscale.core.columns import Block, Categories, Reading, Role, Rows, classes_of
+from dnfscale.core.sample import is_drawn
+from dnfscale.core.splits import TEST, Splits
+from dnfscale.errors import DataError
 from dnfscale.learn.scans import numbered
+from dnfscale.method.counted_scores import CountedScores
+from dnfscale.method.metrics import scores_of_rows
 from dnfscale.results.confusion import Answers
-from dnfscale.spec.registry import Competitor
+from dnfscale.results.metrics import Scores
 
 Matrix = npt.NDArray[np.float32]
 
@@ -42,6 +46,12 @@ class RowsPlan:
     splits: Splits
     values: tuple[tuple[Scalar, ...] | None, ...]
     """The categories of each column in the order of their codes; None for numbers."""
+    dealing: tuple[object, ...] = ()
+    """What the spec says of dealing the rows into folds."""
+    drawn: int | None = None
+    """How many rows are sampled; None: all rows are read."""
+    is_share: bool = False
+    """Whether these are some partitions of several, and other workers have the rest."""
 
     @property
     def identity(self) -> tuple[object, object]:
@@ -50,35 +60,33 @@ class RowsPlan:
         """
         splits = self.splits
         dealt = splits.n_rows, splits.outer, splits.validation, splits.seed, splits.inner
-        return (self.token, self.reading, self.classes, self.values), dealt
+        sampled = None if self.drawn is None else (self.drawn, splits.seed)
+        shared = tuple(each.ordinal for each in self.partitions) if self.is_share else None
+        rows = self.token, self.reading, self.classes, self.values, sampled, shared
+        return rows, (*dealt, *self.dealing)
 
     @property
-    def matrix_bytes(self) -> int:
-        """The size of the matrix of all rows."""
-        return 4 * self.splits.n_rows * len(self.reading.columns)
+    def n_read(self) -> int:
+        """The number of rows in the matrix."""
+        if self.is_share:
+            return sum(len(self.row_numbers[each.ordinal]) for each in self.partitions)
+        return self.splits.n_rows if self.drawn is None else self.drawn
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the matrix has all rows."""
+        return self.drawn is None and not self.is_share
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowLearner(Competitor):
-    """A competitor that needs the rows themselves, all of them in one process."""
+    @property
+    def table(self) -> Table:
+        """The size of the table."""
+        return Table(self.splits.n_rows, len(self.reading.columns))
 
-    matrices: int = 4
-    """How many times the size of the matrix of all rows it needs at most: the matrix, its part of
-    the rows, and that once more in its own format, with some room.
-    """
-
-
-def check_memory(plan: RowsPlan, engine: Engine, learners: Iterable[RowLearner]) -> None:
-    """Raise LimitError if a worker has too little memory for one of the learners."""
-    needed = plan.matrix_bytes * max(learner.matrices for learner in learners)
-    limit = engine.worker_bytes
-    if limit is not None and needed > 0.7 * limit:
-        raise LimitError(
-            f"tuning holds all rows in each worker, which may need {needed / 2**20:,.0f} "
-            "MiB, but a worker has "
-            f'{limit / 2**20:,.0f} MiB; raise cluster.memory_limit, or set methods = ["ideal"]',
-            "cluster.memory_limit",
-        )
+    def is_read(self, first_row: int, n_rows: int) -> Bools:
+        """Return which of the rows first_row, first_row + 1, ... are in the matrix."""
+        of = self.splits.n_rows
+        drawn = of if self.drawn is None else self.drawn
+        return is_drawn(first_row, n_rows, of=of, drawn=drawn, seed=self.splits.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +118,14 @@ class RowPart:
         cells = n_classes * self.target.astype(np.int64) + answers
         counts = tally_cells(cells, self.weights, n_classes**2)
         return tuple(map(tuple, counts.reshape(n_classes, n_classes).tolist()))
+
+    def scores(self, probability: Floats) -> Scores:
+        """Return the rows of two classes by the probability that they were given."""
+        return scores_of_rows(probability, self.target == 1, self.weights)
+
+    def count_scores(self, probability: Floats, counted: CountedScores) -> None:
+        """Add the rows of two classes to others by the probability that they were given."""
+        counted.add(probability, self.target == 1, self.weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,9 +161,12 @@ def read_rows(plan: RowsPlan) -> RowMatrix:
     if key not in _READ:
         # The same rows with another seed are not read again, only dealt into other folds.
         known = next((kept for (rows, _), kept in _READ.items() if rows == key[0]), None)
+        if not plan.is_whole:
+            # The sample is as large as a worker holds, and a share may be.
+            _READ.clear()
         matrix = (
             _read(plan)
-            if known is None
+            if known is None or not plan.is_whole or not plan.splits.by_number
             else replace(known, arcs=plan.splits.arcs(0, plan.splits.n_rows))
         )
         while _READ and _nbytes([matrix, *_READ.values()]) > _KEPT_BYTES:
@@ -166,34 +185,76 @@ def _nbytes(matrices: Iterable[RowMatrix]) -> int:
 
 
 def _read(plan: RowsPlan) -> RowMatrix:
-    n_rows = plan.splits.n_rows
+    n_rows = plan.n_read
     features = np.empty((n_rows, len(plan.reading.columns)), dtype=np.float32)
     target = np.empty(n_rows, dtype=np.uint8)
+    arcs = np.empty(n_rows, dtype=narrowest(plan.splits.n_arcs - 1))
     weights = None if plan.reading.weight is None else np.empty(n_rows, dtype=np.int64)
-    for partition in plan.partitions:
-        for first_row, block in numbered(partition, plan.reading, plan.row_numbers):
-            rows = slice(first_row, first_row + block.n_rows)
-            target[rows] = classes_of(block.target, plan.classes)
-            if weights is not None and block.weights is not None:
-                weights[rows] = block.weights
-            for column, (data, values) in enumerate(zip(block.columns, plan.values, strict=True)):
-                if isinstance(data, Categories):
-                    codes = CategoryBins(values or ()).encode(data)
-                    features[rows, column] = np.where(codes >= len(values or ()), np.nan, codes)
-                else:
-                    features[rows, column] = (
-                        data.values
-                        if data.present is None
-                        else np.where(data.present, data.values, np.nan)
-                    )
-    counted = np.bincount(target, minlength=len(plan.classes)).tolist()
-    if counted != list(plan.class_rows):
+    counted = np.zeros(len(plan.classes), dtype=np.int64)
+    stop = 0
+    for read in _blocks(plan):
+        counted += np.bincount(read.target, minlength=len(plan.classes))
+        wanted = plan.is_read(read.first_row, len(read.target))
+        start, stop = stop, stop + int(np.count_nonzero(wanted))
+        arcs[start:stop] = read.arcs[wanted]
+        target[start:stop] = read.target[wanted]
+        if weights is not None and read.block.weights is not None:
+            weights[start:stop] = read.block.weights[wanted]
+        _fill(features[start:stop], read.block, plan, wanted)
+    if not plan.is_share:
+        whole_rows(plan, counted)
+    categorical = tuple(column.role is Role.CATEGORY for column in plan.reading.columns)
+    return RowMatrix(features, target, arcs, categorical, weights, plan.reading.unit)
+
+
+def whole_rows(plan: RowsPlan, counted: Ints) -> None:
+    """Raise DataError unless there are as many rows of each class as were counted before."""
+    if counted.tolist() != list(plan.class_rows):
         raise DataError(
             f"expected {_listed(plan.class_rows)} rows of the classes as were counted "
-            f"before, got {_listed(counted)}; "
+            f"before, got {_listed(counted.tolist())}; "
             "run again on data that does not change meanwhile"
         )
-    categorical = tuple(column.role is Role.CATEGORY for column in plan.reading.columns)
-    return RowMatrix(
-        features, target, plan.splits.arcs(0, n_rows), categorical, weights, plan.reading.unit
-    )
+
+
+def parts_tested(plan: RowsPlan, fold: int) -> Iterator[RowPart]:
+    """Yield all test rows of a fold, some at a time, without keeping them."""
+    is_test = plan.splits.parts[fold] == TEST
+    for read in _blocks(plan):
+        rows = is_test[read.arcs]
+        features = np.empty(
+            (int(np.count_nonzero(rows)), len(plan.reading.columns)), dtype=np.float32
+        )
+        _fill(features, read.block, plan, rows)
+        weights = None if read.block.weights is None else read.block.weights[rows]
+        yield RowPart(features, read.target[rows], weights, plan.reading.unit)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """A block of rows, with the class and the arc of each."""
+
+    first_row: int
+    block: Block
+    target: Codes
+    arcs: Codes
+
+
+def _blocks(plan: RowsPlan) -> Iterator[_Read]:
+    for partition in plan.partitions:
+        deal = plan.splits.dealer(partition.ordinal)
+        for first_row, block in numbered(partition, plan.reading, plan.row_numbers):
+            target = classes_of(block.target, plan.classes)
+            yield _Read(first_row, block, target, deal(first_row, block))
+
+
+def _fill(features: Matrix, block: Block, plan: RowsPlan, wanted: Bools) -> None:
+    """Write the wanted rows of a block into a matrix."""
+    for column, (data, values) in enumerate(zip(block.columns, plan.values, strict=True)):
+        if isinstance(data, Categories):
+            codes = CategoryBins(values or ()).encode(data)[wanted]
+            features[:, column] = np.where(codes >= len(values or ()), np.nan, codes)
+        else:
+            present = data.present
+            numbers = data.values if present is None else np.where(present, data.values, np.nan)
+            features[:, column] = numbers[wanted]

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, redirect_stdout, suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dnfscale.compare.rows import Matrix
-from dnfscale.compare.trial import Fit, Known, Params, check_deadline
-from dnfscale.compare.tuning import Suggest, TunedCompetitor
-from dnfscale.core.arrays import Ints
+from dnfscale.compare.joint import Joining, KnownShare
+from dnfscale.compare.rows import Matrix, RowPart
+from dnfscale.compare.trial import Answer, Fit, Known, Params, answer_of, check_deadline
+from dnfscale.compare.tuning import BoostingBudget, Suggest, TunedCompetitor
+from dnfscale.compare.ways import CLUSTER, SAMPLE, WORKER, where_key
+from dnfscale.core.arrays import Floats
+from dnfscale.engine.api import Share
 from dnfscale.spec.registry import COMPETITORS
 
 
@@ -33,8 +42,8 @@ def suggest(trial: Suggest) -> Params:
     }
 
 
-def learn(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> Ints:
-    """Boost trees on some rows and answer others."""
+def learn(known: Known, fit: Fit, deadline: float | None) -> Answer:
+    """Boost trees on some rows and return what gives others their probabilities."""
     import xgboost
 
     class Deadline(xgboost.callback.TrainingCallback):
@@ -42,6 +51,7 @@ def learn(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> I
             check_deadline(deadline)
             return False
 
+    judged = known.judged
     booster = xgboost.XGBClassifier(
         **{**fit.params, "n_estimators": fit.n_trees},
         n_jobs=1,
@@ -49,13 +59,127 @@ def learn(known: Known, held_out: Matrix, fit: Fit, deadline: float | None) -> I
         enable_categorical=True,
         feature_types=["c" if is_category else "q" for is_category in known.categorical],
         callbacks=[Deadline()] if deadline is not None else None,
+        early_stopping_rounds=None if judged is None else fit.patience,
     )
-    booster.fit(known.features, known.target, sample_weight=known.weights)
-    return np.asarray(booster.predict(held_out), dtype=np.int64)
+    booster.fit(
+        known.features,
+        known.target,
+        sample_weight=known.weights,
+        eval_set=None if judged is None else [(judged.features, judged.target)],
+        sample_weight_eval_set=None if judged is None else [judged.weights],
+        verbose=False,
+    )
+    return answer_of(booster, None if judged is None else booster.best_iteration + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class XGBoostBudget(BoostingBudget):
+    """How much tuning XGBoost gets, and where."""
+
+    where: str = where_key(WORKER, CLUSTER, SAMPLE)
+
+
+def meet(host: str, size: int) -> dict[str, Any]:
+    """Start what workers find each other by, and return its address; it ends when they do."""
+    from xgboost.tracker import RabitTracker
+
+    tracker = RabitTracker(n_workers=size, host_ip=host, sortby="task")
+    tracker.start()
+    threading.Thread(target=_await, args=[tracker], daemon=True).start()
+    return dict(tracker.worker_args())
+
+
+def _await(tracker: Any) -> None:
+    # A fit that failed is told of by its workers.
+    with suppress(Exception):
+        tracker.wait_for()
+
+
+def learn_together(known: KnownShare, fit: Fit, deadline: float | None, share: Share) -> Answer:
+    """Boost trees on the rows of all workers; each worker has them all in the end."""
+    import xgboost
+    from xgboost import collective
+
+    class Rows(xgboost.DataIter):
+        """The rows to learn from, as often as they are asked for."""
+
+        def __init__(self, chunks: Callable[[], Iterator[RowPart]]) -> None:
+            super().__init__(release_data=True)
+            self._chunks = chunks
+            self._left = chunks()
+
+        def next(self, input_data: Any) -> bool:
+            part = next(self._left, None)
+            if part is None:
+                return False
+            input_data(
+                data=part.features,
+                label=part.target,
+                weight=part.sample_weight,
+                feature_types=["c" if each else "q" for each in known.categorical],
+            )
+            return True
+
+        def reset(self) -> None:
+            self._left = self._chunks()
+
+    class Deadline(xgboost.callback.TrainingCallback):
+        def after_iteration(self, _model: Any, _epoch: int, _log: Any) -> bool:
+            # All stop at once, or the others would wait for ever for the one that has stopped.
+            late = np.array([deadline is not None and time.monotonic() > deadline], dtype=np.int32)
+            if collective.allreduce(late, collective.Op.MAX)[0]:
+                check_deadline(0.0)
+            return False
+
+    classifier = xgboost.XGBClassifier(**fit.params, n_jobs=1, random_state=fit.seed)
+    params = classifier.get_xgb_params()
+    if known.n_classes > 2:
+        params |= {"objective": "multi:softprob", "num_class": known.n_classes}
+    # Ranks follow from the names of tasks, and so does the order in which shares are added up.
+    named = {**share.meeting, "dmlc_task_id": f"[{share.rank:06d}]"}
+    with ExitStack() as joined:
+        with redirect_stdout(None):
+            # It prints its rank.
+            joined.enter_context(collective.CommunicatorContext(**named))
+        matrix = xgboost.QuantileDMatrix(Rows(known.chunks), enable_categorical=True)
+        judged = []
+        if known.judged is not None:
+            rows = Rows(known.judged)
+            held_out = xgboost.QuantileDMatrix(rows, ref=matrix, enable_categorical=True)
+            judged = [(held_out, "W_val")]
+        booster = xgboost.train(
+            params,
+            matrix,
+            num_boost_round=fit.n_trees,
+            callbacks=[Deadline()] if deadline is not None else None,
+            evals=judged,
+            early_stopping_rounds=fit.patience if judged else None,
+            verbose_eval=False,
+        )
+    del matrix
+    n_trees = booster.best_iteration + 1 if judged else None
+    return Answer(partial(_answered, booster, n_trees or 0), n_trees)
+
+
+def _answered(booster: Any, n_trees: int, features: Matrix) -> Floats:
+    """Return the probabilities by the first trees; 0: by all of them."""
+    given = np.asarray(
+        booster.inplace_predict(features, iteration_range=(0, n_trees), validate_features=False),
+        dtype=np.float64,
+    )
+    return given if given.ndim == 2 else np.column_stack([1 - given, given])
 
 
 COMPETITORS.register(
     TunedCompetitor(
-        name="xgboost", title="XGBoost", colour="green", place=20, suggest=suggest, learn=learn
+        name="xgboost",
+        title="XGBoost",
+        colour="green",
+        place=20,
+        suggest=suggest,
+        learn=learn,
+        options=XGBoostBudget,
+        joining=Joining(meet, learn_together),
+        together=2,
     )
 )

@@ -96,8 +96,8 @@ class Block:
     target: Categories
     """Empty if the reading names no target."""
     missing: Sequence[int]
-    """Missing values of each column among the rows read; among the rows kept, if missing values are
-    kept.
+    """Missing values of each column among the rows that have a target and count; among the rows
+    kept, if missing values are kept.
     """
     missing_targets: int = 0
     """Rows read that have no target."""
@@ -105,6 +105,8 @@ class Block:
     """How often each row counts, at least once; None if each counts once."""
     weightless: int = 0
     """Rows read that count zero times."""
+    beside: Sequence[Numbers | Categories] = ()
+    """The columns beside the features, by which rows are dealt into folds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +126,14 @@ class Reading:
     """What a weight of one is counted as; more than 1 if weights are not whole numbers."""
     first_only: bool = False
     """Whether only the first block is wanted, so that nothing need be read beyond it."""
+    beside: tuple[Column, ...] = ()
+    """Columns to deliver besides the features; no row is dropped for what it misses there."""
 
     @property
     def keeps_all(self) -> bool:
-        """Whether no row is dropped, whatever its values are."""
-        return self.keep_missing and self.target is None and self.weight is None
+        """Whether no row is dropped, whatever its values are, and features are all there is."""
+        dropped = self.target is not None or self.weight is not None or bool(self.beside)
+        return self.keep_missing and not dropped
 
 
 class Rows(Protocol):
@@ -156,14 +161,14 @@ class NumberSummary:
     """Values of rows drawn at random; it decides how fast the medians are found, never what they
     are.
     """
-    least: int | None = None
-    """The least value of a column of whole numbers; not known where values are missing."""
+    extent: tuple[int | float, int | float] | None = None
+    """The least and the greatest value of the kept rows; None where none has a value."""
 
     def __eq__(self, other: object) -> bool:
         # Another sample of the same rows says the same.
-        return isinstance(other, NumberSummary) and (self.missing, self.least) == (
+        return isinstance(other, NumberSummary) and (self.missing, self.extent) == (
             other.missing,
-            other.least,
+            other.extent,
         )
 
 
@@ -199,6 +204,13 @@ class TableSummary:
     def n_rows(self) -> int:
         """Rows kept: N."""
         return sum(rows for _, rows in self.kept)
+
+    @property
+    def rows_of_interest(self) -> int:
+        """Rows read that have a target and count: those that can be learned from, unless a value is
+        missing.
+        """
+        return self.rows_read - self.weightless - self.target.missing
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TableSummary) and self._told() == other._told()
@@ -318,7 +330,7 @@ def summarize_block(
     columns: list[NumberSummary | CategorySummary] = []
     for column, data, missing in zip(reading.columns, block.columns, block.missing, strict=True):
         if isinstance(data, Numbers):
-            columns.append(NumberSummary(missing, sample(data, drawn), _least(data)))
+            columns.append(NumberSummary(missing, sample(data, drawn), extent_of(data)))
         else:
             columns.append(
                 CategorySummary(missing, _value_counts(data, str(column.name), max_values))
@@ -350,10 +362,10 @@ def sample(data: Numbers, drawn: Ints) -> Values:
     return values if data.present is None else values[data.present[drawn]]
 
 
-def _least(data: Numbers) -> int | None:
-    """Return the least of whole numbers, if there are any and none is missing."""
-    whole = data.values.dtype.kind in "iu" and data.measure is None and len(data.values)
-    return int(data.values.min()) if whole and data.present is None else None
+def extent_of(data: Numbers) -> tuple[int | float, int | float] | None:
+    """Return the least and the greatest of the numbers; None where there is none."""
+    values = data.values if data.present is None else data.values[data.present]
+    return (values.min().item(), values.max().item()) if len(values) else None
 
 
 def _value_counts(
@@ -372,11 +384,13 @@ def _value_counts(
 
 def _merge_numbers(parts: Sequence[NumberSummary]) -> NumberSummary:
     missing = sum(part.missing for part in parts)
-    leasts = [part.least for part in parts if part.least is not None]
+    extents = [part.extent for part in parts if part.extent is not None]
     return NumberSummary(
         missing,
         np.concatenate([part.sample for part in parts]),
-        None if missing else min(leasts, default=None),
+        (min(least for least, _ in extents), max(greatest for _, greatest in extents))
+        if extents
+        else None,
     )
 
 

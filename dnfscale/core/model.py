@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from dnfscale.core.about import NOTHING, About
 from dnfscale.core.arrays import AnyInts, Bools, Floats, Ints, Scalar
 from dnfscale.core.counts import TypeCounts, to_dense
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import stored_column
-from dnfscale.core.planes import Planes, joined, lines_of
+from dnfscale.core.planes import Planes, joined, lines_of, signs_of
+from dnfscale.core.seen import SeenColumn
 from dnfscale.core.tree import Formula, render
 from dnfscale.core.vocabulary import Attribute, Vocabulary, distinct_names
 
@@ -26,8 +28,11 @@ MOST_LINES = 56
 """The most lines of a formula whose types are patterns of lines: a pattern fits in seven bytes."""
 MOST_CONDITIONS = 500
 """The most attributes of such a formula."""
-TYPES = ("attributes", "lines")
-"""What tells the types of rows apart: the truth values of the attributes, or which lines hold."""
+MOST_SIGNS = 16
+"""The most conditions of a checklist whose types are numbers of signs."""
+TYPES = ("attributes", "lines", "signs")
+"""What tells the types of rows apart: the truth values of the attributes, which lines hold, or how
+many conditions of a checklist do."""
 MISSING = ("drop", "error", "indicator")
 """What can be done with rows that have missing values."""
 UNSEEN = ("negative", "dont_care", "follow")
@@ -45,8 +50,10 @@ class Model:
     A type is a truth assignment to tau: the ideal formula accepts the types with c_t / n_t >=
     threshold, a shorter one nearly these. Where tau has too many attributes for that, a type is a
     pattern of lines, bit i of which says whether line i holds, and the answer for the pattern 0 is
-    the opposite of that for all others. A missing value makes the tests of its column false, except
-    the test whether it is missing. For a type that no row had, the formula alone decides.
+    the opposite of that for all others. Of a formula that is one checklist of all attributes, a
+    type is how many of its conditions hold, the *signs*: s signs have the code 2**s - 1, as if the
+    first s were those that hold. A missing value makes the tests of its column false, except the
+    test whether it is missing. For a type that no row had, the formula alone decides.
     """
 
     target: str
@@ -74,6 +81,10 @@ class Model:
     lookalikes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The columns of tau that a database may take for other columns of the dataset, and these: see
     core/lookalikes.py."""
+    seen: tuple[SeenColumn, ...] = ()
+    """What the columns of tau held in the rows learned from; nothing where that is not known."""
+    about: About = NOTHING
+    """What people call the model and its columns."""
     tree: Formula | None = None
     """The formula as it is to be read, if it is one of bounded size; every attribute of tau occurs
     in it. The terms of dnf are equivalent, and are used wherever a formula is taken apart."""
@@ -107,9 +118,12 @@ class Model:
     @property
     def over_types(self) -> Dnf:
         """The formula over the types that are counted; its terms stand for the same lines."""
-        if self.types == "attributes":
-            return self.dnf
-        return Dnf(tuple(Term(1 << line, 1 << line) for line in range(len(self.dnf.terms))))
+        return formula_over(self.types, self.dnf)
+
+    @property
+    def n_types(self) -> int:
+        """How many types there are."""
+        return len(self.tau) + 1 if self.types == "signs" else 1 << self.counts.ell
 
     def accepts(self, types: Ints) -> Bools:
         """Return which types the formula accepts."""
@@ -117,14 +131,18 @@ class Model:
 
     def types_in(self, planes: Planes) -> Any:
         """Return the type of each row, given the planes of its attributes."""
+        if self.types == "signs":
+            return signs_type(signs_of(planes, self.dnf.terms[0]))
         return joined(planes if self.types == "attributes" else lines_of(planes, self.dnf))
 
     def type_of(self, code: int) -> int:
         """Return the type of a row, given the truth values of its attributes as an integer."""
         if self.types == "attributes":
             return code
-        held = (code & term.care == term.value for term in self.dnf.terms)
-        return sum(1 << line for line, holds in enumerate(held) if holds)
+        if self.types == "signs":
+            [checklist] = self.dnf.terms
+            return (1 << (~(code ^ checklist.value) & checklist.care).bit_count()) - 1
+        return sum(1 << line for line, term in enumerate(self.dnf.terms) if term.holds(code))
 
     def rows_of(self, type_: int) -> tuple[int, int]:
         """Return how many of the rows learned from have a type, and how many of them a true
@@ -176,6 +194,9 @@ class Model:
     def unseen_answers(self) -> list[bool]:
         """Return which answers the formula has for types that no row had, «no» first."""
         codes, ell = self.counts.codes, self.counts.ell
+        if self.types == "signs":
+            unseen = np.setdiff1d(signs_type(np.arange(ell + 1)), codes)
+            return sorted(set(self.accepts(unseen).tolist()))
         if self.types == "attributes":
             unseen = np.setdiff1d(np.arange(1 << ell), codes)
             return sorted(set(self.dnf.accepts(unseen).tolist()))
@@ -184,17 +205,53 @@ class Model:
         return sorted([not self.answer] * (not none_held) + [self.answer] * some_left)
 
 
-def formula_of(lines: Sequence[Sequence[tuple[Attribute, bool]]]) -> tuple[Vocabulary, Dnf]:
+def formula_over(types: str, dnf: Dnf) -> Dnf:
+    """Return a formula over the types that are told apart by attributes, lines or signs; its terms
+    stand for the same lines.
+    """
+    if types == "attributes":
+        return dnf
+    if types == "signs":
+        [checklist] = dnf.terms
+        return Dnf((replace(checklist, value=checklist.care),))
+    return Dnf(tuple(Term(1 << line, 1 << line) for line in range(len(dnf.terms))))
+
+
+def signs_type(signs: AnyInts) -> Ints:
+    """Return the types of rows for which so many conditions of a checklist hold."""
+    types: Ints = (1 << np.arange(MOST_SIGNS + 1)) - 1
+    return types[signs]
+
+
+def signs_held(type_: int) -> int:
+    """Return how many conditions of a checklist hold for rows of a type."""
+    return type_.bit_count()
+
+
+def by_signs(counts: TypeCounts) -> TypeCounts:
+    """Return counts by the number of signs, given those of the patterns of conditions that hold."""
+    signs = np.bitwise_count(counts.codes)
+    types, places = np.unique(signs_type(signs), return_inverse=True)
+    n, c = np.zeros((2, len(types)), dtype=np.int64)
+    np.add.at(n, places, counts.n)
+    np.add.at(c, places, counts.c)
+    return TypeCounts(counts.ell, types, n, c)
+
+
+def formula_of(
+    lines: Sequence[Sequence[tuple[Attribute, bool]]], at_least: Sequence[int | None] = ()
+) -> tuple[Vocabulary, Dnf]:
     """Return the attributes of some lines, each once and in the order in which they occur, and the
     formula over them.
 
-    A line lists the attributes that must hold, or must not. Those that ask the same are one, with
-    the first of their names; names of different ones are made different.
+    A line lists the attributes that must hold, or must not; or it is a checklist of these, of which
+    at_least[line] must. Those that ask the same are one, with the first of their names; names of
+    different ones are made different.
     """
     numbers: dict[Attribute, int] = {}
     named: list[Attribute] = []
     terms = []
-    for line in lines:
+    for line, least in zip(lines, at_least or [None] * len(lines), strict=True):
         care = value = 0
         for attribute, holds in line:
             number = numbers.setdefault(replace(attribute, name=""), len(numbers))
@@ -203,7 +260,7 @@ def formula_of(lines: Sequence[Sequence[tuple[Attribute, bool]]]) -> tuple[Vocab
                 raise ValueError(f"a line asks for {attribute.name} and for its negation")
             care |= 1 << number
             value |= holds << number
-        terms.append(Term(care, value))
+        terms.append(Term(care, value, least))
     names = [attribute.name for attribute in named]
     distinct = distinct_names(names, names)
     tau = (replace(own, name=name) for own, name in zip(named, distinct, strict=True))
@@ -248,6 +305,36 @@ class TypeTable:
         # The number of zeros below the lowest line that holds.
         out[:] = np.bitwise_count((types & -types) - 1)
         out[types == 0] = NO_TERM
+
+
+def joint_ranks(models: Sequence[Model]) -> tuple[tuple[TypeTable, Ints], ...]:
+    """Return for each label's formula its table and a whole number for each place of it: a row gets
+    the label of the greatest number, which is its remainder by the number of labels, counted back
+    from the last.
+
+    The numbers order the same as the probabilities that labels are compared by; in a tie the first
+    label has the greater one.
+    """
+    tables = relative_tables(models)
+    every = np.unique(np.concatenate([table.probability for table in tables]))
+    return tuple(
+        (
+            table,
+            np.searchsorted(every, table.probability) * len(tables) + (len(tables) - 1 - label),
+        )
+        for label, table in enumerate(tables)
+    )
+
+
+def unseen_ranks(table: TypeTable, ranks: Ints) -> tuple[int, int]:
+    """Return the numbers of `joint_ranks` for types that no row had: where the formula says no, and
+    where it says yes; -1 where there is no such type.
+    """
+    found = []
+    for answer in (False, True):
+        places = np.flatnonzero((table.n == 0) & (table.accepted == answer))
+        found.append(int(ranks[places[0]]) if len(places) else -1)
+    return found[0], found[1]
 
 
 def relative_tables(models: Sequence[Model]) -> tuple[TypeTable, ...]:

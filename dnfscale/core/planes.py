@@ -57,7 +57,20 @@ def lines_of(planes: Planes, dnf: Dnf) -> Codes:
     return found
 
 
+def signs_of(planes: Planes, term: Term) -> Codes:
+    """Return how many literals of a term hold in each row."""
+    found = np.zeros(len(planes[0]), dtype=np.uint8)
+    for place, plane in enumerate(planes):
+        care = np.uint8(term.care >> 8 * place & 255)
+        if care:
+            differs = plane ^ np.uint8(term.value >> 8 * place & 255)
+            found += np.bitwise_count(~differs & care)
+    return found
+
+
 def _holds(planes: Planes, term: Term) -> Bools:
+    if term.at_least is not None:
+        return np.asarray(signs_of(planes, term) >= term.at_least)
     holds: Bools | None = None
     for place, plane in enumerate(planes):
         care = term.care >> 8 * place & 255

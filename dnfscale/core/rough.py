@@ -26,6 +26,7 @@ from dnfscale.core.bins import (
 )
 from dnfscale.core.columns import Categories, classes_of
 from dnfscale.core.medians import Brackets, Zoned, zoned
+from dnfscale.core.splits import LabelArcs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,6 +153,13 @@ class RoughTable:
         numbers = self.columns[column]
         assert isinstance(numbers, RoughNumbers)
         return zoned(rows, numbers.zones, numbers.inside, self.arcs, self.weights)
+
+    def label_arcs(self, n_arcs: int) -> LabelArcs:
+        """Count the rows of each label in each arc."""
+        cells = self.target.codes.astype(np.int64) * n_arcs + self.arcs
+        n_labels = len(self.target.values)
+        rows = np.bincount(cells, minlength=(n_labels + 1) * n_arcs).reshape(-1, n_arcs)
+        return dict(zip(self.target.values, map(tuple, rows[1:].tolist()), strict=True))
 
     def binned(
         self,

@@ -1,7 +1,8 @@
-"""Splits: a row's number decides its fold and its place in every inner split, wherever the row is.
+"""Splits: what is known of a row by itself decides its fold and its part in every inner split,
+wherever the row is.
 
-A keyed permutation sends the N row numbers to N positions on a circle. Everything else is arcs of
-that circle:
+By default that is its number. A keyed permutation sends the N row numbers to N positions on a
+circle. Everything else is arcs of that circle:
 
     fold f's test part        the f-th of K arcs whose lengths differ by at most one
     fold f's validation part  the int(validation * |W_0|) positions that follow its test part
@@ -20,22 +21,56 @@ equally often. R splits make up to about 2KR arcs.
 The last fold has an empty test part: it learns the model of all rows. It is the only fold of a
 plain fit, and because the permutation depends on N and the seed alone, it is the same in a fit and
 in a study.
+
+Where data demand it, rows lie on another circle, such as that of their groups, or are in *stages*,
+such as their sites or spans of time, or both (core/dealing.py). A stage is tested or learned from
+as a whole; an elementary arc is then what an arc of the circle and a stage have in common. A row
+may have no part in a fold, if it comes after the test part, or if its group has rows on both sides:
+it is UNUSED. It may be learned from at last but have no part in the inner split: it is ASIDE. How
+many rows such arcs have is counted when the rows are read.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from dnfscale.core.arrays import Bools, Codes, Ints, frozen, narrowest
+from dnfscale.core.arrays import Bools, Codes, Ints, Scalar, frozen, narrowest
+from dnfscale.core.columns import Block
 
-TRAIN, VALIDATION, TEST = 0, 1, 2
-"""The parts of a fold; W_0 is TRAIN and VALIDATION together."""
+TRAIN, VALIDATION, TEST, UNUSED, ASIDE = range(5)
+"""The parts of a fold: those that an inner split deals with, and rows that have no part in the
+fold, or only in its W_0.
+"""
+WHOLE = (TRAIN, VALIDATION, ASIDE)
+"""The parts that W_0 consists of."""
+LEARNED, TESTED, NEVER, EARLY, LATE = range(5)
+"""What a stage is in a fold: learned from and dealt by the circle; tested; neither; or learned
+from, the early rows as W_train and the late ones as W_val.
+"""
+_BY_STAGE = np.array(
+    [[TRAIN, VALIDATION, TEST], [TEST] * 3, [UNUSED] * 3, [TRAIN] * 3, [VALIDATION] * 3],
+    dtype=np.uint8,
+)
+"""The part of a row by its stage, and by where it is on the circle: TRAIN, VALIDATION or TEST."""
+_BY_STAGE_AND_GROUP = np.array(
+    [
+        [TRAIN, VALIDATION, UNUSED],
+        [UNUSED, UNUSED, TEST],
+        [UNUSED] * 3,
+        [TRAIN, ASIDE, UNUSED],
+        [ASIDE, VALIDATION, UNUSED],
+    ],
+    dtype=np.uint8,
+)
+"""The same where groups lie on the circle: a row has a part only where both agree."""
+_TESTED_GROUPS = 5
+"""One group in so many is tested, and the others are learned from, where stages decide too."""
 
 _BLOCK = 1 << 15
 """Rows per block: a block's working arrays stay in a core's L2 cache (three times faster at a
@@ -94,6 +129,52 @@ class Permutation:
         return keys
 
 
+LabelArcs = dict[Scalar, tuple[int, ...]]
+"""How many rows of each label are in each arc."""
+Deal = Callable[[int, Block], Codes]
+"""Returns the arc of each row of a block, given the number of its first row; the blocks of a
+partition come in their order.
+"""
+
+
+class Circle(Protocol):
+    """A circle that rows lie on, of positions other than their numbers."""
+
+    @property
+    def size(self) -> int:
+        """The number of positions."""
+        ...
+
+    @property
+    def of_groups(self) -> bool:
+        """Whether rows of a group lie together."""
+        ...
+
+    def dealer(self, ordinal: int, ends: Ints) -> Deal:
+        """Return what deals the rows of a partition into arcs that end there."""
+        ...
+
+
+class Stages(Protocol):
+    """Stages that rows are in."""
+
+    @property
+    def n_stages(self) -> int: ...
+
+    @property
+    def hold_out(self) -> bool:
+        """Whether what is tested is not even learned from by the fold of all rows."""
+        ...
+
+    def roles(self) -> Codes:
+        """Return roles[fold, stage]: what each stage is in each fold."""
+        ...
+
+    def __call__(self, first_row: int, block: Block) -> Codes:
+        """Return the stage of each row of a block."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Splits:
     """How N rows are dealt into the parts of K test folds and of the fold of all rows."""
@@ -105,13 +186,22 @@ class Splits:
     seed: int
     inner: int = 1
     """R: how many inner splits each fold has."""
+    circle: Circle | None = None
+    """The circle, if rows are not dealt by their numbers."""
+    stages: Stages | None = None
+    holdout: float | None = None
+    """The share of the circle that the only fold tests, and that nothing is ever learned from."""
+    label_arcs: LabelArcs | None = None
+    """Where rows were counted when they were read."""
     ends: Ints = field(init=False)
-    """The position on the circle at which each arc ends, in increasing order; the last is N."""
+    """The position on the circle at which each of its arcs ends, in increasing order; the last is
+    its size.
+    """
     parts: Codes = field(init=False)
-    """parts[fold, arc] is TRAIN, VALIDATION or TEST, in the first inner split."""
+    """parts[fold, arc] is the part of each arc in the first inner split."""
 
     def __post_init__(self) -> None:
-        if not (self.outer == 0 or 2 <= self.outer <= max(2, self.n_rows)):
+        if self.is_plain and not (self.outer == 0 or 2 <= self.outer <= max(2, self.n_rows)):
             raise ValueError(
                 f"outer must be 0 or between 2 and {self.n_rows} rows, got {self.outer}"
             )
@@ -121,7 +211,7 @@ class Splits:
         bounds = [
             bound for test, validation in parts_of for arc in (test, *validation) for bound in arc
         ]
-        ends = {self.n_rows} | {bound % self.n_rows for bound in bounds} - {0}
+        ends = {self.size} | {bound % self.size for bound in bounds} - {0}
         object.__setattr__(self, "ends", frozen(np.array(sorted(ends), dtype=np.int64)))
         object.__setattr__(self, "parts", frozen(self.inner_parts(0)))
 
@@ -132,24 +222,58 @@ class Splits:
         for fold in range(self.n_folds):
             test, validation = self._ranges(fold, split)
             for arc in validation:
-                parts[fold, _inside(starts, *arc, self.n_rows)] = VALIDATION
-            parts[fold, _inside(starts, *test, self.n_rows)] = TEST
+                parts[fold, _inside(starts, *arc, self.size)] = VALIDATION
+            parts[fold, _inside(starts, *test, self.size)] = TEST
+        if self.stages is not None:
+            table = _BY_STAGE_AND_GROUP if self._of_groups else _BY_STAGE
+            dealt = zip(self.stages.roles(), parts, strict=True)
+            return np.array([table[roles][:, on_circle].ravel() for roles, on_circle in dealt])
+        if self.holdout is not None:
+            parts[-1, parts[-1] == TEST] = UNUSED
         return parts
 
     def _ranges(self, fold: int, split: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
         """Return the positions of a fold's test part and of its validation part, which may be in
         two pieces.
         """
-        test = (0, 0)
-        if fold < self.outer:
-            test = (fold * self.n_rows // self.outer, (fold + 1) * self.n_rows // self.outer)
-        n_learned = self.n_rows - (test[1] - test[0])
+        test = self._tested(fold)
+        n_learned = self.size - (test[1] - test[0])
         first = split * n_learned // self.inner
-        last = first + int(Fraction(str(self.validation)) * n_learned)
+        n_validated = int(Fraction(str(self.validation)) * n_learned)
+        if self.circle is not None and n_learned > 1:
+            n_validated = max(1, n_validated)
+        last = first + n_validated
         pieces = [(first, min(last, n_learned)), (0, max(0, last - n_learned))]
         return test, [
             (test[1] + start, test[1] + stop) for start, stop in pieces if stop > start or not start
         ]
+
+    def _tested(self, fold: int) -> tuple[int, int]:
+        """Return the positions that are for testing alone in a fold."""
+        size = self.size
+        if fold == self.outer and not self.hold_out:
+            return 0, 0
+        if self.holdout is not None:
+            return 0, max(1, int(Fraction(str(self.holdout)) * size))
+        if self.stages is not None:
+            return 0, max(1, size // _TESTED_GROUPS) if self._of_groups else 0
+        return fold * size // self.outer, (fold + 1) * size // self.outer
+
+    @property
+    def size(self) -> int:
+        """The number of positions on the circle."""
+        return self.n_rows if self.circle is None else self.circle.size
+
+    @property
+    def hold_out(self) -> bool:
+        """Whether the test part of the only fold is not even learned from by the fold of all
+        rows.
+        """
+        return self.holdout is not None or (self.stages is not None and self.stages.hold_out)
+
+    @property
+    def _of_groups(self) -> bool:
+        return self.circle is not None and self.circle.of_groups
 
     @property
     def n_folds(self) -> int:
@@ -158,12 +282,25 @@ class Splits:
 
     @property
     def n_arcs(self) -> int:
-        return len(self.ends)
+        return len(self.ends) * (1 if self.stages is None else self.stages.n_stages)
+
+    @property
+    def by_number(self) -> bool:
+        """Whether rows are dealt by their numbers alone, so that the size of each part follows."""
+        return self.circle is None and self.stages is None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether rows are dealt by their numbers, and each is tested by one fold."""
+        return self.by_number and self.holdout is None
 
     @property
     def arc_rows(self) -> Ints:
         """The number of rows in each arc."""
-        return np.diff(self.ends, prepend=0)
+        if self.by_number:
+            return np.diff(self.ends, prepend=0)
+        assert self.label_arcs is not None, "rows that are dealt by their values must be counted"
+        return np.asarray(np.array(list(self.label_arcs.values())).sum(axis=0))
 
     def rows_of(self, fold: int, parts: Sequence[int]) -> int:
         """Return how many rows of a fold are in any of the given parts."""
@@ -175,14 +312,36 @@ class Splits:
         """
         return np.isin(self.parts, parts)
 
-    def arcs(self, first_row: int, n_rows: int) -> Codes:
-        """Return the arc of each of the rows first_row, first_row + 1, ...: all their folds and
+    def dealer(self, ordinal: int) -> Deal:
+        """Return what deals the rows of a partition: the arc of a row gives all its folds and
         splits at once.
+        """
+        stages = self.stages
+        on_circle = (
+            self._by_number if self.circle is None else self.circle.dealer(ordinal, self.ends)
+        )
+        if stages is None:
+            return on_circle
+
+        def in_stages(first_row: int, block: Block) -> Codes:
+            arcs = stages(first_row, block).astype(narrowest(self.n_arcs))
+            np.multiply(arcs, len(self.ends), out=arcs, casting="unsafe")
+            np.add(arcs, on_circle(first_row, block), out=arcs, casting="unsafe")
+            return arcs
+
+        return in_stages
+
+    def _by_number(self, first_row: int, block: Block) -> Codes:
+        return self.arcs(first_row, block.n_rows)
+
+    def arcs(self, first_row: int, n_rows: int) -> Codes:
+        """Return the arc of each of the rows first_row, first_row + 1, ... on the circle of row
+        numbers.
         """
         permutation = Permutation(self.n_rows, self.seed)
         shift = max(0, (self.n_rows - 1).bit_length() - 12)
         cells, crossed = self._cells(shift)
-        arcs = np.empty(n_rows, dtype=narrowest(self.n_arcs - 1))
+        arcs = np.empty(n_rows, dtype=narrowest(len(self.ends) - 1))
         for start in range(0, n_rows, _BLOCK):
             stop = min(start + _BLOCK, n_rows)
             positions = permutation(np.arange(first_row + start, first_row + stop, dtype=np.uint64))
@@ -203,7 +362,7 @@ class Splits:
         begins = np.searchsorted(self.ends, starts, side="right")
         lasts = np.minimum(starts + (1 << shift), self.n_rows) - 1
         ends = np.searchsorted(self.ends, lasts, side="right")
-        return begins.astype(narrowest(self.n_arcs - 1)), begins != ends
+        return begins.astype(narrowest(len(self.ends) - 1)), begins != ends
 
 
 def _inside(starts: Ints, start: int, stop: int, n_rows: int) -> Bools:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.parts import ColumnName
+from dnfscale.core.parts import ColumnName, stored_column
 from dnfscale.core.quantities import Quantity
 
 
@@ -110,6 +110,11 @@ class Vocabulary:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The columns of the dataset that they are of, each once, in rank order."""
+        return tuple(dict.fromkeys(stored_column(each.column) for each in self.attributes))
 
 
 def distinct_names(names: Sequence[str], spelled_out: Sequence[str]) -> list[str]:

@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 
 from dnfscale.core.arrays import Ints
 from dnfscale.core.columns import Block, Reading
+from dnfscale.core.hashes import Hashes, scramble
 from dnfscale.data.measures import steps
 from dnfscale.data.read import TablePartition
 from dnfscale.data.source import Source
 from dnfscale.errors import DataError
 
-_Hashes = npt.NDArray[np.uint64]
 _MISSING = np.uint64(1)
 """The hash of a missing value, whatever its column holds."""
 
@@ -102,11 +102,11 @@ def own_order(
     weight, which comes next. A learner that assigns rows by their number then gives the same answer
     for the same rows in any order, and for equal weights the same answer as without weights.
     """
-    hashes: _Hashes = np.zeros(table.num_rows, dtype=np.uint64)
+    hashes: Hashes = np.zeros(table.num_rows, dtype=np.uint64)
     for name in (name for name in table.column_names if name not in without):
-        _mix(hashes)
+        scramble(hashes)
         hashes += _hashes_of(table.column(name))
-    _mix(hashes)
+    scramble(hashes)
     return np.argsort(hashes, kind="stable") if weights is None else np.lexsort((weights, hashes))
 
 
@@ -115,7 +115,7 @@ def in_own_order(table: pa.Table, *, without: Container[str] = ()) -> pa.Table:
     return table.take(pa.array(own_order(table, without=without)))
 
 
-def _hashes_of(column: pa.ChunkedArray) -> _Hashes:
+def _hashes_of(column: pa.ChunkedArray) -> Hashes:
     """Return a hash of each value; equal texts and numbers have equal ones, whatever the type and
     the encoding.
 
@@ -135,11 +135,11 @@ def _hashes_of(column: pa.ChunkedArray) -> _Hashes:
     joined = coded.combine_chunks()
     table = _value_hashes(joined.dictionary)
     places = joined.indices.cast(pa.int64()).fill_null(len(table)).to_numpy(zero_copy_only=False)
-    found: _Hashes = np.append(table, _MISSING)[places]
+    found: Hashes = np.append(table, _MISSING)[places]
     return found
 
 
-def _value_hashes(values: pa.Array) -> _Hashes:
+def _value_hashes(values: pa.Array) -> Hashes:
     values = steps(values)
     absent = values.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
     if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):
@@ -160,18 +160,9 @@ def _value_hashes(values: pa.Array) -> _Hashes:
         hashes = np.array(
             [int.from_bytes(digest.digest(), "little") for digest in digests], dtype=np.uint64
         )
-    _mix(hashes)
+    scramble(hashes)
     hashes[absent] = _MISSING
     return np.asarray(hashes)
-
-
-def _mix(hashes: _Hashes) -> None:
-    """Scramble 64-bit numbers in place: every bit depends on every other."""
-    hashes ^= hashes >> np.uint64(31)
-    hashes *= np.uint64(0xD6E8FEB86659FD93)
-    hashes ^= hashes >> np.uint64(32)
-    hashes *= np.uint64(0xD6E8FEB86659FD93)
-    hashes ^= hashes >> np.uint64(29)
 
 
 def repeated(table: pa.Table, times: Ints) -> pa.Table:

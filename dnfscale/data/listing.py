@@ -40,9 +40,11 @@ def list_files(path: str, access: Access) -> list[str]:
             f"data.path {error}" if "must not" in str(error) else f"{path}: expected {error}"
         ) from error
     try:
-        return _list_remote(path, access) if is_remote(path) else _list_local(path)
+        files = _list_remote(path, access) if is_remote(path) else _list_local(path)
+        _check_loose(path, files, access)
     except (pa.ArrowException, OSError) as error:
         raise _unlisted(path, error) from error
+    return files
 
 
 def hive_keys(file: str, root: str) -> dict[str, str | None]:
@@ -122,12 +124,47 @@ def _is_named(name: str, part: str) -> bool:
     return part != "**" and spells_mark and fnmatch.fnmatchcase(name, part)
 
 
+def _check_loose(path: str, files: list[str], access: Access) -> None:
+    """Raise DataError if files belong to a table whose log says which of them hold its rows: some
+    may be of rows that were deleted or updated.
+    """
+    filesystem, inner = located(path, access)
+    folders = {inner} if not is_pattern(inner) else set()
+    if not is_remote(path):
+        folders |= {str(folder) for file in files for folder in PurePosixPath(file).parents}
+    for folder in sorted(folders):
+        kind = table_kind(filesystem, folder)
+        if kind is not None:
+            raise DataError(
+                f"{spelled(folder, path)}: expected Parquet files, got a table of {kind}, some of "
+                "whose files may hold rows that were deleted or updated; name the folder of the "
+                "table as data.path, which reads its current rows"
+            )
+
+
+def table_kind(filesystem: Any, folder: str) -> str | None:
+    """Say whether a folder is a table that has a log of its own: "Delta" or "Iceberg"."""
+    log, metadata = f"{folder}/_delta_log", f"{folder}/metadata"
+    found = filesystem.get_file_info([log, metadata])
+    if found[0].type == pafs.FileType.Directory and _has(filesystem, log, (".json", ".parquet")):
+        return "Delta"
+    if found[1].type == pafs.FileType.Directory and _has(filesystem, metadata, (".metadata.json",)):
+        return "Iceberg"
+    return None
+
+
+def _has(filesystem: Any, folder: str, endings: tuple[str, ...]) -> bool:
+    """Say whether a folder has a file of such a name."""
+    entries = filesystem.get_file_info(pafs.FileSelector(folder))
+    return any(entry.base_name.endswith(endings) for entry in entries)
+
+
 def _list_local(path: str) -> list[str]:
     # Workers may have another working directory.
     root = os.path.abspath(path)
     if os.path.lexists(root):
         return _some(sorted(_files_at(root)), root, "directory has")
-    if not _is_pattern(root):
+    if not is_pattern(root):
         raise _nothing_at(path)
     # The folder before the first name with a wildcard: above it there is nothing to choose.
     *folders, _ = re.split(r"[*?\[]", root)[0].split("/")
@@ -218,7 +255,7 @@ def _entries_of(folder: str) -> list[os.DirEntry[str]]:
 
 def _list_remote(path: str, access: Access) -> list[str]:
     filesystem, inner = located(path, access)
-    if not _is_pattern(inner):
+    if not is_pattern(inner):
         return _in_store(path, filesystem, inner)
     folder = inner[: re.search(r"[*?\[]", inner).start()].rpartition("/")[0]  # type: ignore[union-attr]
     if not folder:
@@ -265,5 +302,6 @@ def _unlisted(path: str, error: Exception) -> DataError:
     return DataError(f"{path}: expected to list its files, but {told(error, path)}")
 
 
-def _is_pattern(path: str) -> bool:
+def is_pattern(path: str) -> bool:
+    """Say whether a path has a wildcard."""
     return any(c in path for c in "*?[")

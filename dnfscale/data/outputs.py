@@ -38,14 +38,15 @@ _PART = re.compile(rf"(?:{_NEW}/)?part-[0-9]{{5,}}\.parquet")
 
 @contextmanager
 def new_folder(
-    output: str, access: Access, *, columns: Sequence[str], force: bool
+    output: str, access: Access, *, columns: Sequence[Sequence[str]], force: bool
 ) -> Iterator[str]:
     """Yield a folder to write into; when the block ends, all of its files are at the output, or
     none after an error.
 
-    By force they replace existing files, if these have the same columns and there is nothing else.
+    By force they replace existing files, if these have one of some lists of columns and there is
+    nothing else.
     """
-    earlier = _Earlier(output, tuple(columns))
+    earlier = _Earlier(output, tuple(map(tuple, columns)))
     place = (
         _in_store(output, access, earlier, force)
         if is_remote(output)
@@ -83,7 +84,7 @@ class _Earlier:
     """What may be replaced by force: an earlier prediction, complete or not."""
 
     output: str
-    columns: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
 
     def check(self, name: str, opened: Callable[[], Any]) -> None:
         """Raise SpecError if a file, named relative to the folder, does not belong to a
@@ -98,7 +99,7 @@ class _Earlier:
                 found = pq.read_schema(handle).names
         except (pa.ArrowException, OSError) as error:
             raise self.refusal(f"{name!r}, which cannot be read as one") from error
-        if tuple(found) != self.columns:
+        if tuple(found) not in self.columns:
             raise self.refusal(f"{name!r} with the columns {', '.join(found[:5])}")
 
     def check_folder(self, folder: Path) -> None:

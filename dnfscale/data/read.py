@@ -125,13 +125,14 @@ def wanted(reading: Reading) -> tuple[list[str], list[str]]:
     """Return the names of the columns to read as they are, and of those to read as codes, each
     once.
     """
+    delivered = (*reading.columns, *reading.beside)
     numbers = [
         stored_column(c.name)
-        for c in reading.columns
+        for c in delivered
         if c.role is Role.NUMBER or isinstance(c.name, Part)
     ]
     plain = dict.fromkeys(numbers if reading.weight is None else [*numbers, reading.weight])
-    others = [stored_column(column.name) for column in reading.columns]
+    others = [stored_column(column.name) for column in delivered]
     coded = dict.fromkeys(others if reading.target is None else [*others, reading.target])
     return list(plain), [name for name in coded if name not in plain]
 
@@ -179,9 +180,14 @@ def to_block(batch: Batch, reading: Reading) -> Block:
         batch, weights = batch.filter(pa.array(weights > 0)), weights[weights > 0]
         convert = _Converter(batch)
     delivered = [convert(column) for column in reading.columns]
+    beside = [convert(column) for column in reading.beside]
     target = _target(batch, reading.target)
     keep = np.ones(batch.num_rows, dtype=np.bool_) if reading.target is None else target.codes >= 0
     missing_targets = len(keep) - int(keep.sum())
+    among = delivered
+    if missing_targets and not reading.keep_missing:
+        # What a row without a target misses costs no row.
+        among = [_select(data, keep.copy()) for data in delivered]
     if not reading.keep_missing:
         for data in delivered:
             present = _present(data)
@@ -191,12 +197,21 @@ def to_block(batch: Batch, reading: Reading) -> Block:
         kept = [_select(data, keep) for data in delivered]
         target = target if reading.target is None else Categories(target.codes[keep], target.values)
         weights = None if weights is None else weights[keep]
+        beside = [_select(data, keep) for data in beside]
     else:
         kept = delivered
     # Where missing values are kept, only those of kept rows can become attributes.
-    missing = tuple(_n_missing(data) for data in (kept if reading.keep_missing else delivered))
+    missing = tuple(_n_missing(data) for data in (kept if reading.keep_missing else among))
     return Block(
-        n_read, int(keep.sum()), tuple(kept), target, missing, missing_targets, weights, weightless
+        n_read,
+        int(keep.sum()),
+        tuple(kept),
+        target,
+        missing,
+        missing_targets,
+        weights,
+        weightless,
+        tuple(beside),
     )
 
 

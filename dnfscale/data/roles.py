@@ -52,6 +52,14 @@ def feature_columns(
     return tuple(columns)
 
 
+def value_type_name(kind: pa.DataType) -> str:
+    """Return Arrow's name of the type of a column's values, however these are stored."""
+    if pa.types.is_dictionary(kind):
+        return value_type_name(kind.value_type)
+    is_text = pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return "string" if is_text else str(kind)
+
+
 def role_of(kind: pa.DataType) -> Role | None:
     """Return the role that a column of this type has unless the spec says otherwise; None if it can
     have none.

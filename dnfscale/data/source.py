@@ -11,9 +11,9 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -64,6 +64,11 @@ class Footer:
     @property
     def path(self) -> str:
         return self.file.path
+
+    def without(self, names: Container[str]) -> Footer:
+        """Return the footer with a schema that lacks some columns."""
+        fields = [field for field in self.schema if field.name not in names]
+        return self if len(fields) == len(self.schema) else replace(self, schema=pa.schema(fields))
 
     def chunks(self) -> Iterator[tuple[str, Chunk]]:
         """Yield every column chunk, or sum of chunks, and the column that it belongs to."""
@@ -133,6 +138,10 @@ class Source:
     """Nulls of each column, as far as the footers tell; a nan is none."""
     files: tuple[KnownFile, ...] = ()
     """The files as they were when their footers were read; none for a table in memory."""
+    folder: str | None = None
+    """Where the files are, unless the path says it: what was converted lies elsewhere."""
+    is_snapshot: bool = False
+    """Whether a log says which files there are, whatever else has come into their folder."""
 
     @property
     def identity(self) -> str:
@@ -162,10 +171,9 @@ class Source:
         """
         with ThreadPoolExecutor(max_workers=8) as pool:
             list(pool.map(KnownFile.check, self.files))
-        if self.files:
-            now = set(list_files(self.path, self.files[0].access)) ^ {
-                file.path for file in self.files
-            }
+        if self.files and not self.is_snapshot:
+            folder = self.path if self.folder is None else self.folder
+            now = set(list_files(folder, self.files[0].access)) ^ {file.path for file in self.files}
             if now:
                 raise DataError(
                     f"{min(now)}: expected the files that the job began with, but this one "
@@ -176,13 +184,95 @@ class Source:
 
 def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
     """Read the footers of a dataset and lay out its partitions."""
+    footers = _read_footers(path, access)
+    return _laid_out(path, footers, _common_types(footers))
+
+
+def open_live(
+    path: str,
+    files: Mapping[str, Mapping[str, pa.Scalar]],
+    access: Access,
+    *,
+    suits: Callable[[pa.Schema], bool],
+    order: Sequence[str],
+) -> Source | None:
+    """Open given files with the columns of one value that each has besides; None if the schema of
+    some does not suit.
+    """
+    n_places = places_per_file(len(files), remote=is_remote(path))
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        footers = list(pool.map(lambda file: _read_footer(file, path, access, n_places), files))
+    if not all(suits(footer.schema) for footer in footers):
+        return None
+    first = next(iter(files.values()))
+    keys = {
+        name: (value.type, [constants[name].as_py() for constants in files.values()])
+        for name, value in first.items()
+    }
+    source = _with_keys(path, footers, _common_types(footers), keys)
+    types = {name: source.types[name] for name in order}
+    return replace(source, types=types, is_snapshot=True)
+
+
+def open_shared(
+    path: str, access: Access = DEFAULT_ACCESS
+) -> tuple[Source, tuple[Difference, ...]]:
+    """Open the columns that all files of a dataset have alike, and say how the others differ."""
+    footers = _read_footers(path, access)
+    differing = tuple(_differences(footers))
+    names = {difference.column for difference in differing}
+    alike = [footer.without(names) for footer in footers]
+    return _laid_out(path, alike, _common_types(alike)), differing
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A column that is not the same in all files."""
+
+    column: str
+    message: str
+
+
+def _differences(footers: Sequence[Footer]) -> Iterator[Difference]:
+    """Yield every column that some file lacks, or has with another type."""
+    names = dict.fromkeys(name for footer in footers for name in footer.schema.names)
+    for name in names:
+        lacks = [footer for footer in footers if footer.schema.get_field_index(name) < 0]
+        types = {
+            str(footer.schema.field(name).type): footer.path
+            for footer in reversed(footers)
+            if footer not in lacks and not pa.types.is_null(footer.schema.field(name).type)
+        }
+        read_as = {
+            _read_as(footer.schema.field(name).type) for footer in footers if footer not in lacks
+        } - {pa.null()}
+        if lacks:
+            yield Difference(
+                name, f"{len(lacks):,} of {len(footers):,} files lack it, such as {lacks[0].path}"
+            )
+        elif len(read_as) > 1:
+            found = ", ".join(f"{kind} in {file}" for kind, file in sorted(types.items()))
+            yield Difference(name, f"its type differs: {found}")
+
+
+def _read_footers(path: str, access: Access) -> list[Footer]:
     root = path if is_remote(path) else os.path.abspath(path)
     files = list_files(path, access)
     with ThreadPoolExecutor(max_workers=8) as pool:
         n_places = places_per_file(len(files), remote=is_remote(path))
-        footers = list(pool.map(lambda file: _read_footer(file, root, access, n_places), files))
-    types = _common_types(footers)
-    keys = _typed_keys(footers)
+        return list(pool.map(lambda file: _read_footer(file, root, access, n_places), files))
+
+
+def _laid_out(path: str, footers: Sequence[Footer], types: dict[str, pa.DataType]) -> Source:
+    return _with_keys(path, footers, types, _typed_keys(footers))
+
+
+def _with_keys(
+    path: str,
+    footers: Sequence[Footer],
+    types: dict[str, pa.DataType],
+    keys: dict[str, tuple[pa.DataType, list[Any]]],
+) -> Source:
     of_columns = _FooterFacts(footers, keys)
     return Source(
         path=path,
@@ -225,7 +315,7 @@ def _read_footer(file: str, root: str, access: Access, n_places: int) -> Footer:
 def _unreadable(file: str, error: Exception) -> DataError:
     is_text = file.lower().endswith((".csv", ".tsv", ".txt"))
     advice = (
-        "convert it with: dnfscale data convert"
+        "are all other files there text?"
         if is_text
         else "write it again, or move it elsewhere: everything in a folder of data is read, "
         "except names that begin "

@@ -1,325 +1,752 @@
-"""A CSV of any size as a directory of Parquet files: it is read and written a block at a time."""
+"""Files that are not Parquet become Parquet once: CSV, lines of JSON and Arrow files, of any size.
+
+A folder beside the runs, or in the cache, keeps what was converted, with a record of the files it
+was made of; it is used again while they are as they were. Each block of a file is a task and a
+file of its own, so that an interrupted conversion goes on. All blocks must agree on the kind of
+each column: those that were written before one of them asked for a wider kind are written again.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
+import json
 import os
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from dnfscale.errors import DataError, SpecError, first_line
-
-PART_ROWS = 1_000_000
-GROUP_ROWS = 1 << 17
-GROUP_BYTES = 64 << 20
-"""A row group of a converted CSV is closed at so many rows or bytes in memory."""
-BLOCK_BYTES = 2 << 20
-"""How much of a CSV is parsed at once; its columns have the types of the first block. pyarrow reads
-some blocks ahead: with 2 MiB each, 20 million rows of five columns took 256 MiB, with 8 MiB they
-took 483 MiB and no less time."""
-MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null")
-"""What stands for a missing value in a CSV, besides an empty cell, unless the user says otherwise.
-"""
-_NUMBERS = (pa.null(), pa.int64(), pa.float64())
-_MOMENTS = (
-    pa.date32(),
-    pa.timestamp("s"),
-    pa.timestamp("ns"),
-    pa.timestamp("s", "UTC"),
-    pa.timestamp("ns", "UTC"),
-    pa.time32("s"),
-    pa.string(),
+from dnfscale.data.blocks import (
+    BLOCK_BYTES,
+    Block,
+    OpenQuoteError,
+    Text,
+    arrow_file,
+    csv_table,
+    exact_cuts,
+    json_table,
+    merged_kinds,
+    merged_types,
+    range_block,
+    stream_blocks,
+    told_with,
+    types_in,
 )
-"""In this order they are tried. Any text may begin like a date, so a column that is not all of one
-kind is text.
-"""
-_WIDER = {
-    str(one): other for order in (_NUMBERS, _MOMENTS) for one, other in itertools.pairwise(order)
+from dnfscale.data.csv import Format, Look, as_read, header_length, header_of, recognized
+from dnfscale.data.identity import contents_of, opened, stamp_of
+from dnfscale.data.listing import list_files
+from dnfscale.data.source import Source, open_source
+from dnfscale.data.storage import located, told
+from dnfscale.engine.api import Engine
+from dnfscale.engine.limits import cores
+from dnfscale.errors import DataError, SpecError, visible
+from dnfscale.spec.csv import AS_RECOGNIZED, CsvOptions
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote, joined
+
+GROUP_ROWS = 1 << 17
+"""A row group of a converted file has at most so many rows."""
+_LOOK_BYTES, _PLACE_BYTES, _PLACES = 1 << 20, 1 << 16, 8
+_ENDINGS: Mapping[str, str] = {
+    **dict.fromkeys(("csv", "tsv", "tab", "psv", "txt", "data", "dat"), "csv"),
+    **dict.fromkeys(("jsonl", "ndjson"), "json"),
+    **dict.fromkeys(("arrow", "feather", "ipc"), "arrow"),
 }
+_CODECS = {"gz": "gzip", "zst": "zstd", "bz2": "bz2"}
+_BEGUN, _WHOLE = "_begun.json", "_whole.json"
+_VERSION = 1
+"""Of what a conversion makes of the same files: another version does not use what this one made."""
+
+
+Identity = dict[str, Any]
+"""What is known of each file, by name."""
+
+
+def _tell(line: str) -> None:
+    print(f"dnfscale: {visible(line)}", file=sys.stderr)
+
+
+def _unwatched(rows: int) -> None:
+    """Watch nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What is asked of a conversion, besides the files."""
+
+    csv: CsvOptions = AS_RECOGNIZED
+    version: int | None = None
+    """Of a table of a lake; its current one where it is not said."""
+    places: tuple[str, ...] = ()
+    """Folders that keep what is converted: all are looked in, the first is written to. Without any
+    it is the cache.
+    """
+    access: Access = DEFAULT_ACCESS
+    """How the folders are reached."""
+    tell: Callable[[str], None] = _tell
+    progress: Callable[[int], None] = _unwatched
+    """Called with the rows that are written."""
+    launch: Callable[[], Engine] | None = None
+    """Starts or joins the workers that convert; without it, threads of this process do."""
+    block_bytes: int = BLOCK_BYTES
+
+
+AS_USUAL = Conversion()
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a CSV was turned into."""
+    """What files were turned into."""
 
+    folder: str
     rows: int
     files: int
     types: dict[str, pa.DataType]
     missing: dict[str, int]
     """Missing values of each column that has some."""
+    recognized: str
 
 
-def convert_csv(  # noqa: PLR0913 (options of `data convert`)
+def file_kind(path: str) -> tuple[str | None, str | None]:
+    """Return what a file is by its name, csv, json or arrow, and how it is compressed."""
+    stem, _, ending = path.rpartition("/")[2].lower().rpartition(".")
+    codec = _CODECS.get(ending)
+    if codec is not None:
+        ending = stem.rpartition(".")[2]
+    return _ENDINGS.get(ending), codec
+
+
+def to_convert(path: str, access: Access) -> list[str]:
+    """Return the files that a path means if they are of a kind to convert, else none."""
+    if is_remote(path) and file_kind(path)[0] is None:
+        return []
+    if not is_remote(path) and os.path.isfile(path) and file_kind(path)[0] is None:
+        return []
+    files = list_files(path, access)
+    kinds = {file_kind(file)[0] for file in files}
+    if None in kinds or _begins_with(files[0], access, b"PAR1"):
+        return []
+    if len(kinds) > 1:
+        raise DataError(
+            f"{path}: expected files of one kind, got {' and '.join(sorted(map(str, kinds)))}; "
+            "name those of one kind by a glob"
+        )
+    return files
+
+
+def _begins_with(file: str, access: Access, sign: bytes) -> bool:
+    with told_with(file), opened(file, access) as handle:
+        return bool(handle.read_at(len(sign), 0) == sign)
+
+
+def converted(path: str, files: Sequence[str], access: Access, asked: Conversion) -> str:
+    """Return a folder with the rows of some files as Parquet; it is made unless it is there."""
+    now = _identity(files, access)
+
+    def make(folder: str) -> str:
+        found = convert_files(files, access, folder, asked)
+        if not _is_same(now, _identity(files, access)):
+            raise DataError(
+                f"{path}: expected files that do not change while they are read, but one did; "
+                "run again"
+            )
+        return f"{found.recognized}; {found.rows:,} rows"
+
+    return kept_once(path, folder_name(path, access, asked.csv), now, make, asked)
+
+
+def kept_once(
+    path: str, name: str, now: Identity, make: Callable[[str], str], asked: Conversion
+) -> str:
+    """Return the folder that keeps what is made of something of this identity; it is made unless
+    it is there.
+    """
+    places = asked.places or (str(tables_folder()),)
+    store, *others = (Store(joined(place, name), asked.access) for place in places)
+    if _is_same(store.read(_WHOLE), now):
+        return store.folder
+    for other in others:
+        if _is_same(other.read(_WHOLE), now):
+            return store.taken_from(other)
+    if not _is_same(store.read(_BEGUN), now):
+        store.clear()
+        store.write(_BEGUN, json.dumps(now).encode())
+    said = make(store.folder)
+    store.write(_WHOLE, json.dumps(now).encode())
+    asked.tell(f"{path}: {said}, kept as Parquet in {store.folder}")
+    return store.folder
+
+
+def open_kept(path: str, folder: str, asked: Conversion) -> Source:
+    """Open the folder that keeps what a path holds; people see the path."""
+    return replace(open_source(folder, asked.access), path=path, folder=folder)
+
+
+def tables_folder() -> Path:
+    """Return the folder in the cache that keeps what was converted."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~")) / ".cache"
+    return root / "dnfscale" / "tables"
+
+
+def folder_name(path: str, access: Access, options: Any) -> str:
+    """Return a name for what is made of a path with some options."""
+    place = path if is_remote(path) else os.path.realpath(path)
+    said = repr((_VERSION, place, access.endpoint if is_remote(path) else None, options))
+    stem = path.rstrip("/").rpartition("/")[2].partition(".")[0]
+    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in stem).strip("-")[:40]
+    return f"{plain or 'table'}-{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
+
+
+def _identity(files: Sequence[str], access: Access) -> Identity:
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        stamps = pool.map(lambda file: stamp_of(file, access), files)
+        return {
+            file: {**asdict(stamp), "contents": contents_of(file, access)}
+            for file, stamp in zip(files, stamps, strict=True)
+        }
+
+
+def _is_same(earlier: Identity | bytes | None, now: Identity) -> bool:
+    """Say whether files are those of an earlier conversion: written at the same time, and either
+    in the same place or with the same contents.
+    """
+    if isinstance(earlier, bytes):
+        try:
+            earlier = json.loads(earlier)
+        except ValueError:
+            return False
+    if not isinstance(earlier, dict) or list(earlier) != list(now):
+        return False
+    return all(
+        {**known, "place": ""} == {**now[file], "place": ""} for file, known in earlier.items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of converted files, on this machine or in an object store."""
+
+    folder: str
+    access: Access
+
+    def read(self, name: str) -> bytes | None:
+        filesystem, inner = located(joined(self.folder, name), self.access)
+        try:
+            with filesystem.open_input_file(inner) as handle:
+                return bytes(handle.read())
+        except (OSError, pa.ArrowException):
+            return None
+
+    def write(self, name: str, content: Any) -> None:
+        """Write a file whole or not at all."""
+        try:
+            if is_remote(self.folder):
+                filesystem, inner = located(joined(self.folder, name), self.access)
+                with filesystem.open_output_stream(inner) as stream:
+                    stream.write(content)
+                return
+            os.makedirs(self.folder, exist_ok=True)
+            # Not by tempfile, whose files are for their owner alone: they follow the umask.
+            draft = os.path.join(self.folder, f".draft-{secrets.token_hex(8)}")
+            try:
+                with open(draft, "xb") as file:
+                    file.write(content)
+                os.replace(draft, os.path.join(self.folder, name))
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(draft)
+                raise
+        except (OSError, pa.ArrowException) as error:
+            raise _unwritable(self.folder, error) from error
+
+    def footer(self, name: str) -> Any:
+        """Return the footer of a part, if it is there and whole."""
+        filesystem, inner = located(joined(self.folder, name), self.access)
+        try:
+            with filesystem.open_input_file(inner) as handle:
+                return pq.ParquetFile(handle).metadata
+        except (OSError, pa.ArrowException):
+            return None
+
+    def parts(self) -> list[str]:
+        filesystem, inner = located(self.folder, self.access)
+        selector = pafs.FileSelector(inner, allow_not_found=True)
+        entries = filesystem.get_file_info(selector)
+        return sorted(entry.base_name for entry in entries)
+
+    def remove(self, names: Iterable[str]) -> None:
+        filesystem, inner = located(self.folder, self.access)
+        for name in names:
+            filesystem.delete_file(f"{inner}/{name}")
+
+    def taken_from(self, other: Store) -> str:
+        """Take what another folder keeps, and return this one."""
+        self.clear()
+        names = other.parts()
+        for name in sorted(names, key=lambda name: name == _WHOLE):
+            content = other.read(name)
+            if content is not None:
+                self.write(name, content)
+        return self.folder
+
+    def clear(self) -> None:
+        # What says that the folder is whole goes first.
+        self.remove(sorted(self.parts(), key=lambda name: name != _WHOLE))
+
+
+def _unwritable(folder: str, error: Exception) -> DataError:
+    return DataError(f"{folder} cannot be written: {told(error, folder)}; choose another folder")
+
+
+class _Reader(Protocol):
+    """How the blocks of some kind of text become tables; `types` is what is known of columns."""
+
+    def parse(self, block: Block, types: Any) -> tuple[pa.Table, Any]:
+        """Return the rows of a block, and the types that they needed."""
+        ...
+
+    def merged(self, known: Any, found: Any, path: str) -> Any:
+        """Return types that hold the values of both."""
+        ...
+
+    def written(self, types: Any) -> bytes: ...
+
+    def read(self, text: bytes) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Csv:
+    threads: bool = False
+
+    def parse(self, block: Block, types: Any) -> tuple[pa.Table, Any]:
+        return csv_table(block, types, threads=self.threads)
+
+    def merged(self, known: Any, found: Any, path: str) -> Any:  # noqa: ARG002
+        return merged_kinds(known, found)
+
+    def written(self, types: Any) -> bytes:
+        return json.dumps(types).encode()
+
+    def read(self, text: bytes) -> Any:
+        return json.loads(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Json:
+    def parse(self, block: Block, types: Any) -> tuple[pa.Table, Any]:
+        table = json_table(block, types)
+        return table, types_in(table)
+
+    def merged(self, known: Any, found: Any, path: str) -> Any:
+        return merged_types(known, found, path)
+
+    def written(self, types: Any) -> bytes:
+        return bytes(pa.schema(list(types.items())).serialize())
+
+    def read(self, text: bytes) -> Any:
+        schema = pa.ipc.read_schema(pa.py_buffer(text))
+        return {column.name: column.type for column in schema}
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What one task converts: lines that begin in a range of bytes, or a whole file."""
+
+    number: int
+    """Of the file."""
+    begin: int
+    end: int
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a task made of a piece."""
+
+    types: Any
+    """What all of its parts together need."""
+    parts: tuple[str, ...] = ()
+    rows: int = 0
+    is_uniform: bool = True
+    """Whether all parts have these types."""
+    is_open: bool = False
+    """Whether the piece may begin or end in quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertText:
+    """The task: write the parts of a piece of text."""
+
+    texts: tuple[Text, ...]
+    reader: _Reader
+    types: Any
+    store: Store
+    block_bytes: int
+
+    def __call__(self, piece: _Piece) -> _Outcome:
+        text = self.texts[piece.number]
+        outcome = _Outcome(self.types)
+        if text.is_stream:
+            for block in stream_blocks(text, self.block_bytes):
+                outcome = self._with(outcome, block, piece)
+            return outcome
+        block = range_block(text, piece.begin, piece.end, exact=piece.exact)
+        try:
+            return self._with(outcome, block, piece)
+        except DataError:
+            if (
+                not text.has_quotes
+                or piece.exact
+                or (block.begin == text.begin and b'"' not in block.content)
+            ):
+                raise
+        except OpenQuoteError as error:
+            if piece.exact:
+                raise error.told() from error
+        return replace(outcome, is_open=True)
+
+    def _with(self, outcome: _Outcome, block: Block, piece: _Piece) -> _Outcome:
+        """Write the part of a block; it is left as it is if an earlier conversion wrote it."""
+        name = f"part-{piece.number:05d}-{block.begin:015d}.parquet"
+        described = self._described(name, block)
+        if described is None:
+            try:
+                table, types = self.reader.parse(block, outcome.types)
+            except OpenQuoteError as error:
+                if block.text.is_stream:
+                    raise error.told() from error
+                raise
+            rows = table.num_rows
+            if rows:
+                self._write(name, table, block, types)
+        else:
+            rows, types = described
+        merged = self.reader.merged(outcome.types, types, block.text.path)
+        same = not outcome.parts or merged == outcome.types
+        return _Outcome(
+            merged,
+            (*outcome.parts, name) if rows else outcome.parts,
+            outcome.rows + rows,
+            is_uniform=outcome.is_uniform and same and types == merged,
+        )
+
+    def _described(self, name: str, block: Block) -> tuple[int, Any] | None:
+        """Return the rows and types of a part that is there, unless its types are not enough."""
+        footer = self.store.footer(name)
+        known = (footer.metadata or {}).get(b"dnfscale") if footer is not None else None
+        if known is None or not known.startswith(b"%d " % block.end):
+            return None
+        types = self.reader.read(known.partition(b" ")[2])
+        enough = self.reader.merged(self.types, types, block.text.path) == types
+        return (footer.num_rows, types) if enough else None
+
+    def _write(self, name: str, table: pa.Table, block: Block, types: Any) -> None:
+        told_of = b"%d %s" % (block.end, self.reader.written(types))
+        sink = pa.BufferOutputStream()
+        pq.write_table(
+            table.replace_schema_metadata({b"dnfscale": told_of}),
+            sink,
+            row_group_size=GROUP_ROWS,
+            compression="zstd",
+        )
+        self.store.write(name, sink.getvalue())
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertBatch:
+    """The task: write a record batch of an Arrow file."""
+
+    files: tuple[str, ...]
+    access: Access
+    store: Store
+
+    def __call__(self, piece: _Piece) -> _Outcome:
+        path = self.files[piece.number]
+        name = f"part-{piece.number:05d}-{piece.begin:015d}.parquet"
+        with arrow_file(path, self.access) as file:
+            table = pa.Table.from_batches([file.get_batch(piece.begin)])
+        sink = pa.BufferOutputStream()
+        try:
+            pq.write_table(table, sink, row_group_size=GROUP_ROWS, compression="zstd")
+        except pa.ArrowException as error:
+            raise DataError(
+                f"{path}: expected columns that Parquet can hold, but {told(error, path)}; "
+                "leave out that column"
+            ) from error
+        self.store.write(name, sink.getvalue())
+        return _Outcome(None, (name,), table.num_rows)
+
+
+def convert_files(
+    files: Sequence[str], access: Access, folder: str, asked: Conversion
+) -> Converted:
+    """Write the rows of files of one kind as Parquet; parts that are in the folder are used."""
+    kind, _ = file_kind(files[0])
+    store = Store(folder, asked.access)
+    with _mapped(asked) as mapped:
+        if kind == "arrow":
+            outcomes, said = _convert_arrow(files, access, store, mapped)
+        else:
+            outcomes, said = _convert_texts(files, access, store, asked, mapped, kind == "csv")
+    parts = [part for outcome in outcomes for part in outcome.parts]
+    wanted = {*parts, _BEGUN, _WHOLE}
+    store.remove(name for name in store.parts() if name not in wanted)
+    return _described(store, parts, said)
+
+
+def _described(store: Store, parts: Sequence[str], said: str) -> Converted:
+    rows, missing = 0, dict[str, int]()
+    types: dict[str, pa.DataType] = {}
+    for part in parts:
+        footer = store.footer(part)
+        if footer is None:
+            raise DataError(f"{store.folder}: expected {part}, but it is gone; run again")
+        types = types or {column.name: column.type for column in footer.schema.to_arrow_schema()}
+        rows += footer.num_rows
+        for i in range(footer.num_row_groups):
+            group = footer.row_group(i)
+            for j in range(group.num_columns):
+                chunk = group.column(j)
+                nulls = chunk.statistics.null_count if chunk.statistics else 0
+                if nulls:
+                    missing[chunk.path_in_schema] = missing.get(chunk.path_in_schema, 0) + nulls
+    missing |= {name: rows for name, kind in types.items() if pa.types.is_null(kind) and rows}
+    return Converted(store.folder, rows, len(parts), types, missing, said)
+
+
+Mapped = Callable[[Sequence[_Piece], Callable[[_Piece], _Outcome]], list[_Outcome]]
+
+
+def _convert_arrow(
+    files: Sequence[str], access: Access, store: Store, mapped: Mapped
+) -> tuple[list[_Outcome], str]:
+    pieces = []
+    for number, path in enumerate(files):
+        with arrow_file(path, access) as file:
+            pieces += [_Piece(number, i, i) for i in range(file.num_record_batches)]
+            schema = file.schema
+    if not pieces:
+        store.write("part-00000-000000000000000.parquet", _empty(schema))
+        return [_Outcome(None, ("part-00000-000000000000000.parquet",))], "Arrow, no rows"
+    outcomes = mapped(pieces, ConvertBatch(tuple(files), access, store))
+    return outcomes, f"Arrow, {len(schema):,} columns"
+
+
+def _empty(schema: pa.Schema) -> Any:
+    sink = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), sink)
+    return sink.getvalue()
+
+
+def _convert_texts(
+    files: Sequence[str],
+    access: Access,
+    store: Store,
+    asked: Conversion,
+    mapped: Mapped,
+    is_csv: bool,
+) -> tuple[list[_Outcome], str]:
+    texts, types, said = _opened_texts(files, access, asked, is_csv)
+    pieces = [piece for number, text in enumerate(texts) for piece in _pieces(number, text, asked)]
+    alone = len(pieces) == 1 and not texts[0].is_stream
+    reader: _Reader = _Csv(threads=alone) if is_csv else _Json()
+    outcomes: dict[_Piece, _Outcome] = {}
+    waiting = pieces
+    while waiting:
+        task = ConvertText(tuple(texts), reader, types, store, asked.block_bytes)
+        outcomes |= dict(zip(waiting, mapped(waiting, task), strict=True))
+        opened_in = {piece.number for piece in waiting if outcomes[piece].is_open}
+        if opened_in:
+            pieces, outcomes = _cut_anew(pieces, outcomes, texts, opened_in, asked.block_bytes)
+            waiting = [piece for piece in pieces if piece not in outcomes]
+            continue
+        for piece in pieces:
+            types = reader.merged(types, outcomes[piece].types, texts[piece.number].path)
+        waiting = [
+            piece
+            for piece in pieces
+            if outcomes[piece].types != types or not outcomes[piece].is_uniform
+        ]
+    found = [outcomes[piece] for piece in pieces]
+    if not any(outcome.parts for outcome in found):
+        name = "part-00000-000000000000000.parquet"
+        store.write(name, _empty(_schema_of(texts[0], types, is_csv)))
+        found = [_Outcome(types, (name,))]
+    return found, said
+
+
+def _schema_of(text: Text, types: Any, is_csv: bool) -> pa.Schema:
+    if not is_csv:
+        return pa.schema(list(types.items()))
+    return csv_table(Block(text, 0, 0, b"", 0), types, threads=False)[0].schema
+
+
+def _pieces(number: int, text: Text, asked: Conversion) -> list[_Piece]:
+    if text.is_stream:
+        return [_Piece(number, 0, text.size)]
+    step = asked.block_bytes
+    cuts = [*range(text.begin, text.size, step), text.size] if text.begin < text.size else []
+    return [_Piece(number, a, b) for a, b in itertools.pairwise(cuts)]
+
+
+def _cut_anew(
+    pieces: Sequence[_Piece],
+    outcomes: Mapping[_Piece, _Outcome],
+    texts: Sequence[Text],
+    numbers: set[int],
+    block_bytes: int,
+) -> tuple[list[_Piece], dict[_Piece, _Outcome]]:
+    """Cut some files where quotes pair; nothing that was made of them holds."""
+    kept = {piece: outcome for piece, outcome in outcomes.items() if piece.number not in numbers}
+    again = []
+    for number in numbers:
+        cuts = exact_cuts(texts[number], block_bytes)
+        again += [_Piece(number, a, b, exact=True) for a, b in itertools.pairwise(cuts)]
+    others = [piece for piece in pieces if piece.number not in numbers]
+    return sorted([*others, *again], key=lambda piece: (piece.number, piece.begin)), kept
+
+
+def _opened_texts(
+    files: Sequence[str], access: Access, asked: Conversion, is_csv: bool
+) -> tuple[list[Text], Any, str]:
+    """Return the files with what is known of them before they are read."""
+    looks = [_look(file, access, asked, whole=number == 0) for number, file in enumerate(files)]
+    if not is_csv:
+        sample = looks[0]
+        text = Text(files[0], access, None, None, (), 0, len(sample.beginning))
+        end = len(sample.beginning) if sample.is_all else sample.beginning.rfind(b"\n") + 1
+        first = Block(text, 0, end, sample.beginning[:end], 0)
+        types = types_in(json_table(first, {}))
+        texts = [
+            Text(file, access, file_kind(file)[1], None, (), 0, stamp_of(file, access).n_bytes)
+            for file in files
+        ]
+        return texts, types, f"lines of JSON, {len(types):,} columns"
+    layout = recognized(looks[0], asked.csv)
+    texts = [_csv_text(file, access, look, layout) for file, look in zip(files, looks, strict=True)]
+    return texts, dict(layout.kinds), layout.described(asked.csv)
+
+
+def _csv_text(file: str, access: Access, look: Look, layout: Format) -> Text:
+    names = header_of(look, layout) if layout.header else layout.names
+    if set(names) != set(layout.names):
+        odd = sorted(set(names) ^ set(layout.names))[0]
+        raise DataError(
+            f"{file}: expected the columns of the other files, but {odd!r} is only in some; "
+            "write the files with one header"
+        )
+    begin = header_length(as_read(look.beginning, layout), layout)
+    size = stamp_of(file, access).n_bytes
+    return Text(file, access, file_kind(file)[1], layout, names, begin, size)
+
+
+def _look(file: str, access: Access, asked: Conversion, *, whole: bool) -> Look:
+    """Read the beginning of a file and, of the first, some places in it; never all of it."""
+    del asked
+    codec = file_kind(file)[1]
+    with told_with(file), opened(file, access) as handle:
+        size = handle.size()
+        if codec is not None:
+            unpacked = pa.CompressedInputStream(handle, codec)
+            beginning = bytes(unpacked.read(_LOOK_BYTES))
+            return Look(file, beginning, len(beginning) < _LOOK_BYTES)
+        beginning = bytes(handle.read_at(min(size, _LOOK_BYTES), 0))
+        is_all = len(beginning) == size
+        step = (size - _LOOK_BYTES) // _PLACES
+        places = range(_LOOK_BYTES, size - _PLACE_BYTES, max(1, step)) if whole else ()
+        return Look(
+            file,
+            beginning,
+            is_all,
+            tuple(bytes(handle.read_at(_PLACE_BYTES, at)) for at in places),
+        )
+
+
+@contextlib.contextmanager
+def _mapped(asked: Conversion) -> Iterator[Mapped]:
+    """Yield what maps a task over pieces: workers, or threads of this process."""
+    if asked.launch is not None:
+        with closing(asked.launch()) as engine:
+            yield partial(_on_engine, engine)
+        return
+    with ThreadPoolExecutor(max_workers=cores()) as pool:
+        try:
+            yield partial(_in_threads, pool, asked.progress)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _on_engine(
+    engine: Engine, pieces: Sequence[_Piece], task: Callable[[_Piece], _Outcome]
+) -> list[_Outcome]:
+    return engine.map("convert", pieces, task)
+
+
+def _in_threads(
+    pool: ThreadPoolExecutor,
+    progress: Callable[[int], None],
+    pieces: Sequence[_Piece],
+    task: Callable[[_Piece], _Outcome],
+) -> list[_Outcome]:
+    if len(pieces) == 1:
+        outcomes = [task(pieces[0])]
+        progress(outcomes[0].rows)
+        return outcomes
+    futures: list[Future[_Outcome]] = [pool.submit(task, piece) for piece in pieces]
+    waiting, rows = set(futures), 0
+    while waiting:
+        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        if any(future.exception() for future in done):
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
+            # Of several faults the first in the file is told.
+            return [future.result() for future in futures if not future.cancelled()]
+        rows += sum(future.result().rows for future in done)
+        progress(rows)
+    return [future.result() for future in futures]
+
+
+def convert_csv(
     csv_path: Path,
     directory: Path,
+    options: CsvOptions = AS_RECOGNIZED,
     *,
-    separator: str = ",",
-    missing: Sequence[str] = MISSING,
-    names: Sequence[str] = (),
-    text: Sequence[str] = (),
-    encoding: str = "utf8",
-    part_rows: int = PART_ROWS,
     block_bytes: int = BLOCK_BYTES,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = _unwatched,
 ) -> Converted:
-    """Turn a CSV of any size into a directory of Parquet files, a block at a time.
-
-    Columns are whole numbers, numbers, truth values, dates, times or text, whichever the first
-    block shows; whole numbers become numbers, dates become timestamps or text, and columns that
-    began empty find their type, when a later row asks for it. Any other change of type is an error,
-    because one slip of the pen would turn a million numbers into text. Dates and times are those
-    that ISO 8601 writes (2024-03-01, 2024-03-01 12:30:00, 12:30); with an offset from UTC, a
-    timestamp is the instant in UTC. `names` are those of a file without a header, `text` the
-    columns to take as text whatever they look like. The directory must be new or empty.
-    """
-    _check_arguments(csv_path, directory, separator)
-    stream = _CsvStream(csv_path, separator, tuple(missing), tuple(names), encoding, block_bytes)
-    types = dict.fromkeys(text, pa.string())
-    try:
-        with _Drafts(directory, part_rows) as drafts:
-            while True:
-                try:
-                    return _write_parts(stream, types, drafts, progress)
-                except _OtherTypeError as other:
-                    types[other.column] = other.kind
-                    drafts.discard()
-    except OSError as error:
-        raise DataError(
-            f"{directory} cannot be written: {error.strerror or error}; choose another folder"
-        ) from error
-
-
-def _check_arguments(csv_path: Path, directory: Path, separator: str) -> None:
-    if len(separator) != 1:
-        raise SpecError(f"the separator must be one character, got {separator!r}")
+    """Turn a CSV, lines of JSON or an Arrow file into a new or empty directory of Parquet files."""
     if not csv_path.is_file():
         raise DataError(f"{csv_path}: expected a CSV file, but there is none at this path")
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise SpecError(f"{directory} must be an empty or a new folder; choose another")
-
-
-class _OtherTypeError(Exception):
-    """A column needs another type than its first rows had."""
-
-    def __init__(self, column: str, kind: pa.DataType) -> None:
-        super().__init__(column, kind)
-        self.column = column
-        self.kind = kind
-
-
-@dataclass(frozen=True, slots=True)
-class _CsvStream:
-    """A CSV to be read a block at a time."""
-
-    path: Path
-    separator: str
-    missing: tuple[str, ...]
-    names: tuple[str, ...]
-    encoding: str
-    block_bytes: int
-    began_empty: set[str] = field(default_factory=set)
-    """Columns whose first block had no value: their type is still free."""
-    columns: list[str] = field(default_factory=list)
-    """Their names, once a first block has been read: another type may not suit even that."""
-
-    def batches(self, types: dict[str, pa.DataType]) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-        """Return the columns and the rows; the types of some columns are given."""
-        try:
-            reader = pacsv.open_csv(
-                str(self.path),
-                # One thread, because only then do errors tell the row.
-                pacsv.ReadOptions(
-                    column_names=list(self.names) or None,
-                    use_threads=False,
-                    block_size=self.block_bytes,
-                    encoding=self.encoding,
-                ),
-                pacsv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
-                pacsv.ConvertOptions(
-                    column_types=types,
-                    null_values=["", *self.missing],
-                    strings_can_be_null=True,
-                    check_utf8=True,
-                ),
-            )
-            schema = reader.schema
-            self.columns[:] = schema.names
-            self._check(schema, types)
-        except (pa.ArrowException, OSError, LookupError, UnicodeDecodeError) as error:
-            self._explain(error)
-        return schema, self._batches(reader)
-
-    def _batches(self, reader: pacsv.CSVStreamingReader) -> Iterator[pa.RecordBatch]:
-        try:
-            yield from reader
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            self._explain(error)
-
-    def _check(self, schema: pa.Schema, types: dict[str, pa.DataType]) -> None:
-        names = schema.names
-        if len(names) == 1:
-            raise DataError(
-                f"{self.path}: expected at least two columns separated by "
-                f"{self.separator!r}, got one, "
-                f"{names[0][:60]!r}; check --separator"
-            )
-        for name, times in Counter(names).items():
-            if times > 1:
-                raise DataError(
-                    f"{self.path}: column names must differ, but {name!r} occurs twice; "
-                    "rename one of them"
-                )
-        for name in types:
-            if name not in names:
-                raise DataError(
-                    f"{self.path}: expected a column {name!r}, got {', '.join(names[:20])}"
-                )
-        for column in schema:
-            if pa.types.is_binary(column.type):
-                raise DataError(
-                    f"{self.path}: expected text in {self.encoding}, but column "
-                    f"{column.name!r} holds other bytes; "
-                    "pass --encoding, such as latin1"
-                )
-            if pa.types.is_null(column.type):
-                self.began_empty.add(column.name)
-
-    def _explain(self, error: Exception) -> NoReturn:
-        """Raise what to do about an error of pyarrow's: read again with another type, or tell the
-        user.
-        """
-        said = first_line(error)
-        match = re.match(
-            r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to ([^:]+): (.*)", said
-        )
-        if match is None or not self.columns:
-            hint = _parse_hint(said)
-            raise DataError(
-                f"{self.path}: expected a table separated by {self.separator!r}, got {said}; {hint}"
-            ) from error
-        name, kind = self.columns[int(match[1])], match[3]
-        if name in self.began_empty and kind == "double":
-            raise _OtherTypeError(name, _MOMENTS[0]) from error
-        if kind in _WIDER:
-            raise _OtherTypeError(name, _WIDER[kind]) from error
-        row = f"row {int(match[2]):,}: " if match[2] else ""
-        raise DataError(
-            f"{self.path}: {row}expected {kind} in column {name!r} as in the rows before, "
-            f"got {match[4]}; correct it, "
-            f"or pass --missing or --text {name}"
-        ) from error
-
-
-def _parse_hint(said: str) -> str:
-    if "Empty CSV" in said:
-        return "convert a file that has at least a header"
-    if "straddl" in said:
-        return "a row is longer than a block, or a quote is never closed; correct the file"
-    if "columns, got" in said:
-        return "check --separator and the quotes of that row"
-    return "check --separator and --encoding"
-
-
-class _Drafts:
-    """The files of a conversion under way: hidden until all of them are whole, gone if any of them
-    fails.
-    """
-
-    def __init__(self, directory: Path, part_rows: int) -> None:
-        self.directory = directory
-        self.part_rows = part_rows
-        self.paths: list[Path] = []
-        self._made = not directory.exists()
-        self._writer: pq.ParquetWriter | None = None
-        self._rows = 0
-
-    def __enter__(self) -> _Drafts:
-        self.directory.mkdir(parents=True, exist_ok=True)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._close()
-            for path in self.paths:
-                os.replace(path, path.with_name(path.name[1:]))
-        else:
-            self.discard()
-            if self._made:
-                self.directory.rmdir()
-
-    def write(self, table: pa.Table) -> None:
-        """Append rows as a row group; begin another file when one is full."""
-        while True:
-            if self._writer is None:
-                path = self.directory / f".part-{len(self.paths):05d}.parquet"
-                self.paths.append(path)
-                self._writer = pq.ParquetWriter(path, table.schema, compression="zstd")
-                self._rows = 0
-            head = table.slice(0, self.part_rows - self._rows)
-            self._writer.write_table(head)
-            self._rows += head.num_rows
-            table = table.slice(head.num_rows)
-            if self._rows >= self.part_rows:
-                self._close()
-            if not table.num_rows:
-                return
-
-    def discard(self) -> None:
-        """Take back all that was written."""
-        with contextlib.suppress(OSError):
-            self._close()
-        for path in self.paths:
-            path.unlink(missing_ok=True)
-        self.paths = []
-
-    def _close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
-
-
-def _write_parts(
-    stream: _CsvStream,
-    types: dict[str, pa.DataType],
-    drafts: _Drafts,
-    progress: Callable[[int], None] | None,
-) -> Converted:
-    schema, batches = stream.batches(types)
-    pending: list[pa.RecordBatch] = []
-    rows = 0
-    missing = np.zeros(len(schema), dtype=np.int64)
-    for batch in batches:
-        pending.append(batch)
-        rows += batch.num_rows
-        missing += [column.null_count for column in batch.columns]
-        if (
-            sum(b.num_rows for b in pending) >= GROUP_ROWS
-            or sum(b.nbytes for b in pending) >= GROUP_BYTES
-        ):
-            drafts.write(pa.Table.from_batches(pending, schema).combine_chunks())
-            pending = []
-            if progress is not None:
-                progress(rows)
-    if pending or not rows:
-        drafts.write(pa.Table.from_batches(pending, schema).combine_chunks())
-    counts = {name: n for name, n in zip(schema.names, missing.tolist(), strict=True) if n}
-    return Converted(
-        rows, len(drafts.paths), {column.name: _stored(column.type) for column in schema}, counts
-    )
-
-
-def _stored(kind: pa.DataType) -> pa.DataType:
-    """Return a type as Parquet keeps it, which has no unit of a second."""
-    if pa.types.is_timestamp(kind) and kind.unit == "s":
-        return pa.timestamp("ms", kind.tz)
-    return pa.time32("ms") if kind == pa.time32("s") else kind
+    made = not directory.exists()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=directory, prefix=".converting-"))
+    except OSError as error:
+        raise _unwritable(str(directory), error) from error
+    asked = Conversion(csv=options, progress=progress, block_bytes=block_bytes)
+    try:
+        found = convert_files([str(csv_path.resolve())], DEFAULT_ACCESS, str(draft), asked)
+        for number, part in enumerate(sorted(draft.iterdir())):
+            os.replace(part, directory / f"part-{number:05d}.parquet")
+        made = False
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        if made:
+            directory.rmdir()
+    return replace(found, folder=str(directory))

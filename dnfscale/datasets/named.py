@@ -25,12 +25,15 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.data.frames import table_source
-from dnfscale.data.source import Source, open_source
+from dnfscale.data.lake import lake_kind
+from dnfscale.data.source import Difference, Source, open_shared, open_source
 from dnfscale.datasets.catalog import PAPER
+from dnfscale.datasets.convert import AS_USUAL, Conversion, converted, open_kept, to_convert
 from dnfscale.datasets.download import Progress
+from dnfscale.datasets.lakes import open_lake
 from dnfscale.datasets.published import Dataset, check_table
 from dnfscale.datasets.publishers import Parquet, write_table
-from dnfscale.errors import DataError
+from dnfscale.errors import DataError, SpecError
 from dnfscale.spec.registry import CATALOGUES, Catalogue
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_named
 
@@ -91,9 +94,33 @@ _BUILTIN = {"breast_cancer": Record("diagnosis", ("malignant",))}
 """The datasets that come with scikit-learn."""
 
 
-def open_dataset(path: str, access: Access = DEFAULT_ACCESS) -> Source:
-    """Open a dataset by its name, path or URL."""
-    return open_named(path)[0] if is_named(path) else open_source(path, access)
+def open_dataset(
+    path: str, access: Access = DEFAULT_ACCESS, asked: Conversion = AS_USUAL
+) -> Source:
+    """Open a dataset by its name, path or URL; what is not Parquet is converted first, once."""
+    if is_named(path):
+        return open_named(path)[0]
+    kind = lake_kind(path, access)
+    if kind is not None:
+        return open_lake(path, kind, access, asked)
+    if asked.version is not None:
+        raise SpecError(
+            f"data.version is for a Delta or an Iceberg table, which {path} is not; leave it out",
+            "data.version",
+        )
+    files = to_convert(path, access)
+    if not files:
+        return open_source(path, access)
+    return open_kept(path, converted(path, files, access, asked), asked)
+
+
+def open_alike(
+    path: str, access: Access = DEFAULT_ACCESS, asked: Conversion = AS_USUAL
+) -> tuple[Source, tuple[Difference, ...]]:
+    """Open the columns that all files of a dataset have alike, and say how the others differ."""
+    if is_named(path) or lake_kind(path, access) or to_convert(path, access):
+        return open_dataset(path, access, asked), ()
+    return open_shared(path, access)
 
 
 def open_named(path: str) -> tuple[Source, Record]:
@@ -269,7 +296,8 @@ def _builtin_choices(name: str) -> dict[str, Any]:
 def _paper_choices(name: str) -> dict[str, Any]:
     index = _folder_index()
     _check_name(f"paper:{name}", name, tuple({**PAPER, **index}))
-    return _record(name, _find(name, index)).choices
+    # The paper leaves out rows with missing values, whatever a profile does with them.
+    return {"missing": "drop", **_record(name, _find(name, index)).choices}
 
 
 CATALOGUES.register(Catalogue(name="builtin", record=_builtin_choices))

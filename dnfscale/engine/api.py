@@ -69,6 +69,20 @@ class RunsOn(TypedDict, total=False):
     memory_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one of several workers has of some work that they do together."""
+
+    items: Sequence[Any]
+    """Its share of the items, in their order."""
+    rank: int
+    """Its number, from 0."""
+    size: int
+    """How many workers there are."""
+    meeting: Any
+    """Where they meet: what `meet` returned."""
+
+
 Limit = Callable[[Any], float | None]
 """Returns the time limit, in seconds, of the task on an item; None for no limit."""
 
@@ -130,13 +144,37 @@ class Engine(Protocol):
         function: Callable[[Any], Any],
         *,
         expected: int,
+        known: int = 0,
         limit: Limit = unlimited,
     ) -> list[Result]:
         """Run chains of tasks side by side, each task of a chain depending on the one before.
 
         A chain yields an item and is sent the function's result for it, or a Failure, until it
-        returns. About `expected` tasks are foreseen in all. On a cluster, a task that is still
-        running after its limit, or that ends its process, is tried once more, and has then failed.
+        returns. About `expected` tasks are foreseen in all, of which `known` need not be run. On a
+        cluster, a task that is still running after its limit, or that ends its process, is tried
+        once more, and has then failed.
+        """
+        ...
+
+    def together(  # noqa: PLR0913 (what chain is given, and how workers meet)
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any, Share], Any],
+        shared: Sequence[Any],
+        *,
+        meet: Callable[[str, int], Any],
+        merge: Callable[[Sequence[Any]], Any],
+        expected: int,
+        known: int = 0,
+        limit: Limit = unlimited,
+    ) -> list[Result]:
+        """Run chains of tasks one after the other, each task on all workers together.
+
+        `shared` is dealt to the workers in its order. For each task `meet` is called on the first
+        of them, with its host and the number of workers; then the function, on all of them at once,
+        with the chain's item and the share of each; the chain is sent the merged results, or a
+        Failure. An attempt that loses workers is repeated with those that are left, at most twice.
         """
         ...
 

@@ -13,6 +13,7 @@ from dnfscale.engine.api import (
     Progress,
     Result,
     RunsOn,
+    Share,
     Tell,
     Watch,
     unlimited,
@@ -71,10 +72,41 @@ class SerialEngine:
         function: Callable[[Any], Any],
         *,
         expected: int,
+        known: int = 0,
         limit: Limit = unlimited,  # noqa: ARG002
     ) -> list[Result]:
-        done = 0
-        self._watch(Progress(phase, 0, expected))
+        return self._run(phase, chains, function, expected=expected, known=known)
+
+    def together(  # noqa: PLR0913 (as in the interface)
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any, Share], Any],
+        shared: Sequence[Any],
+        *,
+        meet: Callable[[str, int], Any],
+        merge: Callable[[Sequence[Any]], Any],
+        expected: int,
+        known: int = 0,
+        limit: Limit = unlimited,  # noqa: ARG002
+    ) -> list[Result]:
+        def alone(item: Any) -> Any:
+            share = Share(tuple(shared), 0, 1, meet("127.0.0.1", 1))
+            return merge([function(item, share)])
+
+        return self._run(phase, chains, alone, expected=expected, known=known)
+
+    def _run(
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any], Any],
+        *,
+        expected: int,
+        known: int,
+    ) -> list[Result]:
+        done = min(known, expected - 1)
+        self._watch(Progress(phase, done, expected))
         ends: list[Result] = []
         for chain in chains:
             answer: Any = None

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace as changed
 
 from dnfscale.core.columns import unused_name
 from dnfscale.data.frames import in_own_order, table_source, to_table
@@ -24,6 +25,8 @@ from dnfscale.estimators.ideal import IdealClassifier
 from dnfscale.estimators.labelled import whole_number
 from dnfscale.learn.fidelity import READINGS, agreements
 from dnfscale.learn.line import learn
+from dnfscale.report.notebook import model_result, run_card
+from dnfscale.report.run import ReportRun
 from dnfscale.results.confusion import Confusion
 from dnfscale.spec.keys import keys_of
 from dnfscale.spec.learn import LearnSpec
@@ -46,6 +49,14 @@ class Distilled:
     @property
     def formula(self) -> Any:
         return self.classifier.formula_
+
+    def _repr_html_(self) -> str:
+        models = self.classifier.models_
+        run = ReportRun(changed(model_result(models, models[0].target), kind="distill"), models)
+        said = f"The formula agrees with the classifier on {self.fidelity:.1%} of the rows"
+        if self.accuracy is not None:
+            said += f" and is right on {self.accuracy:.1%}"
+        return str(run_card(run, f"{said}, in test folds."))
 
 
 def distill(model: Any, X: Any, y: Any = None, *, folds: int = 10, **parameters: Any) -> Distilled:  # noqa: N803

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
+from msgspec.structs import replace as changed
+from sklearn.utils.validation import check_is_fitted
+
+from dnfscale.compare.records import LearnedLabels, data_record, frontier_record, ideal_method
+from dnfscale.data.models import parse_model
+from dnfscale.errors import SpecError
+from dnfscale.estimators.labelled import in_python_words
+from dnfscale.estimators.plots import plot_points
 from dnfscale.estimators.readable import Readable
-from dnfscale.learn.line import fold_model, learn_targets
+from dnfscale.learn.frontier import grow_formulas
+from dnfscale.learn.line import LearnedTargets, fold_model, learn_targets
 from dnfscale.learn.weighing import with_unit
+from dnfscale.method.words import joined_lines, model_lines
+from dnfscale.report.run import ReportRun
+from dnfscale.results.frontier import Frontier
+from dnfscale.results.result import IDEAL, Result
 from dnfscale.spec.job import profile_key
 from dnfscale.spec.learn import LearnSpec
 
@@ -23,20 +38,23 @@ class IdealClassifier(Readable):
     ----------
     max_ell : int, default 10
         The most attributes that a formula may use.
-    profile : "paper" or "best"
-        What sets the parameters below that are None: the paper to the letter, or our
-        recommendation.
-    search : tuple of "attributes" and "terms"
+    profile : "best" or "paper"
+        What sets the parameters below that are None: our recommendation, or the paper to the
+        letter.
+    search : tuple of "attributes" and "terms", or None
         What is searched: the best attributes, whose combinations are then answered one by one, or
         terms of any columns.
-    max_literals : int or "none"
+    max_literals : int, "none" or None
         The most conditions of a formula, or "none" for no limit.
     max_terms : int or None
         The most lines of a formula.
+    forms : tuple of "lines" and "checklist", or None
+        What a formula may be: lines of which one must hold, or conditions to be ticked off of which
+        several must.
     cuts : "median", int, "auto", "entropy" or None
         Where numbers are cut: at the median, at this many quantiles, at as many as the rows are
         good for, or at those of many quantiles that tell about the label.
-    at : dict of columns and lists of cuts, or None
+    cut_at : dict of columns and lists of cuts, or None
         Columns that are cut at these values instead.
     intervals : bool or None
         Whether an interval between two cuts of a column may be an attribute too.
@@ -70,7 +88,7 @@ class IdealClassifier(Readable):
         million.
     class_weight : dict, "balanced" or None
         What an error on a row of each label costs.
-    missing : "drop", "error" or "indicator"
+    missing : "drop", "error", "indicator" or None
         Rows with missing values are left out of the learning, refused, or kept, with an attribute
         for missing values. In predictions a missing value makes the attributes of its column false;
         with "error" it is refused there too, and arrays must be finite.
@@ -93,6 +111,8 @@ class IdealClassifier(Readable):
         false.
     drop : tuple of str
         Columns to ignore, such as identifiers.
+    max_dropped : float, default 0.2
+        A larger share of the rows dropped for missing values is an error.
     max_categories : int, default 10,000
         The most different values that a column of categories may have.
     any_columns : bool, default False
@@ -118,21 +138,29 @@ class IdealClassifier(Readable):
     certificate_ : how far the rows support the formula, as in a model file; None if rows had
         weights; a dict of them by label if there are more than two labels
 
+    feature_importances_ : for each column of `fit`, the accuracy lost when what the formula asks of
+        it is summed out of the counts
+    frontier_ : the best formula of every length; empty if there are more than two labels
+
     Rows are chosen for validation by their values, not by their order: the same rows in another
     order give the same formula, and a row of weight 3 counts as that row three times. With a
     Parquet path or a Dask DataFrame they are chosen as in a job, by the order of the rows.
     """
 
+    _frontier: Frontier
+    _result: Result
+
     def __init__(  # noqa: PLR0913 (scikit-learn wants each parameter spelled out)
         self,
         *,
         max_ell: int = 10,
-        profile: str = "paper",
-        search: tuple[str, ...] = ("attributes",),
-        max_literals: int | str = "none",
+        profile: str = "best",
+        search: tuple[str, ...] | None = None,
+        max_literals: int | str | None = None,
         max_terms: int | None = None,
+        forms: tuple[str, ...] | None = None,
         cuts: str | int | None = None,
-        at: Mapping[str, Sequence[float]] | None = None,
+        cut_at: Mapping[str, Sequence[float]] | None = None,
         intervals: bool | None = None,
         parts: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
         rare: int = 0,
@@ -146,7 +174,7 @@ class IdealClassifier(Readable):
         beta: float = 1.0,
         threshold: float = 0.5,
         class_weight: Any = None,
-        missing: str = "drop",
+        missing: str | None = None,
         shrink: str | None = None,
         shrink_rows: float | Sequence[float] | None = None,
         freedom: float | None = None,
@@ -155,6 +183,7 @@ class IdealClassifier(Readable):
         categorical: tuple[str, ...] = (),
         boolean: tuple[str, ...] = (),
         drop: tuple[str, ...] = (),
+        max_dropped: float = 0.2,
         max_categories: int = 10_000,
         any_columns: bool = False,
         n_jobs: int | None = None,
@@ -165,8 +194,9 @@ class IdealClassifier(Readable):
         self.search = search
         self.max_literals = max_literals
         self.max_terms = max_terms
+        self.forms = forms
         self.cuts = cuts
-        self.at = at
+        self.cut_at = cut_at
         self.intervals = intervals
         self.parts = parts
         self.rare = rare
@@ -189,11 +219,13 @@ class IdealClassifier(Readable):
         self.categorical = categorical
         self.boolean = boolean
         self.drop = drop
+        self.max_dropped = max_dropped
         self.max_categories = max_categories
         self.any_columns = any_columns
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @in_python_words
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's names)
         """Learn from a table and its labels.
 
@@ -209,10 +241,17 @@ class IdealClassifier(Readable):
         try:
             spec = with_unit(labelled.source, spec, engine)
             learned = learn_targets(labelled.source, spec, engine)
+            several = len(learned.targets) > 1
+            grown = [] if several else grow_formulas(learned, spec, engine)
         finally:
             engine.close()
         models = [fold_model(of_label.model, of_label, spec) for of_label in learned.targets]
         self._take(models, learned.kept.table, labelled)
+        named = [replace(own, model=self._named([own.model], labelled)[0]) for own in grown]
+        self.set_run(
+            self._found(learned, spec, labelled.name),
+            frontier_record(named, (), name=labelled.name, provenance={}),
+        )
         self.sweep_ = self._by_label(
             [
                 [
@@ -244,6 +283,97 @@ class IdealClassifier(Readable):
             ]
         )
         return self
+
+    def _found(self, learned: LearnedTargets, spec: LearnSpec, name: str) -> Result:
+        """Return what was learned as a job would write it."""
+        several = len(learned.targets) > 1
+        found = LearnedLabels(learned.targets, tuple(self.classes_.tolist()) if several else ())
+        return Result(
+            name=name,
+            kind="fit",
+            seed=spec.seed,
+            profile=self.profile,
+            data=data_record(found),
+            methods={IDEAL: ideal_method(found, spec)},
+        )
+
+    @property
+    def frontier_(self) -> list[dict[str, Any]]:
+        """For each length, the best formula of all rows, the shortest first: `literals` (its
+        conditions), `lines`, `ell` (the attributes it was chosen for, if it was chosen so),
+        `accuracy` on the rows learned from, `formula`, and whether it is the one `shown`. After
+        `load` of the folder of a study, the accuracy is that of such formulas on test rows.
+
+        It is empty with more than two labels. `at` gives such a formula as a classifier.
+        """
+        check_is_fitted(self)
+        return [
+            {
+                "literals": own.literals,
+                "lines": own.terms,
+                "ell": own.ell,
+                "accuracy": own.accuracy,
+                "formula": joined_lines(model_lines(parse_model(own.model))),
+                "shown": own.shown,
+            }
+            for own in self._frontier.formulas
+        ]
+
+    def at(
+        self,
+        *,
+        literals: int | None = None,
+        ell: int | None = None,
+        accuracy: float | None = None,
+    ) -> Self:
+        """Return this classifier with another formula of `frontier_`; nothing is learned again.
+
+        It is the longest of at most so many `literals`, that of `ell` attributes, or the shortest
+        that is so accurate.
+        """
+        check_is_fitted(self)
+        given = [value for value in (literals, ell, accuracy) if value is not None]
+        if len(given) != 1:
+            raise SpecError(
+                f"at needs one of literals, ell and accuracy, got {len(given)}; "
+                "for example at(literals=5)"
+            )
+        if not self._frontier.formulas:
+            raise SpecError(
+                "at needs the formulas by length, which are kept for two labels, but there are "
+                f"{len(self.models_)} formulas; set max_literals and fit again"
+            )
+        if literals is not None:
+            found = self._frontier.of_literals(literals)
+        elif ell is not None:
+            found = self._frontier.of_ell(ell)
+        else:
+            assert accuracy is not None
+            found = self._frontier.of_accuracy(accuracy)
+        other = copy(self)
+        other._set_models([parse_model(found.model)])
+        other._frontier = changed(
+            self._frontier,
+            formulas=tuple(changed(own, shown=own is found) for own in self._frontier.formulas),
+        )
+        if not found.shown:
+            # What is known of the chosen formula is not true of this one.
+            other._result = changed(self._result, methods={})
+        return other
+
+    def plot_frontier(self, ax: Any = None) -> Any:
+        """Draw the accuracy of the formulas of every length, as axes of matplotlib."""
+        points = self.frontier_
+        tested = any(own.tested for own in self._frontier.formulas)
+        return plot_points(points, ax, tested=tested)
+
+    def set_run(self, result: Result, frontier: Frontier) -> None:
+        """Store what is known of the formula beside itself, and the formulas of other lengths."""
+        self._result = result
+        self._frontier = frontier
+
+    def _run(self) -> ReportRun:
+        return ReportRun(self._result, self.models_)
 
     def learn_spec(self, target: str, **choices: Any) -> LearnSpec:
         """Return the parameters as a LearnSpec, with some choices replaced by the caller's."""

@@ -4,13 +4,15 @@ be learned from.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +44,7 @@ from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Engine
 from dnfscale.engine.launch import cores, launch
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.errors import DataError, SpecError
+from dnfscale.errors import DataError, DnfscaleError, SpecError
 from dnfscale.estimators.weights import (
     MOST_WEIGHT,
     class_factors,
@@ -56,6 +58,38 @@ from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.spec.learn import LearnSpec, parameters, settled
 
 Labels = npt.NDArray[Any]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def in_python_words(fit: Callable[P, R]) -> Callable[P, R]:
+    """Return a method whose errors name parameters, where those of a job name keys of its spec."""
+
+    @functools.wraps(fit)
+    def method(*values: P.args, **named: P.kwargs) -> R:
+        try:
+            return fit(*values, **named)
+        except DnfscaleError as error:
+            said = _KEYS.sub(_in_python, error.message)
+            if said == error.message:
+                raise
+            raise type(error)(said, error.key) from error.__cause__
+
+    return method
+
+
+def _in_python(found: re.Match[str]) -> str:
+    """Return the name of the parameter of a key, alone where a value follows."""
+    name = _names_by_path()[found[1]]
+    return f"{name} =" if found[2] else f"the parameter {name}"
+
+
+@functools.cache
+def _names_by_path() -> dict[str, str]:
+    return {known.path: known.parameter_name for known in parameters().values()}
+
+
+_KEYS = re.compile(rf"\b({'|'.join(map(re.escape, _names_by_path()))})\b( =)?")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +153,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     drop: tuple[str, ...]
-    missing: str
+    missing: str | None
     threshold: float
     class_weight: Any
     any_columns: bool
@@ -157,12 +191,12 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         those of a profile.
         """
         signature = inspect.signature(type(self)).parameters
-        given = {name: getattr(self, name) for name in parameters() if name in signature}
-        return {
-            name: parameters()[name].checked(value, name)
-            for name, value in given.items()
-            if value is not signature[name].default
-        }
+        written = {}
+        for name, known in parameters().items():
+            own = known.parameter_name
+            if own in signature and getattr(self, own) is not signature[own].default:
+                written[name] = known.checked(getattr(self, own), own)
+        return written
 
     def _threshold(self) -> Fraction:
         """Return the threshold as a fraction that counts can be multiplied by."""

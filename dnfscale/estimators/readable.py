@@ -4,8 +4,8 @@ in a notebook.
 
 from __future__ import annotations
 
-import html
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,14 +24,31 @@ from dnfscale.data.frames import is_dask
 from dnfscale.data.models import classes_text, model_text
 from dnfscale.errors import DataError
 from dnfscale.estimators.labelled import Labelled, Labels, TableClassifier, is_path, labels_in
+from dnfscale.estimators.plots import plot_formula, plot_shares
 from dnfscale.export.latex import export_latex
+from dnfscale.learn.dropped import dropped_rows
 from dnfscale.learn.table import Table
 from dnfscale.method import narrate
 from dnfscale.method.certificate import certified
-from dnfscale.method.explain import explain_types, to_record
-from dnfscale.method.words import formula_lines
+from dnfscale.method.explain import Explanation, explain_types, to_record
+from dnfscale.method.importance import lost_accuracies
+from dnfscale.report.notebook import MOST_EXPLAINED, explained, model_result, run_card
+from dnfscale.report.page import render_report
+from dnfscale.report.run import ReportRun
 from dnfscale.spec.keys import keys_of
 from dnfscale.spec.registry import EXPORTS, Export
+
+
+class Explanations(list[Any]):
+    """Explanations of rows; a notebook shows them in words."""
+
+    def __init__(self, found: Sequence[Any], rows: Sequence[tuple[Model, Explanation]]) -> None:
+        super().__init__(found)
+        self._rows = rows
+
+    def _repr_html_(self) -> str:
+        shown = [narrate.write(model, known) for model, known in self._rows[:MOST_EXPLAINED]]
+        return str(explained(shown, len(self._rows)))
 
 
 class Readable(TableClassifier):
@@ -93,12 +110,13 @@ class Readable(TableClassifier):
             columns.append(column)
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
-    def explain(self, X: Any, *, text: bool = False) -> list[Any]:  # noqa: N803
+    def explain(self, X: Any, *, text: bool = False) -> Explanations:  # noqa: N803
         """Explain each row's answer: which terms hold, why others fail, and the smallest change
         that would flip it.
 
         Each explanation is a dict as `dnfscale explain --json` writes it or, with `text`, the same
         in words. With more than two labels it is about the formula of the label that the row gets.
+        A notebook shows the words.
         """
         check_is_fitted(self)
         planes = self._planes(X)
@@ -109,21 +127,29 @@ class Readable(TableClassifier):
             else self._given(self._types(planes)).argmax(axis=1)
         )
         found: list[Any] = [None] * n_rows
+        rows_told: list[Any] = [None] * n_rows
         for place, model in enumerate(self.models_):
             rows = np.flatnonzero(answering == place)
             codes = joined(planes[place][:, rows]).tolist()
             known = explain_types(model, set(codes))
             for row, code in zip(rows.tolist(), codes, strict=True):
+                rows_told[row] = model, known[code]
                 found[row] = (
                     narrate.write(model, known[code]) if text else to_record(model, known[code])
                 )
-        return found
+        return Explanations(found, rows_told)
 
     def save(self, path: Any) -> None:
         """Write a model file, which `dnfscale predict`, `explain` and `export` can read."""
         check_is_fitted(self)
-        text = model_text(self.models_[0]) if len(self.models_) == 1 else classes_text(self.models_)
+        models = [replace(model, provenance=self._provenance(model)) for model in self.models_]
+        text = model_text(models[0]) if len(models) == 1 else classes_text(models)
         Path(path).write_text(text + "\n", encoding="utf-8")
+
+    def _provenance(self, model: Model) -> dict[str, Any]:
+        """Return what a model file also says, so that `load` gives the same classifier."""
+        fitted = {"columns": list(self._columns), "labels": self.classes_.tolist()}
+        return {**model.provenance, "fit": fitted}
 
     def model_of(self, label: Any = None) -> Model:
         """Return the formula of a label with its attributes and counts; if there are two, only the
@@ -139,15 +165,18 @@ class Readable(TableClassifier):
 
     def _take(self, models: Sequence[Model], table: Table, labelled: Labelled) -> None:
         """Store the learned formulas as the fitted attributes."""
+        _warn_of_dropped(table)
         # All rows of a class may have been dropped for missing values.
         values = np.array(table.summary.target.values)
         self.classes_ = values if labelled.classes is None else labelled.classes[values]
         if labelled.classes is None:
-            self._columns = list(
-                dict.fromkeys(stored_column(column.name) for column in table.columns)
+            self._set_columns(
+                tuple(dict.fromkeys(stored_column(column.name) for column in table.columns))
             )
-            self.n_features_in_ = len(self._columns)
-            self.feature_names_in_ = np.array(self._columns, dtype=object)
+        self._set_models(self._named(models, labelled))
+
+    def _named(self, models: Sequence[Model], labelled: Labelled) -> tuple[Model, ...]:
+        """Return models with the names and the labels of whoever called `fit`."""
         labels = (self.classes_[[1]] if len(models) == 1 else self.classes_).tolist()
         # The columns that we add, for labels and weights, are not part of the dataset; those of the
         # caller may be.
@@ -162,7 +191,11 @@ class Readable(TableClassifier):
             )
             for model, label in zip(models, labels, strict=True)
         )
-        self.models_ = tuple(map(certified, named))
+        return tuple(map(certified, named))
+
+    def _set_models(self, models: Sequence[Model]) -> None:
+        """Store formulas, and what follows from them alone."""
+        self.models_ = tuple(models)
         self.formula_ = self._by_label([model.formula for model in self.models_])
         self.certificate_ = self._by_label(
             [dict(model.certificate) if model.certificate else None for model in self.models_]
@@ -194,11 +227,67 @@ class Readable(TableClassifier):
         ]
         return np.column_stack(given if len(given) > 1 else [1 - given[0], given[0]])
 
+    def report(self, path: Any) -> None:
+        """Write the page of the formula: one HTML file that loads nothing."""
+        check_is_fitted(self)
+        page = render_report([self._run()])
+        Path(path).write_text(page, encoding="utf-8")
+
+    def plot(self, ax: Any = None, *, label: Any = None) -> Any:
+        """Draw the lines of the formula, or of that of a label, with the rows that each accepts, as
+        axes of matplotlib.
+        """
+        return plot_formula(self.model_of(label), ax)
+
+    def plot_calibration(self, X: Any, y: Any, ax: Any = None, *, label: Any = None) -> Any:  # noqa: N803
+        """Draw how often rows have a label, by default the larger of two, against the probability
+        that `predict_proba` gives it.
+        """
+        check_is_fitted(self)
+        wanted = self.classes_[1] if label is None and len(self.classes_) == 2 else label
+        place = np.flatnonzero(self.classes_ == wanted)
+        if len(place) != 1:
+            known = self.classes_.tolist()
+            raise DataError(f"expected label to be one of {known!r}, got {label!r}")
+        return plot_shares(self.predict_proba(X)[:, place[0]], np.asarray(y) == wanted, ax)
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """For each column of `fit`, the accuracy lost when what the formula asks of it is summed
+        out of the counts.
+
+        The accuracy is that of the best answer for each type of row, on the rows learned from.
+        Where types of rows are patterns of lines, the lines that mention the column are summed out.
+        With more than two labels it is the mean over their formulas.
+        """
+        check_is_fitted(self)
+        lost = [lost_accuracies(model) for model in self.models_]
+        return np.array(
+            [sum(own.get(column, 0.0) for own in lost) / len(lost) for column in self._columns]
+        )
+
+    def _run(self) -> ReportRun:
+        """Return what the page of the formula is made from."""
+        name = self.models_[0].target
+        result = model_result(self.models_, name, n_columns=len(self._columns))
+        return ReportRun(result, self.models_)
+
+    def set_fitted(self, models: Sequence[Model], columns: Sequence[str], classes: Labels) -> None:
+        """Become the fitted classifier of some formulas over some columns, with these labels."""
+        self.classes_ = classes
+        self._set_columns(columns)
+        self._set_models(models)
+
+    def _set_columns(self, columns: Sequence[str]) -> None:
+        self._columns = list(columns)
+        self.n_features_in_ = len(self._columns)
+        self.feature_names_in_ = np.array(self._columns, dtype=object)
+
     def _html_repr(self) -> str:
         """Return the HTML that a notebook shows: the formula of a fitted classifier."""
         if not hasattr(self, "models_"):
             return str(super()._html_repr())
-        return "".join(_formula_html(model) for model in self.models_)
+        return str(run_card(self._run()))
 
     def _repr_latex_(self) -> str | None:
         return (
@@ -208,18 +297,24 @@ class Readable(TableClassifier):
         )
 
 
-def _formula_html(model: Model) -> str:
-    shown = "<br>&nbsp;&nbsp;or ".join(map(html.escape, formula_lines(model))) or "false"
-    sign = "=" if model.answer else "≠"
-    head = f"{html.escape(model.target)} {sign} {html.escape(', '.join(map(str, model.positive)))}"
-    return f"<div><b>{head}</b> if<br>&nbsp;&nbsp;<code>{shown}</code></div>"
+def _warn_of_dropped(table: Table) -> None:
+    if table.reading.keep_missing:
+        return
+    dropped = dropped_rows(table.summary, table.columns)
+    if dropped.rows:
+        warnings.warn(
+            f"fit left out {dropped.rows:,} of {dropped.of:,} rows because values are missing: "
+            f'{dropped.reasons}; missing="indicator" keeps them',
+            UserWarning,
+            stacklevel=4,
+        )
 
 
-def _export_method(export: Export) -> Callable[..., str]:
+def _export_method(export: Export) -> Callable[..., Any]:
     """Return the method `to_NAME` of a classifier, given what is registered of an export."""
     options = [] if export.options is None else list(keys_of(export.options).values())
 
-    def method(self: Readable, *values: Any, label: Any = None, **named: Any) -> str:
+    def method(self: Readable, *values: Any, label: Any = None, **named: Any) -> Any:
         check_is_fitted(self)
         given = dict(zip((known.name for known in options), values, strict=False)) | named
         if label is None and len(self.models_) > 1 and export.write_several is not None:

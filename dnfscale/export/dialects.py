@@ -11,13 +11,9 @@ only the case differs, PostgreSQL where they differ after 63 bytes.
 from __future__ import annotations
 
 import math
-import re
 import string
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from dnfscale.core.parts import Part
-from dnfscale.core.quantities import Quantity
 from dnfscale.errors import DataError
 from dnfscale.export.clocks import (
     bigquery_part,
@@ -26,16 +22,18 @@ from dnfscale.export.clocks import (
     postgres_part,
     standard_place,
 )
+from dnfscale.export.dialect import (
+    Dialect,
+    backslashed,
+    castable,
+    exact_number,
+    quoted_name,
+    standard_text,
+)
 from dnfscale.export.moments import bigquery_quantity, duckdb_quantity, postgres_quantity
+from dnfscale.export.warehouses import SNOWFLAKE, SPARK, SQLITE
 
 _LOWER_ASCII = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-_BIGGEST_WHOLE = 1 << 64
-"""Columns of whole numbers have at most 64 bits."""
-
-
-def _cases(number: list[str], known: Mapping[int, str], others: list[str]) -> list[str]:
-    cases = [f"  WHEN {key} THEN {value}" for key, value in known.items()]
-    return ["CASE", *number, *cases, *(["ELSE", *others] if others else []), "END"]
 
 
 def _duckdb_looked_up(number: list[str], known: Mapping[int, str], others: list[str]) -> list[str]:
@@ -50,87 +48,21 @@ def _duckdb_looked_up(number: list[str], known: Mapping[int, str], others: list[
     return ["COALESCE(", *found, ",", *others, ")"] if others else found
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """One engine's SQL."""
-
-    title: str
-    name: Callable[[str], str]
-    """Quote the name of a column or table."""
-    text: Callable[[str], str]
-    number: Callable[[int | float], str]
-    quantity: Callable[[Quantity], str]
-    """Write a date, time, duration or decimal."""
-    same: Callable[[str, int | float | str], str]
-    """Write that a column has a value; NULL where it is missing."""
-    differs: Callable[[str, int | float | str], str]
-    """Write that a column has another value or none; never NULL."""
-    below_nan: Callable[[str], str] | None
-    """Write that a number is not NaN; None if comparisons with NaN are false anyway."""
-    is_nan: Callable[[str], str]
-    """Write that the number in a column is NaN."""
-    any_is_nan: Callable[[str], str]
-    """Write the same for a column that may hold numbers or anything else."""
-    same_name: Callable[[str], str]
-    """Map all names that the engine takes for equal to one of them."""
-    part: Callable[[str, Part], str]
-    """Write the number of the hour, weekday or month of a column, as the clock of its zone shows
-    it.
-    """
-    place: Callable[[Part, str], int]
-    """Return the number of a weekday or month."""
-    double: str
-    """The type of floating-point numbers."""
-    looked_up: Callable[[list[str], Mapping[int, str], list[str]], list[str]] = _cases
-    """Write the value of a number, given its lines, among those known; others have the value of the
-    last lines, or occur in no row."""
-    sign: str = ""
-    """What stands before a column that is compared with numbers, to refuse one of another type."""
-
-
-def _exact_number(value: int | float) -> str | None:
-    """Write a number as a whole one if it could stand in a column of whole numbers; else return
-    None.
-
-    Beyond 2**53 a whole number must not be compared as a float. A float that is whole is the same
-    number either way.
-    """
-    if isinstance(value, float) and (not value.is_integer() or abs(value) >= _BIGGEST_WHOLE):
-        return None
-    return str(int(value))
-
-
-def _quoted_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _standard_text(value: str, escaped: str) -> str:
-    """Quote a text; with E'' and backslashes if it contains a character that `escaped` matches."""
-    doubled = value.replace("'", "''")
-    if not re.search(escaped, value):
-        return f"'{doubled}'"
-    named = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    spelled = (
-        named.get(c) or (f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else c) for c in doubled
-    )
-    return "E'" + "".join(spelled) + "'"
-
-
 def _duckdb_text(value: str) -> str:
     if "\0" not in value:
-        return _standard_text(value, r"[\x00-\x1f\x7f]")
+        return standard_text(value, r"[\x00-\x1f\x7f]")
     # A literal cannot hold NUL, a text can.
     return (
         "("
         + " || chr(0) || ".join(
-            _standard_text(part, r"[\x00-\x1f\x7f]") for part in value.split("\0")
+            standard_text(part, r"[\x00-\x1f\x7f]") for part in value.split("\0")
         )
         + ")"
     )
 
 
 def _duckdb_number(value: int | float) -> str:
-    whole = _exact_number(value)
+    whole = exact_number(value)
     if whole is not None:
         return whole
     if math.isinf(value):
@@ -154,27 +86,6 @@ def _duckdb_differs(column: str, value: int | float | str) -> str:
     return f"{column} IS DISTINCT FROM {_duckdb_text(value)}"
 
 
-def castable(value: str) -> bool:
-    """Return whether a text could be cast to a number, a date or a truth value: '=' would do so,
-    LIKE does not.
-    """
-    word = value.strip().lstrip("+-.").lower()
-    looks_so = word[:1].isdigit() or word in (
-        "t",
-        "f",
-        "y",
-        "n",
-        "true",
-        "false",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "nan",
-    )
-    return (looks_so or word.startswith("inf")) and not re.search(r"[%_\\]", value)
-
-
 def _postgres_text(value: str) -> str:
     if "\0" in value:
         raise DataError(
@@ -182,13 +93,13 @@ def _postgres_text(value: str) -> str:
             f"{value!r}; "
             "export to another dialect, or learn without that category"
         )
-    written = _standard_text(value, r"[\x00-\x1f\x7f\\]")
+    written = standard_text(value, r"[\x00-\x1f\x7f\\]")
     # A bare literal takes the column's type, and '1' would equal the number 1.
     return f"{written}::text" if castable(value) else written
 
 
 def _postgres_number(value: int | float) -> str:
-    whole = _exact_number(value)
+    whole = exact_number(value)
     if whole is not None:
         return whole
     if math.isinf(value):
@@ -209,25 +120,12 @@ def _postgres_differs(column: str, value: int | float | str) -> str:
     )
 
 
-def _bigquery_escaped(value: str, delimiter: str) -> str:
-    named = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", delimiter: f"\\{delimiter}"}
-    spelled = []
-    for c in value:
-        if c in named:
-            spelled.append(named[c])
-        elif c.isprintable():
-            spelled.append(c)
-        else:
-            spelled.append(f"\\u{ord(c):04x}" if ord(c) < 1 << 16 else f"\\U{ord(c):08x}")
-    return delimiter + "".join(spelled) + delimiter
-
-
 def _bigquery_text(value: str) -> str:
-    return _bigquery_escaped(value, "'")
+    return backslashed(value, "'")
 
 
 def _bigquery_number(value: int | float) -> str:
-    whole = _exact_number(value)
+    whole = exact_number(value)
     if whole is not None:
         return whole if -(1 << 63) <= int(value) < 1 << 63 else f"BIGNUMERIC '{whole}'"
     if math.isinf(value):
@@ -251,7 +149,7 @@ def _bigquery_differs(column: str, value: int | float | str) -> str:
 DIALECTS: dict[str, Dialect] = {
     "duckdb": Dialect(
         title="DuckDB",
-        name=_quoted_name,
+        name=quoted_name,
         text=_duckdb_text,
         number=_duckdb_number,
         quantity=duckdb_quantity,
@@ -270,11 +168,15 @@ DIALECTS: dict[str, Dialect] = {
         place=standard_place,
         double="DOUBLE",
         sign="+",
+        nan_note=(
+            "least(x, 'inf'): no condition holds for NaN, which DuckDB takes for the greatest "
+            "number."
+        ),
         looked_up=_duckdb_looked_up,
     ),
     "postgres": Dialect(
         title="PostgreSQL",
-        name=_quoted_name,
+        name=quoted_name,
         text=_postgres_text,
         number=_postgres_number,
         quantity=postgres_quantity,
@@ -290,10 +192,13 @@ DIALECTS: dict[str, Dialect] = {
         part=postgres_part,
         place=standard_place,
         double="DOUBLE PRECISION",
+        nan_note=(
+            "'NaN': no condition holds for NaN, which PostgreSQL takes for the greatest number."
+        ),
     ),
     "bigquery": Dialect(
         title="BigQuery",
-        name=lambda name: _bigquery_escaped(name, "`"),
+        name=lambda name: backslashed(name, "`"),
         text=_bigquery_text,
         number=_bigquery_number,
         quantity=bigquery_quantity,
@@ -306,5 +211,10 @@ DIALECTS: dict[str, Dialect] = {
         part=bigquery_part,
         place=bigquery_place,
         double="FLOAT64",
+        nan_note="IS_NAN: a comparison with NaN does not hold, so its negation must.",
+        remainder=lambda number, divisor: f"MOD({number}, {divisor})",
     ),
+    "snowflake": SNOWFLAKE,
+    "spark": SPARK,
+    "sqlite": SQLITE,
 }

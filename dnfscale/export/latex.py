@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Sequence
 
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Kind, Quantity
@@ -125,7 +126,8 @@ def _predicted(model: Model) -> str:
     target, labels = _text(model.target), model.positive
     if len(labels) == 1:
         return rf"{target} {'=' if model.answer else chr(92) + 'ne'} {_NOTATION.value(labels[0])}"
-    return rf"{target} \{'in' if model.answer else 'notin'} {_NOTATION.set_of(labels)}"
+    values = _NOTATION.set_of(map(_NOTATION.value, labels))
+    return rf"{target} \{'in' if model.answer else 'notin'} {values}"
 
 
 def _lines(model: Model) -> list[str]:
@@ -143,12 +145,19 @@ def _lines(model: Model) -> list[str]:
     lines = []
     for number, line in enumerate(model_lines(model)):
         conditions = [_written(condition_of(each, _NOTATION)) for each in line.literals]
+        joint, head, tail = r" \land ", "", ""
+        if line.at_least is not None:
+            # A comma ends a row, where a sign of conjunction begins the next.
+            conditions = [f"{each}," for each in conditions[:-1]] + conditions[-1:]
+            joint, head, tail = r"\; ", rf"\text{{at least }} {line.at_least} \text{{ of }} (", ")"
+        opening = r"& \qquad {}" if line.at_least is not None else r"& \qquad {} \land"
         for start in range(0, len(conditions), _PER_LINE):
-            joined = r" \land ".join(conditions[start : start + _PER_LINE])
+            joined = joint.join(conditions[start : start + _PER_LINE])
+            joined += tail if start + _PER_LINE >= len(conditions) else ""
             if start:
-                lines.append(rf"& \qquad {{}} \land {joined}")
+                lines.append(f"{opening} {joined}")
             else:
-                lines.append(joined if number == 0 else rf"\lor {{}} & {joined}")
+                lines.append(head + joined if number == 0 else rf"\lor {{}} & {head}{joined}")
     return lines
 
 
@@ -209,4 +218,17 @@ _NOTATION = Notation(
 )
 
 
-EXPORTS.register(Export(name="latex", title="LaTeX", ending=".tex", write=export_latex))
+def export_latex_of_classes(models: Sequence[Model]) -> str:
+    """Return the formula of each label, one after the other."""
+    return "\n".join(map(export_latex, models))
+
+
+EXPORTS.register(
+    Export(
+        name="latex",
+        title="LaTeX",
+        ending=".tex",
+        write=export_latex,
+        write_several=export_latex_of_classes,
+    )
+)

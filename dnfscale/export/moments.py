@@ -50,6 +50,33 @@ def bigquery_quantity(quantity: Quantity) -> str:
     return _standard(_to_microseconds(quantity), names, "BigQuery")
 
 
+def snowflake_quantity(quantity: Quantity) -> str:
+    """Write a quantity for Snowflake."""
+    names = {
+        Kind.DATE: "DATE",
+        Kind.TIME: "TIME",
+        Kind.TIMESTAMP: "TIMESTAMP_NTZ",
+        Kind.INSTANT: "TIMESTAMP_TZ",
+    }
+    kind, written = quantity.measure.kind, _standard(_to_microseconds(quantity), names, "Snowflake")
+    if kind in (Kind.DECIMAL, Kind.DURATION):
+        return written
+    # Only dates, times and plain timestamps have literals of their own.
+    name, _, value = written.partition(" ")
+    return f"{value}::{name}"
+
+
+def spark_quantity(quantity: Quantity) -> str:
+    """Write a quantity for Spark, which has no times of day."""
+    if quantity.measure.kind is Kind.TIME:
+        raise DataError(
+            f"Spark has no times of day, but the model cuts at {quantity}; export to another "
+            "dialect, or learn without that column"
+        )
+    names = {Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP_NTZ", Kind.INSTANT: "TIMESTAMP"}
+    return _standard(_to_microseconds(quantity), names, "Spark")
+
+
 def python_amount(variable: str, kind: Kind) -> str:
     """Write the value of a variable so that it compares with quantities as python_quantity writes
     them.

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import unused_name
-from dnfscale.core.formula import Dnf
+from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity, edge_among
@@ -34,6 +34,7 @@ from dnfscale.spec.registry import EXPORTS, Export
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MOST_COMBINATIONS = 500
 _EXACT = 1 << 53
 """Whole numbers up to here are exact as floats."""
 _LEAST_WHOLE = -(1 << 63)
@@ -83,7 +84,7 @@ def export_pmml(model: Model) -> str:
         for number, (term, counted) in enumerate(
             zip(model.dnf.terms, model.over_types.terms, strict=True)
         ):
-            _literals(_rule(rules, number, Dnf((counted,)), model), term.literals, model)
+            _line(_rule(rules, number, Dnf((counted,)), model), term, model)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
@@ -108,11 +109,12 @@ def _check_exact(model: Model) -> None:
 def _data_field(parent: ET.Element, column: str, kind: Kind, model: Model) -> None:
     is_cut = any(isinstance(a, Above | Between) for a in model.tau.attributes if a.column == column)
     optype = "continuous" if is_cut else "categorical"
-    field = ET.SubElement(
-        parent,
-        "DataField",
-        {"name": _xml(column), "optype": optype, "dataType": _data_type(column, kind, model)},
-    )
+    named = {"name": _xml(column)}
+    label = model.about.labels.get(column)
+    if label is not None and label.words:
+        named["displayName"] = _xml(label.words)
+    data_type = _data_type(column, kind, model)
+    field = ET.SubElement(parent, "DataField", {**named, "optype": optype, "dataType": data_type})
     if kind in (Kind.NUMBER, Kind.UNKNOWN):
         ET.SubElement(field, "Value", {"value": "NaN", "property": "missing"})
 
@@ -153,6 +155,21 @@ def _rule(parent: ET.Element, number: int, rule: Dnf, model: Model) -> ET.Elemen
             **confidence,
         },
     )
+
+
+def _line(parent: ET.Element, term: Term, model: Model) -> None:
+    """Add the predicate of a line: of a checklist, that all of some of its literals hold."""
+    if term.at_least is not None:
+        n_terms = math.comb(term.care.bit_count(), term.at_least)
+        if n_terms > _MOST_COMBINATIONS:
+            raise DataError(
+                f"PMML writes a checklist by its combinations, at most {_MOST_COMBINATIONS}, but "
+                f"{term.at_least} of {term.care.bit_count()} are {n_terms:,}; export to SQL or "
+                "Python"
+            )
+        parent = ET.SubElement(parent, "CompoundPredicate", {"booleanOperator": "or"})
+    for each in term.multiplied_out():
+        _literals(parent, each.literals, model)
 
 
 def _literals(parent: ET.Element, literals: tuple[tuple[int, bool], ...], model: Model) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.model import Model
+from dnfscale.core.formula import Term
+from dnfscale.core.model import Model, joint_ranks, signs_held, unseen_ranks
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of, values_of
@@ -20,7 +21,18 @@ from dnfscale.method.spelling import Spelling, spell
 from dnfscale.method.words import literals_of, value_text
 from dnfscale.spec.registry import EXPORTS, Export
 
-_BUILT_IN = ("bool", "float", "getattr", "hasattr", "isinstance", "str", "KeyError", "TypeError")
+_BUILT_IN = (
+    "bool",
+    "float",
+    "getattr",
+    "hasattr",
+    "isinstance",
+    "map",
+    "str",
+    "sum",
+    "KeyError",
+    "TypeError",
+)
 TAKEN = (
     "row",
     "predict",
@@ -52,30 +64,10 @@ def export_python(model: Model) -> str:
     None and NaN are missing values. A column that is absent is a KeyError, and text where the model
     knows a number, or the other way round, a TypeError: a wrong answer would go unnoticed.
     """
-    known = kinds(model.tau)
-    columns = identifiers(model.columns, TAKEN)
-    used = {i for i, _ in literals_of(model)}
-    attributes = [attribute for i, attribute in enumerate(model.tau.attributes) if i in used]
-    names = identifiers(
-        [attribute.name for attribute in attributes], (*TAKEN, *columns.values()), prefix="is_"
-    )
-    body = [
-        *(f"{columns[c]} = _value(row, {c!r}, {IS_TEXT[known[c]]})" for c in model.columns),
-        *(
-            f"{names[a.name]} = {python_test(a, columns[stored_column(a.column)])}"
-            for a in attributes
-        ),
-        *_returned(model, names),
-    ]
-    listed = "".join(f"\n    {column!r}," for column in model.columns)
-    needs = (python_needs(attributes), python_part_needs(attributes))
-    imports = list(dict.fromkeys(module for modules, _ in needs for module in modules))
-    functions = [function for _, own in needs for function in own]
     parts = [
-        "\n\n".join([_comments(model), *(["\n".join(imports)] if imports else [])]),
-        f"COLUMNS = ({listed}{chr(10) if listed else ''})",
-        *([READER] if model.columns else []),
-        *functions,
+        _head([model]),
+        f"COLUMNS = {_listed(model.columns)}",
+        *_functions([model]),
         "\n".join(
             [
                 "def predict(row):",
@@ -83,11 +75,142 @@ def export_python(model: Model) -> str:
                     '    """Say whether the formula accepts a row, a mapping that has the '
                     'names in COLUMNS."""'
                 ),
-                *(f"    {line}" for line in body),
+                *(f"    {line}" for line in _formula_body(model)),
             ]
         ),
     ]
     return "\n\n\n".join(parts)
+
+
+def export_python_of_classes(models: Sequence[Model]) -> str:
+    """Return the source of a function predict(row) that gives the label of a row, and accepts(row),
+    which says what the formula of each label answers.
+    """
+    asked = [attribute for model in models for attribute in model.tau.attributes]
+    columns = tuple(dict.fromkeys(stored_column(attribute.column) for attribute in asked))
+    labels = tuple(model.positive[0] for model in models)
+    tables, unseen = [], []
+    for model, (table, ranks) in zip(models, joint_ranks(models), strict=True):
+        numbers = ranks[table.places(model.counts.codes)].tolist()
+        tables.append(dict(zip(_codes(model), numbers, strict=True)))
+        unseen.append(unseen_ranks(table, ranks))
+    functions = []
+    for number, model in enumerate(models):
+        for name, body in (("_holds", _formula_body(model)), ("_type", _type_body(model))):
+            lines = [f"def {name}_{number}(row):", *(f"    {line}" for line in body)]
+            functions.append("\n".join(lines))
+    numbered = range(len(models))
+    constants = [
+        f"COLUMNS = {_listed(columns)}",
+        f"LABELS = ({', '.join(map(_literal, labels))})",
+        "# A number for each type of row: the label of the greatest one is the answer.",
+        f"_NUMBERS = {tuple(tables)!r}",
+        "# Those of types without rows: where the formula says no, and where it says yes.",
+        f"_OTHERS = {tuple(unseen)!r}",
+    ]
+    tail = f"""\
+def accepts(row):
+    \"\"\"Return what the formula of each label says of a row.\"\"\"
+    return dict(zip(LABELS, ({"".join(f"_holds_{n}(row), " for n in numbered)})))
+
+
+def predict(row):
+    \"\"\"Return the label of a row, a mapping that has the names in COLUMNS.\"\"\"
+    held = ({"".join(f"_holds_{n}(row), " for n in numbered)})
+    types = ({"".join(f"_type_{n}(row), " for n in numbered)})
+    given = (known.get(own, others[yes]) for known, own, others, yes in zip(_NUMBERS, types, _OTHERS, held))
+    return LABELS[len(LABELS) - 1 - max(given) % len(LABELS)]"""  # noqa: E501 (it is written to files of its own)
+    parts = [_head(models), "\n".join(constants), *_functions(models), *functions, tail]
+    return "\n\n\n".join(parts)
+
+
+def _head(models: Sequence[Model]) -> str:
+    """Return the comments and the imports of a module."""
+    tested = _tested(models)
+    needs = (python_needs(tested), python_part_needs(tested))
+    imports = list(dict.fromkeys(module for modules, _ in needs for module in modules))
+    return "\n\n".join([_comments(models), *(["\n".join(imports)] if imports else [])])
+
+
+def _functions(models: Sequence[Model]) -> list[str]:
+    """Return the functions that conditions need."""
+    tested = _tested(models)
+    needs = (python_needs(tested), python_part_needs(tested))
+    reads = any(model.columns for model in models) or len(models) > 1
+    return [*([READER] if reads else []), *(function for _, own in needs for function in own)]
+
+
+def _tested(models: Sequence[Model]) -> list[Attribute]:
+    """Return the attributes that a module asks for: of several formulas all, as types need them."""
+    if len(models) > 1:
+        return [attribute for model in models for attribute in model.tau.attributes]
+    [model] = models
+    used = {i for i, _ in literals_of(model)}
+    return [attribute for i, attribute in enumerate(model.tau.attributes) if i in used]
+
+
+def _listed(columns: Sequence[str]) -> str:
+    listed = "".join(f"\n    {column!r}," for column in columns)
+    return f"({listed}{chr(10) if listed else ''})"
+
+
+def _formula_body(model: Model) -> list[str]:
+    """Return the lines of a function that says whether the formula accepts a row."""
+    used = {i for i, _ in literals_of(model)}
+    attributes = [attribute for i, attribute in enumerate(model.tau.attributes) if i in used]
+    names, lines = _asked(model, attributes, model.columns)
+    return [*lines, *_returned(model, names)]
+
+
+def _asked(
+    model: Model, attributes: Sequence[Attribute], asked: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the variables of some attributes, and the lines that give them their values."""
+    known = kinds(model.tau)
+    columns = identifiers(asked, TAKEN)
+    names = identifiers(
+        [attribute.name for attribute in attributes], (*TAKEN, *columns.values()), prefix="is_"
+    )
+    return names, [
+        *(f"{columns[c]} = _value(row, {c!r}, {IS_TEXT[known[c]]})" for c in asked),
+        *(
+            f"{names[a.name]} = {python_test(a, columns[stored_column(a.column)])}"
+            for a in attributes
+        ),
+    ]
+
+
+def _type_body(model: Model) -> list[str]:
+    """Return the lines of a function that gives the type of a row, as a number."""
+    attributes = model.tau.attributes
+    asked = tuple(dict.fromkeys(stored_column(attribute.column) for attribute in attributes))
+    names, lines = _asked(model, attributes, asked)
+
+    def told(i: int, holds: bool) -> str:
+        return ("" if holds else "not ") + names[attributes[i].name]
+
+    if model.types == "signs":
+        [checklist] = model.dnf.terms
+        tests = [told(i, holds) for i, holds in checklist.literals]
+        return [*lines, f"return sum(map(bool, ({', '.join(tests)},)))"]
+    tests = [told(i, True) for i in range(len(attributes))]
+    if model.types == "lines":
+        tests = [_line(term, told) for term in model.dnf.terms]
+    bits = [f"({1 << i} if {test} else 0)" for i, test in enumerate(tests)]
+    return [*lines, f"return {' + '.join(bits) or '0'}"]
+
+
+def _codes(model: Model) -> list[int]:
+    """Return the types of a model that occur, as the numbers that its function gives."""
+    codes: list[int] = model.counts.codes.tolist()
+    return list(map(signs_held, codes)) if model.types == "signs" else codes
+
+
+def _line(term: Term, told: Callable[[int, bool], str]) -> str:
+    literals = [told(i, holds) for i, holds in term.literals]
+    if term.at_least is None:
+        return " and ".join(literals) or "True"
+    return f"sum(({', '.join(literals)})) >= {term.at_least}"
 
 
 IS_TEXT = {
@@ -99,9 +222,12 @@ IS_TEXT = {
 }
 
 
-def _comments(model: Model) -> str:
+def _comments(models: Sequence[Model]) -> str:
     # Python reads an encoding out of a comment in the first two lines; no name may stand there.
-    lines = ["Made by dnfscale. It needs nothing but Python.", "", *export_text(model).splitlines()]
+    lines = ["Made by dnfscale. It needs nothing but Python."]
+    for model in models:
+        lines += ["", *export_text(model).splitlines()]
+    model = models[0]
     if model.provenance:
         lines += [
             "",
@@ -131,7 +257,7 @@ def _returned(model: Model, names: dict[str, str]) -> list[str]:
         return [f"return {not model.answer}"]
     if any(not term.care for term in model.dnf.terms):
         return [f"return {model.answer}"]
-    terms = [" and ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms]
+    terms = [_line(term, told) for term in model.dnf.terms]
     returned = "return bool(" if model.answer else "return not ("
     return [returned, f"    {terms[0]}", *(f"    or {term}" for term in terms[1:]), ")"]
 
@@ -198,5 +324,6 @@ EXPORTS.register(
         title="the source of a Python function that needs nothing else",
         ending=".py",
         write=export_python,
+        write_several=export_python_of_classes,
     )
 )

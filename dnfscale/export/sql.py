@@ -9,20 +9,40 @@ whose negations are never NULL.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from dnfscale.core.arrays import Scalar, is_whole
-from dnfscale.core.model import Model
+from dnfscale.core.formula import Term
+from dnfscale.core.model import Model, joint_ranks, signs_held, unseen_ranks
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import without_negations
-from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_of, values_of
+from dnfscale.core.vocabulary import (
+    Above,
+    Attribute,
+    Between,
+    Equals,
+    IsIn,
+    IsMissing,
+    Vocabulary,
+    cuts_of,
+    values_of,
+)
 from dnfscale.errors import DataError, SpecError
-from dnfscale.export.dialects import DIALECTS, Dialect, castable
+from dnfscale.export.dialect import Dialect, castable
+from dnfscale.export.dialects import DIALECTS
 from dnfscale.export.kinds import Kind, kinds
+from dnfscale.method.literals import Among, Gap, Line, Missing, Never, Range, Said
 from dnfscale.method.spelling import Spelling, spell
-from dnfscale.method.words import holds_where_missing, literals_of
+from dnfscale.method.words import (
+    holds_where_missing,
+    literals_of,
+    model_lines,
+    predicted,
+    value_text,
+)
 from dnfscale.spec.checks import one_of, text, yes_no
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import EXPORTS, Export
@@ -50,8 +70,55 @@ def export_sql(
     columns = [["*"], _named(prediction, "prediction")]
     if probability:
         columns.append(_named(_probability(model, spoken), "probability"))
+    return _selected(columns, table, spoken)
+
+
+def _selected(columns: Sequence[Sequence[str]], table: str, dialect: Dialect) -> str:
+    """Return a SELECT of some columns, each given by its lines."""
     listed = ",\n".join("\n".join(f"  {line}" for line in lines) for lines in columns)
-    return f"SELECT\n{listed}\nFROM {_table_name(table, spoken)}"
+    return f"SELECT\n{listed}\nFROM {_table_name(table, dialect)}"
+
+
+def export_sql_of_classes(
+    models: Sequence[Model],
+    dialect: str = "duckdb",
+    table: str | None = None,
+    *,
+    probability: bool = False,
+) -> str:
+    """Return an expression for each label, and one for the label that a row gets; or a SELECT with
+    a column for each, `prediction` last.
+    """
+    spoken = _dialect_of(dialect)
+    if probability:
+        raise SpecError("a probability is that of one label's formula; pass a label too")
+    answer = _joint_answer(models, spoken)
+    if table is None:
+        parts = [[f"-- {predicted(model)}", *_expression(model, spoken)] for model in models]
+        parts.append(
+            ["-- the answer: the label whose formula finds the row most probable", *answer]
+        )
+        return "\n\n".join("\n".join(part) for part in parts)
+    columns = [["*"]]
+    for model in models:
+        label = spoken.name(f"is {value_text(model.positive[0])}")
+        columns.append(_named(_expression(model, spoken), label))
+    columns.append(_named(answer, "prediction"))
+    return _selected(columns, table, spoken)
+
+
+def commented(text: str, dialect: Dialect) -> str:
+    """Return SQL with a comment before it that says what conditions about NaN are for, where there
+    are any.
+    """
+    guards = (dialect.below_nan, dialect.is_nan)
+    asked = any(guard and _trace(guard) in text for guard in guards)
+    return f"/* {dialect.nan_note} */\n{text}" if asked and dialect.nan_note else text
+
+
+def _trace(guard: Callable[[str], str]) -> str:
+    """Return what stands in SQL wherever a condition about NaN does."""
+    return max(guard("\0").split("\0"), key=len)
 
 
 def _dialect_of(name: str) -> Dialect:
@@ -84,14 +151,17 @@ def _held(model: Model, dialect: Dialect) -> list[str]:
     if model.tree is not None:
         spelling = Spelling(told, " AND ", " OR ", lambda text: f"NOT {text}")
         terms = [spell(without_negations(model.tree), spelling)]
+        asked = [(model.tau.attributes[i], holds) for i, holds in literals_of(model)]
     else:
-        terms = [
-            " AND ".join(told(i, holds) for i, holds in term.literals) for term in model.dnf.terms
+        read = _lines_as_read(model)
+        terms = [_line_as_read(line, dialect, known) for line in read]
+        asked = [
+            own for line in read if line.at_least is None for own in map(_asked, line.literals)
         ]
+    # A sum of CASE is never NULL.
     may_be_null = any(
-        not holds_where_missing(model.tau.attributes[i], holds)
-        and not _never_null(model.tau.attributes[i])
-        for i, holds in literals_of(model)
+        not holds_where_missing(attribute, holds) and not _never_null(attribute)
+        for attribute, holds in asked
     )
     if len(terms) == 1:
         return [f"COALESCE({terms[0]}, FALSE)" if may_be_null else f"({terms[0]})"]
@@ -101,6 +171,64 @@ def _held(model: Model, dialect: Dialect) -> list[str]:
         if may_be_null
         else ["(", *lines, ")"]
     )
+
+
+def _lines_as_read(model: Model) -> tuple[Line, ...]:
+    """Return the lines as people read them, but with the cuts as they are: a column of a database
+    need not hold whole numbers because the one learned from did.
+    """
+    tau = tuple(
+        replace(attribute, whole=False, least=None)
+        if isinstance(attribute, Above | Between)
+        else attribute
+        for attribute in model.tau.attributes
+    )
+    return model_lines(replace(model, tau=Vocabulary(tau)))
+
+
+def _line_as_read(line: Line, dialect: Dialect, known: dict[str, Kind]) -> str:
+    """Write a line, in which NULL is as good as false."""
+    texts = [
+        _condition(attribute, holds, dialect, known)
+        for attribute, holds in map(_asked, line.literals)
+    ]
+    if line.at_least is None:
+        return " AND ".join(texts) or "TRUE"
+    return f"{_sum(texts)} >= {line.at_least}"
+
+
+def _asked(said: Said) -> tuple[Attribute, bool]:
+    """Return what is said about a column as an attribute, and whether it holds."""
+    match said:
+        case Range(column, low, None):
+            return Above("", column, low), True
+        case Range(column, None, high):
+            return Above("", column, high), False
+        case Range(column, low, high):
+            return Between("", column, low, high), True
+        case Gap(column, low, high):
+            return Between("", column, low, high), False
+        case Among(column, (value,), holds):
+            return Equals("", column, value), holds
+        case Among(column, values, holds):
+            return IsIn("", column, values), holds
+        case Missing(column, holds):
+            return IsMissing("", column), holds
+        case Never(column, holds):
+            return Above("", column, None), holds
+
+
+def _line(term: Term, told: Callable[[int, bool], str]) -> str:
+    """Write a line, in which NULL is as good as false."""
+    literals = [told(i, holds) for i, holds in term.literals]
+    if term.at_least is None:
+        return " AND ".join(literals) or "TRUE"
+    return f"{_sum(literals)} >= {term.at_least}"
+
+
+def _sum(tests: Iterable[str]) -> str:
+    """Write how many of some tests hold."""
+    return " + ".join(f"CASE WHEN {test} THEN 1 ELSE 0 END" for test in tests).join("()")
 
 
 def _never_null(attribute: Attribute) -> bool:
@@ -132,7 +260,7 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
         places = [dialect.place(part, str(value)) for value in values]
         if len(places) > 1:
             return _listed(column, map(str, places), holds)
-        return f"{column} {'=' if holds else 'IS DISTINCT FROM'} {places[0]}"
+        return f"{column} {'=' if holds else dialect.distinct} {places[0]}"
     if len(values) > 1:
         return _among(column, values, dialect, holds)
     return _equal(column, values[0], dialect, holds)
@@ -140,7 +268,7 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
 
 def _equal(column: str, value: Scalar, dialect: Dialect, holds: bool) -> str:
     if isinstance(value, bool):
-        return f"{column} {'IS' if holds else 'IS NOT'} {'TRUE' if value else 'FALSE'}"
+        return dialect.is_truth(column, value, holds)
     return dialect.same(column, value) if holds else dialect.differs(column, value)
 
 
@@ -177,7 +305,7 @@ def _in_range(
     signs = (">", "<=") if holds else ("<=", ">")
     said = [f"{column} {sign} {number}" for sign, number in zip(signs, numbers, strict=False)]
     if not holds:
-        nan = [] if kind is Kind.MOMENT else [dialect.is_nan(column)]
+        nan = [] if kind is Kind.MOMENT or dialect.is_nan is None else [dialect.is_nan(column)]
         return f"({' OR '.join([*said, f'{column} IS NULL', *nan])})"
     if kind is not Kind.MOMENT and dialect.below_nan:
         # For intervals too: DuckDB may take their upper end for granted. This also refuses a column
@@ -189,13 +317,58 @@ def _in_range(
 def _missing(column: str, dialect: Dialect, kind: Kind, holds: bool) -> str:
     if kind in (Kind.TEXT, Kind.FLAG, Kind.MOMENT):
         return f"{column} IS NULL" if holds else f"{column} IS NOT NULL"
-    nan = dialect.is_nan(column) if kind is Kind.NUMBER else dialect.any_is_nan(column)
+    is_nan = dialect.is_nan if kind is Kind.NUMBER else dialect.any_is_nan
+    if is_nan is None:
+        return f"{column} IS NULL" if holds else f"{column} IS NOT NULL"
+    nan = is_nan(column)
     return f"{'' if holds else 'NOT '}({column} IS NULL OR {nan})"
 
 
 def _probability(model: Model, dialect: Dialect) -> list[str]:
-    """Return the lines that look up the probability of each row's type; an ELSE serves the types
-    without rows.
+    """Return the lines of the probability of each row's type."""
+    counts = model.counts
+    accepted = model.accepts(counts.codes)
+    probabilities = model.probability(counts.n, counts.c, accepted).tolist()
+    unseen = [dialect.number(float(model.probability(0, 0, a))) for a in model.unseen_answers()]
+    found = _of_type(model, dialect, list(map(dialect.number, probabilities)), unseen)
+    return ["CAST(", *found, f"AS {dialect.double})"]
+
+
+def _joint_answer(models: Sequence[Model], dialect: Dialect) -> list[str]:
+    """Return the lines of the label that a row gets: each formula gives it a number by its type,
+    and the greatest one decides.
+    """
+    ranked = []
+    for model, (table, ranks) in zip(models, joint_ranks(models), strict=True):
+        of_types = ranks[table.places(model.counts.codes)].tolist()
+        no, yes = unseen_ranks(table, ranks)
+        unseen = [str(yes if answer else no) for answer in model.unseen_answers()]
+        ranked.append(_of_type(model, dialect, list(map(str, of_types)), unseen))
+    k = len(models)
+    lines: list[str] = []
+    for number, own in enumerate(ranked):
+        indented = [f"    {line}" for line in own]
+        lines += [*indented[:-1], indented[-1] + ("," if number + 1 < k else "")]
+    greatest = "\n".join([f"{dialect.greatest}(", *lines, "  )"])
+    labels = [_label(model.positive[0], dialect) for model in models]
+    return [
+        "CASE",
+        *f"  {dialect.remainder(greatest, k)}".split("\n"),
+        *(f"  WHEN {k - 1 - number} THEN {label}" for number, label in enumerate(labels)),
+        "END",
+    ]
+
+
+def _label(label: Scalar, dialect: Dialect) -> str:
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    return dialect.text(label) if isinstance(label, str) else dialect.number(label)
+
+
+def _of_type(
+    model: Model, dialect: Dialect, values: Sequence[str], unseen: Sequence[str]
+) -> list[str]:
+    """Return the lines that look up a value by a row's type; an ELSE serves the types without rows.
 
     Where types are told apart by attributes, it needs the columns of all of them, including those
     that the formula does not mention.
@@ -204,18 +377,19 @@ def _probability(model: Model, dialect: Dialect) -> list[str]:
     _check_names(columns, dialect)
     _check_lookalikes(model, columns, dialect)
     counts = model.counts
-    accepted = model.accepts(counts.codes)
-    probabilities = model.probability(counts.n, counts.c, accepted).tolist()
-    others = _unseen(model, dialect)
+    others = _unseen(model, dialect, unseen)
     if len(counts.codes):
+        # A type is the sum of its bits; one of a checklist the number of its signs.
+        is_signs = model.types == "signs"
         bits = [
-            f"CASE WHEN {test} THEN {1 << i} ELSE 0 END"
+            f"CASE WHEN {test} THEN {1 if is_signs else 1 << i} ELSE 0 END"
             for i, test in enumerate(_type_bits(model, dialect))
         ] or ["0"]
         code = [f"  {bits[0]}", *(f"  + {bit}" for bit in bits[1:])]
-        known = dict(zip(counts.codes.tolist(), map(dialect.number, probabilities), strict=True))
+        types = [signs_held(own) if is_signs else own for own in counts.codes.tolist()]
+        known = dict(zip(types, values, strict=True))
         others = dialect.looked_up(code, known, others)
-    return ["CAST(", *others, f"AS {dialect.double})"]
+    return others
 
 
 def _type_bits(model: Model, dialect: Dialect) -> list[str]:
@@ -227,19 +401,18 @@ def _type_bits(model: Model, dialect: Dialect) -> list[str]:
 
     if model.types == "attributes":
         return [told(i, True) for i in range(len(model.tau))]
-    return [
-        " AND ".join(told(i, holds) for i, holds in line.literals) or "TRUE"
-        for line in model.dnf.terms
-    ]
+    if model.types == "signs":
+        [checklist] = model.dnf.terms
+        return [told(i, holds) for i, holds in checklist.literals]
+    return [_line(line, told) for line in model.dnf.terms]
 
 
-def _unseen(model: Model, dialect: Dialect) -> list[str]:
-    """Return the probability of types without rows, which depends on the formula only; no lines if
-    all types occur.
+def _unseen(model: Model, dialect: Dialect, left: Sequence[str]) -> list[str]:
+    """Return the value of types without rows, which depends on the formula only; no lines if all
+    types occur.
     """
-    left = [dialect.number(float(model.probability(0, 0, a))) for a in model.unseen_answers()]
     if len(left) < 2:
-        return left
+        return list(left)
     below, above = left
     return ["CASE WHEN", *_expression(model, dialect), f"THEN {above} ELSE {below} END"]
 
@@ -298,6 +471,15 @@ def _table_name(name: str, dialect: Dialect) -> str:
     return quoted
 
 
+def _with_note(write: Callable[..., str]) -> Callable[..., str]:
+    """Return what writes the same with the comment on NaN."""
+
+    def written(models: Any, dialect: str = "duckdb", *values: Any, **named: Any) -> str:
+        return commented(write(models, dialect, *values, **named), _dialect_of(dialect))
+
+    return written
+
+
 @dataclass(frozen=True, slots=True)
 class SqlOptions:
     """Whose SQL, and how much of a query."""
@@ -319,7 +501,8 @@ EXPORTS.register(
         name="sql",
         title="a Boolean expression in SQL, or a SELECT of a table",
         ending=".sql",
-        write=export_sql,
+        write=_with_note(export_sql),
+        write_several=_with_note(export_sql_of_classes),
         options=SqlOptions,
     )
 )

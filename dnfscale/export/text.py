@@ -4,13 +4,29 @@ their values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
-from dnfscale.method.words import formula_lines, needs_note, predicted
+from dnfscale.method.words import (
+    about_lines,
+    formula_lines,
+    model_lines,
+    needs_note,
+    predicted,
+    said_texts,
+)
 from dnfscale.spec.registry import EXPORTS, Export
 
 MISSING_NOTE = (
     "where a value is missing, a condition with ≤ alone, ≠ or not holds, and any "
     "other comparison does not"
+)
+
+
+JOINT_NOTE = (
+    "where several of these formulas hold, or none, the label that was the most probable among "
+    "the rows learned from that are like this one"
 )
 
 
@@ -23,9 +39,30 @@ def export_text(model: Model) -> str:
         return f"{head} for every row"
     first, *others = formula_lines(model)
     lines = [f"{head} if", f"   {first}", *(f"or {line}" for line in others)]
+    if model.tree is None and not others:
+        [line] = model_lines(model)
+        if line.at_least is not None:
+            # A list to tick off.
+            lines = [f"{head} if at least {line.at_least} of these {len(line.literals)} hold"]
+            lines += [f"   {text}" for text in said_texts(line.literals)]
     if needs_note(model):
         lines.append(f"note: {MISSING_NOTE}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *about_lines(model)])
 
 
-EXPORTS.register(Export(name="text", title="readable conditions", ending=".txt", write=export_text))
+def export_text_of_classes(models: Sequence[Model]) -> str:
+    """Return the formula of each label as text, and how they are weighed against each other."""
+    told = [export_text(model) for model in models]
+    told.append(f"{quote(models[0].target)}: {JOINT_NOTE}")
+    return "\n\n".join(told)
+
+
+EXPORTS.register(
+    Export(
+        name="text",
+        title="readable conditions",
+        ending=".txt",
+        write=export_text,
+        write_several=export_text_of_classes,
+    )
+)

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from msgspec.structs import replace as changed
 
 from dnfscale.compare.competitor import Outcome, Study
+from dnfscale.compare.measure import Measuring, measured, model_scores
 from dnfscale.compare.records import as_answers, attributes_of
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.counts import TypeCounts
 from dnfscale.core.model import Model, relative_tables
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
 from dnfscale.core.weights import as_weight
@@ -34,6 +36,7 @@ from dnfscale.results.certificate import Certified
 from dnfscale.results.confusion import Answers
 from dnfscale.results.formula import SizedFormula
 from dnfscale.results.method import AllRows, Fold, Method
+from dnfscale.results.metrics import Scores
 from dnfscale.results.record import label_record
 from dnfscale.spec.registry import COMPETITORS, Competitor, Family
 
@@ -72,7 +75,9 @@ def size_study(study: Study, options: Mapping[Competitor, SizeBudget]) -> dict[s
         for fold in range(kept.table.splits.n_folds)
     )
     labels = [labels[0] for labels in kept.table.classes] if len(positives) > 1 else []
-    method = _method(folds, last, labels, kept, engine)
+    tested = _method(folds, last, labels, kept, engine)
+    scores = None if labels else _scores(folds)
+    method = measured(tested, Measuring.of(spec, kept.table.splits), scores)
     seconds = counting_s + sum(end.seconds for end in ends if isinstance(end, Sized))
     text = _model_text(last, {**study.provenance, "method": competitor.name})
     return {competitor.name: Outcome(method, seconds, text)}
@@ -140,6 +145,15 @@ def _fold(
         confusion_matrix=joint,
         sized=_labelled(formulas, labels),
     )
+
+
+def _scores(folds: Sequence[Sequence[_Found | Unsized]]) -> dict[int, Scores]:
+    """Return the test rows of each fold by the probability that its formula gives them."""
+    return {
+        number: model_scores(found.model, _test_counts(found))
+        for number, [found] in enumerate(folds)
+        if isinstance(found, _Found)
+    }
 
 
 def _all_rows(last: Sequence[_Found | Unsized], labels: Sequence[Scalar], table: Table) -> AllRows:
@@ -232,8 +246,11 @@ def _held_out(found: _Found) -> Certified | None:
     """Return the certificate of a formula from the test rows, which had no part in choosing
     anything.
     """
-    counts = counts_over(found.sized.types.test, used_attributes(found.sized.final.formula))
-    return certificate_of(found.model, counts=counts)
+    return certificate_of(found.model, counts=_test_counts(found))
+
+
+def _test_counts(found: _Found) -> TypeCounts:
+    return counts_over(found.sized.types.test, used_attributes(found.sized.final.formula))
 
 
 COMPETITORS.register(

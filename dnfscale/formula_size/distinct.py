@@ -40,7 +40,7 @@ from dnfscale.method.rankings.alone import rankings
 from dnfscale.spec.learn import LearnSpec
 from dnfscale.spec.registry import RANKINGS
 
-COUNT_DISTINCT = Phase("count distinct rows", Reads.KEPT_ROWS)
+COUNT_DISTINCT = Phase("count distinct rows", Reads.KEPT_ROWS, "count distinct rows")
 MAX_TYPES = 20_000
 """The most distinct rows of a fold, by default. The time of the search grows in proportion: size 10
 over 50 attributes takes about a minute at this limit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Self
 
-from dnfscale.estimators.labelled import whole_number
+from dnfscale.estimators.labelled import in_python_words, whole_number
 from dnfscale.estimators.readable import Readable
 from dnfscale.formula_size import Choice, Limits, SizeResult, choose, search
 from dnfscale.formula_size.choice import LEAST_PATIENCE, size_steps
@@ -46,7 +46,7 @@ class FormulaSizeClassifier(Readable):
         the denominator, the longer the search takes.
     class_weight : dict, "balanced" or None
         What an error on a row of each label costs.
-    missing : "drop", "error" or "indicator"
+    missing : "drop", "error", "indicator" or None
         Rows with missing values are left out of the learning, refused, or kept, with an attribute
         for missing values.
     categorical, boolean : tuple of str
@@ -54,6 +54,8 @@ class FormulaSizeClassifier(Readable):
         false.
     drop : tuple of str
         Columns to ignore, such as identifiers.
+    max_dropped : float, default 0.2
+        A larger share of the rows dropped for missing values is an error.
     max_categories : int, default 10,000
         The most different values that a column of categories may have.
     any_columns : bool, default False
@@ -93,10 +95,11 @@ class FormulaSizeClassifier(Readable):
         validation: float = 0.3,
         threshold: float = 0.5,
         class_weight: Any = None,
-        missing: str = "drop",
+        missing: str | None = None,
         categorical: tuple[str, ...] = (),
         boolean: tuple[str, ...] = (),
         drop: tuple[str, ...] = (),
+        max_dropped: float = 0.2,
         max_categories: int = 10_000,
         any_columns: bool = False,
         n_jobs: int | None = None,
@@ -113,11 +116,13 @@ class FormulaSizeClassifier(Readable):
         self.categorical = categorical
         self.boolean = boolean
         self.drop = drop
+        self.max_dropped = max_dropped
         self.max_categories = max_categories
         self.any_columns = any_columns
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @in_python_words
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's names)
         """Learn from a table and its labels.
 

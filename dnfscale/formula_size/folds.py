@@ -38,7 +38,7 @@ from dnfscale.results.record import Note
 from dnfscale.spec.checks import seconds, whole
 from dnfscale.spec.keys import key
 
-SEARCH_SIZES = Phase("search formulas by size", Reads.DISTINCT_ROWS)
+SEARCH_SIZES = Phase("search formulas by size", Reads.DISTINCT_ROWS, "search formulas by size")
 _MOST_BYTES = 1 << 30
 """The memory of a search, unless its worker has less than twice as much."""
 _SLICE_S = 0.2

@@ -16,6 +16,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.tree import Formula, renumbered, symbols, to_dnf
 from dnfscale.formula_size.distinct import FoldTypes
 from dnfscale.learn.keeping import KeptRows
+from dnfscale.learn.seen import seen_columns
 from dnfscale.spec.learn import LearnSpec
 
 
@@ -47,6 +48,8 @@ def sized_model(
         unit=spec.unit,
         weighted=spec.weight is not None,
         lookalikes=lookalikes(tau, kept.table.alike),
+        seen=seen_columns(tau, kept.table, spec),
+        about=spec.about([spec.target, *tau.stored]),
         tree=tree,
     )
 

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+import dnfscale
 from dnfscale.engine.dask.forking import prepare_workers
 from dnfscale.engine.limits import limit_behind, room_for, room_to_start
 from dnfscale.engine.streams import outlive_readers, require_stdout
@@ -14,6 +15,9 @@ from dnfscale.jobs.endings import exit_code_of
 from dnfscale.jobs.version import version_asked
 from dnfscale.learn import LOADED
 
+_LARGE_BYTES = 64 << 20
+"""Files of more bytes than these are learned from on workers, as a rule."""
+
 
 def main() -> int:
     """Carry out the command line of this process."""
@@ -21,6 +25,9 @@ def main() -> int:
     version = version_asked(sys.argv[1:])
     if version is not None:
         return exit_code_of(lambda: _print(version))
+    if sys.argv[1:2] == ["run"] and "--json" not in sys.argv and sys.stderr.isatty():
+        # Loading the libraries takes longer than people like to look at nothing.
+        print(f"dnfscale {dnfscale.__version__}", file=sys.stderr, flush=True)
     try:
         room_to_start().check()
         if _seems_to_start_workers(sys.argv[1:]) and _has_room_for_workers():
@@ -56,25 +63,38 @@ def _seems_to_start_workers(arguments: Sequence[str]) -> bool:
         argument.startswith("--scheduler") for argument in arguments
     ):
         return False
-    kind = "local"
+    kind: str | None = None
     for argument in filter(os.path.isfile, arguments):
         kind = _cluster_kind(Path(argument)) or kind
     for argument in arguments:
         key, _, value = argument.removeprefix("--set=").partition("=")
         if key.strip() == "cluster.kind":
             kind = value.strip(" \"'")
+        elif key.strip().startswith("cluster."):
+            kind = kind or "local"
     return kind == "local"
 
 
 def _cluster_kind(file: Path) -> str | None:
-    """Return the kind of cluster that a spec asks for; None if it asks for none, or is not for us
-    to complain about.
+    """Return the kind of cluster that a spec will come to; None if that is not clear, or if the
+    spec is not for us to complain about.
     """
     try:
-        cluster = tomllib.loads(file.read_text("utf-8")).get("cluster")
-    except (OSError, ValueError, RecursionError):
+        spec = tomllib.loads(file.read_text("utf-8"))
+        cluster = spec.get("cluster")
+        if isinstance(cluster, dict):
+            return str(cluster.get("kind", "local"))
+        # Without the table, workers come with large files and with methods that are fitted too.
+        path = file.parent / spec["data"]["path"]
+        return "local" if "baselines" in spec or _n_bytes(path) > _LARGE_BYTES else None
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
         return None
-    return cluster.get("kind") if isinstance(cluster, dict) else None
+
+
+def _n_bytes(path: Path) -> int:
+    """Return the size of a file, or of the files right in a folder."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files)
 
 
 if __name__ == "__main__":

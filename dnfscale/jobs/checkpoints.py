@@ -23,13 +23,24 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
-from dnfscale.engine.api import Engine, Item, Limit, Result, RunsOn, Tell, Watch, unlimited, untold
+from dnfscale.engine.api import (
+    Engine,
+    Item,
+    Limit,
+    Result,
+    RunsOn,
+    Share,
+    Tell,
+    Watch,
+    unlimited,
+    untold,
+)
 from dnfscale.errors import DataError
 from dnfscale.jobs.folders import Folder, FolderError
 from dnfscale.jobs.scan_bytes import DamagedError, NotExactError, from_bytes, to_bytes
 from dnfscale.learn.phases import Phase, Reads
 
-COMPARE_COUNTS = Phase("compare counts", Reads.KEPT_ROWS)
+COMPARE_COUNTS = Phase("compare counts", Reads.KEPT_ROWS, "check that rows are the same")
 """Only in a run that is resumed and reads rows again: no plan foresees it."""
 
 
@@ -153,9 +164,37 @@ class CheckpointedEngine:
         function: Callable[[Any], Any],
         *,
         expected: int,
+        known: int = 0,
         limit: Limit = unlimited,
     ) -> list[Result]:
-        return self._engine.chain(phase, chains, function, expected=expected, limit=limit)
+        return self._engine.chain(
+            phase, chains, function, expected=expected, known=known, limit=limit
+        )
+
+    def together(  # noqa: PLR0913 (as in the interface)
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any, Share], Any],
+        shared: Sequence[Any],
+        *,
+        meet: Callable[[str, int], Any],
+        merge: Callable[[Sequence[Any]], Any],
+        expected: int,
+        known: int = 0,
+        limit: Limit = unlimited,
+    ) -> list[Result]:
+        return self._engine.together(
+            phase,
+            chains,
+            function,
+            shared,
+            meet=meet,
+            merge=merge,
+            expected=expected,
+            known=known,
+            limit=limit,
+        )
 
     def describe(self) -> RunsOn:
         return self._engine.describe()

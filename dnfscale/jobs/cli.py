@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import argparse
 import io
+import shlex
 import sys
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import dnfscale
 from dnfscale.engine.streams import require_stdout
-from dnfscale.errors import SpecError, visible
+from dnfscale.errors import visible
 from dnfscale.jobs.endings import exit_code_of, listen
 from dnfscale.jobs.plan import check_fits, plan, write_plan
 from dnfscale.jobs.runner import Options, check_place, open_data, run
 from dnfscale.jobs.suite import run_suite
 from dnfscale.jobs.verbs.bounds import add_bounds_verb
+from dnfscale.jobs.verbs.card import add_card_verb
+from dnfscale.jobs.verbs.check import add_check_verb
+from dnfscale.jobs.verbs.choose import add_choose_verb
 from dnfscale.jobs.verbs.data import add_data_verbs
 from dnfscale.jobs.verbs.detached import add_detached_verbs
+from dnfscale.jobs.verbs.evaluate import add_evaluate_verb
 from dnfscale.jobs.verbs.explain import add_explain_verb
 from dnfscale.jobs.verbs.export import add_export_verb
-from dnfscale.jobs.verbs.init import starter_spec
+from dnfscale.jobs.verbs.init import add_init_verb
 from dnfscale.jobs.verbs.predict import add_predict_verb
 from dnfscale.jobs.verbs.report import report_again
+from dnfscale.jobs.verbs.schema import add_schema_verb
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.jobs.ways import settled
+from dnfscale.jobs.workers import Opened, chosen_cluster
+from dnfscale.learn.dropped import foresee_dropped
+from dnfscale.learn.table import features
 from dnfscale.report.wording import count
 from dnfscale.spec.job import JobSpec, command_line, read_spec
 from dnfscale.spec.suite import SuiteSpec, is_suite, read_suite
 
 _EXIT_CODES = """\
-exit codes: 0 done; 1 finished, some task failed; 2 bad spec or usage; 3 bad data;
-4 no cluster, or lost; 5 over a limit; 75 (status) not ended yet; 130 and 143 after a signal;
-141 after a closed pipe"""
+exit codes: 0 done; 1 finished, some task failed or --require not met; 2 bad spec or usage;
+3 bad data; 4 no cluster, or lost; 5 over a limit; 75 (status) not ended yet;
+130 and 143 after a signal; 141 after a closed pipe"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -46,9 +58,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _carry_out(arguments: list[str] | None) -> int | None:
     require_stdout(True)
-    parser = _parser()
+    parser = command_parser()
     try:
         options = parser.parse_args(arguments)
+        options.arguments = sys.argv[1:] if arguments is None else arguments
         if options.verbose:
             parser.error("--verbose goes with --version")
     except SystemExit as end:
@@ -61,7 +74,13 @@ def _carry_out(arguments: list[str] | None) -> int | None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    how = Options(options.force, options.resume, options.json, options.performance_report)
+    how = Options(
+        options.force,
+        options.resume,
+        options.json,
+        options.performance_report,
+        command=_going_on(options.arguments),
+    )
     spec = _read(options)
     if isinstance(spec, SuiteSpec):
         run_suite(spec, how, out=sys.stdout, err=sys.stderr)
@@ -69,11 +88,17 @@ def _run(options: argparse.Namespace) -> None:
         run(spec, how, out=sys.stdout, err=sys.stderr)
 
 
+def _going_on(arguments: Sequence[str]) -> str:
+    """Return the command line that goes on where this one stops: --force would begin anew."""
+    return shlex.join(["dnfscale", *(each for each in arguments if each != "--force")])
+
+
 def _validate(options: argparse.Namespace) -> None:
     read = _read(options)
     check_place(read, Options())
     for spec in _jobs(read):
-        source, _ = open_data(spec)
+        source, to_learn = open_data(spec)
+        settled(spec, source, to_learn)
         sizes = (
             (source.n_rows, "row"),
             (len(source.types), "column"),
@@ -81,31 +106,20 @@ def _validate(options: argparse.Namespace) -> None:
         )
         size = ", ".join(count(number, noun) for number, noun in sizes)
         print(f"{visible(str(spec.file))}: valid; {size}")
+        foreseen = foresee_dropped(source, to_learn, features(source, to_learn))
+        if foreseen is not None and foreseen.worth_telling:
+            print(f"  {foreseen.words(to_learn.max_dropped)}")
 
 
 def _plan(options: argparse.Namespace) -> None:
     for number, spec in enumerate(_jobs(_read(options))):
         source, to_learn = open_data(spec)
-        planned = plan(spec, source, to_learn)
-        print("\n" * (number > 0) + write_plan(planned, spec), flush=True)
-        check_fits(planned, spec)
-
-
-def _init(options: argparse.Namespace) -> None:
-    data, access = place_from("DATA", options.data), access_from(options)
-    target = Path(options.output or PurePosixPath(data).stem + ".toml")
-    if target.exists() and not options.force:
-        raise SpecError(
-            f"{target} is already there; choose another --output, or pass --force to replace it"
-        )
-    text = starter_spec(data, options.target, target.parent, access)
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SpecError(
-            f"{target} cannot be written: {error.strerror}; choose another --output"
-        ) from error
-    print(f"{target}: written; look it over, then: python -m dnfscale.jobs run {target}")
+        spec = settled(spec, source, to_learn)
+        choice = chosen_cluster(spec.cluster, [Opened(spec, source, to_learn)])
+        placed = replace(spec, cluster=choice.cluster)
+        planned = plan(placed, source, to_learn)
+        print("\n" * (number > 0) + write_plan(planned, placed, reason=choice.reason), flush=True)
+        check_fits(planned, placed)
 
 
 def _report(options: argparse.Namespace) -> None:
@@ -129,7 +143,8 @@ def _read(options: argparse.Namespace) -> JobSpec | SuiteSpec:
     return read_suite(file, overrides) if is_suite(file) else read_spec(file, overrides)
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of all verbs."""
     parser = argparse.ArgumentParser(
         prog="dnfscale",
         description="Learn short Boolean formulas from tables of any size.",
@@ -155,14 +170,14 @@ def _parser() -> argparse.ArgumentParser:
     run_verb.add_argument(
         "--resume",
         action="store_true",
-        help="go on with an interrupted run; a finished one is left as it is",
+        help="as without it, but refuse where data or code changed since the run began",
     )
     run_verb.add_argument(
         "--force",
         action="store_true",
         help=(
-            "replace the run of another spec in the same folder; with --resume, begin anew "
-            "where data or code changed"
+            "begin anew, also where the folder holds the run of another spec; with --resume, "
+            "only where data or code changed"
         ),
     )
     run_verb.add_argument(
@@ -179,17 +194,7 @@ def _parser() -> argparse.ArgumentParser:
         verbs.add_parser("plan", help="say what a job would read and hold; runs nothing"), _plan
     )
 
-    init_verb = verbs.add_parser("init", help="write a starter spec for a Parquet dataset")
-    init_verb.add_argument("data", metavar="DATA", help="a Parquet file, directory or URL")
-    init_verb.add_argument(
-        "--target", metavar="COLUMN", required=True, help="the column to predict"
-    )
-    init_verb.add_argument(
-        "--output", metavar="FILE", help="the spec to write (default: the data's name with .toml)"
-    )
-    init_verb.add_argument("--force", action="store_true", help="replace the spec if it is there")
-    add_storage_options(init_verb)
-    init_verb.set_defaults(verb=_init, prints_summary=True)
+    add_init_verb(verbs)
 
     report_verb = verbs.add_parser(
         "report", help="render report.html again; several runs side by side"
@@ -204,11 +209,16 @@ def _parser() -> argparse.ArgumentParser:
     report_verb.set_defaults(verb=_report, prints_summary=True)
 
     add_detached_verbs(verbs, add_spec=_add_spec, read=_read)
+    add_check_verb(verbs, read=_read)
     add_bounds_verb(verbs)
     add_predict_verb(verbs)
+    add_evaluate_verb(verbs)
     add_data_verbs(verbs)
     add_explain_verb(verbs)
     add_export_verb(verbs)
+    add_choose_verb(verbs)
+    add_card_verb(verbs)
+    add_schema_verb(verbs)
     return parser
 
 

@@ -8,9 +8,12 @@ and a job checks for it after every step.
 from __future__ import annotations
 
 import signal
+import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from types import FrameType
 
 from dnfscale.engine.limits import limit_behind
@@ -18,6 +21,8 @@ from dnfscale.engine.streams import ClosedPipeError, require_stdout
 from dnfscale.errors import DnfscaleError, visible
 
 _received: list[int] = []
+_told: list[Callable[[], None]] = []
+"""Called when a signal comes, the latest first."""
 
 
 class Ended(BaseException):
@@ -38,8 +43,41 @@ def listen() -> None:
     """
     _received.clear()
     if threading.current_thread() is threading.main_thread():
+        sys.unraisablehook = _report_unless_ended
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _handle)
+        signal.set_wakeup_fd(_wakes(), warn_on_full_buffer=False)
+
+
+@contextmanager
+def telling(action: Callable[[], None]) -> Iterator[None]:
+    """Call an action as soon as a signal comes: taking a cluster down, or a step of the main thread
+    that cannot be interrupted, may take longer than people wait for a word.
+    """
+    _told.append(action)
+    try:
+        yield
+    finally:
+        _told.remove(action)
+
+
+@cache
+def _wakes() -> int:
+    """Return the descriptor that a signal wakes a thread of ours by."""
+    wakes, woken = socket.socketpair()
+    wakes.setblocking(False)
+
+    def listen_for_ever() -> None:
+        while number := woken.recv(1):
+            if number[0] in (signal.SIGTERM, signal.SIGINT):
+                for action in tuple(reversed(_told)):
+                    # The job may be ending by itself meanwhile: its stream is closed, its folder
+                    # gone. Whoever else waits for a word still gets it, and so does the next job.
+                    with suppress(Exception):
+                        action()
+
+    threading.Thread(target=listen_for_ever, name="signals", daemon=True).start()
+    return wakes.detach()
 
 
 def check() -> None:
@@ -51,6 +89,14 @@ def check() -> None:
 def _handle(number: int, _frame: FrameType | None) -> None:
     _received.append(number)
     raise Ended(number)
+
+
+def _report_unless_ended(unraisable: sys.UnraisableHookArgs) -> None:
+    """Report what is raised where nothing can catch it, unless that is Ended: a signal that comes
+    in a callback of the garbage collector is remembered, and told of in one line at the end.
+    """
+    if not isinstance(unraisable.exc_value, Ended):
+        sys.__unraisablehook__(unraisable)
 
 
 def exit_code_of(action: Callable[[], int | None]) -> int:

@@ -6,7 +6,7 @@ import os
 import platform
 
 import dnfscale
-from dnfscale.engine.api import Engine
+from dnfscale.engine.api import RunsOn
 from dnfscale.jobs.version import installed
 from dnfscale.results.result import Environment
 from dnfscale.spec.registry import COMPETITORS
@@ -25,12 +25,12 @@ _PACKAGES = (
 
 
 def environment_of(
-    engine: Engine, *, cluster: str | None = None, dataset: str | None = None
+    runs_on: RunsOn, *, cluster: str | None = None, dataset: str | None = None
 ) -> Environment:
     """Return what a run depended on, for the record."""
     compared = {competitor.package for competitor in COMPETITORS.values() if competitor.package}
     return Environment(
-        **engine.describe(),
+        **runs_on,
         cluster=cluster,
         dnfscale=dnfscale.__version__,
         python=platform.python_version(),

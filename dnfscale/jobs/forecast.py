@@ -94,7 +94,18 @@ class Work:
 
 
 def seconds(work: Work) -> float:
-    """Return how long the formula will take, without the tuning of baselines."""
+    """Return how long the formula will take here, without the tuning of baselines."""
+    launch_s = LAUNCH_S if work.starts_cluster else 0.0
+    return busy_s(work) * _machine_s() / _REFERENCE_S + messages_s(work) + launch_s
+
+
+def messages_s(work: Work) -> float:
+    """Return the time of messages between the runner and its workers."""
+    return work.tasks * _TASK_S + work.phases * _PHASE_S if work.on_cluster else 0.0
+
+
+def busy_s(work: Work) -> float:
+    """Return how long the work itself would take on the machine of the figures above."""
     columns = work.numbers + work.categories
     read_ns = work.numbers * _READ_NUMBER_NS + work.categories * _READ_CATEGORY_NS + _READ_ROW_NS
     count_ns = work.rankings * (
@@ -116,10 +127,7 @@ def seconds(work: Work) -> float:
         + ranked_ns / max(1, work.workers)
         + alone_ns
     )
-    overhead_s = work.tasks * _TASK_S + work.phases * _PHASE_S if work.on_cluster else 0.0
-    if work.starts_cluster:
-        overhead_s += LAUNCH_S
-    return busy_ns * 1e-9 * _machine_s() / _REFERENCE_S + overhead_s
+    return busy_ns * 1e-9
 
 
 def worker_bytes(

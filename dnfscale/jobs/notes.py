@@ -9,20 +9,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
-from dnfscale.jobs.folders import Folder, FolderError
-from dnfscale.results.record import Note
+from dnfscale.jobs.folders import FolderError
+from dnfscale.results.record import Note, converted
 
 Entry = TypeVar("Entry", bound=Note)
+
+
+class NoteFiles(Protocol):
+    """Where notes are kept."""
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file; FileNotFoundError if there is none."""
+        ...
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file whole."""
+        ...
 
 
 class TaskNotes:
     """The finished work of a job."""
 
-    def __init__(self, files: Folder, fingerprint: str) -> None:
+    def __init__(self, files: NoteFiles, fingerprint: str) -> None:
         self._files = files
         self._fingerprint = fingerprint
         self._entries: dict[str, list[Note]] = {}
@@ -34,7 +46,7 @@ class TaskNotes:
         try:
             content = json.loads(self._files.read(_file(chain)))
             entries = content["entries"] if content["fingerprint"] == self._fingerprint else []
-            noted = msgspec.convert(entries, list[kind])  # type: ignore[valid-type]
+            noted = converted(entries, list[kind])  # type: ignore[valid-type]
         except FolderError:
             raise
         except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dnfscale.compare.tuning import TUNE_BASELINES
+from dnfscale.compare.ways import CLUSTER, SAMPLE, WORKER
 from dnfscale.core.columns import Column, Role
 from dnfscale.data.source import Source
 from dnfscale.engine.dask.settings import KEPT_SHARE, LOCAL_KEPT_SHARE
@@ -14,6 +15,7 @@ from dnfscale.errors import LimitError
 from dnfscale.jobs import forecast
 from dnfscale.jobs.forecast import Work
 from dnfscale.jobs.study import plan_study
+from dnfscale.jobs.ways import PlannedFit, planned_fits
 from dnfscale.learn.phases import Layout, PlannedPhase, Reads
 from dnfscale.learn.places import asked_folds, n_inner
 from dnfscale.learn.rank import most_candidates, sampled_rows
@@ -41,6 +43,8 @@ class Plan:
     rough_bytes: int
     worker_bytes: int
     work: Work
+    fits: tuple[PlannedFit, ...] = ()
+    """How competitors are fitted to rows."""
 
     @property
     def seconds(self) -> float:
@@ -64,7 +68,14 @@ def plan(spec: JobSpec, source: Source, to_learn: LearnSpec) -> Plan:
         kept_limit=_kept_limit(spec),
     )
     return Plan(
-        phases, len(source.partitions), source.n_rows, layout.columns, rough_bytes, needed, work
+        phases,
+        len(source.partitions),
+        source.n_rows,
+        layout.columns,
+        rough_bytes,
+        needed,
+        work,
+        planned_fits(spec, source, to_learn),
     )
 
 
@@ -126,8 +137,8 @@ def check_fits(plan: Plan, spec: JobSpec) -> None:
         )
 
 
-def write_plan(plan: Plan, spec: JobSpec) -> str:
-    """Write a plan as a table."""
+def write_plan(plan: Plan, spec: JobSpec, *, reason: str | None = None) -> str:
+    """Write a plan as a table; the reason is that of a cluster that the spec did not choose."""
     kept_limit = _kept_limit(spec)
     roles = ", ".join(f"{sum(c.role is role for c in plan.columns):,} {role}" for role in Role)
     lines = [
@@ -148,12 +159,26 @@ def write_plan(plan: Plan, spec: JobSpec) -> str:
         f"rough rows        {_amount(plan.rough_bytes)}, kept on the workers",
         f"memory per worker about {_amount(plan.worker_bytes)} of {spec.cluster.memory_limit}"
         + ("" if kept_limit is None else f"; rows beyond {_amount(kept_limit)} wait on disk"),
-        f"time              about {_duration(plan.seconds)}"
+        f"time              about {duration(plan.seconds)}"
         + (", and the tuning of baselines" if tunes else ""),
         f"cluster           {spec.cluster.kind}"
-        + (f", {spec.cluster.workers} workers" if spec.cluster.kind == "local" else ""),
+        + (f", {spec.cluster.workers} workers" if spec.cluster.kind == "local" else "")
+        + ("" if reason is None else f"; {reason}"),
+        *(f"{fit.title:<18}{_fitted(fit, plan.rows)}" for fit in plan.fits),
     ]
     return "\n".join(lines)
+
+
+def _fitted(fit: PlannedFit, rows: int) -> str:
+    """Say how a competitor is fitted to rows."""
+    if fit.worker_bytes is None:
+        return "on all rows, or a sample, as the workers have memory"
+    ways = {
+        WORKER: "on all rows in each worker",
+        CLUSTER: "on all rows, by all workers together",
+        SAMPLE: f"on a sample of {fit.sample_rows or 0:,} of {count(rows, 'row')}",
+    }
+    return f"{ways[fit.where]}, about {_amount(fit.worker_bytes)} per worker"
 
 
 def _kept_limit(spec: JobSpec) -> int | None:
@@ -164,7 +189,8 @@ def _kept_limit(spec: JobSpec) -> int | None:
     return int(share * memory_bytes(spec.cluster.memory_limit))
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a time in the unit that people would use."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,127 +1,346 @@
-"""The progress of a job: what the user sees of it, a moving line on a terminal and plain lines
-elsewhere; and what the journal records about each phase.
+"""The progress of jobs: which step each is at, as plain lines or, on a terminal, as lines that
+move; and what the journal records about each phase.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
-from collections.abc import Callable, Container
-from typing import TYPE_CHECKING, Any, TextIO
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
 
 from dnfscale.engine.api import Progress
 
 if TYPE_CHECKING:
     from dnfscale.jobs.plan import Plan
 
-_REDRAW_S = 0.1
-_PLAIN_S = 5.0
-"""How often the progress of a phase is shown: on a terminal, and elsewhere."""
+_SOON_S = 1.0
+"""A step that takes longer is shown before it ends, where lines do not move."""
+_AGAIN_S = 10.0
+"""How often it is shown again; a step of many minutes less often."""
 _JOURNAL_S = 5.0
 """How often the progress of a running phase is recorded in the journal."""
+_RATED_ROWS = 100_000
+"""A scan of fewer rows says nothing about rows per second."""
 
 
-class ProgressLines:
-    """Writes the progress of each phase of each job: what is done, how fast, and how long the rest
-    will take.
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A phase as people see it."""
+
+    name: str
+    title: str
+    is_scan: bool = False
+    """Whether it goes over every row, so that rows per second can be told."""
+
+
+@dataclass(slots=True)
+class Current:
+    """The step that a job is at."""
+
+    step: Step
+    number: str
+    """Such as «step 4 of 9»; empty where no plan foresaw the step."""
+    begun_s: float
+    first: int
+    """How many tasks an earlier run had done."""
+    done: int
+    total: int
+    told_s: float
+    detail: str = ""
+    """What runs now, within the step."""
+
+    def left_s(self, now_s: float) -> float | None:
+        """Return how long the rest will take, if that can be said."""
+        done = self.done - self.first
+        if done <= 0 or self.done >= self.total:
+            return None
+        return (now_s - self.begun_s) * (self.total - self.done) / done
+
+
+@dataclass(slots=True)
+class Running:
+    """A job that has begun."""
+
+    name: str
+    n_rows: int
+    steps: Sequence[Step]
+    begun_s: float
+    current: Current | None = None
+    times: Counter[str] = field(default_factory=Counter)
+    """How often each phase has begun: some come twice."""
+
+    def moved(self, progress: Progress, now_s: float) -> Current:
+        """Return the step that the job is at, after what was told."""
+        current = self.current
+        if current is None or current.step.name != progress.phase:
+            step, number = self.entered(progress.phase)
+            current = Current(
+                step, number, now_s, progress.done, progress.done, progress.total, told_s=now_s
+            )
+            self.current = current
+        current.done, current.total = progress.done, progress.total
+        return current
+
+    def entered(self, phase: str) -> tuple[Step, str]:
+        """Return the step that begins with a phase, and which of all steps it is."""
+        places = [place for place, step in enumerate(self.steps, start=1) if step.name == phase]
+        self.times[phase] += 1
+        if len(places) < self.times[phase]:
+            return Step(phase, phase), ""
+        place = places[self.times[phase] - 1]
+        return self.steps[place - 1], f"step {place} of {len(self.steps)}"
+
+    def ended_line(self, current: Current, now_s: float) -> str:
+        """Return the line of a step that is done, and leave the step."""
+        self.current = None
+        elapsed_s = now_s - current.begun_s
+        line = f"  {current.number:<15}{current.step.title:<29}{elapsed_s:>8,.1f} s"
+        if current.step.is_scan and self.n_rows >= _RATED_ROWS and elapsed_s > 0:
+            line += f" {self.n_rows / elapsed_s:>14,.0f} rows/s"
+        return line
+
+
+class Display(Protocol):
+    """Shows people what jobs do."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+    def waits(self, text: str) -> None:
+        """Show what is done before any job begins, or between jobs."""
+        ...
+
+    def begin(self, job: str, n_rows: int, n_partitions: int, steps: Sequence[Step]) -> None:
+        """Show that a job begins."""
+        ...
+
+    def progress(self, job: str, progress: Progress) -> None:
+        """Show how far a phase has come."""
+        ...
+
+    def detail(self, job: str, text: str) -> None:
+        """Show what runs now, within the phase."""
+        ...
+
+    def notice(self, text: str) -> None:
+        """Show what happened."""
+        ...
+
+    def recalled(self, job: str, phase: str) -> None:
+        """Show that a phase was completed by an earlier run."""
+        ...
+
+    def ended(self, job: str, how: str) -> None:
+        """Show that one of several jobs has ended."""
+        ...
+
+
+def display_for(stream: TextIO, *, n_jobs: int = 1) -> Display:
+    """Return the display for a stream: lines that move on a terminal, plain lines elsewhere."""
+    if stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
+        # Only people who look on pay for the import.
+        from dnfscale.jobs.screen import Screen
+
+        return Screen(stream, n_jobs=n_jobs)
+    return PlainLines(stream, n_jobs=n_jobs)
+
+
+class PlainLines:
+    """A line for each step, when it is done; one that takes long is also shown meanwhile.
+
+    Where several jobs run side by side, a job has a line when it begins and when it ends.
     """
 
-    def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO, *, n_jobs: int = 1, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._stream = stream
         self._clock = clock
-        self._live = stream.isatty()
-        self._rows: dict[str, int] = {}
-        self._scans: dict[str, Container[str]] = {}
-        self._started: dict[tuple[str, str], float] = {}
-        self._told = 0.0
+        self._n_jobs = n_jobs
+        self._jobs: dict[str, Running] = {}
+        self._over = threading.Event()
         self._lock = threading.Lock()
         """Needed because the jobs of a suite run in threads of their own."""
 
-    def begin(self, job: str, n_rows: int, n_partitions: int, *, scans: Container[str]) -> None:
-        """Show that a job begins; rows per second are shown only for `scans`, the phases that go
-        over every row.
-        """
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._keep_ticking, name="progress", daemon=True).start()
+        return self
+
+    def __exit__(self, *_how: object) -> None:
+        self._over.set()
+
+    def waits(self, text: str) -> None:
+        pass
+
+    def begin(self, job: str, n_rows: int, n_partitions: int, steps: Sequence[Step]) -> None:
         with self._lock:
-            self._rows[job] = n_rows
-            self._scans[job] = scans
-            self._line(
-                f"{job}: {n_rows:,} rows in {n_partitions:,} partition{'s' * (n_partitions != 1)}"
-            )
+            self._jobs[job] = Running(job, n_rows, steps, self._clock())
+            self._line(size_line(job, n_rows, n_partitions))
 
     def progress(self, job: str, progress: Progress) -> None:
-        """Show how far a phase has come, if enough time has passed."""
         with self._lock:
-            now = self._clock()
-            started = self._started.setdefault((job, progress.phase), now)
+            now_s = self._clock()
+            running = self._jobs[job]
+            current = running.moved(progress, now_s)
             if progress.done == progress.total:
-                del self._started[job, progress.phase]
-                self._line(self._described(job, progress, now - started))
-            elif progress.done and now - max(self._told, started) >= (
-                _REDRAW_S if self._live else _PLAIN_S
-            ):
-                self._told = now
-                line = self._described(job, progress, now - started)
-                if self._live:
-                    self._stream.write(f"\r\x1b[K{line}")
-                    self._stream.flush()
-                else:
+                line = running.ended_line(current, now_s)
+                if self._n_jobs == 1:
                     self._line(line)
+            self._show_long(now_s)
+
+    def detail(self, job: str, text: str) -> None:
+        with self._lock:
+            current = self._jobs[job].current
+            if current is not None:
+                current.detail = text
 
     def notice(self, text: str) -> None:
-        """Show what happened to the cluster."""
         with self._lock:
             self._line(f"  {text}")
 
     def recalled(self, job: str, phase: str) -> None:
-        """Show that a phase was completed by an earlier run."""
         with self._lock:
-            self._line(f"  {self._name(job, phase):<22} done before")
+            step, number = self._jobs[job].entered(phase)
+            if self._n_jobs == 1:
+                self._line(recalled_line(step, number))
 
-    def _name(self, job: str, phase: str) -> str:
-        return phase if len(self._rows) < 2 else f"{job}: {phase}"
+    def ended(self, job: str, how: str) -> None:
+        with self._lock:
+            self._jobs.pop(job, None)
+            self._line(f"{job}: {how}")
 
-    def _described(self, job: str, progress: Progress, elapsed_s: float) -> str:
-        share = progress.done / progress.total
-        name = self._name(job, progress.phase)
-        text = f"  {name:<22} {progress.done:>5,}/{progress.total:<5,} {elapsed_s:7.1f} s"
-        if progress.phase in self._scans.get(job, ()) and elapsed_s > 0:
-            text += f" {share * self._rows[job] / elapsed_s:>14,.0f} rows/s"
-        if progress.done < progress.total:
-            text += f"  {elapsed_s * (1 - share) / share:,.0f} s left"
-        return text
+    def tick(self) -> None:
+        """Show the steps that take long."""
+        with self._lock:
+            self._show_long(self._clock())
+
+    def _keep_ticking(self) -> None:
+        while not self._over.wait(_SOON_S / 2):
+            self.tick()
+
+    def _show_long(self, now_s: float) -> None:
+        for running in self._jobs.values():
+            current = running.current
+            if current is None:
+                continue
+            elapsed_s = now_s - current.begun_s
+            again_s = max(_AGAIN_S * self._n_jobs, elapsed_s / 10)
+            shown = current.told_s > current.begun_s
+            if now_s - current.told_s < (again_s if shown else _SOON_S):
+                continue
+            current.told_s = now_s
+            name = f"{running.name}: " if self._n_jobs > 1 else "  "
+            self._line(name + _long_line(current, now_s))
 
     def _line(self, text: str) -> None:
-        self._stream.write(f"\r\x1b[K{text}\n" if self._live else f"{text}\n")
+        self._stream.write(f"{text}\n")
         self._stream.flush()
 
 
+def _long_line(current: Current, now_s: float) -> str:
+    """Return the line of a step that is not done."""
+    left_s = current.left_s(now_s)
+    parts = [
+        f"{current.number:<15}{current.step.title:<29}".rstrip(),
+        f"{current.done:,} of {current.total:,}",
+        clock_text(now_s - current.begun_s),
+        *([] if left_s is None else [f"{time_text(left_s)} left"]),
+        *([current.detail] if current.detail else []),
+    ]
+    return ", ".join(parts)
+
+
+def size_line(job: str, n_rows: int, n_partitions: int) -> str:
+    """Return the line with which a job begins."""
+    return f"{job}: {n_rows:,} rows in {n_partitions:,} partition{'s' * (n_partitions != 1)}"
+
+
+def recalled_line(step: Step, number: str) -> str:
+    """Return the line of a step that an earlier run has completed."""
+    return f"  {number:<15}{step.title:<29} done before"
+
+
+def clock_text(elapsed_s: float) -> str:
+    """Return a time as a clock shows it: 0:07, 12:30, 1:02:03."""
+    minutes, seconds = divmod(int(elapsed_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def time_text(seconds: float) -> str:
+    """Return a time to come, in minutes where it is minutes."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 class Watcher:
-    """Passes on what happens: as lines for a person, or as JSON for a program."""
+    """Passes on what happens: to a display for people, or as JSON to a program."""
 
-    def __init__(self, lines: ProgressLines | None, json_stream: TextIO | None) -> None:
-        self._lines = lines
-        self._json_stream = json_stream
+    def __init__(self, stream: TextIO, *, as_json: bool = False, n_jobs: int = 1) -> None:
+        self._stream = stream
+        self._display = None if as_json else display_for(stream, n_jobs=n_jobs)
+        self._stopped = False
 
-    def begin(self, job: str, n_rows: int, n_partitions: int, *, scans: Container[str]) -> None:
-        if self._lines is not None:
-            self._lines.begin(job, n_rows, n_partitions, scans=scans)
+    def __enter__(self) -> Self:
+        if self._display is not None:
+            self._display.__enter__()
+        return self
+
+    def __exit__(self, *how: Any) -> None:
+        if self._display is not None:
+            self._display.__exit__(*(how or (None, None, None)))
+
+    def waits(self, text: str) -> None:
+        if self._display is not None:
+            self._display.waits(text)
+
+    def begin(self, job: str, n_rows: int, n_partitions: int, steps: Sequence[Step]) -> None:
+        if self._display is not None:
+            self._display.begin(job, n_rows, n_partitions, steps)
 
     def progress(self, job: str, progress: Progress) -> None:
-        if self._lines is not None:
-            self._lines.progress(job, progress)
+        if self._display is not None:
+            self._display.progress(job, progress)
+
+    def detail(self, job: str, text: str) -> None:
+        if self._display is not None:
+            self._display.detail(job, text)
 
     def notice(self, text: str) -> None:
-        if self._lines is not None:
-            self._lines.notice(text)
+        if self._display is not None:
+            self._display.notice(text)
 
     def recalled(self, job: str, phase: str) -> None:
-        if self._lines is not None:
-            self._lines.recalled(job, phase)
+        if self._display is not None:
+            self._display.recalled(job, phase)
+
+    def ended(self, job: str, how: str) -> None:
+        if self._display is not None and not self._stopped:
+            self._display.ended(job, how)
+
+    def stop(self, text: str) -> None:
+        """Show nothing more than a last line."""
+        # Jobs whose cluster is taken down have not failed.
+        self._stopped = True
+        self.__exit__()
+        print(text, file=self._stream, flush=True)
 
     def event(self, event: dict[str, Any]) -> None:
-        if self._json_stream is not None:
-            print(json.dumps(event, ensure_ascii=False), file=self._json_stream, flush=True)
+        if self._display is None:
+            print(json.dumps(event, ensure_ascii=False), file=self._stream, flush=True)
 
 
 class Phases:
@@ -136,6 +355,9 @@ class Phases:
         """Phases that scan every row; sampling does not, and tuning reads rows once per worker, not
         once per trial.
         """
+        self.steps = tuple(
+            Step(phase.name, phase.title, phase.reads.is_scan) for phase in plan.phases
+        )
         self._started: dict[str, float] = {}
         self._told: dict[str, float] = {}
         self.elapsed_s: dict[str, float] = {}
@@ -146,7 +368,7 @@ class Phases:
         """
         phase = progress.phase
         facts: dict[str, Any] = {"phase": phase, "done": progress.done, "total": progress.total}
-        if progress.done == 0:
+        if progress.done == 0 or phase not in self._told:
             self._started[phase] = self._told[phase] = now
             return facts
         elapsed_s = now - self._started.get(phase, now)
@@ -156,7 +378,7 @@ class Phases:
                 facts["rows"] = self._rows
             if phase in self._order:
                 facts["bytes"] = self._read_by(phase)
-        elif now - self._told.get(phase, now) < _JOURNAL_S:
+        elif now - self._told[phase] < _JOURNAL_S:
             return None
         self._told[phase] = now
         return {**facts, "elapsed_s": round(elapsed_s, 3)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import sys
 import threading
 import time
@@ -22,11 +24,12 @@ from dnfscale.data.listing import means
 from dnfscale.data.models import read_models
 from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source
+from dnfscale.datasets.convert import Conversion, tables_folder
 from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_limits, launch
 from dnfscale.engine.preflight import check_cluster, check_performance_report
-from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError
+from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError, TaskError, visible
 from dnfscale.jobs import endings
 from dnfscale.jobs.checkpoints import CheckpointedEngine, ScanRecords
 from dnfscale.jobs.environment import environment_of
@@ -34,10 +37,20 @@ from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.plan import plan
-from dnfscale.jobs.progress import Phases, ProgressLines, Watcher
-from dnfscale.jobs.store import BEGUN, TASK_ENDINGS, Beginning, Journal, RunFolder, model_files
-from dnfscale.jobs.study import run_study
+from dnfscale.jobs.progress import Phases, Watcher
+from dnfscale.jobs.store import (
+    BEGUN,
+    SO_FAR,
+    TASK_ENDINGS,
+    Beginning,
+    Journal,
+    RunFolder,
+    model_files,
+)
+from dnfscale.jobs.study import JobResult, Told, run_study
 from dnfscale.jobs.verbs.report import write_report
+from dnfscale.jobs.ways import settled
+from dnfscale.jobs.workers import Choice, Opened, chosen_cluster
 from dnfscale.learn import LOADED
 from dnfscale.learn.fidelity import READINGS
 from dnfscale.learn.read import check_footers
@@ -53,6 +66,7 @@ from dnfscale.spec.suite import SuiteSpec
 
 _FINISHED = "finished"
 """The record that is written last."""
+NOTHING_DONE = "nothing was done, as this run had finished; --force runs it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +78,61 @@ class Options:
     json: bool = False
     performance_report: str | None = None
     """Where Dask's own report of the run goes, if anywhere."""
+    command: str | None = None
+    """The command that goes on where this one stops, as a user would type it."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether what an earlier run of the same spec and data has finished is kept."""
+        return self.resume or not self.force
+
+    def stopping(self, kept: str | None, folder: str) -> str:
+        """Return what to say when a signal has come."""
+        what = f"kept in {visible(folder)}: {kept}" if kept else "nothing is finished yet"
+        again = "" if self.command is None else f"; to go on: {self.command}"
+        return f"dnfscale: stopping; {what}{again}"
 
 
 def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
     """Run a job and write its files; the summary goes to out, progress to err."""
-    job = Job.open(spec, options, _shown(options, err))
-    check_place(spec, options)
-    if not (options.resume and job.is_finished):
-        check_limits(spec.cluster)
-        started = time.monotonic()
-        job.claim()
-        threading.Thread(target=load_functions, daemon=True).start()
-        try:
-            engine = launched(spec, options, job.notice)
-            try:
-                job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)
-            finally:
-                engine.close()
-        finally:
-            job.release()
+    with Watcher(err, as_json=options.json) as shown:
+        shown.waits("opening the data")
+        job = Job.open(spec, options, shown)
+        check_place(spec, options)
+        was_finished = options.goes_on and job.is_finished
+        if not was_finished:
+            job.place(chosen_cluster(spec.cluster, [job.opened]))
+            check_limits(job.spec.cluster)
+            started = time.monotonic()
+            job.claim()
+            with endings.telling(job.tell_kept):
+                _run_claimed(job, options, shown, started=started)
     result = job.folder.read_result()
     if options.json:
         print(result_text(result), end="", file=out)
     else:
         models = read_models(joined(job.folder.path, "model.json"), job.folder.access)
         write_summary(result, models, job.folder.path, out)
+        if was_finished:
+            print(NOTHING_DONE, file=out)
     failure = failed_folds(result)
     if failure is not None:
         raise failure
+
+
+def _run_claimed(job: Job, options: Options, shown: Watcher, *, started: float) -> None:
+    """Run a job whose folder is locked, and unlock it."""
+    threading.Thread(target=load_functions, daemon=True).start()
+    try:
+        if job.spec.cluster.facts.starts:
+            shown.waits("starting workers")
+        engine = launched(job.spec, options, job.notice)
+        try:
+            job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)
+        finally:
+            engine.close()
+    finally:
+        job.release()
 
 
 def check_place(spec: JobSpec | SuiteSpec, options: Options) -> None:
@@ -125,7 +166,8 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
                 "of the data by a glob",
                 "output.dir",
             )
-        source, to_learn = open_dataset(spec.data_path, spec.data_access), spec.learn
+        source = open_dataset(spec.data_path, spec.data_access, conversion_of(spec))
+        to_learn = spec.learn
         if spec.distilled_file is not None:
             source, to_learn = _scored(source, to_learn, spec)
         check_footers(source, to_learn)
@@ -134,6 +176,22 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
             error = type(error)(error.message, "data.path")
         raise spec.located(error) from error
     return source, to_learn
+
+
+def conversion_of(spec: JobSpec) -> Conversion:
+    """Return how data that are not Parquet are converted: beside the run, on its workers if they
+    are elsewhere.
+    """
+    beside = joined(spec.output.dir, ".tables")
+    elsewhere = spec.cluster.facts.address is not None or is_remote(beside)
+    return Conversion(
+        csv=spec.data.csv,
+        version=spec.data.version,
+        places=(beside,) if elsewhere else (os.path.abspath(beside), str(tables_folder())),
+        access=spec.output_access,
+        progress=lambda _: endings.check(),
+        launch=(lambda: launch(spec.cluster)) if spec.cluster.facts.address else None,
+    )
 
 
 def _scored(source: Source, to_learn: LearnSpec, spec: JobSpec) -> tuple[Source, LearnSpec]:
@@ -205,12 +263,15 @@ class Job:
         self._telling = threading.Lock()
         """Needed because workers joining and leaving is reported from another thread."""
         self._phases = Phases(plan(spec, source, to_learn))
+        self._choice = Choice(spec.cluster)
+        self._began: str | None = None
+        """What to say of an earlier run in the same folder."""
 
     @classmethod
     def open(cls, spec: JobSpec, options: Options, shown: Watcher) -> Job:
         """Open the data of a job; nothing is written yet."""
         source, to_learn = open_data(spec)
-        return cls(spec, options, source, to_learn, shown)
+        return cls(settled(spec, source, to_learn), options, source, to_learn, shown)
 
     @property
     def is_finished(self) -> bool:
@@ -221,9 +282,20 @@ class Job:
         except OSError as error:
             raise self.spec.located(self.folder.unwritable(error)) from error
 
+    @property
+    def opened(self) -> Opened:
+        """The job with the data that tell its size."""
+        return Opened(self.spec, self.source, self._to_learn)
+
+    def place(self, choice: Choice) -> None:
+        """Settle where the job runs."""
+        self.spec = replace(self.spec, cluster=choice.cluster)
+        self._choice = choice
+        self._phases = Phases(plan(self.spec, self.source, self._to_learn))
+
     def claim(self) -> None:
-        """Lock the job's folder until release(); without --resume, the work of an earlier run is
-        removed.
+        """Lock the job's folder until release(); the work of an earlier run is kept where it is
+        work of the same spec, data and code.
         """
         resolved = self.spec.resolved()
         try:
@@ -233,7 +305,10 @@ class Job:
             if self._options.resume and earlier is not None and not (same or self._options.force):
                 self._check_begun(earlier)
             self.folder.claim(tomllib.loads(resolved), resolved, force=self._options.force)
-            if not (self._options.resume and same):
+            if same and self._options.goes_on:
+                self._began = self._kept_before()
+            else:
+                self._began = self._changed_since(earlier)
                 self.folder.begin_anew(self._begins_with)
         except OSError as error:
             self.release()
@@ -243,6 +318,25 @@ class Job:
             if isinstance(error, DnfscaleError):
                 raise self.spec.located(error) from error
             raise
+
+    def _kept_before(self) -> str | None:
+        kept = self.folder.kept()
+        return None if kept is None else f"goes on with an earlier run; kept: {kept}"
+
+    def _changed_since(self, earlier: Beginning | None) -> str | None:
+        """Return why the work of an earlier run of this spec is not used, if there is such work."""
+        if earlier is None or self._options.force or earlier.spec != self._begins_with.spec:
+            return None
+        if self.folder.kept() is None:
+            return None
+        what = "data" if earlier.data != self._begins_with.data else "version of dnfscale"
+        return f"starts anew, as the {what} is not that of the earlier run"
+
+    def tell_kept(self) -> None:
+        """Say at once, when a signal has come, what is kept and how to go on."""
+        # A store may take longer to answer than people wait.
+        kept = "what is finished" if is_remote(self.folder.path) else self.folder.kept()
+        self._shown.stop(self._options.stopping(kept, self.folder.path))
 
     def release(self) -> None:
         """Write what is pending, and unlock the folder."""
@@ -290,10 +384,14 @@ class Job:
             self.spec.name,
             self.source.n_rows,
             len(self.source.partitions),
-            scans=self._phases.scans,
+            self._phases.steps,
         )
+        for line in (self._choice.reason, self._began):
+            if line is not None:
+                self._shown.notice(line)
         self._tell("started", name=self.spec.name, kind=self.spec.kind, rows=self.source.n_rows)
-        self._tell("cluster", elapsed_s=round(launch_s, 3), **engine.describe())
+        began_on = engine.describe()
+        self._tell("cluster", elapsed_s=round(launch_s, 3), **began_on)
         try:
             found = run_study(
                 self.spec,
@@ -302,7 +400,11 @@ class Job:
                 CheckpointedEngine(engine, self._scans),
                 self._notes,
                 token=self.source.state,
-                clock=time.monotonic,
+                told=Told(
+                    say=lambda text: self._shown.detail(self.spec.name, text),
+                    warn=lambda text: self.notice(Notice.warning(text)),
+                    learned=self._show_so_far,
+                ),
             )
         except DnfscaleError as error:
             with suppress(FolderError):
@@ -320,14 +422,33 @@ class Job:
         )
         endings.check()
         self._lock.check()
+        # A cluster that was lost answers no more.
+        runs_on = began_on if found.lost else engine.describe()
         environment = environment_of(
-            engine, cluster=self.spec.cluster.kind, dataset=self.spec.data.path
+            runs_on, cluster=self.spec.cluster.kind, dataset=self.spec.data.path
         )
         self._write(found.models, changed(found.result, timing=timing, environment=environment))
-        self._notes.note(_FINISHED, Note(step="all"))
+        if not found.lost:
+            self._notes.note(_FINISHED, Note(step="all"))
         self._tell("finished", elapsed_s=timing.total_s)
-        self._scans.remove()
+        if not found.lost:
+            self._scans.remove()
         self.folder.files.flush()
+
+    def _show_so_far(self, found: JobResult) -> None:
+        """Write the model and a first page, unless the folder holds those of a finished run."""
+        if self.folder.files.has("result.json"):
+            return
+        waiting = [
+            competitor.title for others in self.spec.families.values() for competitor in others
+        ]
+        for file, model in found.models.items():
+            self.folder.write_text(file, f"{model}\n")
+        known = {"result": json.loads(result_text(found.result)), "waiting": waiting}
+        self.folder.write_json(SO_FAR, {"entries": [known]})
+        write_report(self.folder)
+        page = joined(self.folder.path, "report.html")
+        self._shown.notice(f"the formula is there: {visible(page)} shows it")
 
     def _unwritten(self, error: OSError) -> LimitError:
         """Return the error for a file of the run that could not be written; earlier files stay for
@@ -378,10 +499,6 @@ class Job:
             self.folder.write_csv(table.file, table.columns, table.rows)
         self.folder.write_text("result.json", result_text(result))
         write_report(self.folder)
-
-
-def _shown(options: Options, err: TextIO) -> Watcher:
-    return Watcher(None if options.json else ProgressLines(err), err if options.json else None)
 
 
 @lru_cache(maxsize=1)

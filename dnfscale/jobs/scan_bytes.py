@@ -20,15 +20,27 @@ import numpy as np
 
 from dnfscale.core.associations import Associations
 from dnfscale.core.columns import CategorySummary, NumberSummary, TableSummary
+from dnfscale.core.dealing import (
+    DealColumn,
+    DealSummary,
+    GroupCircle,
+    GroupRows,
+    LabelCircle,
+    SiteStages,
+    TimeStages,
+)
 from dnfscale.core.distinct import DistinctRows
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.medians import Located
 from dnfscale.core.narrowing import Stepped
+from dnfscale.core.ranks import KeyRows
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.weights import Weighed
+from dnfscale.learn.terms import Asked, Lines
 from dnfscale.method.minimize.minimal import Minimized, Status
 from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step, Sweep
+from dnfscale.method.terms.answers import AnswerCounts
 
 _KINDS: dict[str, Any] = {
     kind.__name__: kind
@@ -36,6 +48,14 @@ _KINDS: dict[str, Any] = {
         TableSummary,
         NumberSummary,
         CategorySummary,
+        DealSummary,
+        GroupRows,
+        DealColumn,
+        GroupCircle,
+        LabelCircle,
+        SiteStages,
+        TimeStages,
+        KeyRows,
         Stepped,
         Located,
         Associations,
@@ -48,6 +68,9 @@ _KINDS: dict[str, Any] = {
         Step,
         Shrink,
         Weighed,
+        Lines,
+        Asked,
+        AnswerCounts,
     )
 }
 _CHOICES: dict[str, Any] = {kind.__name__: kind for kind in (Status,)}
@@ -115,9 +138,13 @@ def _shape(value: Any, arrays: list[bytes]) -> Any:
     if _KINDS.get(kind.__name__) is kind:
         return {
             "kind": kind.__name__,
-            "fields": [_shape(getattr(value, f.name), arrays) for f in fields(kind)],
+            "fields": [_shape(getattr(value, name), arrays) for name in _names_of(kind)],
         }
     raise NotExactError(f"no exact form for {kind.__name__}")
+
+
+def _names_of(kind: Any) -> tuple[str, ...]:
+    return kind._fields if issubclass(kind, tuple) else tuple(f.name for f in fields(kind))
 
 
 class _Reader:

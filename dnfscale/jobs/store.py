@@ -15,6 +15,8 @@ from typing import Any
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
 from dnfscale.report.formats import defused
+from dnfscale.report.wording import count
+from dnfscale.results.frontier import FRONTIER_FILE
 from dnfscale.results.result import IDEAL, Result, read_result
 from dnfscale.spec.registry import COMPETITORS
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access
@@ -24,6 +26,8 @@ _SAME_RESULT = ("cluster", "output")
 EVENTS = "events.jsonl"
 TASK_ENDINGS = (".json", ".bin")
 """Files of finished work, in the folder tasks."""
+SO_FAR = "tasks/so-far.json"
+"""The result of a run that has learned its formula and still fits other methods."""
 BEGUN = "tasks/job.json"
 """What the job began with: the digests of its spec, its data and its code, and the contents of each
 file.
@@ -39,9 +43,9 @@ def model_file(method: str) -> str:
 
 
 def model_files() -> list[str]:
-    """Return the names of all model files that a run may write."""
+    """Return the names of all files of models that a run may write."""
     others = [name for name, competitor in COMPETITORS.items() if competitor.has_model]
-    return [model_file(name) for name in (IDEAL, *others)]
+    return [model_file(IDEAL), FRONTIER_FILE, *map(model_file, others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,37 @@ class RunFolder:
         """Remove all finished work, and record what the run begins with."""
         for name in self.files.names("tasks", TASK_ENDINGS):
             self.files.remove(name)
+        if not self.files.has("result.json"):
+            # They are of a formula whose run did not finish.
+            for name in (model_file(IDEAL), "report.html"):
+                self.files.remove(name)
         self.write_json(BEGUN, {"entries": [asdict(beginning)]})
+
+    def kept(self) -> str | None:
+        """Return in words what a run has finished, and need not do again; None if nothing."""
+        names = self.files.names("tasks", TASK_ENDINGS)
+        learned = f"tasks/{IDEAL}.json"
+        scans = sum(name.endswith(".bin") for name in names)
+        others = [
+            name
+            for name in names
+            if name.endswith(".json") and name not in (BEGUN, SO_FAR, learned)
+        ]
+        fits = sum(self._n_entries(name) for name in others)
+        kept = []
+        if learned in names:
+            kept.append("the formula")
+        elif scans:
+            kept.append(count(scans, "finished step"))
+        if fits:
+            kept.append(f"{count(fits, 'fit')} of other methods")
+        return " and ".join(kept) or None
+
+    def _n_entries(self, name: str) -> int:
+        try:
+            return len(json.loads(self.files.read(name))["entries"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0
 
     def remove(self, name: str) -> None:
         """Remove a file that an earlier run may have left."""

@@ -8,28 +8,32 @@ that ends without some of its folds has a result all the same, and its row says 
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import tomllib
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TextIO
 
 from dnfscale.engine.api import Engine, Notice
 from dnfscale.engine.limits import limit_behind
-from dnfscale.errors import ClusterError, DnfscaleError, TaskError, visible
+from dnfscale.errors import ClusterError, DataError, DnfscaleError, TaskError, visible
+from dnfscale.jobs import endings
 from dnfscale.jobs.environment import environment_of
 from dnfscale.jobs.folders import FolderError
 from dnfscale.jobs.lock import FolderLock
-from dnfscale.jobs.progress import ProgressLines, Watcher
-from dnfscale.jobs.runner import Job, Options, check_place, failed_folds, launched
+from dnfscale.jobs.progress import Watcher, time_text
+from dnfscale.jobs.runner import NOTHING_DONE, Job, Options, check_place, failed_folds, launched
 from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.verbs.report import write_report
-from dnfscale.report.formats import Table, to_csv, to_latex, to_markdown
+from dnfscale.jobs.workers import Choice, chosen_cluster
+from dnfscale.report.formats import Table, to_csv, to_latex, to_markdown, to_text
+from dnfscale.report.summary import terminal_width
 from dnfscale.report.tables import study_tables
 from dnfscale.results.result import Environment, Result, Timing
-from dnfscale.results.suite import Suite, SuiteJob, suite_text
+from dnfscale.results.suite import Suite, SuiteJob, parse_suite, suite_text
 from dnfscale.spec.job import JobSpec
 from dnfscale.spec.suite import SuiteSpec
 
@@ -93,8 +97,13 @@ def _run_claimed(
 ) -> None:
     """Run a suite in a folder that it has locked."""
     started = time.monotonic()
-    shown = Watcher(None if options.json else ProgressLines(err), err if options.json else None)
-    rows, environment = _run_jobs(suite, folder, options, shown)
+    with Watcher(err, as_json=options.json, n_jobs=len(suite.jobs)) as shown:
+
+        def tell_kept() -> None:
+            shown.stop(options.stopping("what each job has finished", folder.path))
+
+        with endings.telling(tell_kept):
+            rows, environment = _run_jobs(suite, folder, options, shown)
     for row in rows:
         row.read_result()
     result = Suite(
@@ -104,11 +113,18 @@ def _run_claimed(
         environment=environment,
     )
     tables = study_tables([row.result for row in rows if row.result is not None])
-    _write(folder, result, tables)
+    nothing_done = all(row.job is None and row.error is None for row in rows)
+    earlier = _finished_before(folder, result) if nothing_done else None
+    if earlier is None:
+        _write(folder, result, tables)
+    else:
+        result = earlier
     if options.json:
         print(suite_text(result), end="", file=out)
     else:
         _print_summary(folder, result, tables, out)
+        if nothing_done:
+            print(NOTHING_DONE, file=out)
     _check_all(rows)
 
 
@@ -129,17 +145,35 @@ def _run_jobs(
         # One by one, so that the jobs opened so far are released if another cannot be.
         rows += (_opened(spec, options, shown) for spec in suite.jobs)
         waiting = sorted((row for row in rows if row.job is not None), key=lambda row: row.size)
-        if not waiting:
+        jobs = [row.job for row in waiting if row.job is not None]
+        if not jobs:
             return rows, Environment()
+        choice = chosen_cluster(suite.cluster, [job.opened for job in jobs])
+        for job in jobs:
+            job.place(Choice(choice.cluster))
+        if choice.reason is not None:
+            shown.notice(choice.reason)
+        suite = replace(suite, cluster=choice.cluster)
         with closing(launched(suite, options, tell)) as engine:
-            environment = environment_of(engine)
+            environment = environment_of(engine.describe())
             workers = 0 if suite.cluster.kind == "serial" else environment.workers or 0
-            _run_all(waiting, engine, at_once=max(1, _JOBS_PER_WORKER * workers))
+            _run_all(waiting, engine, shown, at_once=max(1, _JOBS_PER_WORKER * workers))
         return rows, environment
     finally:
         for row in rows:
             if row.job is not None:
                 row.job.release()
+
+
+def _finished_before(folder: RunFolder, result: Suite) -> Suite | None:
+    """Return the result that the folder has of the same ends of the same jobs, with the time that
+    they took.
+    """
+    try:
+        earlier = parse_suite(json.loads(folder.files.read("result.json")))
+    except (FileNotFoundError, ValueError, DataError):
+        return None
+    return earlier if earlier.jobs == result.jobs and earlier.name == result.name else None
 
 
 def _write(folder: RunFolder, result: Suite, tables: Mapping[str, Table]) -> None:
@@ -158,7 +192,7 @@ def _print_summary(
     printed = ("profiles", "profile_differences") if "profiles" in tables else ("accuracies",)
     for name in printed:
         if name in tables:
-            print(to_markdown(tables[name]), file=out)
+            print(to_text(tables[name], terminal_width()), file=out)
     with_result = sum(job.status != "failed" for job in result.jobs)
     print(
         (
@@ -167,22 +201,24 @@ def _print_summary(
         ),
         file=out,
     )
-    print(f"files      {visible(str(folder.path))}", file=out)
+    print(f"files      {visible(str(folder.path))}, with these tables whole in tables/", file=out)
 
 
 def _opened(spec: JobSpec, options: Options, shown: Watcher) -> _Row:
-    """Open a job; with --resume a finished one stays as it is."""
+    """Open a job; a finished one stays as it is."""
     try:
         job = Job.open(spec, options, shown)
-        if options.resume and job.is_finished:
+        if options.goes_on and job.is_finished:
+            shown.ended(spec.name, "had finished before")
             return _Row(spec)
         job.claim()
     except DnfscaleError as error:
+        shown.ended(spec.name, f"failed: {visible(error.message)}")
         return _Row(spec, error=error)
     return _Row(spec, job)
 
 
-def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
+def _run_all(rows: list[_Row], engine: Engine, shown: Watcher, *, at_once: int) -> None:
     """Run jobs, some at once, and keep the error of each; a lost cluster ends the suite."""
     slots = threading.Semaphore(at_once)
     lost: list[ClusterError] = []
@@ -194,6 +230,7 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
             if lost:
                 row.error = lost[0]
                 return
+            started = time.monotonic()
             try:
                 with closing(engine.watched_by(row.job.watch, row.job.journal)) as guest:
                     row.job.run(guest, launch_s=0.0)
@@ -205,6 +242,8 @@ def _run_all(rows: list[_Row], engine: Engine, *, at_once: int) -> None:
                 row.error = limit_behind(error) or TaskError(
                     f"unexpected {type(error).__name__}: {error}"
                 )
+            how = "done in" if row.error is None else f"failed: {visible(row.error.message)}, after"
+            shown.ended(row.spec.name, f"{how} {time_text(time.monotonic() - started)}")
 
     # The threads are daemons, so that a signal ends the process without waiting for jobs whose
     # cluster is gone.

@@ -19,7 +19,7 @@ from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Judging, RankedCounts, Sweep, sweep
 from dnfscale.spec.learn import LearnSpec
 
-TRY_PREFIXES = Phase("try prefixes", Reads.COUNTS)
+TRY_PREFIXES = Phase("try prefixes", Reads.COUNTS, "try formulas of each length")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +33,14 @@ class Tried:
     """The rankings whose best attributes are taken once a ranking and ell are chosen."""
     distinct_rows: int
     """The number of different rows that are in some W_val."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Swept:
+    """The sweep of a place, and the counts that it went by."""
+
+    sweep: Sweep
+    tried: Tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +73,21 @@ def objective_of(spec: LearnSpec) -> Objective:
 
 def choose_ells(
     kept: KeptRows, rankings: Rankings, spec: LearnSpec, engine: Engine
-) -> dict[Place, Sweep]:
+) -> dict[Place, Swept]:
     """Count the rankings of every place on W_train and W_val of its inner splits, and choose a
     ranking and ell.
     """
     tried = _tried(kept, rankings, spec, engine)
     choose = ChooseEll(judging_of(spec))
-    if not _is_long(spec):
-        return {place: choose(each) for place, each in tried.items()}
-    return dict(
-        zip(tried, engine.map(TRY_PREFIXES.name, list(tried.values()), choose), strict=True)
+    jobs = list(tried.values())
+    sweeps = (
+        engine.map(TRY_PREFIXES.name, jobs, choose)
+        if _is_long(spec)
+        else [choose(job) for job in jobs]
     )
+    return {
+        place: Swept(swept, job) for (place, job), swept in zip(tried.items(), sweeps, strict=True)
+    }
 
 
 def plan_choosing(layout: Layout) -> Iterator[PlannedPhase]:

@@ -16,11 +16,12 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Codes, Floats, Ints, Scalar, tally_cells
 from dnfscale.core.bins import Bins, RowTest
 from dnfscale.core.counts import binned_planes
-from dnfscale.core.model import TypeTable, relative_tables
+from dnfscale.core.model import TypeTable, relative_tables, signs_type
 from dnfscale.core.planes import joined
 from dnfscale.core.splits import TEST
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
+from dnfscale.learn.dropped import Warn, silent
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.line import Learned, fold_model, learn_targets, plan_line
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
@@ -29,7 +30,7 @@ from dnfscale.learn.scans import Read
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.spec.learn import LearnSpec
 
-COUNT_ANSWERS = Phase("count answers", Reads.KEPT_ROWS)
+COUNT_ANSWERS = Phase("count answers", Reads.KEPT_ROWS, "count joint answers")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,12 +55,16 @@ class Answering:
     """The questions that the bits of a type answer, with the cuts of W_0."""
     table: TypeTable
     """The probability of each type, relative to the formula's threshold."""
+    by_signs: bool = False
+    """Whether a type is how many of the answers are yes."""
 
     def given(self, columns: Mapping[int, Codes], bins: Sequence[Bins], n_rows: int) -> Floats:
         """Return the relative probability of each of n_rows binned rows."""
         types = np.zeros(n_rows, dtype=np.int64)
         if self.tests:
             types = joined(binned_planes(columns, self.tests, bins)).astype(np.int64)
+        if self.by_signs:
+            types = signs_type(np.bitwise_count(types))
         return np.asarray(self.table.probability[self.table.places(types)])
 
 
@@ -100,12 +105,18 @@ class CountAnswers:
         return confusion
 
 
-def learn_classes(source: Source, spec: LearnSpec, engine: Engine) -> LearnedClasses:
+def learn_classes(
+    source: Source, spec: LearnSpec, engine: Engine, warn: Warn = silent
+) -> LearnedClasses:
     """Learn a formula for every class, and count their joint answers on the test rows."""
-    learned = learn_targets(source, spec, engine)
+    learned = learn_targets(source, spec, engine, warn)
     answering = {
         fold: [
-            Answering(learned.chosen[Place(target, fold)].tests(learned.booleans), table)
+            Answering(
+                learned.chosen[Place(target, fold)].tests(learned.booleans),
+                table,
+                by_signs=models[target].types == "signs",
+            )
             for target, table in enumerate(relative_tables(models))
         ]
         for fold in range(learned.kept.table.splits.outer)

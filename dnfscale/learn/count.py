@@ -14,6 +14,7 @@ from dnfscale.core import counts
 from dnfscale.core.arrays import Ints
 from dnfscale.core.bins import RowTest
 from dnfscale.core.counts import TypeCounts, TypeRequest
+from dnfscale.core.model import by_signs
 from dnfscale.engine.api import Engine
 from dnfscale.engine.reductions import check_merge
 from dnfscale.learn.keeping import KeptRows
@@ -25,8 +26,8 @@ from dnfscale.learn.terms import Lines, binned_lines
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.sweep import RankedCounts
 
-COUNT_TYPES = Phase("count types", Reads.KEPT_ROWS)
-COUNT_CHOSEN = Phase("count chosen types", Reads.KEPT_ROWS)
+COUNT_TYPES = Phase("count types", Reads.KEPT_ROWS, "count rows by conditions")
+COUNT_CHOSEN = Phase("count chosen types", Reads.KEPT_ROWS, "test the chosen conditions")
 
 
 class Wanted(NamedTuple):
@@ -42,6 +43,11 @@ class Wanted(NamedTuple):
     def n_bits(self) -> int:
         return len(self.attributes if self.lines is None else self.lines.lines)
 
+    @property
+    def by_signs(self) -> bool:
+        """Whether it matters only how many lines hold: those of a checklist are its conditions."""
+        return self.lines is not None and self.lines.at_least is not None
+
 
 class Chosen(NamedTuple):
     """What a place has chosen: attributes that a classifier is to be formed from, or lines."""
@@ -49,7 +55,7 @@ class Chosen(NamedTuple):
     place: Place
     attributes: tuple[int, ...]
     lines: Lines | None = None
-    """Where they are given, the types are patterns of lines."""
+    """Where they are given, the types are patterns of lines, or numbers of signs."""
 
     def tests(self, booleans: Booleanization) -> tuple[RowTest, ...]:
         """Return the questions that the bits of a type answer, with the cuts of W_0."""
@@ -110,14 +116,30 @@ def count_chosen(
     }
     every = [*wanted.values(), *(other for beside in others.values() for other in beside)]
     tallies = _count(COUNT_CHOSEN, every, whole_parts(kept.table.splits), kept, booleans, engine)
+
+    def types_of(want: Wanted, group: int) -> TypeCounts:
+        patterns = counts.from_dense(*tallies[want][group])
+        return patterns if not want.by_signs else by_signs(patterns)
+
     return {
         each: Counted(
-            whole=counts.from_dense(*tallies[want][LEARNED]),
-            test=counts.from_dense(*tallies[want][JUDGED]),
-            others=tuple(counts.from_dense(*tallies[other][JUDGED]) for other in others[each]),
+            whole=types_of(want, LEARNED),
+            test=types_of(want, JUDGED),
+            others=tuple(types_of(other, JUDGED) for other in others[each]),
         )
         for each, want in wanted.items()
     }
+
+
+def prefix_counts(counted: Counted, ell: int) -> Counted:
+    """Return the counts of the types over the first ell attributes."""
+
+    def of_prefix(types: TypeCounts) -> TypeCounts:
+        return counts.project(types, range(min(ell, types.ell)))
+
+    return Counted(
+        of_prefix(counted.whole), of_prefix(counted.test), tuple(map(of_prefix, counted.others))
+    )
 
 
 def _count(

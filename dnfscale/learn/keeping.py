@@ -17,6 +17,7 @@ from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.engine.reductions import check_merge
 from dnfscale.errors import DataError
+from dnfscale.learn.dropped import Warn, silent
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.places import LEARNED, Groups, Place, places_of, ranking_parts
 from dnfscale.learn.read import ReadTable, plan_reading, read_table
@@ -25,7 +26,7 @@ from dnfscale.learn.table import Table
 from dnfscale.method.booleanize import Booleanization, booleanize
 from dnfscale.spec.learn import LearnSpec
 
-ASSOCIATE = Phase("associate attributes", Reads.KEPT_ROWS)
+ASSOCIATE = Phase("associate attributes", Reads.KEPT_ROWS, "compare with the target")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +48,9 @@ class KeptRows:
         return places_of(len(self.table.targets), self.table.splits)
 
 
-def keep_rows(source: Source, spec: LearnSpec, engine: Engine) -> KeptRows:
+def keep_rows(source: Source, spec: LearnSpec, engine: Engine, warn: Warn = silent) -> KeptRows:
     """Read a source, lay out its attributes, and associate them with every target."""
-    read = read_table(source, spec, engine)
+    read = read_table(source, spec, engine, warn)
     booleans = _lay_out(read, spec)
     parts = ranking_parts(read.table.splits)
     return KeptRows(

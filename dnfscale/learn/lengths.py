@@ -9,21 +9,22 @@ test rows choose nothing: they show what every point would have come to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dnfscale.core.arrays import Bools
-from dnfscale.core.counts import TypeCounts, project
 from dnfscale.core.sample import SampledRows
 from dnfscale.core.splits import TEST
 from dnfscale.engine.api import Engine
-from dnfscale.learn.choose import judging_of, objective_of, validated_rows
-from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen
+from dnfscale.learn.choose import Swept, judging_of, objective_of, validated_rows
+from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen, prefix_counts
 from dnfscale.learn.keeping import KeptRows
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import JUDGED, LEARNED, Place, final_part, inner_parts
 from dnfscale.learn.rank import Rankings
+from dnfscale.learn.shorten import best_step, plan_shortening, shorten_types
 from dnfscale.learn.terms import (
+    COUNT_FORMULAS,
     Answered,
     Found,
     Lines,
@@ -33,11 +34,12 @@ from dnfscale.learn.terms import (
     search_terms,
 )
 from dnfscale.learn.write import Classifier, form_classifier, plan_writing, write_formulas
-from dnfscale.method.ideal import correct_rows
+from dnfscale.method.ideal import confusion_of
 from dnfscale.method.literals import lines_of, n_literals
 from dnfscale.method.minimize.minimal import Effort
-from dnfscale.method.sweep import Step, Sweep
+from dnfscale.method.sweep import Step
 from dnfscale.method.terms.choice import CurvePoint, choose_length, curve
+from dnfscale.results.confusion import Confusion
 from dnfscale.spec.learn import LearnSpec
 
 _EFFORT = Effort(nodes=1)
@@ -53,14 +55,13 @@ class Candidate:
     literals: int
     """Of the formula itself, which may be shorter than the point."""
     terms: int
-    correct: int
-    """The test rows that it gets right."""
-    tested: int
+    answers: Confusion
+    """How it answers the test rows."""
     step: Step | None = None
-    """The step of the sweep that it writes, if attributes were searched."""
+    """The step of the sweep whose attributes it uses, if attributes were searched."""
     classifier: Classifier | None = None
     lines: Lines | None = None
-    """The formula itself, if terms were searched."""
+    """The formula itself, unless it writes the types of a step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,32 +76,49 @@ class Decision:
 def decide(
     kept: KeptRows,
     rankings: Rankings,
-    drawn: SampledRows | None,
-    sweeps: Mapping[Place, Sweep],
+    drawn: SampledRows,
+    swept: Mapping[Place, Swept],
     spec: LearnSpec,
     engine: Engine,
 ) -> dict[Place, Decision]:
     """Choose a formula by its length in every place."""
-    steps = _write_steps(kept, rankings, sweeps, spec, engine)
-    lines: Mapping[Place, list[Candidate]] = {}
-    if drawn is not None and "terms" in spec.search:
-        lines = _find_lines(kept, drawn, sweeps, spec, engine)
-    return {
-        place: _decision([*steps.get(place, ()), *lines.get(place, ())], place, kept, spec)
-        for place in kept.places
-    }
+    candidates: dict[Place, list[Candidate]] = {place: [] for place in kept.places}
+    found: dict[str, Found] = {}
+    steps: dict[Place, Step] = {}
+    if "attributes" in spec.search:
+        steps = {place: best_step(own) for place, own in swept.items()}
+        counted = _count_steps(kept, rankings, swept, engine)
+        if "lines" in spec.forms:
+            for place, written in _write_steps(counted, rankings, swept, spec, engine).items():
+                candidates[place] += written
+        best = {place: counted[place, step.rank] for place, step in steps.items()}
+        found["attributes"] = shorten_types(kept, drawn, rankings, swept, best, spec, engine)
+    if "terms" in spec.search:
+        thresholds = {place: own.sweep.threshold for place, own in swept.items()}
+        found["terms"] = search_terms(kept, drawn, thresholds, spec, engine)
+    placed = (formula for formulas in found.values() for formula in _placed(formulas, spec))
+    answered = count_formulas(placed, kept, engine)
+    for form in spec.forms:
+        for search, formulas in found.items():
+            for place, own in candidates.items():
+                judged = _judged((search, form), formulas, place, answered, kept, spec)
+                own += judged if search == "terms" else _of_step(steps[place], judged)
+    return {place: decision_of(own, place, kept, spec) for place, own in candidates.items()}
 
 
 def plan_lengths(layout: Layout) -> Iterator[PlannedPhase]:
     """Yield the phases of choosing by length."""
     if "attributes" in layout.spec.search:
         yield layout.scan(COUNT_CHOSEN)
-        yield plan_writing(layout, layout.folds * layout.spec.max_ell)
+        if "lines" in layout.spec.forms:
+            yield plan_writing(layout, layout.folds * layout.spec.max_ell)
+        yield plan_shortening(layout)
     if "terms" in layout.spec.search:
-        yield from plan_terms(layout)
+        yield plan_terms(layout)
+    yield layout.scan(COUNT_FORMULAS)
 
 
-def _decision(
+def decision_of(
     candidates: Sequence[Candidate], place: Place, kept: KeptRows, spec: LearnSpec
 ) -> Decision:
     """Return the shortest candidate that is close enough to the best.
@@ -134,27 +152,40 @@ def _within_budget(candidate: Candidate, spec: LearnSpec) -> bool:
     )
 
 
+CountedSteps = Mapping[tuple[Place, str], Counted]
+"""The counts on W_0 of the longest step of each ranking that a sweep found best for some ell."""
+
+
+def _count_steps(
+    kept: KeptRows, rankings: Rankings, swept: Mapping[Place, Swept], engine: Engine
+) -> CountedSteps:
+    """Count the attributes of every step of every sweep.
+
+    Shorter steps of a ranking are prefixes of its longest, and their counts are sums of its.
+    """
+    longest = {
+        (place, step.rank): Chosen(place, step.attributes)
+        for place, own in swept.items()
+        for step in own.sweep.steps
+    }
+    counted = count_chosen(longest.values(), kept, rankings.booleans, engine)
+    return {key: counted[chosen] for key, chosen in longest.items()}
+
+
 def _write_steps(
-    kept: KeptRows,
+    counted: CountedSteps,
     rankings: Rankings,
-    sweeps: Mapping[Place, Sweep],
+    swept: Mapping[Place, Swept],
     spec: LearnSpec,
     engine: Engine,
 ) -> dict[Place, list[Candidate]]:
     """Write every step of every sweep as a formula of W_0, and test it."""
-    if "attributes" not in spec.search:
-        return {}
-    steps = {(place, step.ell): step for place, swept in sweeps.items() for step in swept.steps}
-    # Shorter steps of a ranking are prefixes of its longest, and their counts are sums of its.
-    longest: dict[tuple[Place, str], Chosen] = {}
-    for (place, _), step in steps.items():
-        longest[place, step.rank] = Chosen(place, step.attributes)
-    counted = count_chosen(longest.values(), kept, rankings.booleans, engine)
+    steps = {(place, step.ell): step for place, own in swept.items() for step in own.sweep.steps}
     classifiers = {
         (place, ell): form_classifier(
             place.fold,
             step,
-            _prefix(counted[longest[place, step.rank]], ell),
+            prefix_counts(counted[place, step.rank], ell),
             rankings.booleans,
             spec,
         )
@@ -170,8 +201,7 @@ def _write_steps(
                 CurvePoint(n_literals(lines), "attributes", "lines", step.by_split),
                 literals=n_literals(lines),
                 terms=len(lines),
-                correct=correct_rows(dnf.accepts(test.codes), test),
-                tested=test.n_rows,
+                answers=confusion_of(dnf.accepts(test.codes), test),
                 step=step,
                 classifier=classifiers[place, ell],
             )
@@ -179,48 +209,39 @@ def _write_steps(
     return found
 
 
-def _prefix(counted: Counted, ell: int) -> Counted:
-    def of_prefix(counts: TypeCounts) -> TypeCounts:
-        return project(counts, range(min(ell, counts.ell)))
-
-    return Counted(
-        of_prefix(counted.whole), of_prefix(counted.test), tuple(map(of_prefix, counted.others))
-    )
+def _of_step(step: Step, candidates: Sequence[Candidate]) -> list[Candidate]:
+    return [replace(own, step=step) for own in candidates]
 
 
-def _find_lines(
+def _judged(
+    curve_of: tuple[str, str],
+    found: Found,
+    place: Place,
+    answered: Answered,
     kept: KeptRows,
-    drawn: SampledRows,
-    sweeps: Mapping[Place, Sweep],
     spec: LearnSpec,
-    engine: Engine,
-) -> dict[Place, list[Candidate]]:
-    """Search terms, judge what was found on W_val of every inner split, and test it."""
-    goal = objective_of(spec)
-    thresholds = {place: swept.threshold for place, swept in sweeps.items()}
-    found = search_terms(kept, drawn, thresholds, spec, engine)
-    answered = count_formulas(_placed(found, spec), kept, engine)
-    splits = kept.table.splits
-    tested = splits.members([TEST])
-    candidates: dict[Place, list[Candidate]] = {}
-    for place in kept.places:
-        scores = []
-        for part in inner_parts(place.fold, splits):
-            judged = kept.parts[part] == JUDGED
-            answers = {
-                own.n_literals: answered.of(Placed(place.fold, _is_whole(spec), own), place, judged)
-                for own in found[place.target, part]
-            }
-            scores.append(
-                {length: goal.score(own.codes == 1, own) for length, own in answers.items()}
-            )
-        final = {own.n_literals: own for own in found[place.target, final_part(place.fold, splits)]}
-        candidates[place] = [
-            _line_candidate(point, final, place, answered, tested[place.fold])
-            for point in curve(scores, search="terms")
-            if min(final) <= point.literals
-        ]
-    return candidates
+) -> list[Candidate]:
+    """Judge what a search has found of a form in a place on W_val of every inner split, and test
+    it.
+    """
+    search, form = curve_of
+    goal, splits = objective_of(spec), kept.table.splits
+    scores = []
+    for part in inner_parts(place.fold, splits):
+        judged = kept.parts[part] == JUDGED
+        answers = {
+            own.n_literals: answered.of(Placed(place.fold, _is_whole(spec), own), place, judged)
+            for own in found[place.target, part][form]
+        }
+        scores.append({length: goal.score(own.codes == 1, own) for length, own in answers.items()})
+    last = found[place.target, final_part(place.fold, splits)]
+    final = {own.n_literals: own for own in last[form]}
+    tested = splits.members([TEST])[place.fold]
+    return [
+        _line_candidate(point, final, place, answered, tested)
+        for point in curve(scores, search=search, form=form)
+        if min(final) <= point.literals
+    ]
 
 
 def _is_whole(spec: LearnSpec) -> bool:
@@ -230,8 +251,8 @@ def _is_whole(spec: LearnSpec) -> bool:
 
 def _placed(found: Found, spec: LearnSpec) -> Iterator[Placed]:
     """Yield the formulas to be counted: as they are judged, and as they are tested."""
-    for (_, part), formulas in found.items():
-        for own in formulas:
+    for (_, part), by_form in found.items():
+        for own in (own for formulas in by_form.values() for own in formulas):
             yield Placed(part.fold, True, own)
             if part.split is not None:
                 yield Placed(part.fold, _is_whole(spec), own)
@@ -250,8 +271,7 @@ def _line_candidate(
     return Candidate(
         point,
         literals=lines.n_literals,
-        terms=len(lines.lines),
-        correct=correct_rows(test.codes == 1, test),
-        tested=test.n_rows,
+        terms=lines.n_terms,
+        answers=confusion_of(test.codes == 1, test),
         lines=lines,
     )

@@ -20,28 +20,33 @@ import numpy as np
 from dnfscale.core.arrays import Bools, Scalar
 from dnfscale.core.columns import CategorySummary, Column
 from dnfscale.core.counts import TypeCounts
-from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.formula import Dnf
 from dnfscale.core.lookalikes import lookalikes
-from dnfscale.core.model import Model
+from dnfscale.core.model import Model, formula_over
+from dnfscale.core.parts import ColumnName
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION
-from dnfscale.core.vocabulary import Vocabulary
+from dnfscale.core.vocabulary import Above, Vocabulary, cuts_of
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.learn import terms
 from dnfscale.learn.choose import choose_ells, objective_of, plan_choosing
 from dnfscale.learn.count import COUNT_CHOSEN, Chosen, Counted, count_chosen
+from dnfscale.learn.dropped import Warn, silent
 from dnfscale.learn.keeping import KeptRows, keep_rows, plan_keeping
 from dnfscale.learn.lengths import Decision, decide, plan_lengths
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.places import Place, first_part
 from dnfscale.learn.rank import Rankings, draw_rows, plan_ranking, rank_attributes
+from dnfscale.learn.seen import seen_columns
 from dnfscale.learn.table import Table
+from dnfscale.learn.terms import Lines
 from dnfscale.learn.write import Classifier, form_classifier, plan_writing, write_formulas
 from dnfscale.method.booleanize import Booleanization
 from dnfscale.method.intervals import term_supports
-from dnfscale.method.literals import Line, lines_of, terms_as_lines
+from dnfscale.method.literals import CutValue, Line, ends_of, lines_of, terms_as_lines
 from dnfscale.method.minimize.minimal import Minimized, Status
 from dnfscale.method.one_rule import best_single
+from dnfscale.method.stability import Conditions
 from dnfscale.method.sweep import Sweep
 from dnfscale.spec.learn import LearnSpec
 
@@ -63,8 +68,13 @@ class Written:
     minimized: Minimized
     threshold: Fraction
     """The share of positives from which a type is accepted."""
-    by_lines: bool
-    """Whether types are patterns of lines, not of attributes: bit i says that line i holds."""
+    types: str
+    """What tells types apart, as in a model: attributes, which lines hold, or how many signs."""
+
+    @property
+    def over_types(self) -> Dnf:
+        """The formula over the types."""
+        return formula_over(self.types, self.minimized.dnf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +97,8 @@ class LearnedFold:
     """Counts of the types on the test part for the other readings of the target, if there are any.
     """
     single: SingleRule
+    above: Mapping[tuple[ColumnName, CutValue], Fraction]
+    """The share of the fold's rows, learned from and tested, above each cut that may occur."""
 
     @property
     def tau(self) -> Vocabulary:
@@ -108,8 +120,13 @@ class LearnedFold:
     @property
     def lines(self) -> tuple[Line, ...]:
         """The formula as people read it."""
-        read = terms_as_lines if self.written.by_lines else lines_of
+        read = lines_of if self.written.types == "attributes" else terms_as_lines
         return read(self.tau, self.dnf)
+
+    @property
+    def conditions(self) -> Conditions:
+        """What the formula says, to be compared with what others say."""
+        return Conditions(tuple(said for line in self.lines for said in line.literals), self.above)
 
     @property
     def search(self) -> str:
@@ -123,16 +140,13 @@ class LearnedFold:
 
     def accepts(self, counts: TypeCounts) -> Bools:
         """Return the formula's answer for each of the types counted."""
-        return counts.codes != 0 if self.written.by_lines else self.dnf.accepts(counts.codes)
+        return self.written.over_types.accepts(counts.codes)
 
     def supports(self) -> list[tuple[int, int]]:
         """Return for each line how many rows of W_0 satisfy it, and how many of these are
         positive.
         """
-        if self.written.by_lines:
-            lines = Dnf(tuple(Term(1 << i, 1 << i) for i in range(len(self.dnf.terms))))
-            return term_supports(lines, self.whole)
-        return term_supports(self.dnf, self.whole)
+        return term_supports(self.written.over_types, self.whole)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,21 +189,26 @@ def learn(source: Source, spec: LearnSpec, engine: Engine) -> Learned:
     return learned
 
 
-def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTargets:
+def learn_targets(
+    source: Source, spec: LearnSpec, engine: Engine, warn: Warn = silent
+) -> LearnedTargets:
     """Learn the formulas of every target of a table, one or as many as it has classes, in the same
     scans.
     """
-    kept = keep_rows(source, spec, engine)
+    kept = keep_rows(source, spec, engine, warn)
     drawn = draw_rows(kept, spec, engine)
     rankings = rank_attributes(kept, drawn, spec, engine)
-    sweeps = choose_ells(kept, rankings, spec, engine)
+    swept = choose_ells(kept, rankings, spec, engine)
+    sweeps = {place: own.sweep for place, own in swept.items()}
     decisions: Mapping[Place, Decision] = {}
-    if spec.by_length:
-        decisions = decide(kept, rankings, drawn, sweeps, spec, engine)
+    if drawn is not None and spec.by_length:
+        decisions = decide(kept, rankings, drawn, swept, spec, engine)
         sweeps = {place: _decided(swept, decisions[place]) for place, swept in sweeps.items()}
     chosen = {place: _chosen(place, swept, decisions.get(place)) for place, swept in sweeps.items()}
     singles = _best_singles(kept)
-    counted = count_chosen([*chosen.values(), *singles.values()], kept, rankings.booleans, engine)
+    cuts = {place: _cuts_asked(own, rankings) for place, own in chosen.items()}
+    wanted = [*chosen.values(), *singles.values(), *(cut for own in cuts.values() for cut in own)]
+    counted = count_chosen(wanted, kept, rankings.booleans, engine)
     # No rows below this line.
     classifiers = {
         place: form_classifier(
@@ -202,7 +221,9 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
     formulas = {
         place: _of_classifier(classifiers[place], written[place])
         if place in classifiers
-        else _of_lines(place, decisions[place], counted[own], rankings.booleans, spec)
+        else of_lines(
+            decisions[place].chosen.lines, place.fold, counted[own], rankings.booleans, spec
+        )
         for place, own in chosen.items()
     }
     folds = {
@@ -218,6 +239,9 @@ def learn_targets(source: Source, spec: LearnSpec, engine: Engine) -> LearnedTar
             test=counted[own].test,
             others=counted[own].others,
             single=_single_rule(singles[place], counted[singles[place]], rankings.booleans),
+            above=_shares_above(
+                {cut: counted[cut] for cut in cuts[place]}, place.fold, rankings.booleans
+            ),
         )
         for place, own in chosen.items()
     }
@@ -248,21 +272,20 @@ def _chosen(place: Place, swept: Sweep, decision: Decision | None) -> Chosen:
 
 
 def _of_classifier(classifier: Classifier, minimized: Minimized) -> Written:
-    return Written(classifier.tau, minimized, classifier.threshold, by_lines=False)
+    return Written(classifier.tau, minimized, classifier.threshold, types="attributes")
 
 
-def _of_lines(
-    place: Place, decision: Decision, counted: Counted, booleans: Booleanization, spec: LearnSpec
+def of_lines(
+    lines: Lines | None, fold: int, counted: Counted, booleans: Booleanization, spec: LearnSpec
 ) -> Written:
     """Return lines as a formula over the attributes that they ask."""
-    lines = decision.chosen.lines
     assert lines is not None
-    tau, dnf = terms.written(lines, place.fold, booleans)
+    tau, dnf = terms.written(lines, fold, booleans)
     return Written(
         tau,
         Minimized(dnf, Status.HEURISTIC, None),
         objective_of(spec).threshold_of(counted.whole),
-        by_lines=lines.n_literals > 0,
+        types=lines.types,
     )
 
 
@@ -290,8 +313,10 @@ def fold_model(fold: LearnedFold, learned: Learned, spec: LearnSpec) -> Model:
         threshold=fold.threshold,
         unit=spec.unit,
         weighted=spec.weight is not None,
-        types="lines" if fold.written.by_lines else "attributes",
+        types=fold.written.types,
         lookalikes=lookalikes(fold.tau, learned.table.alike),
+        seen=seen_columns(fold.tau, learned.table, spec),
+        about=spec.about([spec.target, *fold.tau.stored]),
     )
 
 
@@ -326,6 +351,31 @@ def _best_singles(kept: KeptRows) -> dict[Place, Chosen]:
         place: Chosen(place, (by_part[place.target][first_part(place.fold)],))
         for place in kept.places
     }
+
+
+def _cuts_asked(chosen: Chosen, rankings: Rankings) -> list[Chosen]:
+    """Return each cut that the formula of a place may name, to be counted by itself."""
+    lines = () if chosen.lines is None else chosen.lines.lines
+    asked = [*chosen.attributes, *(a for line in lines for one in line for a in one.attributes)]
+    cuts = dict.fromkeys(cut for own in asked for cut in rankings.ends.get(own, (own,)))
+    kinds = rankings.booleans.attributes
+    return [Chosen(chosen.place, (cut,)) for cut in cuts if isinstance(kinds[cut], Above)]
+
+
+def _shares_above(
+    counted: Mapping[Chosen, Counted], fold: int, booleans: Booleanization
+) -> dict[tuple[ColumnName, CutValue], Fraction]:
+    """Return the share of a fold's rows above each of some cuts, as conditions name them."""
+    found: dict[tuple[ColumnName, CutValue], Fraction] = {}
+    for cut, own in counted.items():
+        [attribute] = booleans.vocabulary(fold, cut.attributes).attributes
+        assert isinstance(attribute, Above)
+        parts = (own.whole, own.test)
+        rows = sum(part.n_rows for part in parts)
+        over = sum(int(part.n[part.codes == 1].sum()) for part in parts)
+        for end in {*cuts_of(attribute), *ends_of(attribute)}:
+            found[attribute.column, end] = Fraction(over, max(1, rows))
+    return found
 
 
 def _single_rule(single: Chosen, counted: Counted, booleans: Booleanization) -> SingleRule:

@@ -24,6 +24,7 @@ class Reads(StrEnum):
     FILES = "Parquet"
     SAMPLE = "Parquet, some numbers"
     WEIGHTS = "Parquet, the weights"
+    SOME_COLUMNS = "Parquet, some columns"
     FILES_ON_WORKERS = "Parquet, once a worker"
     KEPT_ROWS = "rough rows"
     DRAWN_ROWS = "drawn rows"
@@ -41,11 +42,14 @@ class Phase:
     """One pass over the partitions, or over the folds."""
 
     name: str
+    """For programs: the journal, stored results and the plan call it so."""
     reads: Reads
+    title: str
+    """For people."""
 
     def planned(self, tasks: int, read_bytes: int = 0) -> PlannedPhase:
         """Return the phase with what it will take."""
-        return PlannedPhase(self.name, self.reads, tasks, read_bytes)
+        return PlannedPhase(self.name, self.reads, self.title, tasks, read_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class PlannedPhase:
 
     name: str
     reads: Reads
+    title: str
     tasks: int
     read_bytes: int
 
@@ -88,9 +93,9 @@ class Layout:
     @property
     def read_bytes(self) -> int:
         """The bytes of all columns that the job reads."""
-        beside = {name for name in (self.spec.target, self.spec.weight) if name is not None}
+        beside = {self.spec.target, self.spec.weight, *self.spec.dealt_by.values()}
         names = {stored_column(column.name) for column in self.columns} | beside
-        return sum(self.source.column_bytes.get(name, 0) for name in names)
+        return sum(self.source.column_bytes.get(name, 0) for name in names if name)
 
     def reduction(self, items: int) -> int:
         """Return the tasks of summarizing items and merging the summaries."""

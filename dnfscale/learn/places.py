@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dnfscale.core.arrays import Codes
-from dnfscale.core.splits import TRAIN, VALIDATION, Splits
+from dnfscale.core.splits import TRAIN, VALIDATION, Circle, Splits, Stages
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.spec.learn import LearnSpec
 
@@ -26,9 +26,10 @@ LEARNED, JUDGED = TRAIN, VALIDATION
 """The groups of a learning part; those of an inner split have the numbers of its W_train and
 W_val.
 """
-_OF_WHOLE = np.array([LEARNED, LEARNED, JUDGED], dtype=np.uint8)
-"""The groups of TRAIN, VALIDATION and TEST where all of W_0 is learned from."""
-_MOST_FOLDS = 5_000
+_NEITHER = 2
+_OF_WHOLE = np.array([LEARNED, LEARNED, JUDGED, _NEITHER, LEARNED], dtype=np.uint8)
+"""The groups of TRAIN, VALIDATION, TEST, UNUSED and ASIDE where all of W_0 is learned from."""
+MOST_FOLDS = 5_000
 """The part of each arc in each fold is stored, which grows with the square of the number of folds:
 50 MB here.
 """
@@ -40,21 +41,33 @@ _FEW_ROWS = 100
 """Below this many rows every row is a test fold of its own, unless the number of folds is given."""
 
 
-def splits_of(n_rows: int, spec: LearnSpec) -> Splits:
-    """Return the folds and inner splits that n_rows rows are dealt into."""
-    outer, inner = n_test_folds(n_rows, spec), n_inner(n_rows, spec)
-    if inner > 1 and (outer + 1) * inner > _MOST_FOLDS:
+def splits_of(
+    n_rows: int,
+    spec: LearnSpec,
+    *,
+    outer: int | None = None,
+    circle: Circle | None = None,
+    stages: Stages | None = None,
+) -> Splits:
+    """Return the folds and inner splits that n_rows rows are dealt into; by default as many test
+    folds as the rows allow.
+    """
+    outer = n_test_folds(n_rows, spec) if outer is None else outer
+    inner = n_inner(n_rows, spec)
+    if inner > 1 and (outer + 1) * inner > MOST_FOLDS:
         raise LimitError(
-            f"select.validation_splits may give at most {_MOST_FOLDS:,} inner splits of "
+            f"select.validation_splits may give at most {MOST_FOLDS:,} inner splits of "
             "all folds together, got "
             f"{inner} of {outer + 1:,}; lower it, or folds.outer",
             "select.validation_splits",
         )
-    return Splits(n_rows, outer, spec.validation, spec.seed, inner)
+    return Splits(n_rows, outer, spec.validation, spec.seed, inner, circle, stages, spec.holdout)
 
 
 def n_inner(n_rows: int, spec: LearnSpec) -> int:
     """Return the number of inner splits for n_rows rows."""
+    if spec.time is not None:
+        return 1
     if isinstance(spec.validation_splits, int):
         return spec.validation_splits
     return min(_MOST_SPLITS, -(-_VALIDATED_ROWS // max(1, n_rows)))
@@ -64,8 +77,11 @@ def asked_folds(n_rows: int, spec: LearnSpec) -> int:
     """Return how many test folds are asked for, whether or not n_rows rows can be dealt
     into them.
     """
+    if spec.holdout is not None:
+        return 1
     if spec.outer is None:
-        return 10 if n_rows >= _FEW_ROWS else n_rows
+        few = n_rows < _FEW_ROWS and not spec.dealt_by
+        return n_rows if few else 10
     return n_rows if spec.outer == "leave-one-out" else int(spec.outer)
 
 
@@ -86,9 +102,9 @@ def n_test_folds(n_rows: int, spec: LearnSpec) -> int:
             f"folds.outer must be at most the number of rows, {n_rows:,}, got {outer}; lower it",
             "folds.outer",
         )
-    if outer > _MOST_FOLDS:
+    if outer > MOST_FOLDS:
         raise LimitError(
-            f"folds.outer may give at most {_MOST_FOLDS:,} folds at once, got {outer:,}; lower it",
+            f"folds.outer may give at most {MOST_FOLDS:,} folds at once, got {outer:,}; lower it",
             "folds.outer",
         )
     return outer
@@ -129,7 +145,7 @@ def ranking_parts(splits: Splits) -> Groups:
     applied to it.
     """
     inner = {
-        LearningPart(fold, split): groups
+        LearningPart(fold, split): np.minimum(groups, _NEITHER)
         for split in range(splits.inner)
         for fold, groups in enumerate(splits.inner_parts(split))
     }

@@ -32,8 +32,8 @@ from dnfscale.method.rankings.together import Candidates, Pick, first_of_equals,
 from dnfscale.spec.learn import LearnSpec
 from dnfscale.spec.registry import RANKINGS
 
-DRAW_ROWS = Phase("draw rows", Reads.KEPT_ROWS)
-RANK_ATTRIBUTES = Phase("rank attributes", Reads.DRAWN_ROWS)
+DRAW_ROWS = Phase("draw rows", Reads.KEPT_ROWS, "draw rows to search in")
+RANK_ATTRIBUTES = Phase("rank attributes", Reads.DRAWN_ROWS, "rank conditions")
 _SAMPLED_ROWS, _SAMPLED_CELLS = (1 << 15) - 1, 1 << 25
 """Limits of the sample: its rows, so that twice as many fit in 16 bits, and its cells, rows x
 columns, which make the rows fewer if a table has more than a thousand columns."""
@@ -82,12 +82,12 @@ def rank_attributes(
     by_target = tuple(
         _by_scores(of_target, kept.parts, own, spec, spec.max_ell) for of_target, own in pairs
     )
-    return Rankings(by_target, kept.booleans)
+    return Rankings(by_target, kept.booleans, {})
 
 
 def plan_ranking(layout: Layout) -> Iterator[PlannedPhase]:
     """Yield the phases of ranking attributes together; ranking them one by one takes none."""
-    if layout.spec.looks_together or "terms" in layout.spec.search:
+    if layout.spec.looks_together or layout.spec.by_length:
         yield layout.scan(DRAW_ROWS)
     if layout.spec.looks_together:
         yield RANK_ATTRIBUTES.planned(layout.ranking_parts)
@@ -100,6 +100,8 @@ class Rankings:
     by_target: tuple[Mapping[LearningPart, Ranked], ...]
     booleans: Booleanization
     """The attributes and, after them, the intervals that were found."""
+    ends: Mapping[int, tuple[int, int]]
+    """The cuts between which each interval lies, the lower first."""
 
 
 def _rank_together(
@@ -150,21 +152,27 @@ def _numbered(
     """
     ends = sorted(
         {
-            pick
+            (pick[0], pick[1])
             for ranking in picked
             for order in ranking.values()
             for pick in order
             if len(pick) == 2
         }
     )
-    numbers = {pair: len(booleans.attributes) + place for place, pair in enumerate(ends)}
+    numbers: dict[Pick, int] = {
+        pair: len(booleans.attributes) + place for place, pair in enumerate(ends)
+    }
     by_target: dict[int, dict[LearningPart, Ranked]] = {}
     for job, ranking in zip(jobs, picked, strict=True):
         by_target.setdefault(job.target, {})[job.part] = {
             rank: tuple(numbers[pick] if len(pick) == 2 else pick[0] for pick in order)
             for rank, order in ranking.items()
         }
-    return Rankings(tuple(by_target.values()), booleans.with_intervals(ends))
+    return Rankings(
+        tuple(by_target.values()),
+        booleans.with_intervals(ends),
+        dict(enumerate(ends, start=len(booleans.attributes))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +270,7 @@ class RankTogether:
             holds[i] = span.holds(
                 self.rows.columns[span.column][own], self.bins[span.column].n_codes
             )
-        flags = Flags.of(holds, weighted=weights is not None)
+        flags = Flags.of(holds, weights)
         return Candidates(
             flags=flags,
             flag=flag,
@@ -305,8 +313,10 @@ class DrawRows:
 
 
 def draw_rows(kept: KeptRows, spec: LearnSpec, engine: Engine) -> SampledRows | None:
-    """Draw the rows on which attributes are ranked together and terms are searched, if they are."""
-    if not (spec.looks_together or "terms" in spec.search):
+    """Draw the rows on which attributes are ranked together and formulas of every length are
+    searched, if they are.
+    """
+    if not (spec.looks_together or spec.by_length):
         return None
     table, booleans = kept.table, kept.booleans
     drawn = sampled_rows(table.splits.n_rows, len(booleans.bins))

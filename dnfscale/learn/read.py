@@ -13,7 +13,7 @@ never the result.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -24,13 +24,15 @@ from dnfscale.core.columns import Column, Reading, Role, TableSummary, row_numbe
 from dnfscale.core.medians import Bracket, Brackets, Cut, Located
 from dnfscale.core.narrowing import Stepped, narrowed, narrowed_rows, steps
 from dnfscale.core.parts import ColumnName, Part, stored_column
-from dnfscale.core.splits import TRAIN, VALIDATION, Splits
+from dnfscale.core.splits import TRAIN, WHOLE, Splits
 from dnfscale.data.roles import number_dtype
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError
+from dnfscale.learn.deal import check_parts, deal_rows, plan_dealing
+from dnfscale.learn.dropped import Warn, check_dropped, check_nulls, dropped_rows, silent
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
-from dnfscale.learn.places import n_test_folds, splits_of
+from dnfscale.learn.places import n_test_folds
 from dnfscale.learn.scans import (
     CollectInside,
     ReadRows,
@@ -49,13 +51,13 @@ from dnfscale.method.cuts import (
     given_cut,
     plan_cuts,
 )
-from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.learn import LearnSpec, tested_by
 
-SUMMARIZE_COLUMNS = Phase("summarize columns", Reads.FILES)
-SAMPLE_COLUMNS = Phase("sample columns", Reads.SAMPLE)
-READ_ROWS = Phase("read rows", Reads.FILES)
-LOCATE_MEDIANS = Phase("locate medians", Reads.KEPT_ROWS)
-COLLECT_MEDIANS = Phase("collect medians", Reads.KEPT_ROWS)
+SUMMARIZE_COLUMNS = Phase("summarize columns", Reads.FILES, "look at all columns")
+SAMPLE_COLUMNS = Phase("sample columns", Reads.SAMPLE, "look at some rows")
+READ_ROWS = Phase("read rows", Reads.FILES, "read all rows")
+LOCATE_MEDIANS = Phase("locate medians", Reads.KEPT_ROWS, "find where to cut numbers")
+COLLECT_MEDIANS = Phase("collect medians", Reads.KEPT_ROWS, "make the cuts exact")
 _SMALL = 1 << 18
 """If the table has at most this many numbers in all, every one is kept: sampling would cost more.
 """
@@ -150,23 +152,34 @@ def check_footers(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
     """
     columns = features(source, spec)
     check_source(source, spec, columns)
+    check_nulls(source, spec, columns)
     check_given(
         dict(spec.at), [str(column.name) for column in columns if column.role is Role.NUMBER]
     )
     _given_cuts(columns, spec)
-    n_test_folds(source.n_rows, spec)
+    if not tested_by(spec):
+        n_test_folds(source.n_rows, spec)
     return columns
 
 
-def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
+def read_table(source: Source, spec: LearnSpec, engine: Engine, warn: Warn = silent) -> ReadTable:
     """Read a dataset, and find its rows, labels, splits and medians; data that cannot be learned
     from is an error.
     """
     columns = check_footers(source, spec)
-    reading = reading_of(columns, spec)
-    outlook = _guessed(source, reading, engine) or _counted(source, reading, spec, engine)
+    reading = reading_of(source, columns, spec)
+
+    def dealt(outlook: _Outlook) -> Splits:
+        return deal_rows(
+            source, reading, spec, engine, n_rows=outlook.n_rows, counted=outlook.counted
+        )
+
+    def counted() -> _Outlook:
+        return _counted(source, reading, spec, engine, warn)
+
+    outlook = _guessed(source, reading, engine) or counted()
+    splits = dealt(outlook)
     while True:
-        splits = splits_of(outlook.n_rows, spec)
         plans = outlook.plans(columns, spec)
         brackets = outlook.brackets(plans)
         scan = ReadRows(
@@ -179,12 +192,20 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
         )
         rows = engine.keep(READ_ROWS.name, source.partitions, scan)
         divided = outlook.steps(brackets)
-        gather = SummarizeRead(reading, spec.max_categories, divided)
-        summary, stepped = engine.reduce(LOCATE_MEDIANS.name, rows, gather, gather.merge)
+        gather = SummarizeRead(
+            reading, spec.max_categories, divided, None if splits.is_plain else splits.n_arcs
+        )
+        summary, stepped, label_arcs = engine.reduce(
+            LOCATE_MEDIANS.name, rows, gather, gather.merge
+        )
         if not outlook.counted and summary.n_rows < outlook.n_rows:
-            outlook = _counted(source, reading, spec, engine)
+            outlook = counted()
+            splits = dealt(outlook)
             continue
+        if not splits.is_plain:
+            splits = replace(splits, label_arcs=label_arcs)
         table = table_of(source, reading, summary, splits, spec)
+        check_parts(splits, table.positives, spec)
         members = _cut_members(splits, by_train=spec.cuts_by_train)
         narrow = _narrowed(plans, brackets, divided, stepped, members)
         missed = [i for i in plans if i not in narrow]
@@ -193,7 +214,8 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
             located = engine.reduce(COLLECT_MEDIANS.name, rows, collect, merge_located)
             return ReadTable(table, _cuts(columns, plans, narrow, located, splits, members), rows)
         if not outlook.counted:
-            outlook = _counted(source, reading, spec, engine)
+            outlook = counted()
+            splits = dealt(outlook)
         for i in missed:
             outlook.widenings[i] = outlook.widenings.get(i, 0) + 2
 
@@ -201,13 +223,14 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine) -> ReadTable:
 def plan_reading(layout: Layout) -> Iterator[PlannedPhase]:
     """Yield the phases of a read that meets no surprise."""
     source, numbers = layout.source, layout.numbers
-    foreseen = _foresee(source, reading_of(layout.columns, layout.spec))
+    foreseen = _foresee(source, reading_of(source, layout.columns, layout.spec))
     if foreseen is _Foreseen.COUNT:
         yield SUMMARIZE_COLUMNS.planned(layout.reduction(layout.batches), layout.read_bytes)
     elif foreseen is _Foreseen.SAMPLE:
         number_bytes = sum(source.column_bytes.get(name, 0) for name in set(numbers))
         sampled = int(_sampled_share(source, len(numbers)) * number_bytes)
         yield SAMPLE_COLUMNS.planned(_sampled_pieces(source, len(numbers)), sampled)
+    yield from plan_dealing(layout)
     yield READ_ROWS.planned(len(source.partitions), layout.read_bytes)
     yield layout.scan(LOCATE_MEDIANS)
     yield layout.scan(COLLECT_MEDIANS)
@@ -242,7 +265,7 @@ def _cut_members(splits: Splits, *, by_train: bool) -> Bools:
     """Return the arcs of all folds' W_train, then of their W_0; only the latter if W_train has no
     cuts of its own.
     """
-    whole = splits.members([TRAIN, VALIDATION])
+    whole = splits.members(WHOLE)
     return np.concatenate([splits.members([TRAIN]), whole]) if by_train else whole
 
 
@@ -442,8 +465,10 @@ def _sampled_whole(
     return _Outlook(row_numbers, samples, {}, counted=False)
 
 
-def _counted(source: Source, reading: Reading, spec: LearnSpec, engine: Engine) -> _Outlook:
-    """Count the rows that are kept, and sample them all."""
+def _counted(
+    source: Source, reading: Reading, spec: LearnSpec, engine: Engine, warn: Warn
+) -> _Outlook:
+    """Count the rows that are kept, and sample them all; too many that are dropped are an error."""
     n_numbers = sum(column.role is Role.NUMBER for column in reading.columns)
     share = min(1.0, _sampled_rows(source.n_rows, n_numbers) / source.n_rows)
     scan = SummarizeColumns(reading, share, spec.max_categories)
@@ -456,6 +481,7 @@ def _counted(source: Source, reading: Reading, spec: LearnSpec, engine: Engine) 
             "write it again"
         )
     check_kept(source, summary, reading.columns, spec)
+    check_dropped(source, dropped_rows(summary, reading.columns), spec, warn)
     samples = {
         i: found.sample  # type: ignore[union-attr]
         for i, (column, found) in enumerate(zip(reading.columns, summary.columns, strict=True))

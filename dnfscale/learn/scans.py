@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from operator import add
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from dnfscale.core.counts import Tallies, TypeRequest
 from dnfscale.core.medians import Bracket, Brackets, Located, Zoned
 from dnfscale.core.narrowing import Stepped
 from dnfscale.core.rough import Gathering, RoughTable
-from dnfscale.core.splits import Splits
+from dnfscale.core.splits import LabelArcs, Splits
 from dnfscale.errors import DataError
 
 
@@ -116,6 +117,7 @@ class ReadRows:
         summaries: list[TableSummary] = []
         zone_rows: dict[int, Ints] = {}
         random = np.random.default_rng(0)
+        deal = self.splits.dealer(rows.ordinal)
         for first_row, block in numbered(
             rows, self.reading, self.row_numbers, exactly=self.counted
         ):
@@ -129,9 +131,8 @@ class ReadRows:
                     max_values=self.max_values,
                 )
             )
-            for column, counted in self._gather(
-                block, self.splits.arcs(first_row, block.n_rows), gathering
-            ).items():
+            arcs = deal(first_row, block)
+            for column, counted in self._gather(block, arcs, gathering).items():
                 zone_rows[column] = zone_rows[column] + counted if column in zone_rows else counted
         summary = columns.merge(summaries, reading=self.reading, max_values=self.max_values)
         summary = replace(summary, kept=((rows.ordinal, summary.n_rows),))
@@ -160,7 +161,7 @@ class ReadRows:
         return counted
 
 
-ReadSummary = tuple[TableSummary, tuple[Stepped, ...]]
+ReadSummary = tuple[TableSummary, tuple[Stepped, ...], LabelArcs]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,19 +172,26 @@ class SummarizeRead:
     max_values: int
     steps: Mapping[int, Sequence[Values]]
     """The values that divide every bracket of each number column."""
+    n_arcs: int | None = None
+    """The number of arcs, if it is to be counted which rows are in each."""
 
     def __call__(self, read: Read) -> ReadSummary:
         counted = (
             narrowing.climb(read.zoned(column), self.steps[column]) for column in read.zone_rows
         )
-        return read.summary, tuple(chain.from_iterable(counted))
+        arcs = {} if self.n_arcs is None else read.rough.label_arcs(self.n_arcs)
+        return read.summary, tuple(chain.from_iterable(counted)), arcs
 
     def merge(self, parts: Sequence[ReadSummary]) -> ReadSummary:
         summary = columns.merge(
-            [part for part, _ in parts], reading=self.reading, max_values=self.max_values
+            [part for part, _, _ in parts], reading=self.reading, max_values=self.max_values
         )
-        counted = zip(*(stepped for _, stepped in parts if stepped), strict=True)
-        return summary, tuple(narrowing.merge(bracket) for bracket in counted)
+        counted = zip(*(stepped for _, stepped, _ in parts if stepped), strict=True)
+        arcs: LabelArcs = {}
+        for _, _, of_labels in parts:
+            for label, rows in of_labels.items():
+                arcs[label] = tuple(map(add, arcs[label], rows)) if label in arcs else rows
+        return summary, tuple(narrowing.merge(bracket) for bracket in counted), arcs
 
 
 @dataclass(frozen=True, slots=True)

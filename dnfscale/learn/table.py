@@ -8,10 +8,11 @@ error here, which says what to change.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
 from dnfscale.core.arrays import Bools, Scalar, frozen
 from dnfscale.core.bins import TWO_CLASSES
@@ -20,13 +21,32 @@ from dnfscale.core.lookalikes import alike_names
 from dnfscale.core.parts import stored_column
 from dnfscale.core.splits import Splits
 from dnfscale.core.weights import MOST_WEIGHT
-from dnfscale.data.roles import feature_columns, holds_labels, holds_weights, stored_label
+from dnfscale.data.measures import is_number
+from dnfscale.data.roles import (
+    feature_columns,
+    holds_labels,
+    holds_weights,
+    role_of,
+    stored_label,
+    value_type_name,
+)
 from dnfscale.data.source import Source
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.spec.checks import listed
 from dnfscale.spec.learn import LearnSpec
 
 _MOST_CLASSES = 250
+MOST_SLICES = 20
+"""The most columns for whose values metrics are given."""
+_DEALT_BY: dict[str, tuple[Callable[[pa.DataType], bool], str]] = {
+    "folds.group": (
+        lambda kind: role_of(kind) is not None,
+        "numbers, dates, booleans or strings",
+    ),
+    "folds.time": (is_number, "dates, times or numbers"),
+    "folds.by": (holds_labels, "numbers, booleans or strings"),
+}
+"""Which types can deal rows, by the key that names the column."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +65,8 @@ class Table:
     splits: Splits
     alike: tuple[str, ...]
     """The columns of the source, used or not, whose names differ from another in case only."""
+    types: Mapping[str, str]
+    """Arrow's name of the type of each column of the source."""
 
     @property
     def positives(self) -> tuple[tuple[Scalar, ...], ...]:
@@ -59,21 +81,25 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
     """Return the feature columns of a source; a spec that names a column that is not there is an
     error.
     """
-    for key, names in (
-        ("target", (spec.target,)),
-        ("drop", spec.drop),
-        ("categorical", spec.categorical),
-        ("boolean", spec.boolean),
-        ("weight", () if spec.weight is None else (spec.weight,)),
-    ):
+    for key, names in {
+        "data.target": (spec.target,),
+        "data.drop": spec.drop,
+        "data.categorical": spec.categorical,
+        "data.boolean": spec.boolean,
+        "data.protected": spec.protected,
+        "report.slices": spec.slices,
+        "data.weight": () if spec.weight is None else (spec.weight,),
+        "labels": tuple(spec.labels or ()),
+        **{key: (name,) for key, name in spec.dealt_by.items()},
+    }.items():
         for name in names:
             if name not in source.types:
                 near = difflib.get_close_matches(name, source.types, n=1)
                 meant = f"; did you mean {near[0]!r}? " if near else "; "
                 raise SpecError(
-                    f"data.{key} must name columns of {source.path}, got {name!r}{meant}it has "
+                    f"{key} must name columns of {source.path}, got {name!r}{meant}it has "
                     f"{listed([known for known in source.types if known != spec.target])}",
-                    f"data.{key}",
+                    key,
                 )
     if not holds_labels(source.types[spec.target]):
         raise DataError(
@@ -92,11 +118,13 @@ def features(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
                 ),
                 "data.boolean",
             )
-    drop = spec.drop if spec.weight is None else (*spec.drop, spec.weight)
+    _check_dealing_columns(source, spec)
+    _check_sliced_columns(source, spec)
+    weight = () if spec.weight is None else (spec.weight,)
     columns = feature_columns(
         source,
         target=spec.target,
-        drop=drop,
+        drop=(*spec.drop, *spec.protected, *weight, *spec.dealt_by.values()),
         categorical=spec.categorical,
         boolean=spec.boolean,
         parts=tuple(spec.parts),
@@ -136,6 +164,73 @@ def _check_weight_column(source: Source, spec: LearnSpec) -> None:
             )
 
 
+def _check_dealing_columns(source: Source, spec: LearnSpec) -> None:
+    """Raise an error where a column by which rows are dealt has another role, or a type that has no
+    values to deal by.
+    """
+    for key, name in spec.dealt_by.items():
+        others: dict[str, Sequence[str | None]] = {
+            "data.target": (spec.target,),
+            "data.weight": (spec.weight,),
+            "data.categorical": spec.categorical,
+            "data.boolean": spec.boolean,
+            **{other: (column,) for other, column in spec.dealt_by.items() if other != key},
+        }
+        for other, names in others.items():
+            if name in names:
+                raise SpecError(
+                    f"a column has one role, but {name!r} is {key} and in {other}; "
+                    "take it out of one",
+                    key,
+                )
+        holds, what = _DEALT_BY[key]
+        if not holds(source.types[name]) or source.is_empty(name):
+            raise DataError(
+                f"{source.path}: {key} must name a column of {what}, but {name!r} has the type "
+                f"{source.types[name]}"
+                f"{' and no values' if source.is_empty(name) else ''}; choose another",
+                key,
+            )
+
+
+def _check_sliced_columns(source: Source, spec: LearnSpec) -> None:
+    """Raise an error where a column of slices is the target, or one of too many, or has a type
+    whose values are not looked at one by one.
+    """
+    key = "report.slices" if spec.slices else "data.protected"
+    if len(spec.sliced) > MOST_SLICES:
+        raise SpecError(
+            f"{key} must list at most {MOST_SLICES} columns, got {len(spec.sliced)} with those of "
+            "data.protected; leave some out",
+            key,
+        )
+    for name in spec.sliced:
+        key = "report.slices" if name in spec.slices else "data.protected"
+        if name in (spec.target, spec.weight):
+            raise SpecError(
+                f"{key} must list columns besides data.target and data.weight, got {name!r}; "
+                "take it out",
+                key,
+            )
+        if not holds_labels(source.types[name]):
+            raise SpecError(
+                f"{key} must list columns of numbers, booleans or strings, but {name!r} has the "
+                f"type {source.types[name]}; group its values in a column of their own",
+                key,
+            )
+
+
+def dealing_columns(source: Source, spec: LearnSpec) -> tuple[Column, ...]:
+    """Return the columns by which rows are dealt into folds; they are never attributes."""
+    return tuple(
+        Column(
+            name,
+            Role.NUMBER if key != "folds.by" and is_number(source.types[name]) else Role.CATEGORY,
+        )
+        for key, name in spec.dealt_by.items()
+    )
+
+
 def most_weight(spec: LearnSpec) -> int:
     """Return the largest sum of all weights: multiplied by the threshold's denominator, it still
     fits in 64 bits.
@@ -143,7 +238,7 @@ def most_weight(spec: LearnSpec) -> int:
     return min(MOST_WEIGHT, (1 << 62) // spec.threshold.denominator)
 
 
-def reading_of(columns: tuple[Column, ...], spec: LearnSpec) -> Reading:
+def reading_of(source: Source, columns: tuple[Column, ...], spec: LearnSpec) -> Reading:
     """Return what a scan has to deliver of every row."""
     return Reading(
         columns,
@@ -151,6 +246,7 @@ def reading_of(columns: tuple[Column, ...], spec: LearnSpec) -> Reading:
         keep_missing=spec.missing == "indicator",
         weight=spec.weight,
         unit=spec.unit,
+        beside=dealing_columns(source, spec),
     )
 
 
@@ -194,6 +290,7 @@ def table_of(
         others,
         splits,
         alike_names(source.types),
+        {name: value_type_name(kind) for name, kind in source.types.items()},
     )
 
 
@@ -236,7 +333,7 @@ def check_kept(
         )
     if not summary.n_rows:
         raise _no_rows(
-            source, [name for name, count in missing.items() if count == summary.rows_read]
+            source, [name for name, count in missing.items() if count == summary.rows_of_interest]
         )
 
 

@@ -8,7 +8,7 @@ answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -39,14 +39,15 @@ from dnfscale.learn.places import LEARNED, Groups, LearningPart, Place
 from dnfscale.learn.rank import allowed_attributes
 from dnfscale.learn.scans import Read
 from dnfscale.method.booleanize import Booleanization
+from dnfscale.method.checklists.search import checklists
 from dnfscale.method.terms.answers import AnswerCounts, count_answers
 from dnfscale.method.terms.codes import CodeColumn, CodeFormula, Condition, Sample, one_of
 from dnfscale.method.terms.search import FEW_ROWS, effort_for, frontier
 from dnfscale.method.terms.soften import softened
 from dnfscale.spec.learn import LearnSpec
 
-SEARCH_TERMS = Phase("search terms", Reads.DRAWN_ROWS)
-COUNT_FORMULAS = Phase("count formulas", Reads.KEPT_ROWS)
+SEARCH_TERMS = Phase("search terms", Reads.DRAWN_ROWS, "search formulas")
+COUNT_FORMULAS = Phase("count formulas", Reads.KEPT_ROWS, "test formulas on all rows")
 _MOST_VALUES = 200
 """The most values of a column that a term may name, the most frequent; a code has one byte."""
 _LARGEST_COST = 1_000
@@ -68,18 +69,37 @@ class Asked(NamedTuple):
     holds: bool
 
 
+_WEIGHT_BITS = 31
+"""Of the sum of the weights that a search sees."""
+
 Line = tuple[Asked, ...]
 """Literals that must all be true."""
 
 
 class Lines(NamedTuple):
-    """A formula: one of its lines must be true."""
+    """A formula: one of its lines must be true; or a checklist, lines of one literal of which
+    several must be.
+    """
 
     lines: tuple[Line, ...]
+    at_least: int | None = None
+    """How many literals of a checklist must hold: more than one, and not all."""
 
     @property
     def n_literals(self) -> int:
         return sum(len(line) for line in self.lines)
+
+    @property
+    def n_terms(self) -> int:
+        """How many lines there are; a checklist is one."""
+        return len(self.lines) if self.at_least is None else 1
+
+    @property
+    def types(self) -> str:
+        """What tells types apart, as models name it."""
+        if self.at_least is not None:
+            return "signs"
+        return "lines" if self.n_literals else "attributes"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,14 +162,16 @@ def _coded(
 ) -> CodedColumn | None:
     bins = booleans.bins[number]
     kinds = {a: booleans.attributes[a] for a in own}
-    missing = next((a for a, kind in kinds.items() if isinstance(kind, IsMissing)), None)
+    missing = next(
+        (a for a, kind in kinds.items() if isinstance(kind, IsMissing) and allowed[a]), None
+    )
     cuts = {
         int(spans.first[fold, a]): a
         for a, kind in reversed(kinds.items())
         if isinstance(kind, Above) and allowed[a] and spans.first[fold, a] <= spans.last[fold, a]
     }
     values = [a for a, kind in kinds.items() if isinstance(kind, Equals) and allowed[a]]
-    flags = [a for a, kind in kinds.items() if isinstance(kind, IsTrue)]
+    flags = [a for a, kind in kinds.items() if isinstance(kind, IsTrue) and allowed[a]]
     every = np.arange(bins.n_codes)
     if isinstance(bins, CategoryBins) and flags:
         attributes, size = tuple(flags), 2
@@ -169,8 +191,9 @@ def _coded(
         recoded[bins.missing_code] = size
     # Missing values of a part of a date, and values that cannot be named, have codes that no
     # condition asks for.
+    named = isinstance(bins, CategoryBins) and not flags
     codes = CodeColumn(
-        size, ordered=not values, missing=missing is not None, other=missing is None or bool(values)
+        size, ordered=not named, missing=missing is not None, other=missing is None or named
     )
     return CodedColumn(number, codes, attributes, missing, recoded)
 
@@ -196,11 +219,12 @@ class SearchTerms:
     """allowed[target][part][attribute]."""
     holds: tuple[Mapping[LearningPart, Ints], ...]
     """holds[target][part][attribute]: how many rows of the part have the attribute."""
+    forms: tuple[str, ...]
     max_literals: int
     max_terms: int
     seed: int
 
-    def __call__(self, job: TermJob) -> tuple[Lines, ...]:
+    def __call__(self, job: TermJob) -> ByForm:
         spans = self.booleans.whole if job.part.split is None else self.booleans.train
         columns = coded_columns(
             self.booleans,
@@ -211,54 +235,93 @@ class SearchTerms:
         )
         sample = self._sample(job, columns)
         effort = effort_for(sample.n_rows, max_literals=self.max_literals, max_terms=self.max_terms)
-        found = frontier(sample, effort)
-        return tuple(
-            Lines(
-                tuple(
-                    tuple(columns[condition.column].asked(condition) for condition in term)
-                    for term in one.formula.terms
-                )
-            )
-            for one in found
-        )
+        found = {}
+        if "lines" in self.forms:
+            found["lines"] = frontier(sample, effort)
+        if "checklist" in self.forms:
+            found["checklist"] = checklists(sample, longest=self.max_literals)
+        return {
+            form: tuple(lines_of_codes(one.formula, columns) for one in own)
+            for form, own in found.items()
+        }
 
     def _sample(self, job: TermJob, columns: Sequence[CodedColumn]) -> Sample:
         """Return the drawn rows of a part as codes, with what each error costs."""
-        arcs, classes = np.divmod(self.rows.labels.astype(np.int64), self.targets.shape[1])
-        own = np.flatnonzero(self.parts[job.part][arcs] == LEARNED)
-        is_true = self.targets[job.target][classes[own]]
-        weights = (
-            np.ones(len(own), dtype=np.int64)
-            if self.rows.weights is None
-            else self.rows.weights[own]
-        )
-        codes = np.array(
-            [column.recoded.take(self.rows.columns[column.number][own]) for column in columns],
-            dtype=np.uint8,
-        ).reshape(len(columns), len(own))
+        drawn = learned_rows(self.rows, self.parts[job.part], self.targets[job.target])
         sample = Sample(
             columns=tuple(column.codes for column in columns),
-            codes=codes,
-            positive=np.where(is_true, weights, 0),
-            negative=np.where(is_true, 0, weights),
+            codes=codes_of(self.rows, drawn, columns),
+            positive=np.where(drawn.is_true, drawn.weights, 0),
+            negative=np.where(drawn.is_true, 0, drawn.weights),
         )
         if sample.n_rows < FEW_ROWS:
             sample = softened(sample, self.seed)
         # Labels are softened as they are, and then weighed by what an error costs.
-        wrong_yes, wrong_no = _costs(job.threshold)
+        wrong_yes, wrong_no = costs_of(job.threshold)
         return replace(
             sample, positive=wrong_no * sample.positive, negative=wrong_yes * sample.negative
         )
 
 
-def _costs(threshold: Fraction) -> tuple[int, int]:
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedRows:
+    """The drawn rows that a part learns from."""
+
+    own: Ints
+    """Their places among all drawn rows."""
+    is_true: Bools
+    weights: Ints
+
+
+def learned_rows(rows: SampledRows, groups: Codes, positive: Bools) -> LearnedRows:
+    """Return the drawn rows of a part, given the groups of its arcs and which classes are
+    positive.
+    """
+    arcs, classes = np.divmod(rows.labels.astype(np.int64), len(positive))
+    own = np.flatnonzero(groups[arcs] == LEARNED)
+    weights = np.ones(len(own), dtype=np.int64) if rows.weights is None else rows.weights[own]
+    return LearnedRows(own, positive[classes[own]], _searched_weights(weights))
+
+
+def _searched_weights(weights: Ints) -> Ints:
+    """Return weights in their greatest common unit, so that what a row of weight one counts does
+    not matter, and rounded down where their sum would not leave room for shares of rows.
+    """
+    if not len(weights):
+        return weights
+    weights = weights // max(1, int(np.gcd.reduce(weights)))
+    return weights >> max(0, int(weights.sum()).bit_length() - _WEIGHT_BITS)
+
+
+def codes_of(rows: SampledRows, learned: LearnedRows, columns: Sequence[CodedColumn]) -> Codes:
+    """Return codes[column, row] of some drawn rows, as a search sees them."""
+    return np.array(
+        [column.recoded.take(rows.columns[column.number][learned.own]) for column in columns],
+        dtype=np.uint8,
+    ).reshape(len(columns), len(learned.own))
+
+
+def lines_of_codes(formula: CodeFormula, columns: Sequence[CodedColumn]) -> Lines:
+    """Return a formula over codes as questions about attributes."""
+    return Lines(
+        tuple(
+            tuple(columns[condition.column].asked(condition) for condition in term)
+            for term in formula.terms
+        ),
+        formula.at_least if formula.at_least > 1 else None,
+    )
+
+
+def costs_of(threshold: Fraction) -> tuple[int, int]:
     """Return what a wrong «yes» and a wrong «no» cost: with the threshold a / b, a and b - a."""
     near = threshold.limit_denominator(_LARGEST_COST)
     return max(1, near.numerator), max(1, near.denominator - near.numerator)
 
 
-Found = Mapping[tuple[int, LearningPart], tuple[Lines, ...]]
-"""For each target and learning part the formulas found, by increasing length."""
+ByForm = Mapping[str, tuple[Lines, ...]]
+"""The formulas found of each form, by increasing length."""
+Found = Mapping[tuple[int, LearningPart], ByForm]
+"""For each target and learning part the formulas found."""
 
 
 def search_terms(
@@ -279,6 +342,7 @@ def search_terms(
         holds=tuple(
             dict(zip(kept.parts, tables.holds, strict=True)) for tables in kept.associations
         ),
+        forms=spec.forms,
         max_literals=_LONGEST if spec.most_literals is None else spec.most_literals,
         max_terms=min(_MOST_LINES, spec.max_terms or _MOST_LINES),
         seed=spec.seed,
@@ -292,10 +356,9 @@ def search_terms(
     return {(job.target, job.part): own for job, own in zip(jobs, found, strict=True)}
 
 
-def plan_terms(layout: Layout) -> Iterator[PlannedPhase]:
-    """Yield the phases of searching terms, and of counting what they answer."""
-    yield SEARCH_TERMS.planned(layout.ranking_parts)
-    yield layout.scan(COUNT_FORMULAS)
+def plan_terms(layout: Layout) -> PlannedPhase:
+    """Return the phase of searching terms."""
+    return SEARCH_TERMS.planned(layout.ranking_parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,7 +487,8 @@ def count_formulas(formulas: Iterable[Placed], kept: KeptRows, engine: Engine) -
                     for line in binned_lines(
                         own.lines, own.fold, booleans.whole if own.whole else booleans.train
                     )
-                )
+                ),
+                at_least=own.lines.at_least or 1,
             )
             for own in numbers
         ),
@@ -436,12 +500,13 @@ def count_formulas(formulas: Iterable[Placed], kept: KeptRows, engine: Engine) -
 
 def written(formula: Lines, fold: int, booleans: Booleanization) -> tuple[Vocabulary, Dnf]:
     """Return lines as a formula over the attributes that they ask, with the cuts of W_0."""
-    return formula_of(
-        [
-            [(_attribute(asked.attributes, fold, booleans), asked.holds) for asked in line]
-            for line in formula.lines
-        ]
-    )
+    lines = [
+        [(_attribute(asked.attributes, fold, booleans), asked.holds) for asked in line]
+        for line in formula.lines
+    ]
+    if formula.at_least is None:
+        return formula_of(lines)
+    return formula_of([[literal for line in lines for literal in line]], [formula.at_least])
 
 
 def _attribute(attributes: tuple[int, ...], fold: int, booleans: Booleanization) -> Attribute:

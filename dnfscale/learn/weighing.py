@@ -26,7 +26,7 @@ from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.learn.table import features, most_weight
 from dnfscale.spec.learn import LearnSpec
 
-WEIGH_ROWS = Phase("weigh rows", Reads.WEIGHTS)
+WEIGH_ROWS = Phase("weigh rows", Reads.WEIGHTS, "look at the weights")
 _MOST = 1 << 50
 """The largest sum of rounded weights."""
 _LARGEST_UNIT = 60

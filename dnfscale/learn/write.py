@@ -23,8 +23,8 @@ from dnfscale.method.shrink import Shrink
 from dnfscale.method.sweep import Step
 from dnfscale.spec.learn import LearnSpec
 
-MINIMIZE = Phase("minimize formulas", Reads.COUNTS)
-SIMPLIFY = Phase("simplify formulas", Reads.COUNTS)
+MINIMIZE = Phase("minimize formulas", Reads.COUNTS, "shorten formulas")
+SIMPLIFY = Phase("simplify formulas", Reads.COUNTS, "simplify formulas")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -246,7 +246,9 @@ def _number(
 
     name = column.name
     is_whole = edges.dtype.kind in "iu" and column.measure is None
-    least = summary.least if is_whole and not summary.missing else None
+    least = None
+    if is_whole and summary.extent is not None and not summary.missing:
+        least = int(summary.extent[0])
     drafts: dict[bytes, _Draft] = {}
     for cut in cuts:
         train, whole = spans(cut.train), spans(cut.whole)

@@ -6,7 +6,8 @@ target), and of ell attributes that were fixed without looking at these rows. Ea
 probability at least 1 - delta over the sample, whatever mu is, and comes in two directions: the
 rows that an epsilon takes, and the epsilon that rows give. An epsilon of 1 or more promises
 nothing: no error is larger. `certificate.py` says what a given sample shows, which is usually much
-more.
+more. Where there are K types that are not those of attributes, ell is the logarithm of K to base
+2.
 
 The theorem and the corollary are the paper's. Its example for the corollary (|tau| = 3, delta =
 0.01, epsilon = 0.05) says that 18,887 rows suffice; that number divides by epsilon where the
@@ -24,7 +25,7 @@ from __future__ import annotations
 import math
 
 
-def separation_rows(epsilon: float, ell: int, delta: float) -> int:
+def separation_rows(epsilon: float, ell: float, delta: float) -> int:
     """Return the rows that the paper's theorem asks for: n >= 2 ln(2**(ell + 1) / delta) /
     epsilon**2.
 
@@ -35,12 +36,12 @@ def separation_rows(epsilon: float, ell: int, delta: float) -> int:
     return math.ceil(2 * _log_types(ell, delta) / epsilon**2)
 
 
-def separation(n_rows: int, ell: int, delta: float) -> float:
+def separation(n_rows: int, ell: float, delta: float) -> float:
     """Return the epsilon that n_rows give in the paper's theorem."""
     return math.sqrt(2 * _log_types(ell, delta) / n_rows) if n_rows else math.inf
 
 
-def corollary_rows(epsilon: float, ell: int, delta: float) -> int:
+def corollary_rows(epsilon: float, ell: float, delta: float) -> int:
     """Return the rows that the paper's corollary asks for: n >= 2**(2 ell + 1) ln(2**(ell + 1) /
     delta) / epsilon**2.
 
@@ -49,15 +50,15 @@ def corollary_rows(epsilon: float, ell: int, delta: float) -> int:
     differ only on types that are not eta-separated, each of these costs |mu(t and q) - mu(t and not
     q)| < eta, and there are at most 2**ell of them.
     """
-    return separation_rows(epsilon / (1 << ell), ell, delta)
+    return separation_rows(epsilon / 2**ell, ell, delta)
 
 
-def corollary_error(n_rows: int, ell: int, delta: float) -> float:
+def corollary_error(n_rows: int, ell: float, delta: float) -> float:
     """Return the excess error that n_rows leave by the paper's corollary."""
-    return (1 << ell) * separation(n_rows, ell, delta)
+    return 2**ell * separation(n_rows, ell, delta)
 
 
-def class_rows(epsilon: float, ell: int, delta: float) -> int:
+def class_rows(epsilon: float, ell: float, delta: float) -> int:
     """Return the rows that the classical bound for a finite class asks for.
 
     They are n >= 2 ln(2 * 2**(2**ell) / delta) / epsilon**2. With that many, the error of the
@@ -76,12 +77,12 @@ def class_rows(epsilon: float, ell: int, delta: float) -> int:
     return math.ceil(2 * _log_formulas(ell, delta) / epsilon**2)
 
 
-def class_error(n_rows: int, ell: int, delta: float) -> float:
+def class_error(n_rows: int, ell: float, delta: float) -> float:
     """Return the excess error that n_rows leave by the bound for a finite class."""
     return math.sqrt(2 * _log_formulas(ell, delta) / n_rows) if n_rows else math.inf
 
 
-def least_rows(epsilon: float, ell: int, delta: float) -> int:
+def least_rows(epsilon: float, ell: float, delta: float) -> int:
     """Return the rows for an excess error of epsilon by the corollary or the finite class,
     whichever asks for fewer.
 
@@ -93,20 +94,20 @@ def least_rows(epsilon: float, ell: int, delta: float) -> int:
     return min(corollary_rows(epsilon, ell, delta), class_rows(epsilon, ell, delta))
 
 
-def least_error(n_rows: int, ell: int, delta: float) -> float:
+def least_error(n_rows: int, ell: float, delta: float) -> float:
     """Return the excess error that n_rows leave by the corollary or the finite class, whichever is
     smaller.
     """
     return min(corollary_error(n_rows, ell, delta), class_error(n_rows, ell, delta))
 
 
-def _log_types(ell: int, delta: float) -> float:
+def _log_types(ell: float, delta: float) -> float:
     """Return ln(2**(ell + 1) / delta)."""
     return (ell + 1) * math.log(2) - math.log(delta)
 
 
-def _log_formulas(ell: int, delta: float) -> float:
+def _log_formulas(ell: float, delta: float) -> float:
     """Return ln(2 * 2**(2**ell) / delta), without the number of formulas, which no float holds from
     ell = 10 on.
     """
-    return ((1 << ell) + 1) * math.log(2) - math.log(delta)
+    return (2**ell + 1) * math.log(2) - math.log(delta)

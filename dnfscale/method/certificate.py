@@ -5,8 +5,9 @@ Given are n rows drawn independently from one distribution mu, ell attributes th
 without looking at these rows, and the counts n_t, c_t of the rows' types. Write p_t = mu(q | t) for
 the chance that a case of type t is positive, m_t = mu(t) for the mass of the type, and K = 2**ell.
 The types of a formula of lines are the patterns of lines that hold, so ell is the number of lines;
-all of this holds for them, if the lines were fixed without looking at these rows. A third of delta
-goes to each of three events.
+those of a checklist of n conditions are the numbers of signs, so K = n + 1. All of this holds for
+them, if the lines or the checklist were fixed without looking at these rows. A third of delta goes
+to each of three events.
 
 *Labels.* Given the types of all rows, the labels are independent, and c_t is binomial with n_t
 draws of chance p_t. The exact (Clopper-Pearson) interval of each of the k types that occur, at
@@ -114,6 +115,8 @@ class Certificate:
     """
     types: str = "attributes"
     """What tells the types apart, as in a model."""
+    n_types: int = 0
+    """K: how many types there are."""
 
     def __post_init__(self) -> None:
         for array in (self.low, self.high, self.accepted, self.certified, self.refuted):
@@ -165,6 +168,7 @@ def certify(
 
     The formula may come from anywhere, these rows included; where it holds, its answer is `answer`.
     """
+    n_types = counts.ell + 1 if types == "signs" else 1 << counts.ell
     if not 0 < delta < 1:
         raise SpecError(
             f"delta must lie between 0 and 1, got {delta}; 0.05 promises with probability 95 %"
@@ -189,12 +193,14 @@ def certify(
         accepted=accepted,
         certified=certified,
         refuted=np.where(accepted, below, above),
-        certified_mass=1 - _weighted_mass(counts, np.where(certified, 0.0, 1.0), 1.0, delta / 3),
+        certified_mass=1
+        - _weighted_mass(counts, n_types, np.where(certified, 0.0, 1.0), 1.0, delta / 3),
         excess_error=min(
-            _weighted_mass(counts, at_risk, worst, delta / 3),
-            _excess_from_differences(counts, accepted, float(threshold), delta / 3),
+            _weighted_mass(counts, n_types, at_risk, worst, delta / 3),
+            _excess_from_differences(counts, n_types, accepted, float(threshold), delta / 3),
         ),
         types=types,
+        n_types=n_types,
     )
 
 
@@ -212,11 +218,14 @@ def certify_terms(
     certificate. For a term fixed beforehand the number of positive rows among those that satisfy it
     is binomial, so the exact interval at level delta / (number of terms) suffices. A formula formed
     on the same rows has picked its terms by their labels, so the correction is then for all 3**ell
-    possible terms, or for those over n_attributes if types are patterns of lines.
+    possible terms, or for those over n_attributes if types are patterns of lines; checklists ask
+    for any number of the literals of a term.
     """
     counts = certificate.counts
     attributes = counts.ell if n_attributes is None else n_attributes
     candidates = 3**attributes if formed_on_these_rows else len(dnf.terms)
+    if formed_on_these_rows and dnf.has_checklist:
+        candidates *= attributes
     supports = term_supports(dnf, counts)
     intervals = term_intervals(supports, delta=delta, candidates=candidates)
     certified = [
@@ -278,15 +287,20 @@ def load_functions() -> None:
 def to_record(certificate: Certificate, terms: Sequence[TermCertificate] = ()) -> Certified:
     """Return the certificate as it is written in files."""
     counts = certificate.counts
-    rows, ell, delta = counts.n_rows, counts.ell, certificate.delta
+    rows, delta = counts.n_rows, certificate.delta
+    ell = counts.ell if certificate.types != "signs" else math.log2(certificate.n_types)
     return Certified(
         rows=rows,
         delta=delta,
         epsilon=separation(rows, ell, delta) if rows else None,
         chosen_on_the_same_rows=certificate.chosen_on_these_rows,
         threshold=float(certificate.threshold),
-        told_by="lines" if certificate.types == "lines" else "attributes",
-        types=2**ell,
+        told_by="signs"
+        if certificate.types == "signs"
+        else "lines"
+        if certificate.types == "lines"
+        else "attributes",
+        types=certificate.n_types,
         types_seen=len(counts.codes),
         types_certified=int(certificate.certified.sum()),
         types_refuted=int(certificate.refuted.sum()),
@@ -351,8 +365,10 @@ def _said_of_labels(certificate: Certificate) -> str:
     counts, certified = certificate.counts, int(certificate.certified.sum())
     noun = certificate.types
     several = f"{noun[:-1]} tells" if counts.ell == 1 else f"{counts.ell} {noun} tell"
+    if certificate.types == "signs":
+        several = f"number of {noun} tells"
     text = (
-        f"The {several} {2**counts.ell:,} types of cases apart, of which "
+        f"The {several} {certificate.n_types:,} types of cases apart, of which "
         f"{len(counts.codes):,} occur. The formula's "
         f"answer is certified to be the best that the {noun} allow for {certified:,} "
         "of these, with "
@@ -395,7 +411,9 @@ def _percent_down(share: float) -> str:
     return f"{math.floor(1000 * share) / 10:g} %"
 
 
-def _weighted_mass(counts: TypeCounts, weights: Floats, unseen: float, delta: float) -> float:
+def _weighted_mass(
+    counts: TypeCounts, n_types: int, weights: Floats, unseen: float, delta: float
+) -> float:
     """Return an upper bound for the sum of m_t weights_t at confidence 1 - delta; a type without
     rows weighs unseen.
 
@@ -408,19 +426,21 @@ def _weighted_mass(counts: TypeCounts, weights: Floats, unseen: float, delta: fl
     rows = np.concatenate([[0], np.cumsum(counts.n[order])])
     drops = heights[:-1] - heights[1:]
     steps = np.flatnonzero(drops)
-    limits = _mass_limits(counts, steps, rows[steps], delta)
+    limits = _mass_limits(counts, n_types, steps, rows[steps], delta)
     limits = np.minimum.accumulate(limits[::-1])[::-1]
     return float(np.sum(drops[steps] * limits))
 
 
-def _mass_limits(counts: TypeCounts, n_seen: Ints, rows: Ints, delta: float) -> Floats:
+def _mass_limits(
+    counts: TypeCounts, n_types: int, n_seen: Ints, rows: Ints, delta: float
+) -> Floats:
     """Return upper limits for the masses of sets of types, good for all sets at once with
     probability 1 - delta.
 
     Each set consists of n_seen types that occur, with `rows` rows together, and of all types that
     do not occur.
     """
-    n_types, k = 2**counts.ell, len(counts.codes)
+    k = len(counts.codes)
     # There are as many sets of a size as complements of it; the smaller of both sizes that is at
     # most k is used.
     chosen = k - n_seen if n_types > k else n_seen
@@ -439,7 +459,7 @@ def _mass_limits(counts: TypeCounts, n_seen: Ints, rows: Ints, delta: float) -> 
 
 
 def _excess_from_differences(
-    counts: TypeCounts, accepted: Bools, threshold: float, delta: float
+    counts: TypeCounts, n_types: int, accepted: Bools, threshold: float, delta: float
 ) -> float:
     """Return the bound on the excess error from *differences*, see the module, at confidence 1 -
     delta.
@@ -448,7 +468,7 @@ def _excess_from_differences(
         return math.inf
     wrong = np.where(accepted, counts.n - counts.c, counts.c)
     wrong_cost = 2 * np.where(accepted, threshold, 1 - threshold)
-    log_sets = math.log(2) * (1 << counts.ell)
+    log_sets = math.log(2) * n_types
     price = log_sets + math.log(_STAKES / delta)
     largest = 0.9 / (2 * max(threshold, 1 - threshold))
     bounds = []

@@ -9,18 +9,18 @@ its weight.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from dnfscale.core.formula import Dnf
-from dnfscale.core.model import Model
+from dnfscale.core.model import Model, signs_held, signs_type
 from dnfscale.core.parts import ColumnName, stored_column
 from dnfscale.method.deciding import deciding_literals
 from dnfscale.method.ideal import correct_rows
-from dnfscale.method.intervals import term_intervals
-from dnfscale.method.literals import Line, Literal, n_candidates
+from dnfscale.method.intervals import exact_interval, term_intervals
+from dnfscale.method.literals import Line, Literal, Said, n_candidates
 from dnfscale.method.minimize.possible import (
     ColumnStates,
     are_possible,
@@ -149,6 +149,42 @@ class ModelFacts:
     """Unseen types that the formula accepts all the same."""
 
 
+@dataclass(frozen=True, slots=True)
+class SignsShare:
+    """How many rows learned from have so many signs of a checklist, and how many of these are
+    positive.
+    """
+
+    signs: int
+    accepted: bool
+    n: int
+    c: int
+    low: float | None
+    high: float | None
+    """An interval for the chance that a case with so many signs is positive; None for counts of
+    weights.
+    """
+
+
+def signs_table(model: Model) -> tuple[SignsShare, ...]:
+    """Return the rows learned from by the number of signs, of a model whose types these are.
+
+    With probability at least 1 - DELTA all intervals hold together, if the checklist was fixed
+    without looking at the rows.
+    """
+    types = signs_type(np.arange(len(model.tau) + 1)).tolist()
+    counted = [model.rows_of(type_) for type_ in types]
+    n, c = np.array(counted, dtype=np.int64).T
+    intervals: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(types)
+    if not model.weighted:
+        low, high = exact_interval(c, n, DELTA / len(types))
+        intervals = list(zip(low.tolist(), high.tolist(), strict=True))
+    return tuple(
+        SignsShare(signs, answer_type(model, type_).accepted, *rows, *interval)
+        for signs, (type_, rows, interval) in enumerate(zip(types, counted, intervals, strict=True))
+    )
+
+
 def explain_type(model: Model, code: int) -> Explanation:
     """Explain the answer for the rows of one type."""
     return explain_types(model, [code])[code]
@@ -167,7 +203,7 @@ def explain_types(model: Model, codes: Iterable[int]) -> dict[int, Explanation]:
 def answer_type(model: Model, type_: int) -> Answer:
     """Return what the formula says of the rows of a type."""
     lines = enumerate(model.over_types.terms)
-    terms = tuple(line for line, term in lines if type_ & term.care == term.value)
+    terms = tuple(line for line, term in lines if term.holds(type_))
     n, c = model.rows_of(type_)
     accepted = bool(terms) == model.answer
     return Answer(type_, accepted, float(model.probability(n, c, accepted)), n, c, terms)
@@ -178,7 +214,8 @@ def explain_model(model: Model) -> ModelFacts:
     counts, own = model.counts, model.over_types.terms
     lines, terms = model_lines(model), [Dnf((term,)) for term in own]
     of_lines = [Dnf(tuple(own[at] for at in line.terms)) for line in lines]
-    by_line = _evidence(of_lines, model, n_candidates(model.tau))
+    checklists = any(line.at_least is not None for line in lines)
+    by_line = _evidence(of_lines, model, n_candidates(model.tau, checklists=checklists))
     n_lines = sum((each.accepts(counts.codes) for each in of_lines), np.zeros(len(counts.codes)))
     covered = n_lines > 0
     possible, unseen, unseen_accepted = _unseen(model)
@@ -263,7 +300,7 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
         if flip is None
         else {
             "changes": [_literal_record(model, literal) for literal in flip.literals],
-            "type": _truth(model.type_of(flip.code), model.counts.ell),
+            "type": _type(model, model.type_of(flip.code)),
             "n": flip.n,
             "c": flip.c,
         },
@@ -274,7 +311,7 @@ def to_record(model: Model, explanation: Explanation) -> dict[str, Any]:
 def answer_to_record(model: Model, answer: Answer) -> dict[str, Any]:
     """Return what the formula says of a type as plain JSON."""
     return {
-        "type": _truth(answer.type_, model.counts.ell),
+        "type": _type(model, answer.type_),
         "accepted": answer.accepted,
         "probability": answer.probability,
         "n": answer.n,
@@ -305,11 +342,17 @@ def model_to_record(model: Model, facts: ModelFacts) -> dict[str, Any]:
         "lines": [
             {
                 "terms": list(line.terms),
+                **({} if line.at_least is None else {"at_least": line.at_least}),
                 "conditions": said_texts(line.literals),
                 **_evidence_record(evidence),
             }
             for line, evidence in facts.lines
         ],
+        **(
+            {"signs": [asdict(each) for each in signs_table(model)]}
+            if model.types == "signs"
+            else {}
+        ),
         "seen_types": facts.n_seen,
         "possible_types": facts.n_possible,
         "unseen_types": facts.n_unseen,
@@ -328,12 +371,14 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
             f"a type over {len(model.tau)} attributes is at least 0 and below {1 << len(model.tau)}"
         )
     clashes = tuple(
-        next(((i, holds) for i, holds in term.literals if bool(code >> i & 1) != holds), None)
+        None
+        if term.holds(code)
+        else next((i, holds) for i, holds in term.literals if bool(code >> i & 1) != holds)
         for term in model.dnf.terms
     )
     terms = tuple(index for index, clash in enumerate(clashes) if clash is None)
     n, c = model.rows_of(model.type_of(code))
-    after, proven = smallest_flip(model.dnf, columns, code)
+    after, proven = smallest_flip(model.dnf.multiplied_out(), columns, code)
     flip = None
     if after is not None:
         changed = code ^ after
@@ -356,8 +401,11 @@ def _explain(model: Model, code: int, columns: Sequence[ColumnStates]) -> Explan
     )
 
 
-def _truth(code: int, ell: int) -> list[bool]:
-    return [bool(code >> i & 1) for i in range(ell)]
+def _type(model: Model, type_: int) -> list[bool] | int:
+    """Return a type as model files have it: truth values, or a number of signs."""
+    if model.types == "signs":
+        return signs_held(type_)
+    return [bool(type_ >> i & 1) for i in range(model.counts.ell)]
 
 
 def _literal_record(model: Model, literal: Literal, line: Line | None = None) -> dict[str, Any]:
@@ -366,6 +414,8 @@ def _literal_record(model: Model, literal: Literal, line: Line | None = None) ->
     """
     index, holds = literal
     attribute = model.tau.attributes[index]
-    own = [said for said in line.literals if said.column == attribute.column] if line else []
+    own: list[Said] = []
+    if line is not None and line.at_least is None:
+        own = [said for said in line.literals if said.column == attribute.column]
     words = " and ".join(said_texts(own)) or condition(attribute, holds)
     return {"attribute": index, "value": holds, "condition": words}

@@ -17,6 +17,11 @@ from dnfscale.core.arrays import AnyInts, Bools, Ints, narrowest, tally_cells
 
 _LISTED = 8
 """A flag is listed if it holds in at most one row in this many, because that is then faster."""
+_ALL_LISTED = 1 << 15
+"""All flags are listed if they hold in fewer rows than this in sum: making a matrix takes 0.1 ms.
+"""
+_SINGLE = 1 << 24
+"""Below this, sums of whole numbers are exact in single precision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +33,7 @@ class Flags:
     many: Ints
     """The flags that hold in many rows."""
     by_row: npt.NDArray[np.floating[Any]]
-    """by_row[row, place in many]: 0 or 1; single precision is enough for counts of a sample's rows
-    without weights.
-    """
+    """by_row[row, place in many]: 0 or 1, in single precision where that is enough for sums."""
     few: Ints
     """The other flags."""
     listed: Ints
@@ -39,11 +42,13 @@ class Flags:
     """The place in few of each listed row's flag."""
 
     @classmethod
-    def of(cls, holds: Bools, *, weighted: bool) -> Flags:
-        """Return flags, given holds[flag, row]."""
-        in_few = _LISTED * np.count_nonzero(holds, axis=1) <= holds.shape[1]
+    def of(cls, holds: Bools, weights: Ints | None = None) -> Flags:
+        """Return flags, given holds[flag, row] and what the rows will weigh."""
+        n_held = np.count_nonzero(holds, axis=1)
+        in_few = (_LISTED * n_held <= holds.shape[1]) | (n_held.sum() < _ALL_LISTED)
         many, few = np.flatnonzero(~in_few), np.flatnonzero(in_few)
-        precision: type[np.floating[Any]] = np.float64 if weighted else np.float32
+        total = holds.shape[1] if weights is None else int(weights.sum())
+        precision: type[np.floating[Any]] = np.float32 if total < _SINGLE else np.float64
         by_row = np.ascontiguousarray(holds[many].T, dtype=precision)
         place, listed = np.nonzero(holds[few])
         return cls(holds, many, by_row, few, listed, place)

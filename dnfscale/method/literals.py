@@ -8,14 +8,15 @@ together allow just these: a one-sided cut, an interval, a value, a set of value
 of one.
 
 A *line* is what people read: a term, or several that follow each other and differ in one column
-only, such as those of two values that become a set. It says the same as its terms.
+only, such as those of two values that become a set. It says the same as its terms. A line may also
+be a checklist, and terms that make one are read as one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -38,6 +39,7 @@ from dnfscale.core.vocabulary import (
     cuts_of,
     values_of,
 )
+from dnfscale.method.checklists.recognise import recognised
 
 Literal = tuple[int, bool]
 """An attribute, and whether it holds."""
@@ -155,7 +157,7 @@ class Scale:
             return self._missing
         if not isinstance(attribute, Above | Between):
             return sum(1 << self.values.index(value) for value in set(values_of(attribute)))
-        ends = _ends(attribute)
+        ends = ends_of(attribute)
         if not ends or self.cuts is None:
             return 0
         above = [-1 << self.cuts.index(end) + 1 for end in ends]
@@ -348,7 +350,7 @@ class Scales:
         scale = _scale(attribute.column, [attribute])
         regions = scale.regions(attribute)
         if isinstance(attribute, Above | Between) and not regions:
-            match _ends(attribute):
+            match ends_of(attribute):
                 case (low, high):
                     return ((Range if holds else Gap)(attribute.column, low, high),)
                 case (end,) if holds:
@@ -364,12 +366,16 @@ class Line:
     """A line of a formula."""
 
     terms: tuple[int, ...]
-    """The places of the terms that it stands for; they follow each other, and a row satisfies at
-    most one of them if they are several.
+    """The places of the terms that it stands for; unless it is a checklist, they follow each other,
+    and a row satisfies at most one of them if they are several.
     """
     allowed: tuple[tuple[int, int], ...]
-    """The scales that it restricts, and the regions that it allows of each."""
+    """The scales that it restricts, and the regions that it allows of each; none of a checklist."""
     literals: tuple[Said, ...]
+    at_least: int | None = None
+    """How many literals of a checklist must hold."""
+    asked: tuple[Literal, ...] = ()
+    """The literals of a checklist as attributes; each is one of `literals`."""
 
     @property
     def is_always_true(self) -> bool:
@@ -381,7 +387,7 @@ def lines_of(tau: Vocabulary, dnf: Dnf) -> tuple[Line, ...]:
     other can be joined to.
     """
     scales = Scales(tau.attributes)
-    single = [_line(scales, place, term) for place, term in enumerate(dnf.terms)]
+    single = terms_as_lines(tau, dnf)
     best: list[tuple[int, int, tuple[Line, ...]]] = [(0, 0, ())]
     """For each number of terms, the literals and lines of the first so many, and these lines."""
     reached: dict[int, list[Line]] = {}
@@ -410,6 +416,21 @@ def _joined_from(scales: Scales, lines: Iterable[Line]) -> Iterator[Line]:
             yield stack[0]
 
 
+def lines_read(tau: Vocabulary, dnf: Dnf, *, by_lines: bool = False) -> tuple[Line, ...]:
+    """Return the lines of a formula as people read them: terms that make a checklist are read as
+    one where that takes fewer literals. With by_lines, no other terms are joined.
+    """
+    joined = terms_as_lines if by_lines else lines_of
+    plain, found = joined(tau, dnf), recognised(dnf)
+    if len(found.terms) == len(dnf.terms):
+        return plain
+    shorter = tuple(
+        replace(line, terms=tuple(place for at in line.terms for place in found.terms[at]))
+        for line in joined(tau, found.dnf)
+    )
+    return shorter if n_literals(shorter) < n_literals(plain) else plain
+
+
 def terms_as_lines(tau: Vocabulary, dnf: Dnf) -> tuple[Line, ...]:
     """Return each term of a formula as a line."""
     scales = Scales(tau.attributes)
@@ -421,16 +442,21 @@ def n_literals(lines: Iterable[Line]) -> int:
     return sum(len(line.literals) for line in lines)
 
 
-def n_candidates(tau: Vocabulary) -> int:
+def n_candidates(tau: Vocabulary, *, checklists: bool = False) -> int:
     """Return how many lines there are over some attributes, as types tell them apart: 3**ell if
-    each attribute has a column of its own.
+    each attribute has a column of its own. A checklist may ask for any number of a line's literals.
     """
+    if checklists:
+        return int(3 ** len(tau)) * max(1, len(tau))
     scales = Scales(tau.attributes)
     n_states = (len(set(scales.states(at))) for at in range(len(scales.scales)))
     return math.prod((1 << n) - 1 for n in n_states)
 
 
 def _line(scales: Scales, place: int, term: Term) -> Line:
+    if term.at_least is not None:
+        said = tuple(said for literal in term.literals for said in scales.alone(*literal))
+        return Line((place,), (), said, term.at_least, term.literals)
     allowed = scales.allowed(term.literals)
     telling = {at: own for at, own in allowed.items() if own != scales.scales[at].everything}
     return Line((place,), tuple(telling.items()), scales.said(term.literals))
@@ -441,7 +467,7 @@ def _joined(scales: Scales, one: Line, other: Line) -> Line | None:
     that is not possible, or longer.
     """
     left, right = dict(one.allowed), dict(other.allowed)
-    if left.keys() != right.keys():
+    if left.keys() != right.keys() or one.at_least or other.at_least:
         return None
     differing = [at for at in left if left[at] != right[at]]
     if len(differing) != 1 or 0 in left.values():
@@ -472,7 +498,7 @@ def _scale(column: ColumnName, attributes: Sequence[Attribute]) -> Scale:
         if isinstance(each, Equals | IsIn | IsTrue)
         for value in values_of(each)
     ]
-    cuts = sorted({cut for each in numbers for cut in _ends(each)}, key=_amount)
+    cuts = sorted({cut for each in numbers for cut in ends_of(each)}, key=_amount)
     return Scale(
         column,
         tuple(cuts) if numbers else None,
@@ -483,7 +509,7 @@ def _scale(column: ColumnName, attributes: Sequence[Attribute]) -> Scale:
     )
 
 
-def _ends(attribute: Above | Between) -> tuple[CutValue, ...]:
+def ends_of(attribute: Above | Between) -> tuple[CutValue, ...]:
     """Return the cuts of an attribute; of whole numbers those above 1.5 are those above 1."""
     return tuple(
         math.floor(cut)

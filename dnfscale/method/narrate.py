@@ -13,17 +13,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.model import Model
+from dnfscale.core.model import Model, signs_held
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Equals, IsMissing, IsTrue
 from dnfscale.core.weights import amount, as_weight
-from dnfscale.method.explain import DELTA, Evidence, Explanation, Flip, ModelFacts, moved_columns
+from dnfscale.method.explain import (
+    DELTA,
+    Evidence,
+    Explanation,
+    Flip,
+    ModelFacts,
+    moved_columns,
+    signs_table,
+)
 from dnfscale.method.literals import Line, Said, Scales
 from dnfscale.method.words import (
+    about_lines,
     condition,
     conditions,
     formula_lines,
+    line_text,
     measured,
     model_lines,
     said_texts,
@@ -48,7 +58,7 @@ def write(model: Model, explanation: Explanation, values: Values | None = None) 
     ]
     if values is not None and None in values.values():
         pieces.insert(2, _missing_words(model, values))
-    return "\n\n".join(pieces) + "\n"
+    return "\n\n".join([*pieces, *_about(model)]) + "\n"
 
 
 def write_model(model: Model, facts: ModelFacts) -> str:
@@ -63,11 +73,23 @@ def write_model(model: Model, facts: ModelFacts) -> str:
             f"That is, when {_formula_words(model, facts)}",
         ]
     if facts.lines and all(line.literals for line, _ in facts.lines):
-        pieces[-1] += "\n" + "\n".join(
-            _line_words(model, number, *line) for number, line in enumerate(facts.lines, 1)
-        )
+        if model.types == "signs":
+            [line, _] = facts.lines[0]
+            pieces[-1] += "\n" + "\n".join(f"  - {text}" for text in said_texts(line.literals))
+            pieces.append(_signs_shares(model))
+        else:
+            pieces[-1] += "\n" + "\n".join(
+                _line_words(model, number, *line) for number, line in enumerate(facts.lines, 1)
+            )
         pieces.append(_interval_words(model, facts))
-    return "\n\n".join([*pieces, _coverage_words(model, facts), _type_words(model, facts)]) + "\n"
+    pieces += [_coverage_words(model, facts), _type_words(model, facts), *_about(model)]
+    return "\n\n".join(pieces) + "\n"
+
+
+def _about(model: Model) -> list[str]:
+    """Write what people call the columns, as one piece; none if nobody said."""
+    told = about_lines(model)
+    return ["\n".join(told)] if told else []
 
 
 def type_words(model: Model, code: int) -> str:
@@ -76,6 +98,8 @@ def type_words(model: Model, code: int) -> str:
     """
     if model.types == "lines":
         return held_words(model.type_of(code))
+    if model.types == "signs":
+        return _signs_hold(signs_held(model.type_of(code)), len(model.tau))
     return ", ".join(said_texts(state_of(model.tau, code)))
 
 
@@ -131,16 +155,23 @@ def _reasons(model: Model, explanation: Explanation, values: Values | None) -> s
     if explanation.terms:
         held = lines_that_hold(lines, explanation)
         words = [f"{_lines_hold(held, len(lines))}:"]
+        if len(lines) == 1 and lines[0].at_least is not None:
+            return _signs_words(model, lines[0], explanation, values)
         for number in held:
             said = lines[number].literals
-            words.append(f"  {number + 1}. {_joined(said) or 'always'}")
+            words.append(f"  {number + 1}. {line_text(lines[number]) or 'always'}")
             words += _here([each.column for each in said], values)
         return "\n".join(words)
+    if len(lines) == 1 and lines[0].at_least is not None:
+        return _signs_words(model, lines[0], explanation, values)
     words = [
         "Its only line fails:" if len(lines) == 1 else f"All of its {len(lines):,} lines fail:"
     ]
     scales = Scales(model.tau.attributes)
     for number, line in enumerate(lines, 1):
+        if line.at_least is not None:
+            words.append(f"  {number}. {signs_found(line, explanation.code)}")
+            continue
         failing = scales.failing(line, explanation.code) or _first_clash(scales, line, explanation)
         column = failing[0].column
         if values is None:
@@ -149,6 +180,27 @@ def _reasons(model: Model, explanation: Explanation, values: Values | None) -> s
             found = value_words(column, values[column])
         words.append(f"  {number}. asks for {_joined(failing)}, but {found}")
     return "\n".join(words)
+
+
+def _signs_words(model: Model, line: Line, explanation: Explanation, values: Values | None) -> str:
+    """Write which signs of a checklist hold."""
+    words = [f"{signs_found(line, explanation.code)}:"]
+    for (i, holds), text in zip(line.asked, said_texts(line.literals), strict=True):
+        column = model.tau.attributes[i].column
+        is_sign = bool(explanation.code >> i & 1) == holds
+        here = "" if values is None else f"; here: {value_words(column, values[column])}"
+        words.append(f"  {'yes' if is_sign else 'no '}  {text}{here}")
+    return "\n".join(words)
+
+
+def signs_found(line: Line, code: int) -> str:
+    """Write how many signs of a checklist hold for a type, and how many are needed."""
+    held = sum(bool(code >> i & 1) == holds for i, holds in line.asked)
+    return f"{_signs_hold(held, len(line.asked))}, {line.at_least} are needed"
+
+
+def _signs_hold(held: int, among: int) -> str:
+    return f"{held} of {among} signs {'holds' if held == 1 else 'hold'}"
 
 
 def _first_clash(scales: Scales, line: Line, explanation: Explanation) -> tuple[Said, ...]:
@@ -228,6 +280,8 @@ def _seen_words(model: Model, n: int, c: int) -> str:
         return f"{count_words(model, n)} {of}; {share} had {answer_words(model, True)}"
     if model.types == "lines":
         return f"none {of}; where lines hold together that never did, the formula alone decides"
+    if model.types == "signs":
+        return f"none {of}; for so many signs the formula alone decides"
     if model.unseen == "negative":
         return f"none {of}; for types without rows the formula says no"
     if model.unseen == "follow":
@@ -253,6 +307,9 @@ def _formula_words(model: Model, facts: ModelFacts) -> str:
         return f"never: the formula says {otherwise} for every row."
     if any(not line.literals for line, _ in facts.lines):
         return f"always: the formula says {said} for every row."
+    [first, _], *others = facts.lines
+    if not others and first.at_least is not None:
+        return f"at least {first.at_least} of these {len(first.literals)} signs hold:"
     return (
         "this line holds:"
         if len(facts.lines) == 1
@@ -261,16 +318,12 @@ def _formula_words(model: Model, facts: ModelFacts) -> str:
 
 
 def _line_words(model: Model, number: int, line: Line, own: Evidence) -> str:
-    head = f"  {number}. {_joined(line.literals)}\n     {_rows(model, own.n)}"
+    head = f"  {number}. {line_text(line)}\n     {_rows(model, own.n)}"
     if not own.n:
         return head
     share = _percent(own.c, own.n)
     if own.low is not None and own.high is not None:
-        # Rounding must not narrow the interval.
-        share += (
-            f", interval {math.floor(1000 * own.low) / 10:.1f} to "
-            f"{math.ceil(1000 * own.high) / 10:.1f} %"
-        )
+        share += f", interval {_outwards(own.low, own.high)}"
     alone = (
         f"; {count_words(model, own.n_alone)} of them satisfy no other line"
         if own.n_alone < own.n
@@ -279,17 +332,40 @@ def _line_words(model: Model, number: int, line: Line, own: Evidence) -> str:
     return f"{head}, {count_words(model, own.c)} positive ({share}){alone}"
 
 
+def _signs_shares(model: Model) -> str:
+    """Write which share of the rows with each number of signs is positive."""
+    words = ["Of the rows learned from, by how many signs hold:"]
+    for each in signs_table(model):
+        told = f"  {each.signs}: {_rows(model, each.n)}"
+        if each.n:
+            share = _percent(each.c, each.n)
+            if each.low is not None and each.high is not None:
+                share += f", interval {_outwards(each.low, each.high)}"
+            told += f", {count_words(model, each.c)} positive ({share})"
+        words.append(f"{told}; the answer is {'yes' if each.accepted else 'no'}")
+    return "\n".join(words)
+
+
+def _outwards(low: float, high: float) -> str:
+    """Write an interval in percent; rounding must not narrow it."""
+    return f"{math.floor(1000 * low) / 10:.1f} to {math.ceil(1000 * high) / 10:.1f} %"
+
+
 def _interval_words(model: Model, facts: ModelFacts) -> str:
     if model.weighted:
         return f"Positive means {answer_words(model, True)}. Rows are counted by their weight."
-    several = "all intervals hold" if len(facts.lines) > 1 else "the interval holds"
+    many = len(facts.lines) > 1 or model.types == "signs"
+    several = "all intervals hold" if many else "the interval holds"
     words = (
         f"Positive means {answer_words(model, True)}. With probability at least "
         f"{100 * (1 - DELTA):g} % {several} for "
-        "new cases from the same source, allowing for the lines having been picked by these rows"
+        "new cases from the same source"
     )
+    if model.types != "signs":
+        words += ", allowing for the lines having been picked by these rows"
     if model.certificate.get("chosen_on_the_same_rows", True):
-        words += "; not for the attributes, which were chosen on the same rows: a little optimistic"
+        chosen = "signs" if model.types == "signs" else "attributes"
+        words += f"; not for the {chosen}, which were chosen on the same rows: a little optimistic"
     return words + "."
 
 
@@ -312,6 +388,9 @@ def _coverage_words(model: Model, facts: ModelFacts) -> str:
 
 
 def _type_words(model: Model, facts: ModelFacts) -> str:
+    if model.types == "signs":
+        several = f"number{'s' * (facts.n_seen != 1)}"
+        return f"{facts.n_seen:,} {several} of signs occurred, of {model.n_types:,} possible."
     if facts.n_possible is None:
         n_lines, several = len(facts.terms), f"combination{'s' * (facts.n_seen != 1)}"
         lines = "line holds" if n_lines == 1 else f"{n_lines:,} lines hold"

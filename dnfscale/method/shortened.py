@@ -66,8 +66,10 @@ def shortened(
         max_literals,
         max_terms,
         margin=0.0,
+        expansions=60,
+        rebuilt=0,
         max_values=1,
-        beam=Beam(width=4, longest=max(1, len(types.columns))),
+        beam=Beam(width=2, longest=min(4, max(1, len(types.columns)))),
     )
     found = {one.n_literals: one for one in frontier(types, effort)}
     ideal = int(np.minimum(types.positive, types.negative).sum())

@@ -5,9 +5,10 @@ explanations: `12.5 < bmi ≤ 30`, `ward in {surgery, urology}`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from dnfscale.core.about import Label
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
@@ -15,6 +16,7 @@ from dnfscale.core.parts import ColumnName, Part
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.tree import literals
 from dnfscale.core.vocabulary import Attribute, IsMissing, Vocabulary
+from dnfscale.errors import visible
 from dnfscale.method.literals import (
     Among,
     Gap,
@@ -25,8 +27,7 @@ from dnfscale.method.literals import (
     Range,
     Said,
     Scales,
-    lines_of,
-    terms_as_lines,
+    lines_read,
 )
 from dnfscale.method.spelling import Spelling, spell
 
@@ -75,6 +76,25 @@ class Notation:
     word: Callable[[str], str] = str
     """Spells plain words, such as true."""
     braces: tuple[str, str] = ("{", "}")
+    labels: Mapping[str, Label] = field(default_factory=dict)
+    """What columns and their values are called instead."""
+
+    def name(self, column: ColumnName) -> str:
+        """Write a column: its title, if it has one."""
+        label = None if isinstance(column, Part) else self.labels.get(column)
+        return self.text(label.title) if label and label.title else self.column(column)
+
+    def of_column(self, column: ColumnName, value: Scalar | Quantity) -> str:
+        """Write a cut or category of a column: by its name, or with the unit, if it has one."""
+        label = None if isinstance(column, Part) else self.labels.get(column)
+        if label is None or isinstance(value, Quantity):
+            return self.value(value)
+        named = label.name_of(value)
+        if named is not None:
+            return self.text(named)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        unit = f" {label.unit}" if is_number and label.unit else ""
+        return f"{self.value(value)}{unit}"
 
     def value(self, value: Scalar | Quantity) -> str:
         """Write a cut, label or category."""
@@ -82,9 +102,9 @@ class Notation:
             return self.word("true" if value else "false")
         return self.text(value) if isinstance(value, str) else self.number(value)
 
-    def set_of(self, values: Iterable[Scalar]) -> str:
-        """Write a set of categories."""
-        return ", ".join(map(self.value, values)).join(self.braces)
+    def set_of(self, values: Iterable[str]) -> str:
+        """Write a set of categories, each as it is written already."""
+        return ", ".join(values).join(self.braces)
 
 
 def column_text(column: ColumnName, text: Callable[[str], str] = quote) -> str:
@@ -127,26 +147,33 @@ def formula_lines(model: Model) -> list[str]:
 
     if model.tree is not None:
         return [spell(model.tree, Spelling(words, " and ", " or ", lambda text: f"not {text}"))]
-    return [" and ".join(said_texts(line.literals)) for line in model_lines(model)]
+    return [line_text(line) for line in model_lines(model)]
+
+
+def line_text(line: Line) -> str:
+    """Write a line; one without conditions is empty."""
+    texts = said_texts(line.literals)
+    if line.at_least is not None:
+        return f"at least {line.at_least} of ({', '.join(texts)})"
+    return " and ".join(texts)
 
 
 def joined_lines(lines: Sequence[Line]) -> str:
     """Write the lines of a formula as one, with those of several conditions in brackets."""
-    written = [said_texts(line.literals) for line in lines]
+    written = [line_text(line) or "true" for line in lines]
     if len(written) < 2:
-        return " and ".join(written[0]) or "true" if written else "false"
+        return written[0] if written else "false"
     return " or ".join(
-        f"({' and '.join(texts)})" if len(texts) > 1 else texts[0] if texts else "true"
-        for texts in written
+        f"({text})" if len(line.literals) > 1 and line.at_least is None else text
+        for line, text in zip(lines, written, strict=True)
     )
 
 
 def model_lines(model: Model) -> tuple[Line, ...]:
     """Return the lines of a model's formula; of a tree, those of its terms. Where types are told
-    apart by lines, each term is one.
+    apart by lines, each term is one, unless several make a checklist.
     """
-    read = lines_of if model.types == "attributes" else terms_as_lines
-    return read(model.tau, model.dnf)
+    return lines_read(model.tau, model.dnf, by_lines=model.types != "attributes")
 
 
 def state_of(
@@ -197,27 +224,29 @@ def conditions_alone(attribute: Attribute, holds: bool, notation: Notation) -> l
 
 def condition_of(said: Said, notation: Notation) -> Condition:
     """Return what is said about a column in the words of a notation."""
-    column = notation.column(said.column)
+    column = notation.name(said.column)
     match said:
         case Range(_, low, None):
             assert low is not None
-            return Condition(column, ">", notation.value(low))
+            return Condition(column, ">", notation.of_column(said.column, low))
         case Range(_, low, high) | Gap(_, low, high):
             assert high is not None
             lower = "" if low is None else notation.value(low)
             negated = isinstance(said, Gap) or not lower
-            return Condition(column, "≤", notation.value(high), negated, lower)
+            return Condition(column, "≤", notation.of_column(said.column, high), negated, lower)
         case Missing(_, holds):
             return Condition(column, "is missing" if holds else "is not missing", negated=not holds)
         case Never(_, holds):
             # Without a cut there was no value to compare with, and the attribute is never true.
             return Condition(column, ">" if holds else "≤", notation.word("nothing"), not holds)
         case Among(_, (value,), holds):
-            if value is True:
+            written = notation.of_column(said.column, value)
+            if value is True and written == notation.value(True):
                 return Condition(column, negated=not holds)
-            return Condition(column, "=" if holds else "≠", notation.value(value), not holds)
+            return Condition(column, "=" if holds else "≠", written, not holds)
     sign = "in" if said.holds else "not in"
-    return Condition(column, sign, notation.set_of(said.values), not said.holds)
+    values = notation.set_of(notation.of_column(said.column, value) for value in said.values)
+    return Condition(column, sign, values, not said.holds)
 
 
 def measured(column: ColumnName, value: Quantity) -> str:
@@ -254,6 +283,12 @@ def said_number(value: int | float | Quantity) -> str:
 
 WRITTEN = Notation(column_text, quote, said_number)
 """Conditions as people read them: names can be read back, numbers have six digits."""
+
+
+def about_lines(model: Model) -> list[str]:
+    """Write what people call the model and the columns of its formula; nothing if nobody said."""
+    told = [model.about.title, model.about.description, *model.about.of(model.columns)]
+    return [visible(text) for text in told if text]
 
 
 def holds_where_missing(attribute: Attribute, holds: bool) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -86,11 +87,52 @@ def to_csv(table: Table) -> str:
 def to_markdown(table: Table) -> str:
     """Write a table as GitHub-flavoured Markdown, its title in bold above it."""
     rule = ["---" if table.is_text(column) else "--:" for column in range(len(table.header))]
-    lines = [[_markdown(name) for name in table.header], rule]
-    lines += [[_markdown(shown(cell)) for cell in row] for row in table.rows]
-    return f"**{_markdown(table.title)}**\n\n" + "".join(
+    lines = [[markdown_text(name) for name in table.header], rule]
+    lines += [[markdown_text(shown(cell)) for cell in row] for row in table.rows]
+    return f"**{markdown_text(table.title)}**\n\n" + "".join(
         f"| {' | '.join(line)} |\n" for line in lines
     )
+
+
+def to_text(table: Table, width: int) -> str:
+    """Write a table for a terminal: columns that do not fit beside each other follow below, each
+    time with the first.
+    """
+    texts = [[_clipped(shown(cell), width // 3) for cell in row] for row in table.rows]
+    heads = [_wrapped_head(name) for name in table.header]
+    wide = [
+        max(map(len, [*heads[column], *(row[column] for row in texts)]))
+        for column in range(len(heads))
+    ]
+    blocks: list[list[int]] = []
+    for column in range(1, len(heads)):
+        fits = blocks and wide[0] + sum(2 + wide[n] for n in (*blocks[-1], column)) <= width
+        blocks = [*blocks[:-1], [*blocks[-1], column]] if fits else [*blocks, [column]]
+    lines = [visible(table.title)]
+    for block in blocks or [[]]:
+        columns = [0, *block]
+        depth = max(len(heads[column]) for column in columns)
+        padded = {column: [""] * (depth - len(heads[column])) + heads[column] for column in columns}
+        rows = [[padded[column][n] for column in columns] for n in range(depth)]
+        rows += [[row[column] for column in columns] for row in texts]
+        lines.append("")
+        for row in rows:
+            cells = [
+                cell.ljust(wide[column]) if table.is_text(column) else cell.rjust(wide[column])
+                for cell, column in zip(row, columns, strict=True)
+            ]
+            lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped_head(name: str) -> list[str]:
+    """Return the head of a column on as many lines as make it narrow."""
+    return textwrap.wrap(visible(name), width=12, break_on_hyphens=False) or [""]
+
+
+def _clipped(text: str, most: int) -> str:
+    text = visible(text)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def to_latex(table: Table) -> str:
@@ -150,7 +192,8 @@ def _precise(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.10g}")
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
+    """Return a text as Markdown that shows it as it is."""
     escaped = re.sub(r"([\\`*_{}\[\]<>#|~&$!])", r"\\\1", visible(text))
     # A bare address would become a link.
     return re.sub(r"(?i)\bwww\.", r"www\\.", escaped.replace("://", ":\\//"))

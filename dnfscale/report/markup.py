@@ -7,7 +7,7 @@ import re
 
 from dnfscale.errors import visible
 
-_VOID = frozenset({"br", "hr", "meta", "wbr"})
+_VOID = frozenset({"br", "hr", "input", "meta", "wbr"})
 
 
 class Html(str):

@@ -1,8 +1,9 @@
-"""The page: one self-contained HTML file that loads nothing and runs nothing.
+"""The page: one self-contained HTML file that loads nothing.
 
-Its content security policy allows the one style sheet in it, by its hash, and forbids the rest: no
-script, no image, no font, no request. The overview of several runs comes first, then each run by
-itself.
+Its content security policy allows the one style sheet and the one script in it, by their hashes,
+and forbids the rest: no other script, no image, no font, no request. The page is whole without the
+script, which answers what is typed into it. The overview of several runs comes first, then each run
+by itself.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ import hashlib
 from collections.abc import Sequence
 
 from dnfscale.errors import visible
+from dnfscale.report.card import card_section
+from dnfscale.report.cards.acting import acting_card
 from dnfscale.report.cards.answer import answer_card
 from dnfscale.report.cards.certificate import certificate_card
 from dnfscale.report.cards.comparing import accuracy_card, difference_card, runtime_card
 from dnfscale.report.cards.deciding import deciding_card
 from dnfscale.report.cards.frontier import frontier_card
 from dnfscale.report.cards.labels import confusion_card
+from dnfscale.report.cards.lengths import lengths_card
+from dnfscale.report.cards.metrics import metrics_card
 from dnfscale.report.cards.overview import overview, run_key
 from dnfscale.report.cards.sections import (
     baselines_card,
@@ -27,12 +32,14 @@ from dnfscale.report.cards.sections import (
     stability_card,
     sweep_card,
 )
+from dnfscale.report.cards.slices import slices_card
+from dnfscale.report.cards.what_if import what_if_card
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.own_parts import own_parts
 from dnfscale.report.paper import CITATION
 from dnfscale.report.parts import Place, Section, folded
 from dnfscale.report.run import ReportRun, RunView, view_runs
-from dnfscale.report.style import STYLE
+from dnfscale.report.style import SCRIPT, STYLE
 from dnfscale.report.wording import count
 
 _KINDS = {"study": "Study", "fit": "Fit", "distill": "Distillation"}
@@ -51,8 +58,8 @@ def render_report(
         [view] = views
         header = _run_header(view, level=1)
         place = Place("", 2)
-        sections = [answer_card(place, view), *_detail_cards(place, view)]
-        return _page(title or view.label, header, sections)
+        sections = [answer_card(place, view), *_open_cards(place, view), *_research(place, view)]
+        return whole_page(title or view.about.title or view.label, header, sections)
     words = title or "Several runs"
     header = join(
         element("p", "dnfscale report", class_="kind"),
@@ -63,15 +70,31 @@ def render_report(
         *overview(views, failures),
         *(_article(view, number) for number, view in enumerate(views, start=1)),
     ]
-    return _page(words, header, sections)
+    return whole_page(words, header, sections)
 
 
-def _detail_cards(place: Place, view: RunView) -> list[Section]:
+def _open_cards(place: Place, view: RunView) -> list[Section]:
+    """Return what everybody may ask of a run."""
     cards = [
+        what_if_card(place, view),
+        lengths_card(place, view),
+        acting_card(place, view),
         deciding_card(place, view),
         accuracy_card(place, [view]),
-        difference_card(place, [view]),
         confusion_card(place, view),
+        metrics_card(place, view),
+        slices_card(place, view),
+        certificate_card(place, view),
+        card_section(place, view),
+        data_card(place, view),
+    ]
+    return [section for section in cards if section is not None]
+
+
+def _research_cards(place: Place, view: RunView) -> list[Section]:
+    """Return how the formula was chosen, and what else was measured."""
+    cards = [
+        difference_card(place, [view]),
         sweep_card(place, view),
         frontier_card(place, view),
         *(own.card(place, view, method) for own, method in own_parts(view.result)),
@@ -79,15 +102,30 @@ def _detail_cards(place: Place, view: RunView) -> list[Section]:
         stability_card(place, view),
         baselines_card(place, view),
         runtime_card(place, [view]),
-        certificate_card(place, view),
-        data_card(place, view),
         environment_card(place, view),
     ]
     return [section for section in cards if section is not None]
 
 
+def _research(place: Place, view: RunView) -> list[Section]:
+    """Return the same folded, as one section, if there is any of it."""
+    cards = _research_cards(place, view)
+    if not cards:
+        return []
+    title = "For researchers"
+    about = "how the formula was chosen, each fold, stability, run time, environment"
+    html = folded(
+        join(element("strong", title), element("span", f": {about}", class_="soft")),
+        *(section.html for section in cards),
+        class_="more",
+    )
+    key = place.id("researchers")
+    return [Section(key, title, element("div", html, id=key))]
+
+
 def _article(view: RunView, number: int) -> Section:
     place = Place(run_key(number), 3)
+    cards = [*_open_cards(place, view), *_research_cards(place, view)]
     html = element(
         "article",
         element("header", _run_header(view, level=2, key=place.key)),
@@ -98,7 +136,7 @@ def _article(view: RunView, number: int) -> Section:
                 name_of(view.label),
                 ": examples, attributes, folds, stability, run time, data",
             ),
-            *(section.html for section in _detail_cards(place, view)),
+            *(section.html for section in cards),
             class_="more",
         ),
         id=place.key,
@@ -119,18 +157,37 @@ def _run_header(view: RunView, *, level: int, key: str | None = None) -> Html:
         f"{result.data.columns:,} columns",
         *([folds] if result.n_folds else []),
     ]
-    name = [" · run ", name_of(result.name)] if view.label != result.name else []
+    shown = view.about.title or view.label
+    name = [" · run ", name_of(result.name)] if shown != result.name else []
     return join(
         element(
             "p", f"dnfscale {_KINDS.get(result.kind, result.kind).lower()}", *name, class_="kind"
         ),
-        element(f"h{level}", name_of(view.label), id=f"{key}-heading" if key else None),
+        element(
+            f"h{level}",
+            name_of(shown),
+            id=f"{key}-heading" if key else None,
+        ),
+        element("p", view.about.description, class_="lead") if view.about.description else None,
         element("p", " · ".join(facts), class_="lead"),
+        *(_waiting(view) if view.waiting else ()),
     )
 
 
+def _waiting(view: RunView) -> list[Html]:
+    """Say what the run had still to do when the page was written."""
+    others = ", ".join(view.waiting)
+    said = f"This run has not finished: the formula is there, still to come: {others}."
+    return [element("p", said, class_="lead")]
+
+
 def _extent(views: Sequence[RunView]) -> str:
-    rows = sum(view.result.data.rows for view in views)
+    # Several runs of one dataset have the same rows.
+    tables = {
+        (view.result.environment.dataset or view.result.name): view.result.data.rows
+        for view in views
+    }
+    rows = sum(tables.values())
     folds = sum(view.result.n_folds for view in views)
     tested = f", {count(folds, 'test fold')}" if folds else ""
     return f"{count(len(views), 'run')}, {count(rows, 'row')}{tested}"
@@ -138,14 +195,23 @@ def _extent(views: Sequence[RunView]) -> str:
 
 def _contents(sections: Sequence[Section]) -> Html:
     links = [
-        element("li", element("a", section.title, href=f"#{section.id}")) for section in sections
+        element(
+            "li",
+            element("a", section.title, href=f"#{section.id}"),
+            hidden=section.live,
+            data_live=section.live,
+        )
+        for section in sections
     ]
     return element("nav", element("ul", *links), aria_label="Contents")
 
 
-def _page(title: str, header: Html, sections: Sequence[Section]) -> str:
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+def whole_page(title: str, header: Html, sections: Sequence[Section]) -> str:
+    """Return a page of its own with some sections."""
+    policy = (
+        f"default-src 'none'; style-src '{_digest(STYLE)}'; script-src '{_digest(SCRIPT)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
     footer = (
         f'Made by dnfscale. "The paper" is {CITATION}; its figures are marked as the '
         "paper's wherever they stand."
@@ -169,6 +235,12 @@ def _page(title: str, header: Html, sections: Sequence[Section]) -> str:
             tabindex=-1,
         ),
         element("footer", element("p", footer), class_="frame"),
+        element("script", Html(SCRIPT)),
     ]
     document = element("html", element("head", *head), element("body", *body), lang="en")
     return f"<!DOCTYPE html>\n{document}\n"
+
+
+def _digest(text: str) -> str:
+    """Return how a policy names a text that it allows."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

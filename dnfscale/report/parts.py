@@ -30,6 +30,16 @@ class Section:
     id: str
     title: Child
     html: Html
+    live: bool = False
+    """Whether it needs the page's script, and stays hidden without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What a slider shows at one of its places."""
+
+    title: str
+    content: Html
 
 
 def card(
@@ -39,14 +49,25 @@ def card(
     *children: Child,
     short: str | None = None,
     class_: str = "card",
+    live: bool = False,
 ) -> Section:
-    """Return a section with its heading; short is its title in the contents."""
+    """Return a section with its heading; short is its title in the contents. A live one is hidden
+    until the page's script shows it.
+    """
     key = place.id(name)
     heading = element(f"h{place.level}", title, id=f"{key}-heading")
     html = element(
-        "section", heading, *children, id=key, class_=class_, aria_labelledby=f"{key}-heading"
+        "section",
+        heading,
+        *children,
+        id=key,
+        class_=class_,
+        # Of several runs, each has a section of this title: its name says whose.
+        aria_labelledby=" ".join([*([f"{place.key}-heading"] * bool(place.key)), f"{key}-heading"]),
+        hidden=live,
+        data_live=live,
     )
-    return Section(key, short or title, html)
+    return Section(key, short or title, html, live)
 
 
 def table(table: Table, *, wrap: bool = False, class_: str | None = None) -> Html:
@@ -98,7 +119,7 @@ def scrolling(
         class_=class_,
         role="table" if roles else None,
     )
-    return element("div", content, class_="scroll", tabindex=0, role="region", aria_label=title)
+    return element("div", content, class_="scroll", tabindex=0, role="group", aria_label=title)
 
 
 def folded(
@@ -106,6 +127,43 @@ def folded(
 ) -> Html:
     """Return content that is folded under a summary."""
     return element("details", element("summary", summary), *children, class_=class_, open=unfolded)
+
+
+def slider(key: str, label: str, panels: Sequence[Panel], at: int, *, folds: bool = False) -> Html:
+    """Return panels of which a slider shows one, that at `at` first.
+
+    Without the page's script there is no slider: panels are folds that can be opened if `folds`,
+    and else they are not shown, so what they say must also stand elsewhere.
+    """
+    control = element(
+        "div",
+        element("label", label, for_=key),
+        element("input", type="range", id=key, min=0, max=len(panels) - 1, step=1, value=at),
+        element("output", panels[at].title, for_=key),
+        class_="slide",
+        hidden=True,
+        data_live=True,
+    )
+    shown = [
+        element(
+            "details",
+            element("summary", panel.title),
+            panel.content,
+            class_="panel",
+            data_panel=panel.title,
+        )
+        if folds
+        else element(
+            "div",
+            panel.content,
+            class_="panel",
+            data_panel=panel.title,
+            hidden=True,
+            data_live=True,
+        )
+        for panel in panels
+    ]
+    return element("div", control, *shown, class_="slider")
 
 
 def figure(drawing: Html, caption: str | None, data: Table, *, unfolded: bool = False) -> Html:

@@ -127,7 +127,12 @@ def _by_dataset(results: Sequence[Result]) -> Runs:
     Two runs are of one kind if they have the same dataset, profile and seed.
     """
     tested = [
-        result for result in results if result.ideal and result.ideal.accuracy_mean is not None
+        result
+        for result in results
+        if result.ideal
+        and result.ideal.accuracy_mean is not None
+        # The tables are of accuracies, which other runs were not learned for.
+        and result.ideal.objective is None
     ]
     by_path: dict[str, list[Result]] = {}
     for result in tested:

@@ -5,8 +5,9 @@ each label.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from dnfscale.core.about import NOTHING, About, Label
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.data.models import parse_models
@@ -21,6 +22,7 @@ from dnfscale.report.cards.formula import (
 from dnfscale.report.titles import paper_of, run_titles
 from dnfscale.results.certificate import Certified, read_certificate
 from dnfscale.results.formula import Formula
+from dnfscale.results.frontier import Frontier
 from dnfscale.results.record import label_record, label_text
 from dnfscale.results.result import Result
 
@@ -35,6 +37,10 @@ class ReportRun:
     """
     refused: str | None = None
     """Why the file cannot be used, if so."""
+    waiting: tuple[str, ...] = ()
+    """The titles of methods that were still to be fitted; none once the run has finished."""
+    frontier: Frontier | None = None
+    """Its formulas by length; None if there is no such file, or it cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +125,18 @@ class RunView:
     """The column that is predicted."""
     refused: str | None
     """Why its model.json cannot be used, if so."""
+    waiting: tuple[str, ...] = ()
+    """The titles of methods that are still to be fitted."""
+    frontier: Frontier | None = None
+    """Its formulas by length, if they are known."""
+
+    @property
+    def about(self) -> About:
+        """What people call it and its columns: of several labels, those of all formulas."""
+        own = [formula.model.about for formula in self.formulas if formula.model is not None]
+        if not own:
+            return NOTHING
+        return replace(own[0], labels={key: of for each in own for key, of in each.labels.items()})
 
     @property
     def has_labels(self) -> bool:
@@ -153,7 +171,13 @@ def view_runs(runs: Sequence[ReportRun]) -> list[RunView]:
     titles = run_titles([run.result for run in runs])
     return [
         RunView(
-            title, run.result, _formulas(run.result, run.models), _target(run.models), run.refused
+            title,
+            run.result,
+            _formulas(run.result, run.models),
+            _target(run.models),
+            run.refused,
+            run.waiting,
+            run.frontier,
         )
         for title, run in zip(titles, runs, strict=True)
     ]
@@ -196,4 +220,6 @@ def _shown(label: Scalar) -> str:
 
 
 def _labelled(model: Model, sign: str) -> str:
-    return f"{model.target} {sign} {' or '.join(map(_shown, model.positive))}"
+    label = model.about.labels.get(model.target, Label())
+    names = [label.name_of(value) or _shown(value) for value in model.positive]
+    return f"{label.title or model.target} {sign} {' or '.join(names)}"

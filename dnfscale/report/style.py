@@ -1,4 +1,4 @@
-"""The style of the page, and that of a chart by itself: two style sheets beside this file."""
+"""The style of the page, that of a chart by itself, and the script of the page: files beside it."""
 
 from importlib.resources import files
 
@@ -12,3 +12,5 @@ STYLE = _CHARTS + _sheet("style.css")
 """Of the page."""
 FIGURE_STYLE = _CHARTS.replace("light dark", "light")
 """Of a chart in a file of its own."""
+SCRIPT = _sheet("script.js")
+"""Of the page."""

@@ -11,9 +11,22 @@ from dnfscale.core.model import Model
 from dnfscale.core.weights import amount
 from dnfscale.errors import visible
 from dnfscale.method.words import model_lines, predicted, said_texts
+from dnfscale.report.measured import metric_text, metric_title, value_text
 from dnfscale.report.own_parts import own_parts
 from dnfscale.report.titles import is_free
-from dnfscale.report.wording import comparison_words, count, length_words, objective_words, share
+from dnfscale.report.wording import (
+    comparison_words,
+    count,
+    dealing_words,
+    doubt_words,
+    left_out_words,
+    length_bound,
+    length_words,
+    objective_words,
+    share,
+    stability_words,
+    used_words,
+)
 from dnfscale.results.formula import Formula
 from dnfscale.results.method import Method
 from dnfscale.results.result import Result
@@ -30,6 +43,9 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
     """
     ideal = result.ideal
     assert ideal is not None
+    doubt = doubt_words(result)
+    if doubt is not None:
+        print(textwrap.fill(f"Beware: {doubt}", terminal_width()), end="\n\n", file=out)
     print(f"{result.name}: {', '.join(_table_words(result))}", file=out)
     for formula, model in zip(ideal.models, models, strict=True):
         print(f"\n{_formula_text(model)}", file=out)
@@ -40,7 +56,8 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
         print(f"\nfidelity   {fidelity} {tested}: answers as the classifier", file=out)
         _write_truth(ideal, result.methods.get(BLACK_BOX), out)
     elif ideal.folds and ideal.accuracy_mean is not None:
-        print(f"\naccuracy   {spread(ideal.accuracy_mean, ideal.accuracy_std)} {tested}", file=out)
+        _write_accuracy(ideal, tested, out)
+        _write_metrics(ideal, out)
         if ideal.objective is not None and ideal.objective.mean is not None:
             reached = spread(ideal.objective.mean, ideal.objective.std)
             words = f"{reached} {objective_words(ideal.objective)}: learned for this"
@@ -48,7 +65,10 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
                 words += f"; always the same answer gives {share(ideal.objective.constant_mean)}"
             print(
                 textwrap.fill(
-                    words, _width(), initial_indent="objective  ", subsequent_indent=" " * 13
+                    words,
+                    terminal_width(),
+                    initial_indent="objective  ",
+                    subsequent_indent=" " * 13,
                 ),
                 file=out,
             )
@@ -58,10 +78,7 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
             f"majority   {majority:.1f} % for always giving the {frequent} frequent answer",
             file=out,
         )
-        a_class = " a class" * (len(models) > 1)
-        print(f"attributes {ideal.ell_mean:.1f} on average{a_class}", file=out)
-        if ideal.literals_mean is not None:
-            print(f"conditions {ideal.literals_mean:.1f} on average{a_class}", file=out)
+        _write_means(ideal, " a class" * (len(models) > 1), out)
         for own, method in own_parts(result):
             for line in own.summary(method):
                 print(line, file=out)
@@ -76,17 +93,69 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
     print(f"\nfiles      {visible(folder)}", file=out)
 
 
+def _write_means(ideal: Method, a_class: str, out: TextIO) -> None:
+    """Write how long the formulas of the folds are, and how much they say the same."""
+    print(f"attributes {ideal.ell_mean:.1f} on average{a_class}", file=out)
+    if ideal.literals_mean is not None:
+        print(f"conditions {ideal.literals_mean:.1f} on average{a_class}", file=out)
+    if ideal.stability is not None and ideal.columns_shared is not None:
+        print(f"stability  {stability_words(ideal)}", file=out)
+
+
+def _write_accuracy(ideal: Method, tested: str, out: TextIO) -> None:
+    """Write what formulas of the length of the one shown come to, and then the procedure."""
+    whole = spread(ideal.accuracy_mean or 0.0, ideal.accuracy_std)
+    point = ideal.shown_point
+    if point is None:
+        print(f"\naccuracy   {whole} {tested}", file=out)
+        return
+    reached = spread(point.accuracy_mean, point.accuracy_std)
+    print(f"\naccuracy   {reached} {tested}: {length_bound(point)}, as this one", file=out)
+    print(f"procedure  {whole}: the length chosen anew in each fold", file=out)
+
+
+def _write_metrics(ideal: Method, out: TextIO) -> None:
+    """Write the figures that people decide by, of all test rows, and the widest gap between the
+    values of each column that they are given for.
+    """
+    point = ideal.shown_point
+    figures = {name: metric.pooled for name, metric in ideal.metrics.items()}
+    if point is not None and point.metrics:
+        # Of formulas of the length shown, as the first accuracy.
+        figures = point.metrics
+    words = [
+        f"{metric_title(name)} {metric_text(name, figures[name])}"
+        for name in _DECIDED_BY
+        if name in figures
+    ]
+    if words:
+        print(f"metrics    {', '.join(words)}", file=out)
+    for part in ideal.slices:
+        widest = max(part.gaps, key=lambda gap: gap.difference, default=None)
+        if widest is None:
+            continue
+        low, high = (visible(value_text(value)) for value in (widest.lowest, widest.highest))
+        chance = "" if widest.certain else ", which may be chance"
+        print(
+            f"by {visible(part.column)}: {metric_title(widest.metric)} differs by "
+            f"{100 * widest.difference:.1f} points, lowest for {low}, highest for {high}{chance}",
+            file=out,
+        )
+
+
+_DECIDED_BY = ("cost", "sensitivity", "specificity", "ppv", "npv", "mcc", "auc")
+"""What the summary tells of the metrics; of several labels there are fewer."""
+
+
 def _table_words(result: Result) -> list[str]:
     """Say how large the table is, its total weight, and how many rows were left out."""
-    words = [f"{result.data.rows:,} rows", f"{result.data.attributes:,} attributes"]
+    words = [used_words(result.data), *left_out_words(result.data)]
+    words.append(f"{result.data.attributes:,} attributes")
     weight = result.data.weight
-    weightless = 0 if weight is None else weight.rows_without
     if weight is not None:
         words.append(f"counted by {visible(weight.column)}, {amount(weight.total)} in all")
-    if result.data.rows_dropped > weightless:
-        words.append(f"{result.data.rows_dropped - weightless:,} dropped for missing values")
-    if weightless:
-        words.append(f"{weightless:,} of weight 0 left out")
+    if result.data.dealing is not None:
+        words.append(visible(dealing_words(result.data.dealing)))
     return words
 
 
@@ -103,7 +172,7 @@ def explain(formula: Formula, result: Result) -> str:
         rows = f"{result.data.positive_rows or 0:,} of {result.data.rows:,} rows"
         return f"{same}{frequent} ({rows} are positive{by_weight})"
     sizes = [
-        count(formula.terms, "term"),
+        "a checklist" if formula.form == "checklist" else count(formula.terms, "term"),
         count(formula.literals, "literal"),
         length_words(formula),
     ]
@@ -121,7 +190,9 @@ def _write_silent(columns: Sequence[str], out: TextIO) -> None:
         "booleanize.cuts"
     )
     print(
-        textwrap.fill(words, _width(), initial_indent="unused     ", subsequent_indent=" " * 13),
+        textwrap.fill(
+            words, terminal_width(), initial_indent="unused     ", subsequent_indent=" " * 13
+        ),
         file=out,
     )
 
@@ -136,12 +207,12 @@ def _write_comparisons(result: Result, out: TextIO) -> None:
         if is_free(name) or competitor.shown is not None
     ]
     words_of = comparison_words(result, without=unasked)
-    if words_of and result.ideal is not None and result.ideal.objective is not None:
-        words_of.insert(0, "by accuracy, which the formula was not learned for:")
     for place, words in enumerate(words_of):
         opening = f"{'compared' if not place else '':<11}"
         print(
-            textwrap.fill(words, _width(), initial_indent=opening, subsequent_indent=" " * 13),
+            textwrap.fill(
+                words, terminal_width(), initial_indent=opening, subsequent_indent=" " * 13
+            ),
             file=out,
         )
 
@@ -167,14 +238,23 @@ def _formula_text(model: Model) -> str:
     head = visible(predicted(model))
     if not model.dnf.n_literals:
         return f"{head} for {'every' if model.dnf.terms else 'no'} row"
-    terms = [list(map(visible, said_texts(line.literals))) for line in model_lines(model)]
-    lines = [_wrapped(term, "  or " if number else "     ") for number, term in enumerate(terms)]
+    lines = []
+    for number, line in enumerate(model_lines(model)):
+        texts, opening = (
+            list(map(visible, said_texts(line.literals))),
+            "  or " if number else "     ",
+        )
+        if line.at_least is None:
+            lines.append(_wrapped(texts, opening))
+        else:
+            lines.append(f"{opening}at least {line.at_least} of these {len(texts)}:")
+            lines += [f"       {text}" for text in texts]
     return "\n".join([f"{head} if", *lines])
 
 
 def _wrapped(term: Sequence[str], opening: str) -> str:
     """Write the conditions of a term, breaking lines only between them."""
-    width = _width()
+    width = terminal_width()
     lines = [opening + term[0]]
     for asked in term[1:]:
         if len(lines[-1]) + len(f" and {asked}") <= width:
@@ -184,5 +264,6 @@ def _wrapped(term: Sequence[str], opening: str) -> str:
     return "\n".join(lines)
 
 
-def _width() -> int:
+def terminal_width() -> int:
+    """Return how many letters of a line people see at most."""
     return min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)

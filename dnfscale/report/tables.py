@@ -4,12 +4,13 @@ the folds, sweeps and sizes of a run, row by row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from dnfscale.report.cards.formula import formula_text
 from dnfscale.report.formats import Cell, Figure, Table, amount_cell
+from dnfscale.report.measured import value_text
 from dnfscale.report.paper import Percent
 from dnfscale.report.profiles import difference_table, profile_table
 from dnfscale.report.titles import (
@@ -19,10 +20,12 @@ from dnfscale.report.titles import (
     run_titles,
     shown_comparisons,
 )
+from dnfscale.report.wording import better_words, compared_metric
 from dnfscale.results.formula import Formula, SizedFormula
 from dnfscale.results.method import Comparison, Fold, Method
 from dnfscale.results.record import Infinite, Label
 from dnfscale.results.result import IDEAL, Result
+from dnfscale.results.slices import Slice, SliceValue
 from dnfscale.spec.registry import BLACK_BOX
 
 Column = tuple[str, Sequence[Cell]]
@@ -71,6 +74,9 @@ def fold_tables(result: Result) -> Iterator[FoldTable]:
         for fold in method.folds
     ]
     yield FoldTable("tables/methods.csv", ("method", "fold", "accuracy"), accuracies)
+    yield _metrics_table(methods)
+    if result.ideal is not None and result.ideal.slices:
+        yield _slices_table(result.ideal.slices)
     sized = [method for method in methods.values() if _searched_sizes(method)]
     if sized:
         yield _sizes_table(sized, label)
@@ -246,11 +252,15 @@ def formula_table(results: Sequence[Result]) -> Table:
 
 def comparison_table(results: Sequence[Result]) -> Table:
     """Lay out the paired comparisons of methods, in percentage points."""
-    rows = tuple(
+    several = any(
+        paired.metric != "accuracy" for result in results for paired in shown_comparisons(result)
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             label,
             method_title(paired.method),
             method_title(paired.other),
+            *([compared_metric(paired)] if several else []),
             Figure(100 * paired.difference_mean),
             Figure(100 * paired.low),
             Figure(100 * paired.high),
@@ -265,6 +275,7 @@ def comparison_table(results: Sequence[Result]) -> Table:
         "Dataset",
         "Method",
         "Against",
+        *(["By"] if several else []),
         "Difference",
         "From",
         "To",
@@ -272,15 +283,16 @@ def comparison_table(results: Sequence[Result]) -> Table:
         "Folds",
         "In words",
     )
-    return Table("Difference in accuracy over the same folds, percentage points", header, rows)
+    what = "what formulas were learned for" if several else "accuracy"
+    return Table(f"Difference in {what} over the same folds, percentage points", header, rows)
 
 
 def verdict(paired: Comparison) -> str:
     """Say in words what an interval shows."""
     if paired.low > 0:
-        return f"{method_title(paired.method)} is more accurate"
+        return f"{method_title(paired.method)} {better_words(paired)}"
     if paired.high < 0:
-        return f"{method_title(paired.other)} is more accurate"
+        return f"{method_title(paired.other)} {better_words(paired)}"
     return "no difference shown"
 
 
@@ -400,6 +412,41 @@ def _sweep_table(ideal: Method, label: tuple[str, ...]) -> FoldTable:
     ]
     columns = ("fold", *label, "ell", "rank", "validation_accuracy")
     return FoldTable("tables/sweep.csv", columns, rows)
+
+
+def _metrics_table(methods: Mapping[str, Method]) -> FoldTable:
+    """Return every metric of every method: in each fold, the mean over folds, and of all test
+    rows.
+    """
+    rows: list[list[Value]] = []
+    for name, method in methods.items():
+        rows += [
+            [name, metric, fold.fold, value]
+            for fold in method.folds
+            for metric, value in fold.metrics.items()
+        ]
+        for metric, found in method.metrics.items():
+            rows += [[name, metric, "mean", found.mean], [name, metric, "pooled", found.pooled]]
+    return FoldTable("tables/metrics.csv", ("method", "metric", "fold", "value"), rows)
+
+
+def _slices_table(slices: Sequence[Slice]) -> FoldTable:
+    """Return every metric for each value of some columns."""
+    rows: list[list[Value]] = [
+        [part.column, value_text(value.value), value.rows, metric, figure, *_ends(value, metric)]
+        for part in slices
+        for value in part.values
+        for metric, figure in (
+            *([("selection_rate", value.selection_rate)] if value.confusion is not None else []),
+            *value.metrics.items(),
+        )
+    ]
+    header = ("column", "value", "rows", "metric", "figure", "low", "high")
+    return FoldTable("tables/slices.csv", header, rows)
+
+
+def _ends(value: SliceValue, metric: str) -> tuple[float | None, float | None]:
+    return value.intervals.get(metric, (None, None))
 
 
 def _sizes_table(methods: Sequence[Method], label: tuple[str, ...]) -> FoldTable:

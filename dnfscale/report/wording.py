@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from dnfscale.errors import visible
 from dnfscale.method.explain import DELTA
-from dnfscale.report.run import RunView
+from dnfscale.report.run import FormulaView, RunView
 from dnfscale.report.titles import (
     is_constant,
     method_title,
@@ -14,9 +15,11 @@ from dnfscale.report.titles import (
     shown_methods,
 )
 from dnfscale.results.formula import Formula
-from dnfscale.results.method import Comparison, Method, Objective
-from dnfscale.results.result import IDEAL, Result
+from dnfscale.results.method import Comparison, FrontierPoint, Method, Objective
+from dnfscale.results.result import IDEAL, Data, Dealing, Result
 from dnfscale.spec.registry import BLACK_BOX
+
+_MOST_GAPS = 5
 
 
 def accuracy_words(result: Result) -> list[str]:
@@ -30,7 +33,7 @@ def accuracy_words(result: Result) -> list[str]:
         return _fidelity_words(result, ideal)
     if ideal.accuracy_mean is None or all(fold.accuracy is None for fold in ideal.folds):
         return [*_training_words(result, ideal)]
-    words = [_tested_words(result, ideal)]
+    words = [*_shown_words(ideal), _tested_words(result, ideal)]
     if result.majority_share is not None:
         answer = "most frequent label" if result.data.classes else "more frequent answer"
         words.append(
@@ -55,6 +58,203 @@ def accuracy_words(result: Result) -> list[str]:
     return words
 
 
+def summary_words(view: RunView) -> list[str]:
+    """Say in three sentences what was learned, how good it is on unseen rows, and how sure that is;
+    fewer where less is known.
+    """
+    told = [_formula_words(view), _good_words(view.result), _sure_words(view.result)]
+    return [words for words in told if words is not None]
+
+
+def _formula_words(view: RunView) -> str | None:
+    learned = [formula.learned for formula in view.formulas if formula.learned is not None]
+    if not learned:
+        return None
+    lines = sum(formula.terms for formula in learned)
+    literals = sum(formula.literals for formula in learned)
+    if view.has_labels:
+        size = f"{count(literals, 'condition')} in {count(lines, 'line')}"
+        return f"Each of the {len(learned)} labels has a formula of its own, {size} in all."
+    if not literals:
+        return "The formula found is constant."
+    size = count(literals, "condition") + ("" if lines == 1 else f" in {count(lines, 'line')}")
+    [formula] = view.formulas
+    return f"A formula of {size} tells whether {visible(_asked(formula))}."
+
+
+def _asked(formula: FormulaView) -> str:
+    return (
+        "the classifier answers yes"
+        if formula.explains
+        else formula.positive or "a row is positive"
+    )
+
+
+def _good_words(result: Result) -> str | None:
+    ideal = result.ideal
+    if ideal is None:
+        return None
+    tested = ideal.fidelity_mean if result.explains else ideal.accuracy_mean
+    right = "answers as the classifier does" if result.explains else "is right"
+    if tested is None:
+        if ideal.training_accuracy is None:
+            return None
+        learned = share(ideal.training_accuracy)
+        return f"It {right} for {learned} of the {result.data.rows:,} rows it was learned from."
+    if ideal.objective is not None and ideal.objective.mean is not None:
+        return _objective_sentence(ideal.objective, ideal.objective.mean)
+    point = None if result.explains else ideal.shown_point
+    which = "as short as this one" if point else "learned this way"
+    rights = "answer as the classifier does" if result.explains else "are right"
+    value = tested if point is None else point.accuracy_mean
+    plain = ""
+    if result.majority_share is not None and not result.explains:
+        plain = f"; always giving the same answer is right for {share(result.majority_share)}"
+    return f"On unseen rows, formulas {which} {rights} for {share(value)} of them{plain}."
+
+
+def _objective_sentence(objective: Objective, reached: float) -> str:
+    plain = ""
+    if objective.constant_mean is not None:
+        plain = f"; always giving the same answer comes to {share(objective.constant_mean)}"
+    what = f" {objective_words(objective)}" if objective.name == "cost" else ""
+    return (
+        f"Formulas were learned for {objective_title(objective)}, and come to {share(reached)}"
+        f"{what} on unseen rows{plain}."
+    )
+
+
+def _sure_words(result: Result) -> str | None:
+    """Say how far the figure on unseen rows can be trusted."""
+    ideal = result.ideal
+    if ideal is None or (ideal.accuracy_mean is None and ideal.fidelity_mean is None):
+        if ideal is None or ideal.training_accuracy is None:
+            return None
+        return 'How it does on other rows was not measured; kind = "study" measures it.'
+    if result.explains:
+        return None
+    objective = ideal.objective
+    point = ideal.shown_point if objective is None else None
+    metric = ideal.metrics.get("accuracy" if objective is None else objective.name)
+    low, high = (point.low, point.high) if point else (None, None)
+    if point is None and metric is not None:
+        low, high = metric.low, metric.high
+    found = [fold.accuracy for fold in ideal.folds if fold.accuracy is not None]
+    if low is not None and high is not None:
+        words = f"With 95 % confidence, that share lies between {share(low)} and {share(high)}"
+    elif found and not result.leaves_one_out and objective is None:
+        words = f"Over {count(len(found), 'fold')} it went from {share(min(found))} to "
+        words += share(max(found))
+    else:
+        return None
+    return f"{words}, for new rows that are like those tested."
+
+
+def used_words(data: Data) -> str:
+    """Say how many rows of the files were used, and why not all."""
+    if not data.rows_dropped:
+        return f"{data.rows:,} rows"
+    return f"of {data.rows + data.rows_dropped:,} rows in the files, {data.rows:,} were used"
+
+
+def left_out_words(data: Data) -> list[str]:
+    """Say how many rows were left out for each reason."""
+    weightless = 0 if data.weight is None else data.weight.rows_without
+    gaps = data.rows_dropped - weightless - data.rows_without_target
+    said = []
+    if gaps:
+        costs = [f"{visible(gap.column)} {gap.rows:,}" for gap in data.gaps[:_MOST_GAPS]]
+        costs += [f"{len(data.gaps) - _MOST_GAPS} more columns"] * (len(data.gaps) > _MOST_GAPS)
+        named = f" ({', '.join(costs)})" if costs else ""
+        said.append(f"{gaps:,} dropped for missing values{named}")
+    if data.rows_without_target:
+        said.append(f"{data.rows_without_target:,} without a target")
+    if weightless:
+        said.append(f"{weightless:,} of weight 0 left out")
+    return said
+
+
+def dealing_words(dealing: Dealing) -> str:
+    """Say how rows were dealt into folds."""
+    ways = []
+    if dealing.tested == "holdout":
+        ways.append("tested on rows held out of all learning")
+    if dealing.tested == "time":
+        ways.append(f"tested later in {dealing.column} than learned")
+    if dealing.tested == "by":
+        ways.append(f"each {dealing.column} tested by a fold of its own")
+    if dealing.group is not None:
+        groups = "very many groups" if dealing.groups is None else count(dealing.groups, "group")
+        ways.append(f"{groups} of {dealing.group} kept together")
+    if dealing.stratified:
+        ways.append("labels in proportion")
+    return ", ".join(ways)
+
+
+def doubt_words(result: Result) -> str | None:
+    """Say what a reader must know first: that a formula answers all rows alike, or nearly so; why,
+    and which key to try. None if there is nothing of the kind.
+    """
+    ideal = result.ideal
+    if ideal is None or len(ideal.models) != 1 or result.data.classes:
+        return None
+    formula = ideal.models[0]
+    shown = ideal.shown_point
+    found = shown.metrics if shown else {name: each.pooled for name, each in ideal.metrics.items()}
+    sensitivity, specificity = found.get("sensitivity"), found.get("specificity")
+    if formula.literals == 0:
+        doubt = "The formula is constant: it gives every row the same answer"
+    elif sensitivity is not None and sensitivity < _RARELY:
+        doubt = f"Formulas of this length find only {share(sensitivity)} of the positive test rows"
+    elif specificity is not None and specificity < _RARELY:
+        doubt = f"Formulas of this length clear only {share(specificity)} of the negative test rows"
+    else:
+        return None
+    return f"{doubt}. {_doubt_reason(result, ideal)}"
+
+
+def _doubt_reason(result: Result, ideal: Method) -> str:
+    if ideal.objective is not None:
+        return (
+            "On validation rows no longer formula was better by enough at what formulas were "
+            "learned for; try select.tolerance = 0, or other columns."
+        )
+    positive = result.positive_share or 0.0
+    return (
+        f"Formulas were learned for accuracy, and {share(positive)} of the rows are positive; try "
+        'formula.objective = "balanced_accuracy", or a formula.threshold that says what errors '
+        "cost."
+    )
+
+
+_RARELY = 0.1
+"""Answers that are right for fewer than this share of a class are doubtful."""
+
+
+def length_bound(point: FrontierPoint) -> str:
+    """Say which formulas a point of the frontier stands for."""
+    if point.ell is not None:
+        return f"formulas of {count(point.ell, 'attribute')}"
+    if not point.literals:
+        return "formulas without conditions"
+    return f"formulas of at most {count(point.literals, 'condition')}"
+
+
+def _shown_words(ideal: Method) -> list[str]:
+    """Say what formulas of the length of the one shown come to, if it was tested."""
+    point = ideal.shown_point
+    if point is None:
+        return []
+    between = ""
+    if point.low is not None and point.high is not None:
+        between = f", {share(point.low)} to {share(point.high)} at 95 %"
+    bound = length_bound(point)
+    return [
+        f"{bound[0].upper()}{bound[1:]}, as this one, each tested on rows it had not seen, were "
+        f"right for {share(point.accuracy_mean)} of them{between}."
+    ]
+
+
 def comparison_words(result: Result, without: Collection[str] = ()) -> list[str]:
     """Say how the formula compares with the other methods in the same folds; some may be
     left out.
@@ -66,10 +266,52 @@ def comparison_words(result: Result, without: Collection[str] = ()) -> list[str]
     }
     words = []
     for name, method in shown_methods(result):
-        if name in (IDEAL, *without) or is_constant(name) or method.accuracy_mean is None:
+        if name in (IDEAL, *without) or is_constant(name):
+            continue
+        if method.accuracy_mean is None:
+            reason = failure_words(method)
+            words += [] if reason is None else [f"{method_title(name)}: {reason}."]
             continue
         told = f": {difference_words(paired[name])}" if name in paired else failed_words(method)
-        words.append(f"{method_title(name)} {share(method.accuracy_mean)}{told}.")
+        told += fitted_words(method, result.data.rows)
+        words.append(f"{method_title(name)} {_reached_words(method, paired.get(name))}{told}.")
+    return words
+
+
+def _reached_words(method: Method, paired: Comparison | None) -> str:
+    """Say what a method comes to in what it is compared by."""
+    if paired is None or paired.mean is None:
+        return share(method.accuracy_mean or 0.0)
+    value = f"{paired.mean:.3f}" if paired.metric == "cost" else share(paired.mean)
+    return f"{value} {compared_metric(paired)}"
+
+
+_FEW_TRIALS = 10
+"""Fewer tuning trials than this are no fair comparison."""
+
+
+def few_trials(method: Method) -> int | None:
+    """Return how many trials a method was tuned by, if they are too few for a fair comparison."""
+    trials = [fold.tuning.trials for fold in method.folds if fold.tuning is not None]
+    return min(trials) if trials and min(trials) < _FEW_TRIALS else None
+
+
+def fitted_words(method: Method, rows: int) -> str:
+    """Say how a method was fitted, unless to all rows in one process in its own time; empty if it
+    was so.
+    """
+    trials = few_trials(method)
+    words = ""
+    if trials is not None:
+        words = f"; no fair comparison: only {count(trials, 'tuning trial')} a fold"
+    if method.sample_rows is not None and method.sample_rows < rows:
+        words += f"; fitted to a sample of {method.sample_rows:,} of {count(rows, 'row')}"
+    elif not method.reproducible:
+        words += "; fitted by all workers together"
+    cut = [fold.tuning for fold in method.folds if fold.tuning and fold.tuning.cut_short]
+    if cut:
+        done = sum(tuning.trials for tuning in cut)
+        words += f"; the time limit left {count(done, 'trial')} in {count(len(cut), 'fold')}"
     return words
 
 
@@ -90,14 +332,23 @@ def objective_words(objective: Objective) -> str:
     )
 
 
+def better_words(paired: Comparison) -> str:
+    """Say what the better of two methods is, after its name."""
+    return {"accuracy": "is more accurate", "cost": "costs less"}.get(paired.metric, "is better")
+
+
+def compared_metric(paired: Comparison) -> str:
+    """Return what two methods were compared by."""
+    return {"cost": "expected cost", "f_beta": "F-score"}.get(
+        paired.metric, paired.metric.replace("_", " ")
+    )
+
+
 def difference_words(paired: Comparison) -> str:
     """Write a difference with its interval and what it shows."""
+    better = better_words(paired)
     shown = (
-        "the formula is more accurate"
-        if paired.low > 0
-        else "it is more accurate"
-        if paired.high < 0
-        else None
+        f"the formula {better}" if paired.low > 0 else f"it {better}" if paired.high < 0 else None
     )
     return (
         f"{shown or 'no difference shown'} (the formula "
@@ -107,9 +358,19 @@ def difference_words(paired: Comparison) -> str:
     )
 
 
+def failure_words(method: Method) -> str | None:
+    """Say why a method has no figures at all; None if it has some, or did not fail."""
+    reasons = [fold.error for fold in method.folds if fold.error is not None]
+    if not reasons or len(reasons) < len(method.folds):
+        return None
+    return f"no result, as it failed: {visible(reasons[0])}"
+
+
 def failed_words(method: Method) -> str:
     """Say in how many folds a method failed; empty if in none."""
-    failed = method.failed_folds
+    failed, reason = method.failed_folds, failure_words(method)
+    if reason is not None:
+        return f": {reason}"
     return (
         (
             f": over {len(method.folds) - failed} of {count(len(method.folds), 'fold')}, the "
@@ -120,10 +381,39 @@ def failed_words(method: Method) -> str:
     )
 
 
+def stability_sentence(ideal: Method | None) -> str:
+    """Say the same on a page, and what it means; nothing if it is not known."""
+    if ideal is None or ideal.stability is None:
+        return ""
+    return (
+        f" On average {stability_words(ideal)}: conditions match where column and direction agree "
+        "and at most a 64th of the rows lies between their cuts."
+    )
+
+
+def stability_words(ideal: Method) -> str:
+    """Say how much the formulas of two folds have in common."""
+    conditions, columns = 100 * (ideal.stability or 0), 100 * (ideal.columns_shared or 0)
+    return (
+        f"{conditions:.0f} % of the conditions of two folds match, "
+        f"{columns:.0f} % of their columns are shared"
+    )
+
+
+def lines_words(formulas: Sequence[Formula]) -> str:
+    """Say how many lines formulas have; a checklist is no line."""
+    checklists = sum(formula.form == "checklist" for formula in formulas)
+    lines = sum(formula.terms for formula in formulas if formula.form != "checklist")
+    told = [count(lines, "line")] * bool(lines) + [count(checklists, "checklist")] * bool(
+        checklists
+    )
+    return ", ".join(told)
+
+
 def length_words(formula: Formula | None) -> str | None:
     """Say how short a formula is known to be."""
     minimized = formula.minimized if formula is not None and formula.literals else None
-    if minimized is None:
+    if minimized is None or formula is None or formula.form == "checklist":
         return None
     if minimized.status == "bounded" and minimized.gap_literals is not None:
         return f"at most {count(minimized.gap_literals, 'literal')} longer than the shortest"
@@ -228,8 +518,14 @@ def _tested_words(result: Result, ideal: Method) -> str:
             "the others: "
             f"{right:,} came out right, {share(mean)}."
         )
+    opening = "Formulas learned this way, each tested on rows it had not seen,"
+    if ideal.shown_point is not None:
+        opening = (
+            "The procedure as a whole, which chooses the length anew in each fold, gave formulas "
+            "that"
+        )
     return (
-        "Formulas learned this way, each tested on rows it had not seen, were right for "
+        f"{opening} were right for "
         f"{share(mean)} of them on "
         f"average ({count(len(accuracies), 'fold')}, from {share(min(accuracies))} to "
         f"{share(max(accuracies))}, "

@@ -44,7 +44,7 @@ class Certified(
     """Whether these rows were used to choose the attributes: then nothing is promised."""
     threshold: Share
     """The chance of a positive from which the formula is to say yes."""
-    told_by: Literal["attributes", "lines"] = "attributes"
+    told_by: Literal["attributes", "lines", "signs"] = "attributes"
     """What tells the types of rows apart."""
     types: Count | None = field(default_factory=null)
     types_seen: Count | None = field(default_factory=null)

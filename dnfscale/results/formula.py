@@ -55,9 +55,15 @@ class Literal(Record, frozen=True, kw_only=True):
 
 
 class Line(Record, frozen=True, kw_only=True):
-    """A term of a formula, and the rows learned from that satisfy it."""
+    """A line of a formula, and the rows learned from that satisfy it.
 
-    all: tuple[Literal, ...]
+    It has either `all`, or `at_least` and `of` if it is a checklist.
+    """
+
+    all: tuple[Literal, ...] | None = None
+    at_least: Count | None = None
+    """How many literals of a checklist must hold."""
+    of: tuple[Literal, ...] | None = None
     n: Count | None = field(default_factory=null)
     """These rows, or what they weigh in units; None if it is not recorded."""
     c: Count | None = field(default_factory=null)
@@ -66,6 +72,15 @@ class Line(Record, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.n is not None and self.c is not None and self.c > self.n:
             raise ValueError(f"{self.c} of {self.n} rows cannot be positive")
+        is_checklist = self.at_least is not None and self.of is not None
+        if is_checklist == (self.all is not None):
+            raise ValueError("a line has either all, or at_least and of")
+        if self.at_least is not None and not 1 < self.at_least < len(self.of or ()):
+            raise ValueError(f"{self.at_least} of {len(self.of or ())} make no checklist")
+
+    @property
+    def literals(self) -> tuple[Literal, ...]:
+        return (self.of if self.all is None else self.all) or ()
 
 
 class Minimized(Record, frozen=True, kw_only=True):
@@ -107,6 +122,8 @@ class Formula(Record, frozen=True, kw_only=True):
     """The label that it tells from the others; None for the formula of two classes."""
     search: str
     """What was searched: attributes or terms."""
+    form: str = "lines"
+    """What the formula is: lines of which one must hold, or a checklist."""
     ell: Conditions
     used: Conditions | None = field(default_factory=null)
     """How many of the attributes occur in the formula."""
@@ -132,7 +149,7 @@ class Formula(Record, frozen=True, kw_only=True):
     """Of a fold's formula: what the fold's test rows show about it."""
 
     def __post_init__(self) -> None:
-        used = {literal.attribute for line in self.lines or () for literal in line.all}
+        used = {literal.attribute for line in self.lines or () for literal in line.literals}
         if used and max(used) >= len(self.attributes):
             raise ValueError(f"a line uses attribute {max(used)} of {len(self.attributes)}")
 

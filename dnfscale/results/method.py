@@ -11,7 +11,9 @@ from msgspec.structs import force_setattr
 
 from dnfscale.results.confusion import Answers, Confusion, correct_of, counted_of, is_square
 from dnfscale.results.formula import CurvePoint, Formula, SizedFormula, SweepStep, check_labels
+from dnfscale.results.metrics import Calibration, Figures, Metric, NetBenefit
 from dnfscale.results.record import Conditions, Count, Ell, Figure, Record, Share, null
+from dnfscale.results.slices import Slice
 from dnfscale.results.spread import deviation, mean
 
 Parameter = bool | int | float | str | None
@@ -28,6 +30,8 @@ class Tuning(Record, frozen=True, kw_only=True):
     trials: Count
     failed_trials: Count
     pruned_trials: Count
+    cut_short: bool = False
+    """Whether baselines.time_limit_s left fewer trials than were asked for."""
 
 
 class Fold(Record, frozen=True, kw_only=True):
@@ -49,6 +53,8 @@ class Fold(Record, frozen=True, kw_only=True):
     confusion: Confusion | None = None
     confusion_matrix: Answers | None = None
     """The joint answers of the formulas of several labels: test rows by label and by answer."""
+    metrics: Figures = field(default_factory=dict)
+    """On the fold's test rows; null where they leave one undefined."""
     faithful: Count | None = None
     """Of those tested, how many the formula answers as the classifier does that it explains."""
     fidelity: Share | None = None
@@ -57,6 +63,7 @@ class Fold(Record, frozen=True, kw_only=True):
     attribute: str | None = None
     """The only attribute of a rule that has one."""
     search: str | UnsetType = UNSET
+    form: str | UnsetType = UNSET
     ell: Conditions | UnsetType = UNSET
     rank: str | UnsetType | None = UNSET
     attributes: tuple[str, ...] | UnsetType = UNSET
@@ -104,9 +111,13 @@ class Fold(Record, frozen=True, kw_only=True):
         return part / self.tested
 
     def _repeat(self, formula: Formula) -> None:
-        for key in ("search", "ell", "rank", "formula", "terms", "literals", "curve", "sweep"):
+        for key in _REPEATED:
             force_setattr(self, key, getattr(formula, key))
         force_setattr(self, "attributes", formula.attribute_names)
+
+
+_REPEATED = ("search", "form", "ell", "rank", "formula", "terms", "literals", "curve", "sweep")
+"""What a fold says of its only formula."""
 
 
 class AllRows(Record, frozen=True, kw_only=True):
@@ -146,13 +157,25 @@ class Objective(Record, frozen=True, kw_only=True):
 
 
 class FrontierPoint(Record, frozen=True, kw_only=True):
-    """The formulas of one number of attributes, averaged over test folds."""
+    """The formulas of one number of attributes, or of at most so many literals, on test rows."""
 
     literals_mean: Figure
     ell: Ell | None = None
     """None where formulas were chosen by their length."""
+    literals: Count | None = None
+    """The bound on the literals, where formulas were chosen by their length."""
     accuracy_mean: Share
+    accuracy_std: Share | None = None
+    low: Share | None = None
+    high: Share | None = None
+    """Wilson's interval of the accuracy on the test rows of all folds, at 95 %."""
     terms_mean: Figure | None
+    confusion: Confusion | None = None
+    """The test rows of all folds together."""
+    metrics: Figures = field(default_factory=dict)
+    """On these rows."""
+    shown: bool = False
+    """Whether the formula of all rows has this length, or this number of attributes."""
 
 
 class Method(Record, frozen=True, kw_only=True):
@@ -166,9 +189,27 @@ class Method(Record, frozen=True, kw_only=True):
     literals_mean: Figure | None = field(default_factory=null)
     """The mean number of literals of the folds' formulas, or of a readable classifier's rules."""
     size_mean: Figure | None = None
+    stability: Share | None = None
+    """Of the conditions of two folds' formulas, the share that match: the mean over pairs."""
+    columns_shared: Share | None = None
+    """Of the columns of either, the share that both have: the mean over pairs."""
     objective: Objective | None = None
     """None if the formulas were learned for accuracy."""
+    confusion: Confusion | None = None
+    """The test rows of all folds together."""
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    """On test rows, the expected cost first where errors do not all cost the same."""
+    calibration: Calibration | None = None
+    decision_curve: tuple[NetBenefit, ...] = ()
+    slices: tuple[Slice, ...] = ()
+    """On test rows, for the values of some columns."""
     frontier: tuple[FrontierPoint, ...] = ()
+    where: str | None = None
+    """How a competitor was fitted to rows: in one worker, on all together, or to a sample."""
+    sample_rows: Count | None = None
+    """How many rows were sampled; None if all were learned from."""
+    reproducible: bool = True
+    """False where the same job may come to slightly other figures if it runs again."""
     failed_folds: Count = field(default_factory=int)
     """Folds in which the method failed; they do not count in its means."""
     folds: tuple[Fold, ...]
@@ -207,12 +248,19 @@ class Method(Record, frozen=True, kw_only=True):
         return self.model.sized if self.model else ()
 
     @property
+    def shown_point(self) -> FrontierPoint | None:
+        """What formulas of the length of the one of all rows come to; None if it was not tested."""
+        return next((point for point in self.frontier if point.shown), None)
+
+    @property
     def training_accuracy(self) -> float | None:
         return self.model.training_accuracy if self.model else None
 
 
 class Comparison(Record, frozen=True, kw_only=True):
-    """The mean difference of two methods' accuracies over the same folds, with an interval."""
+    """The mean difference of two methods' accuracies, or of what the formula was learned for, over
+    the same folds, with an interval.
+    """
 
     method: str
     other: str
@@ -221,3 +269,8 @@ class Comparison(Record, frozen=True, kw_only=True):
     high: Figure
     level: Share
     folds: Count
+    metric: str = "accuracy"
+    """accuracy, balanced_accuracy, f_beta or cost; the difference is above 0 where the first is
+    better."""
+    mean: Figure | None = None
+    """Of the other method; None of accuracies."""

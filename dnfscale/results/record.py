@@ -6,6 +6,7 @@ written only where it differs from its default. Bounds are checked when a file i
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -14,6 +15,11 @@ from msgspec import Meta
 from dnfscale.errors import DataError
 
 _T = TypeVar("_T")
+
+_converting = RLock()
+"""Held while a record is made of parsed JSON: msgspec looks at the types of a record when the first
+is made, and ends the process where two threads do so at once.
+"""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,9 +78,15 @@ def plain(record: msgspec.Struct) -> dict[str, Any]:
     return content
 
 
+def converted(value: object, kind: type[_T]) -> _T:
+    """Return parsed JSON as a record, or raise a ValidationError; for any thread."""
+    with _converting:
+        return msgspec.convert(value, kind)
+
+
 def checked(value: object, kind: type[_T], what: str) -> _T:
     """Return parsed JSON as a record, or raise a DataError that says which part of it is none."""
     try:
-        return msgspec.convert(value, kind)
+        return converted(value, kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise DataError(f"expected {what}, but it is damaged: {error}") from error

@@ -38,6 +38,25 @@ class Weight(Record, frozen=True, kw_only=True):
     """Rows that were dropped because they weigh nothing."""
 
 
+class Dealing(Record, frozen=True, kw_only=True):
+    """How rows were dealt into folds, other than by their numbers."""
+
+    group: str | None = None
+    """The column whose rows of equal value stay together."""
+    groups: Count | None = None
+    """How many groups there are; None if they are too many to be known one by one."""
+    stratified: bool = False
+    """Whether every fold has its share of each label."""
+    tested: str | None = None
+    """What says which rows are tested: "time", "by" or "holdout"; None if each is tested by one
+    fold.
+    """
+    column: str | None = None
+    """The column that says it."""
+    parts: tuple[Label, ...] = ()
+    """What each fold tests: a value of this column, or the time from which on it tests."""
+
+
 class LabelRows(Record, frozen=True, kw_only=True):
     """One of several labels, and how many rows have it."""
 
@@ -45,6 +64,13 @@ class LabelRows(Record, frozen=True, kw_only=True):
     rows: Count
     weight: Amount | None = None
     """The total weight of these rows; None if each counts once."""
+
+
+class GapRows(Record, frozen=True, kw_only=True):
+    """A column, and how many rows were dropped that have no value in it."""
+
+    column: str
+    rows: Count
 
 
 class Data(Record, frozen=True, kw_only=True):
@@ -60,6 +86,12 @@ class Data(Record, frozen=True, kw_only=True):
     """Columns whose attributes tell no rows apart."""
     weight: Weight | None = None
     """None if every row counts once."""
+    dealing: Dealing | None = None
+    """None if rows were dealt by their numbers."""
+    rows_without_target: Count = 0
+    """Those of the rows dropped that have no label."""
+    gaps: tuple[GapRows, ...] = ()
+    """The columns for which rows were dropped, those that cost most rows first."""
     classes: tuple[LabelRows, ...] = ()
     """The rows of each of several labels; empty in a study of two classes."""
 

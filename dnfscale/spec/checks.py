@@ -191,6 +191,43 @@ def labels(value: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def words(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _MOST_WORDS:
+        raise ValueError(f"a text of at most {_MOST_WORDS:,} characters")
+    return value
+
+
+def column_labels(value: Any) -> dict[str, Any]:
+    """Return a dictionary of columns: what each is called, its unit, names of values, a note."""
+    found = pairs(value)
+    if not found:
+        raise ValueError('a table of columns, such as {age = {title = "Age", unit = "years"}}')
+    return {column: _column_label(column, label) for column, label in found.items()}
+
+
+def _column_label(column: str, given: Any) -> dict[str, Any]:
+    label = pairs(given)
+    names = pairs(label.get("values", {}))
+    others = {key: text for key, text in label.items() if key != "values"}
+    texts = [*others.values(), *names.values()]
+    known = {"title", "unit", "note"}
+    if (
+        not label
+        or not others.keys() <= known
+        or not all(isinstance(text, str) and len(text) <= _MOST_WORDS for text in texts)
+        or ("values" in label and not names)
+    ):
+        raise ValueError(
+            f"a table with title, unit, note (texts) and values (a table of texts) for {column!r}, "
+            'such as {title = "Age", unit = "years"}'
+        )
+    return {**others, **({"values": names} if names else {})}
+
+
+_MOST_WORDS = 2_000
+"""Letters of a text that people read beside a formula."""
+
+
 def job_name(value: Any) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", value):
         raise ValueError(

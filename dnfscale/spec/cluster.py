@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,6 +20,9 @@ from dnfscale.spec.keys import blocks_of, key, subtable
 from dnfscale.spec.registry import CLUSTERS, ClusterKind
 
 T = TypeVar("T")
+
+AUTO = "auto"
+"""The kind of a job whose spec has no table [cluster]."""
 
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./@%+=:,~-]+")
 """What a batch system's script may hold without quotes, which dask-jobqueue does not write."""
@@ -62,7 +66,9 @@ class Adaptive:
 class ClusterSpec:
     """Where a job runs."""
 
-    kind: str = key(OneOf(CLUSTERS), "local")
+    kind: str = key(
+        OneOf(CLUSTERS), AUTO, '"auto": by the size of the job; with other keys here: "local"'
+    )
     workers: int = key(whole(1), 2, "worker processes")
     memory_limit: str = key(memory, "4GiB", "per worker")
     fan_in: int = key(whole(2, 1024), 8, "how many summaries are merged at once", portable=True)
@@ -115,6 +121,14 @@ class ClusterSpec:
     def own(self, block: type[T]) -> T:
         """Return the kind's own keys; all of them have their defaults where none is given."""
         return self.options if isinstance(self.options, block) else block()
+
+
+def with_kind(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return given keys with the kind that they mean: whoever says how workers are wants workers of
+    this machine, and whoever says nothing leaves the choice to the size of the job.
+    """
+    named = any(path.startswith("cluster.") for path in given)
+    return {"cluster.kind": "local", **given} if named else dict(given)
 
 
 def cluster_blocks() -> dict[str, tuple[type, str]]:

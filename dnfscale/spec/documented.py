@@ -8,6 +8,7 @@ from dnfscale.spec.checks import OneOf
 from dnfscale.spec.cluster import cluster_blocks
 from dnfscale.spec.job import competitor_blocks, job_keys
 from dnfscale.spec.keys import Key
+from dnfscale.spec.learn import DEFAULT_PROFILE, PROFILES
 from dnfscale.spec.registry import CLUSTERS, COMPETITORS
 from dnfscale.spec.toml import write_value
 
@@ -30,11 +31,17 @@ def documented_block() -> str:
 
 
 def line_of(known: Key) -> str:
-    """Return the line of a key: its default or, commented out, an example."""
-    shown = known.example if known.is_optional else known.default
+    """Return the line of a key: what holds where nobody writes it or, commented out, an example."""
+    shown = known.example if known.is_optional else known.usual(DEFAULT_PROFILE)
     written = f"{known.name} = {write_value(shown)}"
     is_commented = known.is_optional and known.path not in _ALWAYS
-    return _beside(f"# {written}" if is_commented else written, _help(known))
+    others = [
+        f'"{profile}": {write_value(known.usual(profile))}'
+        for profile in PROFILES
+        if known.usual(profile) != known.usual(DEFAULT_PROFILE)
+    ]
+    comment = "; ".join([_help(known), *others])
+    return _beside(f"# {written}" if is_commented else written, comment)
 
 
 _ALWAYS = ("schema_version", "name", "data.path", "data.target", "data.positive")

@@ -17,9 +17,17 @@ from typing import Any
 
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.spec import checks
-from dnfscale.spec.cluster import ClusterSpec, check_cluster_keys, cluster_blocks
+from dnfscale.spec.cluster import ClusterSpec, check_cluster_keys, cluster_blocks, with_kind
+from dnfscale.spec.csv import CsvOptions
 from dnfscale.spec.keys import Key, blocks_of, built, key, keys_of, subtable
-from dnfscale.spec.learn import PROFILES, LearnSpec, learn_keys, settled
+from dnfscale.spec.learn import (
+    DEFAULT_PROFILE,
+    PROFILES,
+    LearnSpec,
+    learn_keys,
+    settled,
+    tested_by,
+)
 from dnfscale.spec.registry import BLACK_BOX, CATALOGUES, COMPETITORS, IDEAL, Competitor, Family
 from dnfscale.spec.storage import (
     Access,
@@ -53,12 +61,19 @@ class Data:
         None,
         (
             "file, directory (also hive-style), glob, URL (s3://, gs://, abfs://), "
-            "builtin:NAME, paper:NAME"
+            "builtin:NAME, paper:NAME; Parquet, CSV, JSON lines or Arrow"
         ),
         required=True,
         example="visits.parquet",
     )
+    version: int | None = key(
+        checks.whole(0),
+        None,
+        "of a Delta table, or the snapshot of an Iceberg table; default: the current one",
+        example=12,
+    )
     storage: Access = subtable(Access)
+    csv: CsvOptions = subtable(CsvOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +87,18 @@ class Distill:
         lambda value: float(checks.proper_fraction(value)),
         0.5,
         "its probability from which its answer is yes",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """What holds for all methods that the formula is compared with."""
+
+    time_limit_s: float | None = key(
+        checks.seconds,
+        None,
+        "no further trials after this long in all tuning of a job; default: no limit",
+        example=3600.0,
     )
 
 
@@ -98,8 +125,8 @@ class Head:
     )
     profile: str = key(
         checks.one_of(*PROFILES),
-        "paper",
-        'the method as published; "best" is recommended, see "More accurate, still readable"',
+        DEFAULT_PROFILE,
+        'what we recommend, see "More accurate, still readable"; or "paper", as published',
     )
     methods: tuple[str, ...] | None = key(
         _methods, None, 'run exactly these; "ideal" always runs', example=["ideal", "xgboost"]
@@ -115,6 +142,7 @@ TREE: tuple[tuple[type, str], ...] = (
     (Head, ""),
     (Data, "data"),
     (LearnSpec, ""),
+    (Baselines, "baselines"),
     (Distill, "distill"),
     (ClusterSpec, "cluster"),
     (Output, "output"),
@@ -168,6 +196,7 @@ class JobSpec:
     learn: LearnSpec
     competitors: Mapping[str, Any]
     """The options of each competitor that has a table or is listed in `methods`, by name."""
+    baselines: Baselines
     distill: Distill
     cluster: ClusterSpec
     output: Output
@@ -289,6 +318,11 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
     overrides = overrides or {}
     origin = Origin(file, lines, frozenset(overrides))
     given = overridden(flattened(document, job_keys(), origin), overrides, job_keys())
+    return job_of(origin, given)
+
+
+def job_of(origin: Origin, given: Mapping[str, Any]) -> JobSpec:
+    """Check the keys that were given, by path, and return the job that they describe."""
     values = {
         path: origin.checked(known, given[path])
         for path, known in job_keys().items()
@@ -296,7 +330,7 @@ def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec
     }
     for table, prefix in TREE:
         _check_required(keys_of(table, prefix), given, origin)
-    tables = {path for path in lines if path not in job_keys()}
+    tables = {path for path in origin.lines if path not in job_keys()}
     return spec_of(origin, _completed(values, tables, origin))
 
 
@@ -344,6 +378,7 @@ def _completed(given: dict[str, Any], tables: set[str], origin: Origin) -> dict[
         learned = settled(written, profile=profile, record=_record(given["data.path"]))
     except DnfscaleError as error:
         raise origin.located(error) from error
+    given = with_kind(given)
     values: dict[str, Any] = {}
     chosen = {*_asked(given, tables), given.get("cluster.kind", ClusterSpec().kind)}
     optional = set(_keys_of_others(chosen))
@@ -424,6 +459,7 @@ def _typed(origin: Origin, values: Mapping[str, Any]) -> JobSpec:
             for name, (block, path) in competitor_blocks().items()
             if any(inner in values for inner in keys_of(block, path))
         },
+        baselines=built(Baselines, values, "baselines"),
         distill=built(Distill, values, "distill"),
         cluster=cluster_from(values),
         output=built(Output, values, "output"),
@@ -438,6 +474,11 @@ def check_together(spec: JobSpec) -> None:
             "expected the key data.target, the column to predict, but it is not there; add it",
             "data",
         )
+    if spec.kind == "fit" and spec.learn.time is None:
+        for path in tested_by(spec.learn):
+            raise SpecError(
+                f'kind = "fit" tests nothing; leave out {path}, or use kind = "study"', path
+            )
     for competitor in spec.compared:
         if spec.kind == "fit":
             raise SpecError(

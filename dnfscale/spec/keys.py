@@ -52,8 +52,8 @@ class Key:
     """A value for the documentation, where there is no default or none that says anything."""
     profiles: Mapping[str, Any]
     """The values that profiles give it."""
-    parameter: bool
-    """Whether the estimators have a parameter for it."""
+    parameter: bool | str
+    """Whether the estimators have a parameter for it; its name in Python, where that is another."""
     portable: bool
     """Whether it holds on any cluster, so that it goes with a job that is submitted to one."""
 
@@ -61,6 +61,11 @@ class Key:
     def name(self) -> str:
         """Its name in Python, and in its table."""
         return self.path.rpartition(".")[2]
+
+    @property
+    def parameter_name(self) -> str:
+        """The name of the estimators' parameter."""
+        return self.parameter if isinstance(self.parameter, str) else self.name
 
     @property
     def table(self) -> str:
@@ -72,6 +77,10 @@ class Key:
         written out.
         """
         return self.default in (None, "", ()) and self.example is not None
+
+    def usual(self, profile: str) -> Any:
+        """Return what holds with a profile where the user does not write the key."""
+        return self.profiles.get(profile, self.default)
 
     def checked(self, value: Any, name: str | None = None) -> Any:
         """Return a value as it is used; an error names the key as the user wrote it."""
@@ -93,7 +102,7 @@ def key(  # noqa: PLR0913 (all that is said of a key)
     required: bool = False,
     example: Any = None,
     profiles: Mapping[str, Any] = _NO_PROFILE,
-    parameter: bool = True,
+    parameter: bool | str = True,
     portable: bool = False,
 ) -> Any:
     """Declare a field of a dataclass as a key; `table` where that is not the table of the class."""

@@ -8,12 +8,13 @@ write gives way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from dnfscale.core.about import About, Label
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import HALF, MISSING, MOST_ELL, MOST_LINES, UNSEEN
 from dnfscale.core.parts import Unit
@@ -23,7 +24,8 @@ from dnfscale.spec.keys import Key, key, keys_of
 from dnfscale.spec.registry import RANKINGS
 
 PROFILES = ("paper", "best")
-""""paper" follows the paper to the letter, "best" is recommended."""
+""""paper" follows the paper to the letter, "best" is what we recommend."""
+DEFAULT_PROFILE = "best"
 Parts = tuple[str | tuple[str, tuple[str, ...]], ...]
 """What to tell of dates and times: each a part of all columns that have it, or a column and its
 parts.
@@ -79,6 +81,14 @@ class LearnSpec:
         parameter=False,
     )
     drop: tuple[str, ...] = key(checks.texts, (), "columns to ignore", table="data")
+    protected: tuple[str, ...] = key(
+        checks.texts,
+        (),
+        "columns that no formula may use; report.slices has them",
+        table="data",
+        example=["sex"],
+        parameter=False,
+    )
     categorical: tuple[str, ...] = key(
         checks.texts,
         (),
@@ -95,6 +105,13 @@ class LearnSpec:
         checks.one_of(*MISSING),
         "drop",
         '"drop" the row, "error", or "indicator": "is missing" becomes an attribute',
+        table="data",
+        profiles=_best("indicator"),
+    )
+    max_dropped: float = key(
+        checks.between(0, 1),
+        0.2,
+        "a larger share of the rows dropped for missing values ends the job with exit code 3",
         table="data",
     )
     max_categories: int = key(
@@ -118,6 +135,8 @@ class LearnSpec:
         "fixed cuts for some columns",
         table="booleanize",
         example={"age": [18, 65]},
+        # `at` is a method of the estimators.
+        parameter="cut_at",
     )
     """Given cuts of some columns; those of dates and times are written as texts."""
     intervals: bool = key(
@@ -155,6 +174,7 @@ class LearnSpec:
         ("attributes",),
         'what is searched: "attributes", whose types are then answered, or "terms" of all columns',
         table="select",
+        profiles=_best(("attributes", "terms")),
     )
     max_ell: int = key(
         checks.whole(1, MOST_ELL), 10, "most attributes that a formula may use", table="select"
@@ -239,6 +259,7 @@ class LearnSpec:
         "none",
         'the most conditions of a formula, or "none": as many as it takes',
         table="formula",
+        profiles=_best(40),
     )
     max_terms: int | None = key(
         checks.none_or(checks.whole(1, MOST_LINES)),
@@ -246,6 +267,13 @@ class LearnSpec:
         "the most lines of a formula",
         table="formula",
         example=12,
+    )
+    forms: tuple[str, ...] = key(
+        checks.some_of("lines", "checklist"),
+        ("lines",),
+        'what a formula may be: "lines" of which one must hold, a "checklist" of conditions',
+        table="formula",
+        profiles=_best(("lines", "checklist")),
     )
     unseen: str = key(
         checks.one_of(*UNSEEN),
@@ -263,6 +291,44 @@ class LearnSpec:
         '"exact", "sympy" (as in the paper), "none"',
         table="formula",
     )
+    min_rows: int = key(
+        checks.whole(1),
+        5,
+        "fewest rows with a value for model files to list it among those of its column",
+        table="privacy",
+        parameter=False,
+    )
+    columns: bool = key(
+        checks.yes_no,
+        True,
+        "model files say what the columns of the formula held: ends, values, share missing",
+        table="privacy",
+        parameter=False,
+    )
+    title: str | None = key(
+        checks.none_or(checks.words),
+        None,
+        "what the page and the model card call it",
+        table="",
+        example="Readmission within 30 days",
+        parameter=False,
+    )
+    description: str | None = key(
+        checks.none_or(checks.words),
+        None,
+        "what it is for, and for whom",
+        table="",
+        example="For nurses who plan a discharge.",
+        parameter=False,
+    )
+    labels: Mapping[str, Any] | None = key(
+        checks.none_or(checks.column_labels),
+        None,
+        "[labels.COLUMN]: title, unit, values (names of values), note, for all who read",
+        table="",
+        example={"age": {"title": "Age", "unit": "years"}},
+        parameter=False,
+    )
     unit: int = 1
     """What one row counts; more than 1 if fractional weights were scaled to whole numbers."""
     outer: int | str | None = key(
@@ -276,12 +342,58 @@ class LearnSpec:
     """Test folds: a number, 0 for none, "leave-one-out", or None: ten, or leave-one-out below a
     hundred rows.
     """
-    frontier: bool = key(
+    group: str | None = key(
+        checks.column,
+        None,
+        "column whose rows of equal value stay together, in the same part of every fold",
+        table="folds",
+        example="patient",
+        parameter=False,
+    )
+    time: str | None = key(
+        checks.column,
+        None,
+        "column of times: train before, test after, in expanding windows; validate on the latest",
+        table="folds",
+        example="admitted",
+        parameter=False,
+    )
+    by: str | None = key(
+        checks.column,
+        None,
+        "column each value of which is a fold, such as the site: tested on it, learned elsewhere",
+        table="folds",
+        example="site",
+        parameter=False,
+    )
+    holdout: float | None = key(
+        checks.between(0.01, 0.9),
+        None,
+        "one test part of this share of the rows, from which no formula is learned",
+        table="folds",
+        example=0.2,
+        parameter=False,
+    )
+    stratify: bool = key(
         checks.yes_no,
         False,
-        "also test the formula of every other ell",
+        "give every fold the same share of each label, up to a row",
         table="folds",
-        profiles=_best(True),
+        parameter=False,
+    )
+    frontier: bool = key(
+        checks.yes_no,
+        True,
+        "also test the formulas of every other length, or ell; false: only those chosen",
+        table="folds",
+        parameter=False,
+    )
+    slices: tuple[str, ...] = key(
+        checks.texts,
+        (),
+        "columns: all metrics on test rows for each of their values, and the gaps between these",
+        table="report",
+        example=["sex", "age_group"],
         parameter=False,
     )
     seed: int = key(checks.whole(0), 0, "deals the rows into folds", table="", parameter=False)
@@ -300,10 +412,37 @@ class LearnSpec:
         """
         return self.drop_duplicates or any(RANKINGS[name].together for name in self.rank)
 
+    def about(self, columns: Sequence[str]) -> About:
+        """Return what people call the model and these of its columns."""
+        given = self.labels or {}
+        labels = {column: Label(**given[column]) for column in columns if column in given}
+        return About(self.title or "", self.description or "", labels)
+
+    @property
+    def dealt_by(self) -> dict[str, str]:
+        """The columns by which rows are dealt into folds, by the key that names each."""
+        named = {"folds.group": self.group, "folds.time": self.time, "folds.by": self.by}
+        return {path: name for path, name in named.items() if name is not None}
+
+    @property
+    def sliced(self) -> tuple[str, ...]:
+        """The columns for whose values metrics are given."""
+        return tuple(dict.fromkeys((*self.slices, *self.protected)))
+
+    @property
+    def dealing(self) -> tuple[object, ...]:
+        """All that says how rows are dealt into folds, besides their numbers."""
+        return self.group, self.time, self.by, self.holdout, self.stratify
+
     @property
     def by_length(self) -> bool:
         """Whether formulas are chosen by their length, not by their number of attributes."""
-        return "terms" in self.search or self.max_literals != "none" or self.max_terms is not None
+        return (
+            "terms" in self.search
+            or "checklist" in self.forms
+            or self.max_literals != "none"
+            or self.max_terms is not None
+        )
 
     @property
     def most_literals(self) -> int | None:
@@ -336,6 +475,12 @@ class Conflict:
 
     def error(self, spec: Any) -> SpecError:
         return SpecError(self.message(spec), self.key)
+
+
+def tested_by(spec: Any) -> list[str]:
+    """Return the keys given that say which rows are tested, by the names of LearnSpec."""
+    names = ("time", "by", "holdout")
+    return [f"folds.{name}" for name in names if getattr(spec, name) is not None]
 
 
 CONFLICTS = (
@@ -395,6 +540,15 @@ CONFLICTS = (
         {"search": ("attributes",), "minimize": "exact"},
     ),
     Conflict(
+        "formula.forms",
+        lambda spec: spec.minimize == "sympy" and "checklist" in spec.forms,
+        lambda _spec: (
+            'minimize = "sympy" writes lines, which a checklist has none of; set formula.forms = '
+            '["lines"], or leave out formula.minimize'
+        ),
+        {"forms": ("lines",), "minimize": "exact"},
+    ),
+    Conflict(
         "formula.max_terms",
         lambda spec: (
             spec.max_terms is not None
@@ -417,6 +571,51 @@ CONFLICTS = (
             "leave out one of the two"
         ),
         {"positive": None, "classes": "two"},
+    ),
+    Conflict(
+        "folds",
+        lambda spec: len(tested_by(spec)) > 1,
+        lambda spec: (
+            f"rows are tested in one way, but {' and '.join(tested_by(spec))} are given; "
+            "leave out all but one"
+        ),
+        {},
+    ),
+    Conflict(
+        "folds.outer",
+        lambda spec: bool(tested_by(spec)) and spec.time is None and spec.outer not in (None, 0),
+        lambda spec: (
+            f"{tested_by(spec)[0]} says what the folds are, but folds.outer is "
+            f"{spec.outer!r}; leave out one"
+        ),
+        {},
+    ),
+    Conflict(
+        "folds.outer",
+        lambda spec: spec.time is not None and spec.outer == "leave-one-out",
+        lambda _spec: (
+            "folds.time tests spans of time, not single rows; give folds.outer as a number, or "
+            "leave it out"
+        ),
+        {},
+    ),
+    Conflict(
+        "folds.stratify",
+        lambda spec: spec.time is not None and spec.stratify,
+        lambda _spec: (
+            "folds.time decides which rows are tested, whatever their labels; leave out "
+            "folds.stratify"
+        ),
+        {},
+    ),
+    Conflict(
+        "select.validation_splits",
+        lambda spec: spec.time is not None and spec.validation_splits not in (1, "auto"),
+        lambda spec: (
+            "folds.time validates once, on the latest rows, but validation_splits is "
+            f"{spec.validation_splits}; leave out select.validation_splits"
+        ),
+        {"validation_splits": 1},
     ),
 )
 """The pairs of keys that conflict, and what gives way."""

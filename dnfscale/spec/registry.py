@@ -126,12 +126,14 @@ class Export:
     title: str
     ending: str
     """How the names of such files end."""
-    write: Callable[..., str]
-    """From a model and the options, by keyword, to the text."""
-    write_several: Callable[..., str] | None = None
+    write: Callable[..., Any]
+    """From a model and the options, by keyword, to the text, or the bytes of a binary format."""
+    write_several: Callable[..., Any] | None = None
     """The same for the models of several classes together, where the format has a form for them."""
     options: type | None = None
     """The block of its options, each of them an option of `dnfscale export`."""
+    binary: bool = False
+    """Whether it is bytes, not text: then it goes to a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

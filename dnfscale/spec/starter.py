@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dnfscale.errors import visible
 from dnfscale.spec.documented import line_of
 from dnfscale.spec.job import job_keys
-from dnfscale.spec.learn import learn_keys
+from dnfscale.spec.learn import DEFAULT_PROFILE, learn_keys
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access
-from dnfscale.spec.toml import write_toml
+from dnfscale.spec.toml import write_toml, write_value
 
-_PROFILE = "best"
 _SHOWN = {
     "booleanize": ("cuts", "intervals", "at", "parts"),
     "select": ("max_ell",),
@@ -21,19 +21,36 @@ _SHOWN = {
 """The choices of the method that a first spec shows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is chosen for a column, and why."""
+
+    name: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What was found in the data, and what it is called."""
+    """What was found in the data, and what follows from it."""
 
     name: str
     path: str
     target: str
-    labels: Sequence[Any]
-    """Those that were seen, in order."""
-    drop: Sequence[str]
-    """Columns that cannot be learned from."""
-    boolean: Sequence[str]
-    """Columns in which two values were seen."""
+    labels: str
+    """The labels with their rows, in words."""
+    positive: Sequence[Any] | None
+    """The labels to tell from the others; None if each gets a formula, or there are none."""
+    classes: str | None
+    drop: Sequence[Choice]
+    """Columns that are not to be learned from."""
+    group: Choice | None
+    """A column whose rows of equal value belong together."""
+    categorical: Sequence[Choice]
+    boolean: Sequence[Choice]
+    missing: str
+    """Where values are missing, in words."""
+    others: Sequence[str]
+    """What else there is to look at."""
     found: str
     """The size of the table, in words."""
     access: Access = DEFAULT_ACCESS
@@ -46,37 +63,55 @@ def starter_text(facts: Facts) -> str:
         "name": facts.name,
         "kind": "study",
         "seed": 0,
-        "profile": _PROFILE,
+        "profile": DEFAULT_PROFILE,
     }
-    return "\n".join([write_toml(head), *_data(facts), *_storage(facts.access), "", *_choices()])
+    parts = [*_data(facts), *_storage(facts.access), "", *_folds(facts.group), *_choices()]
+    return "\n".join([write_toml(head), *parts])
 
 
 def _data(facts: Facts) -> list[str]:
-    seen = (
-        f"labels seen are {', '.join(map(repr, facts.labels))}"
-        if facts.labels
-        else "no label was seen"
-    )
     told = {
         "path": facts.path,
         "target": facts.target,
-        "positive": list(facts.labels[-1:]) or None,
-        "drop": list(facts.drop),
+        "positive": facts.positive,
+        "classes": facts.classes,
     }
     return [
+        *(f"# look at: {visible(other)}" for other in facts.others),
         "[data]",
+        f"# {facts.found}",
         write_toml(told).rstrip(),
-        f"# positive: {seen}",
-        "# drop: identifiers, and what would not be known when the formula is used",
-        "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
-        "categorical = []",
-        (
-            "# boolean: columns of two values that are neither true/false nor strings; the "
-            "larger value is true"
+        f"# labels: {facts.labels}",
+        *(
+            ["# a formula for each label; positive = [...] tells some from the others instead"]
+            if facts.classes
+            else []
         ),
-        write_toml({"boolean": list(facts.boolean)}).rstrip(),
-        f'missing = "drop"                # or "error", "indicator"; {facts.found}',
+        "# drop: what tells nothing of new rows, or would not be known when the formula is used",
+        *_listed("drop", facts.drop),
+        "# categorical: codes that are numbers but not amounts; strings are categorical anyway",
+        *_listed("categorical", facts.categorical),
+        "# boolean: columns of two values that are neither true/false nor strings; the larger is "
+        "true",
+        *_listed("boolean", facts.boolean),
+        f"# missing: {facts.missing}",
+        'missing = "indicator"           # or "drop" the row, "error"',
     ]
+
+
+def _listed(key: str, choices: Sequence[Choice]) -> list[str]:
+    """Return a list of columns, each with its reason beside it."""
+    if not choices:
+        return [f"{key} = []"]
+    entries = (f"    {write_value(own.name)},  # {visible(own.reason)}" for own in choices)
+    return [f"{key} = [", *entries, "]"]
+
+
+def _folds(group: Choice | None) -> list[str]:
+    if group is None:
+        return []
+    said = visible(group.reason)
+    return ["[folds]", f"# group: {said}", write_toml({"group": group.name}).rstrip(), ""]
 
 
 def _storage(access: Access) -> list[str]:
@@ -93,19 +128,17 @@ def _choices() -> list[str]:
     """Return the method's choices, commented out where the profile makes them, and where the job
     runs.
     """
-    lines = [f'# profile: "{_PROFILE}" is recommended and sets what is commented out here']
+    lines = [f'# profile: "{DEFAULT_PROFILE}" is recommended and sets what is commented out here']
     for table, names in _SHOWN.items():
         lines.append(f"[{table}]")
         for name in names:
             known = learn_keys()[name]
-            if _PROFILE in known.profiles:
-                known = replace(known, default=None, example=known.profiles[_PROFILE])
+            if DEFAULT_PROFILE in known.profiles:
+                known = replace(
+                    known, default=None, example=known.usual(DEFAULT_PROFILE), profiles={}
+                )
             lines.append(line_of(known))
         lines.append("")
-    cluster: Mapping[str, Any] = {"kind": "local", "workers": 2, "memory_limit": "2GiB"}
-    lines += [
-        "[cluster]",
-        *(line_of(replace(job_keys()[f"cluster.{n}"], default=v)) for n, v in cluster.items()),
-    ]
-    lines += ["", "[output]", line_of(job_keys()["output.dir"]), ""]
+    lines += ["# [cluster]: where it runs; without it, the size of the job chooses", ""]
+    lines += ["[output]", line_of(job_keys()["output.dir"]), ""]
     return lines

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dnfscale.errors import DnfscaleError, SpecError
-from dnfscale.spec.cluster import ClusterSpec, cluster_blocks
+from dnfscale.spec.cluster import ClusterSpec, cluster_blocks, with_kind
 from dnfscale.spec.job import (
     JobSpec,
     Output,
@@ -108,6 +108,7 @@ def read_suite(file: Path, overrides: Mapping[str, Any] | None = None) -> SuiteS
         **_asked_by_tables(lines),
         **overridden(flattened(document, known, origin), overrides, known),
     }
+    given = with_kind(given)
     _check_crossed(given, origin)
     checked = {path: origin.checked(known[path], value) for path, value in given.items()}
     if "schema_version" not in given:

@@ -233,6 +233,50 @@ def test_formulas_of_lines_and_of_attributes_answer_together(tmp_path):
     check(models, many_columns(500, 8), tmp_path / "out")
 
 
+def checklist(positive: tuple[Any, ...] = (True,)) -> Model:
+    """At least 2 of 4 signs, with counts by their number; no row had three."""
+    counts = TypeCounts(4, np.array([0, 1, 3]), np.array([50, 40, 30]), np.array([2, 10, 20]))
+    dnf = Dnf((Term(0b1111, 0b0111, 2),))
+    return Model(
+        "y", positive, Vocabulary(TAU.attributes[:4]), dnf, counts, "indicator", types="signs"
+    )
+
+
+def signs(row: dict[str, Any]) -> int:
+    """The judge: how many of the four signs hold."""
+    record = model_record(checklist())
+    truth = [holds(attribute, row) for attribute in record["attributes"]]
+    return sum(truth[:3]) + (not truth[3])
+
+
+def test_a_checklist_tells_how_many_signs_hold_and_their_share(tmp_path):
+    model, table = checklist(), rows(500)
+    found = predict([model], table_source(table, "X"), SerialEngine(), tmp_path / "out")
+    shares = {
+        held: float(model.probability(*model.rows_of((1 << held) - 1), held >= 2))
+        for held in range(5)
+    }
+    expected = [signs(row) for row in table.to_pylist()]
+    assert written(tmp_path / "out") == [
+        {"prediction": held >= 2, "probability": shares[held], "signs": held} for held in expected
+    ]
+    # No value is above 1.5 and missing.
+    assert set(expected) == {0, 1, 2, 3}
+    assert found.unseen == expected.count(3)
+
+
+def test_of_several_formulas_a_checklist_tells_its_signs_where_it_answers(tmp_path):
+    models = [checklist(("a",)), model_of(seed=3, positive=("b",))]
+    table = rows(500)
+    predict(models, table_source(table, "X"), SerialEngine(), tmp_path / "out")
+    found = written(tmp_path / "out")
+    assert {row["prediction"] for row in found} == {"a", "b"}
+    assert [row["signs"] for row in found] == [
+        signs(row) if own["prediction"] == "a" else None
+        for row, own in zip(table.to_pylist(), found, strict=True)
+    ]
+
+
 def classes() -> list[Model]:
     """Three formulas, of which one asks only whether a number is there that another compares, in
     either order.

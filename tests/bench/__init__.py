@@ -21,7 +21,8 @@ memory. Contenders that answer the same question must give the same answer, or t
                     without dnfscale
     type_tables.py  type tables to minimize
     cases.py        all cases, from modules: type_counting, exact_medians, study, prediction,
-                    covertype, memory, minimization; growth.py: rows, folds, ell, workers;
+                    evaluation, conversion, covertype, memory, minimization; growth.py: rows, folds,
+                    ell, workers;
                     shapes.py: wide, tiny, categories, files, groups
     report.py       Markdown tables; record.py: the same as JSON, and the change since an earlier
                     record

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tests.bench import (
     best,
+    conversion,
     covertype,
+    evaluation,
     exact_medians,
     growth,
     memory,
@@ -21,6 +23,8 @@ CASES: tuple[Case, ...] = (
     exact_medians.CASE,
     study.CASE,
     prediction.CASE,
+    evaluation.CASE,
+    conversion.CASE,
     covertype.CASE,
     memory.CASE,
     minimization.CASE,

@@ -12,18 +12,18 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from dnfscale.compare.records import LearnedLabels, ideal_method
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import launch
 from dnfscale.jobs.forecast import LAUNCH_S
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.runner import open_data
+from dnfscale.jobs.study import LearnedFacts, learned_facts
 from dnfscale.learn import LOADED
-from dnfscale.learn.line import Learned, learn
 from dnfscale.results.record import plain
 from dnfscale.spec.job import JobSpec, read_spec
 from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.registry import IDEAL
 from tests.bench.case import Outcome, timed
 from tests.bench.overseer import overseen
 from tests.bench.setting import ROOT, Setting
@@ -42,20 +42,19 @@ def measure_learn(spec_file: Path, setting: Setting, overrides: Overrides) -> Ou
     try:
         with overseen(engine) as workers:
             clock.phases_s.clear()
-            (source, to_learn, learned), wall_s, cpu_s = timed(lambda: _learned(spec, engine))
+            (source, to_learn, facts), wall_s, cpu_s = timed(lambda: _learned(spec, engine))
             log = workers()
     finally:
         engine.close()
-    # Through JSON and back, so that it compares with what a result file says.
-    answer = plain(ideal_method(LearnedLabels((learned,)), to_learn))
     planned = plan(spec, source, to_learn)
     # The cluster was up before the clock started.
     planned_s = planned.seconds - (LAUNCH_S if planned.work.starts_cluster else 0.0)
     return Outcome(
         wall_s,
         cpu_s,
-        learned.rows,
-        answer,
+        facts.data.rows,
+        # As a result file says it.
+        plain(facts.methods[IDEAL]),
         clock.phases_s,
         log,
         len(source.partitions),
@@ -106,9 +105,9 @@ class PhaseClock:
             )
 
 
-def _learned(spec: JobSpec, engine: Engine) -> tuple[Source, LearnSpec, Learned]:
+def _learned(spec: JobSpec, engine: Engine) -> tuple[Source, LearnSpec, LearnedFacts]:
     source, to_learn = open_data(spec)
-    return source, to_learn, learn(source, to_learn, engine)
+    return source, to_learn, learned_facts(source, spec, to_learn, engine)[0]
 
 
 def _run(command: list[str]) -> None:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("pandas", reason="pandas comes with the extra «bench»")
@@ -26,7 +27,7 @@ from dnfscale.method.ideal import correct_rows
 from dnfscale.spec.job import read_spec
 from dnfscale.spec.learn import LearnSpec
 from tests.bench import __main__ as command
-from tests.bench import study, terms, type_counting
+from tests.bench import lengths, study, terms, type_counting
 from tests.bench.apart import MeasurementError, measure_apart
 from tests.bench.careful_pandas import ShareScores, Split, frame_of, learn_split, table_of
 from tests.bench.case import (
@@ -50,6 +51,7 @@ ROWS = 20_000
 SMALL_PAPER_SPEC = """
 schema_version = 1
 kind = "study"
+profile = "paper"
 [data]
 path = "builtin:breast_cancer"
 [select]
@@ -282,3 +284,15 @@ def test_the_search_of_terms_is_measured(capsys):
     assert (
         len(re.findall(r"3 literals: +\d+\.\d+ s, 0\.\d+ and 0\.\d+", capsys.readouterr().out)) == 2
     )
+
+
+def test_formulas_and_trees_of_every_length_are_measured_in_the_same_folds():
+    random = np.random.default_rng(4)
+    x, colour = random.normal(size=300), random.choice(["red", "blue"], 300)
+    frame = pd.DataFrame({"x": x, "colour": colour})
+    frame[lengths.TARGET] = (x > 0.2) & (colour == "red")
+    measured = lengths.measure(frame, folds=2)
+    assert measured.accuracy["dnf"] > 95
+    assert measured.literals["dnf"] == 2
+    assert measured.literals["cart 5"] <= 5
+    assert measured.literals["standard_error 0.005"] == measured.literals["dnf"]

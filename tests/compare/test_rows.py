@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dnfscale.compare.rows import RowsPlan, read_rows
+from dnfscale.compare.rows import RowsPlan, parts_tested, read_rows
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.core.splits import TEST, TRAIN, VALIDATION, Splits
 from dnfscale.data.source import open_source
@@ -85,3 +85,35 @@ def test_jobs_that_share_a_worker_get_their_own_columns_and_their_own_folds(tmp_
         assert matrix.features is matrices[0].features, "the rows were read again"
     assert len({tuple(matrix.arcs.tolist()) for matrix in matrices}) > 1
     assert read_rows(fewer).features.shape[1] == 2
+
+
+def test_a_sample_has_the_same_rows_however_they_are_partitioned(tmp_path: Path) -> None:
+    table = pa.table({"x": np.arange(600.0), "y": ["yes", "no"] * 300})
+    samples = []
+    for group in (600, 37):
+        folder = tmp_path / str(group)
+        folder.mkdir()
+        pq.write_table(table, folder / "t.parquet", row_group_size=group)
+        partitions = open_source(str(folder)).partitions
+        starts = [partition.n_rows * partition.ordinal for partition in partitions[:-1]]
+        starts.append(600 - partitions[-1].n_rows)
+        numbers = zip(partitions, starts, strict=True)
+        plan = replace(
+            plan_of(folder, keep_missing=False),
+            partitions=partitions,
+            reading=Reading((Column("x", Role.NUMBER),), "y"),
+            class_rows=(300, 300),
+            row_numbers={each.ordinal: range(at, at + each.n_rows) for each, at in numbers},
+            splits=Splits(600, 3, 0.3, 0),
+            values=(None,),
+        )
+        samples.append(read_rows(replace(plan, drawn=100)))
+        whole = read_rows(plan)
+        for fold in range(3):
+            tested = np.concatenate([part.features for part in parts_tested(plan, fold)])
+            assert tested.tolist() == whole.part(plan.splits, fold, (TEST,)).features.tolist()
+    first, second = samples
+    assert len(first.features) == 100
+    assert first.features.tolist() == second.features.tolist()
+    assert first.target.tolist() == second.target.tolist()
+    assert first.arcs.tolist() == second.arcs.tolist()

@@ -40,9 +40,11 @@ def drive(
     trials: int = 6,
     stop_after: int | None = None,
     pruner: str = "none",
+    first: str = "drawn",
 ) -> tuple[Any, list[Fit]]:
     """Run a chain by hand, perhaps not to its end, and return how it ended and what it had done."""
-    chain = tune(COMPETITORS["xgboost"], 3, Budget(trials, pruner=pruner), seed=1, notes=notes)
+    budget = Budget(trials, pruner=pruner, first=first)
+    chain = tune(COMPETITORS["xgboost"], 3, budget, seed=1, notes=notes)
     asked: list[Fit] = []
     try:
         fit = next(chain)
@@ -62,6 +64,23 @@ def test_the_best_trial_on_the_validation_rows_is_fitted_last_and_tested() -> No
     assert tuned.best.params == best.params == asked[-1].params
     assert (tuned.best.correct, correct_of(tuned.answers)) == (50 + best.params["max_depth"],) * 2
     assert (tuned.trials, tuned.failed_trials, tuned.seconds) == (6, 0, 3.5)
+
+
+@pytest.mark.parametrize("pruner", ["none", "median"])
+def test_the_first_trial_is_what_the_library_does_by_itself_and_others_are_drawn(
+    pruner: str,
+) -> None:
+    def few_trees_are_good(fit: Fit) -> Scored:
+        return scored(90 if len(fit.params) == 1 else 60, 100, 0.5)
+
+    tuned, asked = drive(KeptNotes(), few_trees_are_good, pruner=pruner, first="default")
+    assert asked[0].params == {"n_estimators": 100} == tuned.best.params == asked[-1].params
+    assert all("max_depth" in fit.params for fit in asked if len(fit.params) > 1)
+    assert tuned.trials == 6
+    notes = KeptNotes()
+    drive(notes, few_trees_are_good, pruner=pruner, first="default", stop_after=3)
+    resumed, _ = drive(notes, few_trees_are_good, pruner=pruner, first="default")
+    assert resumed == tuned
 
 
 def test_of_trials_that_tie_the_first_is_taken() -> None:
@@ -209,3 +228,52 @@ def test_a_trial_may_give_up_itself_before_it_is_given_up(timeout_s):
     fit = Fit("xgboost", 0, {}, seed=0, final=False)
     assert hard_limit_s(fit) is None
     assert hard_limit_s(replace(fit, timeout_s=timeout_s)) > timeout_s
+
+
+def timed(trials: int, limit_s: float, trial_s: float) -> tuple[Any, list[Fit]]:
+    """Run a chain whose trials take their time, of which there is only so much."""
+    asked: list[Fit] = []
+    chain = tune(
+        COMPETITORS["xgboost"],
+        3,
+        Budget(trials, timeout_s=50.0, first="drawn"),
+        seed=1,
+        notes=KeptNotes(),
+        left_s=lambda: limit_s - trial_s * len(asked),
+    )
+    try:
+        fit = next(chain)
+        while True:
+            asked.append(fit)
+            fit = chain.send(deep_is_good(fit))
+    except StopIteration as end:
+        return end.value, asked
+
+
+def test_no_trial_begins_when_the_time_is_over_and_the_best_so_far_is_tested() -> None:
+    tuned, asked = timed(6, limit_s=25.0, trial_s=10.0)
+    assert [fit.final for fit in asked] == [False, False, False, True]
+    assert [fit.timeout_s for fit in asked] == [50.0, 15.0, 5.0, None]
+    assert (tuned.trials, tuned.cut_short) == (3, True)
+
+
+def test_the_first_trial_is_carried_out_however_little_time_there_is() -> None:
+    tuned, asked = timed(6, limit_s=0.0, trial_s=10.0)
+    assert [fit.final for fit in asked] == [False, True]
+    assert (tuned.trials, tuned.cut_short) == (1, True)
+
+
+def test_enough_time_leaves_all_trials() -> None:
+    tuned, asked = timed(4, limit_s=1e6, trial_s=1.0)
+    assert len(asked) == 5
+    assert (tuned.trials, tuned.cut_short) == (4, False)
+
+
+def test_the_last_fit_has_as_many_trees_as_were_best_on_the_validation_rows() -> None:
+    def stopped(fit: Fit) -> Scored:
+        return replace(deep_is_good(fit), n_trees=None if fit.final else 7)
+
+    tuned, asked = drive(KeptNotes(), stopped, trials=3)
+    assert all(fit.params["n_estimators"] > 7 for fit in asked[:-1])
+    assert asked[-1].params["n_estimators"] == 7
+    assert tuned.best.params["n_estimators"] == 7

@@ -19,7 +19,10 @@ ALL_TYPES = np.arange(1 << ELL)
 @st.composite
 def terms(draw: st.DrawFn) -> Term:
     care = draw(st.integers(0, (1 << ELL) - 1))
-    return Term(care, draw(st.integers(0, (1 << ELL) - 1)) & care)
+    value = draw(st.integers(0, (1 << ELL) - 1)) & care
+    most = care.bit_count() - 1
+    asks = st.one_of(st.none(), st.integers(2, most)) if most > 1 else st.none()
+    return Term(care, value, draw(asks))
 
 
 formulas = st.lists(terms(), max_size=4).map(lambda chosen: Dnf(tuple(chosen)))
@@ -50,12 +53,26 @@ awkward_names = st.one_of(
 
 def obvious(dnf: Dnf, t: int) -> bool:
     """The judge: read the literals one by one."""
-    return any(all(bool(t >> i & 1) == holds for i, holds in term.literals) for term in dnf.terms)
+    return any(
+        sum(bool(t >> i & 1) == holds for i, holds in term.literals)
+        >= (len(term.literals) if term.at_least is None else term.at_least)
+        for term in dnf.terms
+    )
 
 
 @given(formulas)
 def test_a_formula_accepts_a_type_when_all_literals_of_some_term_hold(dnf):
-    assert dnf.accepts(ALL_TYPES).tolist() == [obvious(dnf, t) for t in ALL_TYPES.tolist()]
+    judged = [obvious(dnf, t) for t in ALL_TYPES.tolist()]
+    assert dnf.accepts(ALL_TYPES).tolist() == judged
+    assert [any(term.holds(t) for term in dnf.terms) for t in ALL_TYPES.tolist()] == judged
+    assert dnf.multiplied_out().accepts(ALL_TYPES).tolist() == judged
+    assert not dnf.multiplied_out().has_checklist
+
+
+@pytest.mark.parametrize("at_least", [0, 1, 3, 4])
+def test_a_checklist_asks_for_more_than_one_of_its_literals_and_not_for_all(at_least):
+    with pytest.raises(ValueError, match=f"{at_least} of 3 make no checklist"):
+        Term(0b111, 0b101, at_least)
 
 
 @given(terms())
@@ -95,6 +112,8 @@ def test_the_formula_of_some_types_accepts_exactly_these(types):
         (Dnf((Term(0b1, 0b1), Term(0b10, 0))), "a or not b"),
         (Dnf((Term(0b100, 0b100), Term(0b11, 0b10))), '"c d" or (not a and b)'),
         (Dnf((Term(0b11, 0b11), Term(0b11, 0))), "(a and b) or (not a and not b)"),
+        (Dnf((Term(0b111, 0b101, 2),)), 'at least 2 of (a, not b, "c d")'),
+        (Dnf((Term(0b1, 0), Term(0b111, 0b111, 2))), 'not a or at least 2 of (a, b, "c d")'),
     ],
 )
 def test_formulas_are_written_in_words(dnf, text):
@@ -125,7 +144,7 @@ def read(text: str, names: list[str]) -> set[frozenset[tuple[int, bool]]]:
 
 
 @given(
-    formulas.filter(lambda dnf: dnf.terms),
+    formulas.filter(lambda dnf: dnf.terms).map(Dnf.multiplied_out),
     st.lists(awkward_names, min_size=ELL, max_size=ELL, unique=True),
 )
 def test_a_formula_with_names_of_any_letters_can_be_read_back(dnf, names):

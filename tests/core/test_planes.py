@@ -16,7 +16,8 @@ def formulas(draw: st.DrawFn) -> tuple[int, Dnf]:
     for _ in range(draw(st.integers(0, 20))):
         few = draw(st.sets(st.integers(0, ell - 1), max_size=4)) if ell else set()
         care = sum(1 << i for i in few)
-        terms.append(Term(care, care & draw(st.integers(0, (1 << ell) - 1))))
+        at_least = draw(st.sampled_from([None, 2])) if len(few) > 2 else None
+        terms.append(Term(care, care & draw(st.integers(0, (1 << ell) - 1)), at_least))
     return ell, Dnf(tuple(terms))
 
 
@@ -29,7 +30,6 @@ def test_planes_make_the_integers_that_python_makes(formula, data):
         put(planes, number, np.array([code >> number & 1 for code in codes], dtype=bool))
     assert joined(planes).tolist() == codes
     patterns = [
-        sum(1 << i for i, term in enumerate(dnf.terms) if code & term.care == term.value)
-        for code in codes
+        sum(1 << i for i, term in enumerate(dnf.terms) if term.holds(code)) for code in codes
     ]
     assert joined(lines_of(planes, dnf)).tolist() == patterns

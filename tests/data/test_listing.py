@@ -255,3 +255,28 @@ def test_a_folder_that_may_not_be_listed_is_refused_by_name(tmp_path, monkeypatc
         DataError, match="/closed: expected to list its files, but Permission denied"
     ):
         list_files(str(tmp_path / path), DEFAULT_ACCESS)
+
+
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [
+        ("_delta_log/0.json", "a table of Delta"),
+        ("metadata/v1.metadata.json", "a table of Iceberg"),
+    ],
+)
+@pytest.mark.parametrize("named", [".", "data", "data/*.parquet", "data/part-0.parquet"])
+def test_a_table_with_a_log_is_not_read_as_loose_files(tmp_path, log, kind, named):
+    for name in (log, "data/part-0.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    with pytest.raises(DataError, match=f"expected Parquet files, got {kind}"):
+        list_files(str(tmp_path / named), DEFAULT_ACCESS)
+
+
+def test_a_folder_called_metadata_makes_no_table_of_others(tmp_path):
+    for name in ("metadata/notes.txt", "data/part-0.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    assert list_files(str(tmp_path / "data"), DEFAULT_ACCESS) == [
+        str(tmp_path / "data/part-0.parquet")
+    ]

@@ -89,7 +89,7 @@ def test_a_path_may_be_relative(tmp_path, monkeypatch):
 
 def test_side_files_of_other_tools_are_left_alone(tmp_path):
     write(tmp_path / "part-0.parquet", xy(0, 3))
-    for name in ("_SUCCESS", ".part-0.parquet.crc", "_metadata", "_delta_log/0.json"):
+    for name in ("_SUCCESS", ".part-0.parquet.crc", "_metadata", "_logs/0.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("not Parquet")
     for name in ("_temporary/part-9.parquet", ".hidden/part-9.parquet", "_part.parquet"):
@@ -520,9 +520,10 @@ def test_column_chunks_that_cannot_be_told_apart_are_an_error_when_asked_for(tmp
         source.null_counts.get("a")
 
 
-def test_a_csv_is_an_error_that_says_how_to_convert_it(tmp_path):
+def test_a_text_among_parquet_files_is_an_error_that_names_it(tmp_path):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
     (tmp_path / "visits.csv").write_text("age,y\n1,0\n", encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"expected a Parquet file.*; convert it with: dnfscale data convert"
+        DataError, match=r"visits\.csv: expected a Parquet file.*; are all other files there text"
     ):
-        open_source(str(tmp_path / "visits.csv"))
+        open_source(str(tmp_path))

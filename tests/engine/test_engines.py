@@ -18,7 +18,7 @@ import distributed
 import psutil
 import pytest
 
-from dnfscale.engine.api import Engine, Failure, Progress
+from dnfscale.engine.api import Engine, Failure, Progress, Share
 from dnfscale.engine.dask.engine import ClusterEngine
 from dnfscale.engine.dask.local import start_local
 from dnfscale.engine.dask.settings import ALLOWED_FAILURES
@@ -339,7 +339,81 @@ def test_the_progress_of_chains_ends_with_what_was_expected_and_never_exceeds_it
     assert {progress.total for progress in heard} == {expected}
 
 
+# Work of all workers together.
+
+
+def together(engine: Engine, function: Callable[[int, Share], object], *starts: int) -> object:
+    return engine.together(
+        "together",
+        [counting_down(start) for start in starts],
+        function,
+        range(10),
+        meet=meeting,
+        merge=list,
+        expected=sum(starts),
+    )
+
+
+def meeting(host: str, size: int) -> tuple[str, int]:
+    return host, size
+
+
+def shared(item: int, share: Share) -> tuple[int, list[int], object]:
+    time.sleep(0.01 * share.rank)
+    assert share.meeting[1] == share.size
+    return share.rank, [item * each for each in share.items], os.getpid()
+
+
+def divide_share(item: int, share: Share) -> float:
+    return 1 / (item - share.items[0])
+
+
+def spoil_share(item: int, share: Share) -> int:
+    return spoil(7 if 9 in share.items else item)
+
+
+@pytest.mark.portable
+def test_work_together_is_dealt_in_order_and_each_task_is_sent_what_all_shares_came_to(engine):
+    [answers] = together(engine, shared, 2)
+    assert len(answers) == 2
+    for item, parts in zip((2, 1), answers, strict=True):
+        assert [rank for rank, _, _ in parts] == list(range(len(parts)))
+        assert [n for _, numbers, _ in parts for n in numbers] == [item * n for n in range(10)]
+        assert len({process for _, _, process in parts}) == len(parts)
+
+
+def test_work_together_of_which_a_share_fails_is_told_to_its_chain_which_goes_on(engine):
+    [(failed, answer)] = engine.together(
+        "together",
+        [forgiving_all()],
+        divide_share,
+        range(10),
+        meet=meeting,
+        merge=list,
+        expected=2,
+    )
+    assert failed == Failure("ZeroDivisionError: division by zero")
+    assert answer[0] == 1.0
+
+
+def forgiving_all() -> Generator[int, object, object]:
+    """A chain whose first task fails in its first share."""
+    failure = yield 0
+    return failure, (yield 1)
+
+
+def test_our_own_error_in_work_together_arrives_as_it_was_raised(engine):
+    with pytest.raises(DataError, match=r"^part 7: expected rows, got none; write it again$"):
+        together(engine, spoil_share, 1)
+
+
 # A cluster only.
+
+
+def test_work_together_is_on_all_workers(cluster):
+    [[parts]] = together(cluster, shared, 1)
+    assert len(parts) == 2
+    assert os.getpid() not in {process for _, _, process in parts}
 
 
 def test_a_cluster_knows_the_memory_of_its_smallest_worker(cluster):

@@ -55,7 +55,7 @@ def judged(
             "answer", pa.array(codes, pa.int8())
         )
     )
-    spec = IdealClassifier(**how).learn_spec(
+    spec = IdealClassifier(profile="paper", **how).learn_spec(
         "answer", positive=(2, 3), outer=folds, others=((1, 3),)
     )
     learned = learn(table_source(table, "X"), spec, SerialEngine())
@@ -90,7 +90,7 @@ BOXES: dict[str, Any] = {
 def test_fidelity_and_accuracies_are_those_of_the_test_folds(frame, truth, kind):
     box = BOXES[kind](frame, truth)
     answers = np.asarray(box(frame) if kind == "function" else box.predict(frame)).astype(bool)
-    found = distill(box, frame, truth, folds=5, max_ell=3)
+    found = distill(box, frame, truth, folds=5, max_ell=3, profile="paper")
     fidelity, accuracy, box_accuracy = judged(frame, answers, truth, 5, max_ell=3)
     assert found.fidelity == pytest.approx(fidelity, abs=1e-12)
     assert found.accuracy == pytest.approx(accuracy, abs=1e-12)
@@ -98,22 +98,22 @@ def test_fidelity_and_accuracies_are_those_of_the_test_folds(frame, truth, kind)
     assert found.black_box_accuracy == pytest.approx((answers == truth).mean())
     assert (
         found.formula
-        == IdealClassifier(max_ell=3).fit(frame, answers).formula_
+        == IdealClassifier(profile="paper", max_ell=3).fit(frame, answers).formula_
         == found.classifier.formula_
     )
 
 
 def test_without_the_truth_there_is_fidelity_alone(frame, truth):
     box = RandomForestClassifier(20, random_state=0).fit(frame, truth)
-    found = distill(box, frame)
+    found = distill(box, frame, profile="paper")
     assert 0.7 < found.fidelity <= 1
     assert found.accuracy is None
     assert found.black_box_accuracy is None
 
 
 def test_a_formula_is_its_own_explanation(frame):
-    box = IdealClassifier(max_ell=2).fit(frame, frame["a"] > frame["a"].median())
-    found = distill(box, frame, box.predict(frame), max_ell=2)
+    box = IdealClassifier(profile="paper", max_ell=2).fit(frame, frame["a"] > frame["a"].median())
+    found = distill(box, frame, box.predict(frame), max_ell=2, profile="paper")
     assert found.fidelity == found.accuracy
     assert found.fidelity > 0.97
     assert found.black_box_accuracy == 1.0
@@ -123,9 +123,9 @@ def test_a_formula_is_its_own_explanation(frame):
 def test_labels_may_be_texts_and_the_order_of_rows_changes_nothing(frame, truth):
     words = np.where(truth, "yes", "no")
     box = RandomForestClassifier(20, random_state=0).fit(frame, words)
-    found = distill(box, frame, words, folds=4)
+    found = distill(box, frame, words, folds=4, profile="paper")
     order = np.random.default_rng(0).permutation(N_ROWS)
-    again = distill(box, frame.iloc[order], words[order], folds=4)
+    again = distill(box, frame.iloc[order], words[order], folds=4, profile="paper")
     assert (again.fidelity, again.accuracy, again.formula) == (
         found.fidelity,
         found.accuracy,
@@ -135,9 +135,9 @@ def test_labels_may_be_texts_and_the_order_of_rows_changes_nothing(frame, truth)
 
 
 def test_other_kinds_of_tables_give_the_same(frame, truth):
-    expected = distill(lambda _: truth, frame, truth, folds=3)
+    expected = distill(lambda _: truth, frame, truth, folds=3, profile="paper")
     for given in (pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        found = distill(lambda _: truth, given, truth, folds=3)
+        found = distill(lambda _: truth, given, truth, folds=3, profile="paper")
         assert (found.fidelity, found.accuracy, found.formula) == (
             expected.fidelity,
             expected.accuracy,
@@ -148,7 +148,7 @@ def test_other_kinds_of_tables_give_the_same(frame, truth):
 
 def test_a_column_may_have_the_name_of_the_answer(frame, truth):
     renamed = frame.rename(columns={"a": "answer", "b": "target"})
-    found = distill(lambda _: truth, renamed, truth, folds=3)
+    found = distill(lambda _: truth, renamed, truth, folds=3, profile="paper")
     assert "answer_above_median" in found.formula
     assert found.fidelity > 0.6
 
@@ -187,4 +187,4 @@ WRONG: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
 def test_what_cannot_be_explained_is_refused(frame, case):
     box, y, parameters, message = WRONG[case]
     with pytest.raises((DataError, SpecError), match=message):
-        distill(box, frame, y, **parameters)
+        distill(box, frame, y, **parameters, profile="paper")

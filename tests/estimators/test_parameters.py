@@ -35,8 +35,9 @@ def same(given: Any, known: Key) -> bool:
 
 def test_the_ideal_classifier_has_the_keys_of_the_spec_with_their_defaults():
     found = defaults(IdealClassifier)
-    assert set(found) - OWN == {*parameters(), "profile"}
-    assert [name for name, known in parameters().items() if not same(found[name], known)] == []
+    named = {known.parameter_name: known for known in parameters().values()}
+    assert set(found) - OWN == {*named, "profile"}
+    assert [name for name, known in named.items() if not same(found[name], known)] == []
     assert found["profile"] == profile_key().default
 
 
@@ -55,8 +56,9 @@ def test_the_classifier_by_size_has_the_keys_of_its_table_and_some_of_the_spec()
 
 @pytest.mark.parametrize("name", parameters())
 def test_a_wrong_parameter_is_told_by_its_name_in_python(name):
-    with pytest.raises(SpecError, match=f"^{name} must be .*, got ") as caught:
-        IdealClassifier(**{name: [[1]]}).fit([[1.0], [2.0]], [0, 1])
+    own = parameters()[name].parameter_name
+    with pytest.raises(SpecError, match=f"^{own} must be .*, got ") as caught:
+        IdealClassifier(profile="paper", **{own: [[1]]}).fit([[1.0], [2.0]], [0, 1])
     assert caught.value.key == parameters()[name].path
 
 

@@ -176,15 +176,19 @@ def test_a_whole_weight_is_as_many_rows(rows, data):
         [1, 1, *data.draw(st.lists(st.integers(0, 4), min_size=len(y) - 2, max_size=len(y) - 2))]
     )
     repeated_rows = np.repeat(np.arange(len(y)), weights)
-    weighed = IdealClassifier().fit(frame, y, sample_weight=weights)
-    plain = IdealClassifier().fit(frame.iloc[repeated_rows], y[repeated_rows])
+    weighed = IdealClassifier(profile="paper").fit(frame, y, sample_weight=weights)
+    plain = IdealClassifier(profile="paper").fit(frame.iloc[repeated_rows], y[repeated_rows])
     assert same(weighed, plain)
     assert weighed.predict_proba(frame).tolist() == plain.predict_proba(frame).tolist()
     assert weighed.models_[0].counts.n_rows == weights.sum()
-    both = IdealClassifier(class_weight="balanced").fit(frame, y, sample_weight=weights)
+    both = IdealClassifier(profile="paper", class_weight="balanced").fit(
+        frame, y, sample_weight=weights
+    )
     assert same(
         both,
-        IdealClassifier(class_weight="balanced").fit(frame.iloc[repeated_rows], y[repeated_rows]),
+        IdealClassifier(profile="paper", class_weight="balanced").fit(
+            frame.iloc[repeated_rows], y[repeated_rows]
+        ),
     )
 
 
@@ -203,10 +207,13 @@ def test_rows_without_weight_are_not_there(rows, weight, data):
     spoilt = frame.astype("boolean")
     spoilt.loc[away] = pd.NA
     weights = np.where(away, 0.0, weight)
-    found = IdealClassifier(missing="error").fit(
+    found = IdealClassifier(profile="paper", missing="error").fit(
         spoilt[["a", "b", "c"]], np.where(away, ~y, y), sample_weight=weights
     )
-    assert same(found, IdealClassifier().fit(frame[~away], y[~away], sample_weight=weights[~away]))
+    assert same(
+        found,
+        IdealClassifier(profile="paper").fit(frame[~away], y[~away], sample_weight=weights[~away]),
+    )
 
 
 @pytest.mark.parametrize("weight", [0.5, 0.1, 3.7, 1e-200, 1e16, 1e300])
@@ -214,15 +221,18 @@ def test_rows_that_all_weigh_the_same_give_the_formula_of_rows_without_weights(w
     random = np.random.default_rng(3)
     frame = pd.DataFrame(random.normal(size=(300, 4)), columns=list("abcd"))
     y = (frame["a"] + frame["b"] * frame["c"] + random.normal(size=300) > 0).to_numpy()
-    weighed = IdealClassifier().fit(frame, y, sample_weight=np.full(len(y), weight))
-    plain = IdealClassifier().fit(frame, y)
+    weighed = IdealClassifier(profile="paper").fit(frame, y, sample_weight=np.full(len(y), weight))
+    plain = IdealClassifier(profile="paper").fit(frame, y)
     assert (weighed.models_[0].tau, weighed.models_[0].dnf) == (
         plain.models_[0].tau,
         plain.models_[0].dnf,
     )
     ratio = weighed.models_[0].counts.n_rows // len(y)
     assert weighed.models_[0].counts.n.tolist() == (ratio * plain.models_[0].counts.n).tolist()
-    assert same(IdealClassifier(class_weight={False: weight, True: weight}).fit(frame, y), weighed)
+    assert same(
+        IdealClassifier(profile="paper", class_weight={False: weight, True: weight}).fit(frame, y),
+        weighed,
+    )
 
 
 @pytest.mark.slow
@@ -231,7 +241,7 @@ def test_types_are_accepted_whose_positive_rows_weigh_at_least_half(rows, data):
     frame, y = rows
     known = st.sampled_from([0.25, 0.5, 1.0, 1.75, 3.0])
     weights = data.draw(st.lists(known, min_size=len(y), max_size=len(y)))
-    model = IdealClassifier().fit(frame, y, sample_weight=weights)
+    model = IdealClassifier(profile="paper").fit(frame, y, sample_weight=weights)
     accepted = model.models_[0].table().accepted
     for code, (positive, negative) in sums(model, frame, y, [Fraction(w) for w in weights]).items():
         assert accepted[code] == (positive >= negative)
@@ -244,7 +254,7 @@ def test_types_are_accepted_whose_positive_rows_weigh_at_least_half(rows, data):
 )
 def test_the_weight_of_a_class_is_the_weight_of_each_of_its_rows(rows, class_weight):
     frame, y = rows
-    model = IdealClassifier(class_weight=class_weight).fit(frame, y)
+    model = IdealClassifier(profile="paper", class_weight=class_weight).fit(frame, y)
     accepted = model.models_[0].table().accepted
     if class_weight == "balanced":
         factor = {label: Fraction(len(y), 2 * int((y == label).sum())) for label in (True, False)}
@@ -268,7 +278,7 @@ def test_the_weight_of_a_class_is_the_weight_of_each_of_its_rows(rows, class_wei
 def test_a_probability_with_balanced_classes_is_smoothed_by_an_average_row():
     frame = pd.DataFrame({"a": [True] * 10 + [False] * 310})
     y = np.array([True] * 10 + [True] * 10 + [False] * 300)
-    model = IdealClassifier(class_weight="balanced").fit(frame, y)
+    model = IdealClassifier(profile="paper", class_weight="balanced").fit(frame, y)
     positive, negative = 320 / 40, 320 / 600
     expected = [
         (10 * positive + 1) / (10 * positive + 2),
@@ -284,7 +294,7 @@ THRESHOLDS = [0.5, 0.3, 0.25, 0.1, 0.75, 1 / 3, 2 / 3, 0.123456]
 @given(boolean_frames(), st.sampled_from(THRESHOLDS))
 def test_a_threshold_accepts_exactly_the_types_with_that_share_of_positive_rows(rows, threshold):
     frame, y = rows
-    model = IdealClassifier(threshold=threshold).fit(frame, y)
+    model = IdealClassifier(profile="paper", threshold=threshold).fit(frame, y)
     exact = Fraction(str(threshold)).limit_denominator(1_000_000)
     assert model.models_[0].threshold == exact
     accepted = model.models_[0].table().accepted
@@ -300,7 +310,7 @@ def test_a_threshold_accepts_exactly_the_types_with_that_share_of_positive_rows(
 def test_no_function_of_the_attributes_costs_less(rows, threshold):
     """All Boolean functions of tau, one after the other."""
     frame, y = rows
-    model = IdealClassifier(threshold=threshold, max_ell=3).fit(frame, y)
+    model = IdealClassifier(profile="paper", threshold=threshold, max_ell=3).fit(frame, y)
     exact = model.models_[0].threshold
     counted = sums(model, frame, y, [Fraction(1)] * len(y))
     codes = sorted(counted)
@@ -322,31 +332,42 @@ def test_a_threshold_of_many_digits_is_right_for_many_rows(threshold):
     n = 30_000
     frame = pd.DataFrame({"a": np.arange(n) % 2 == 0, "b": np.arange(n) % 3 == 0})
     y = np.where(frame["a"], np.arange(n) % 20 < 8, np.arange(n) % 10 < 3)
-    model = IdealClassifier(threshold=threshold).fit(frame, y)
+    model = IdealClassifier(profile="paper", threshold=threshold).fit(frame, y)
     counts = model.models_[0].counts
     expected = (counts.c / counts.n >= threshold).tolist()
     assert model.models_[0].table().accepted[counts.codes].tolist() == expected
-    weighed = IdealClassifier(threshold=threshold).fit(frame, y, sample_weight=np.full(n, 0.7))
+    weighed = IdealClassifier(profile="paper", threshold=threshold).fit(
+        frame, y, sample_weight=np.full(n, 0.7)
+    )
     assert weighed.predict(frame).tolist() == model.predict(frame).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:fit left out")
 def test_a_class_that_weighs_nothing_is_no_class():
     random = np.random.default_rng(2)
     frame = pd.DataFrame({"a": random.normal(size=90), "b": random.normal(size=90)})
     y = np.array(["p", "q", "r"])[np.arange(90) % 3]
     kept = y != "q"
     for weights in (kept.astype(int), np.where(kept, 0.5, 0.0)):
-        model = IdealClassifier().fit(frame, y, sample_weight=weights)
+        model = IdealClassifier(profile="paper").fit(frame, y, sample_weight=weights)
         assert model.classes_.tolist() == ["p", "r"]
-        assert same(model, IdealClassifier().fit(frame[kept], y[kept], sample_weight=weights[kept]))
+        assert same(
+            model,
+            IdealClassifier(profile="paper").fit(frame[kept], y[kept], sample_weight=weights[kept]),
+        )
         assert set(model.predict(frame)) <= {"p", "r"}
-    gone = IdealClassifier(class_weight={"q": 0}).fit(frame, y)
+    gone = IdealClassifier(profile="paper", class_weight={"q": 0}).fit(frame, y)
     assert gone.classes_.tolist() == ["p", "r"]
     four = np.where(np.arange(90) % 4 == 0, "s", y)
-    left = IdealClassifier().fit(frame, four, sample_weight=(four != "q").astype(int))
+    left = IdealClassifier(profile="paper").fit(
+        frame, four, sample_weight=(four != "q").astype(int)
+    )
     assert left.classes_.tolist() == list(left.formula_) == ["p", "r", "s"]
     holes = frame.mask(np.column_stack([~kept, ~kept]))
-    assert IdealClassifier().fit(holes, y).classes_.tolist() == ["p", "r"]
+    assert IdealClassifier(profile="paper", max_dropped=1).fit(holes, y).classes_.tolist() == [
+        "p",
+        "r",
+    ]
 
 
 @pytest.mark.parametrize("how", [{}, {"class_weight": "balanced"}, {"class_weight": {0: 1.5}}])
@@ -360,12 +381,14 @@ def test_one_class_that_weighs_something_is_an_error_that_names_it(how, weight):
             r"labels \[1\]"
         ),
     ):
-        IdealClassifier(**how).fit(frame, y, sample_weight=np.array([0, weight, weight]))
+        IdealClassifier(profile="paper", **how).fit(
+            frame, y, sample_weight=np.array([0, weight, weight])
+        )
 
 
 def test_classes_that_all_weigh_nothing_are_an_error():
     with pytest.raises(DataError, match=r"more than zero have the labels \[\]"):
-        IdealClassifier(class_weight={0: 0, 1: 0}).fit([[1.0], [2.0]], [0, 1])
+        IdealClassifier(profile="paper", class_weight={0: 0, 1: 0}).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_balanced_weights_without_a_class_are_those_of_the_others():
@@ -375,7 +398,7 @@ def test_balanced_weights_without_a_class_are_those_of_the_others():
 
 def test_weights_that_become_too_large_are_an_error():
     with pytest.raises(DataError, match="stay finite"):
-        IdealClassifier(class_weight={1: 10}).fit(
+        IdealClassifier(profile="paper", class_weight={1: 10}).fit(
             [[1.0], [2.0]], [0, 1], sample_weight=[1e308, 1e308]
         )
 
@@ -386,7 +409,12 @@ def test_a_whole_weight_is_as_many_rows_whatever_a_class_weighs(rows, weight):
     frame, y = rows
     weights = np.arange(len(y)) % 4 + 1
     often = np.repeat(np.arange(len(y)), weights)
-    model = IdealClassifier(class_weight={True: weight}).fit(frame, y, sample_weight=weights)
+    model = IdealClassifier(profile="paper", class_weight={True: weight}).fit(
+        frame, y, sample_weight=weights
+    )
     assert same(
-        model, IdealClassifier(class_weight={True: weight}).fit(frame.iloc[often], y[often])
+        model,
+        IdealClassifier(profile="paper", class_weight={True: weight}).fit(
+            frame.iloc[often], y[often]
+        ),
     )

@@ -17,6 +17,8 @@ SETS = (
     "adult indicator",
     "hostile",
     "lines",
+    "checklist",
+    "mixed",
     "german_credit",
     "road_safety",
 )
@@ -30,7 +32,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     name = request.param
     if name == "breast_cancer":
         return examples.breast_cancer()
-    if name in ("hostile", "lines"):
+    if name in ("hostile", "lines", "checklist", "mixed"):
         return getattr(examples, name)()
     if name.startswith("adult"):
         return examples.adult(name.removeprefix("adult "))

@@ -306,6 +306,37 @@ def lines() -> Case:
     )
 
 
+@cache
+def checklist() -> Case:
+    """A checklist of columns with hostile names and values."""
+    table = hostile().table
+    random = np.random.default_rng(20)
+    columns = [name for name in table.column_names[:-1] if _is_xml(name)]
+    places = random.choice(len(columns), size=7, replace=False)
+    written = [(_asked(table, columns[place], random), bool(place % 3)) for place in places]
+    return _counted(*formula_of([written], [3]), table, "signs")
+
+
+@cache
+def mixed() -> Case:
+    """Lines of which two are checklists, over the same columns."""
+    table = hostile().table
+    random = np.random.default_rng(21)
+    columns = [name for name in table.column_names[:-1] if _is_xml(name)]
+    places = random.choice(len(columns), size=11, replace=False)
+    asked = [(_asked(table, columns[place], random), bool(place % 3)) for place in places]
+    written = [asked[:4], asked[4:6], asked[5:11]]
+    return _counted(*formula_of(written, [3, None, 4]), table, "lines")
+
+
+def _counted(tau: Vocabulary, dnf: Dnf, table: pa.Table, kind: str) -> Case:
+    ell = len(dnf.terms) if kind == "lines" else len(tau)
+    model = Model("y", (True,), tau, dnf, empty_counts(ell), "indicator", types=kind)
+    seen = table.slice(0, table.num_rows // 2)
+    target = np.asarray(seen.column("y").fill_null(False)).astype(bool)
+    return Case(replace(model, counts=tally_types(types(model, seen), target, ell)), table)
+
+
 def empty_counts(ell: int) -> TypeCounts:
     return tally_types(np.empty(0), np.empty(0), ell)
 

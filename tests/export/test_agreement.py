@@ -31,7 +31,7 @@ def test_the_rows_are_worth_asking(case):
     answers = expected(case.model, case.table)
     assert 0 < sum(answers) < len(answers)
     assert any(used(case).column(name).null_count for name in used(case).column_names)
-    assert len(case.model.dnf.terms) > 1
+    assert len(case.model.dnf.terms) > 1 or case.model.types == "signs"
 
 
 @pytest.mark.slow

@@ -13,11 +13,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.faults import runners, soak, storage, trials, workers
+from tests.faults import joint, runners, soak, storage, trials, workers
 from tests.faults.fault import Fault, NotReadyError
 from tests.faults.ground import Ground, ground, say
 
-FAULTS: tuple[Fault, ...] = (*workers.FAULTS, *runners.FAULTS, *storage.FAULTS, *trials.FAULTS)
+FAULTS: tuple[Fault, ...] = (
+    *workers.FAULTS,
+    *runners.FAULTS,
+    *storage.FAULTS,
+    *trials.FAULTS,
+    *joint.FAULTS,
+)
 
 
 HEADER = ("| fault | runs | outcome |", "| --- | --: | --- |")

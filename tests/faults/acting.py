@@ -17,6 +17,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
@@ -124,6 +125,11 @@ def _claim(file: Path, times: int) -> bool:
     return False
 
 
+def _kill_after(seconds: float) -> None:
+    """End this process in the middle of what it begins now."""
+    threading.Timer(seconds, os.kill, [os.getpid(), signal.SIGKILL]).start()
+
+
 def _eat(_plan: dict[str, Any]) -> None:
     eaten = []
     while True:
@@ -134,6 +140,7 @@ def _eat(_plan: dict[str, Any]) -> None:
 
 ACTS: dict[str, Callable[[dict[str, Any]], None]] = {
     "kill": lambda _plan: os.kill(os.getpid(), signal.SIGKILL),
+    "kill later": lambda plan: _kill_after(plan["seconds"]),
     "pause": lambda _plan: os.kill(os.getpid(), signal.SIGSTOP),
     "wait": lambda plan: time.sleep(plan["seconds"]),
     "eat": _eat,

@@ -51,6 +51,8 @@ PARTITIONS = 2 * N_FILES
 SEED = 282
 """With this one, Optuna draws small forests: 42, 37 and 88 trees in the first fold."""
 FIRST_TREES = 42
+JOINT_SEED = 192
+"""With this one, Optuna draws few trees of XGBoost."""
 
 STUDIES: dict[str, dict[str, Any]] = {
     "formula": {"data": {"path": "table"}, "folds": {"outer": 3}},
@@ -59,6 +61,12 @@ STUDIES: dict[str, dict[str, Any]] = {
         "folds": {"outer": 2},
         "seed": SEED,
         "baselines.random_forest": {"trials": 2},
+    },
+    "joint": {
+        "data": {"path": "table"},
+        "folds": {"outer": 2},
+        "seed": JOINT_SEED,
+        "baselines.xgboost": {"trials": 1, "where": "cluster"},
     },
     "wide": {"data": {"path": "wide"}, "folds": {"outer": 2}},
 }

@@ -11,7 +11,15 @@ from tests.faults.fault import IDENTICAL, RESUMED
 from tests.faults.ground import Ground, ground
 from tests.faults.soak import soak
 
-QUICK = ("kill-read-rows", "kill-several", "pause", "file-truncated", "kill-trial", "scheduler")
+QUICK = (
+    "kill-read-rows",
+    "kill-several",
+    "pause",
+    "file-truncated",
+    "kill-trial",
+    "joint-kill",
+    "scheduler",
+)
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,8 @@ def frame(n_rows: int = 240) -> tuple[pd.DataFrame, pd.Series]:
     "parameters", VARIANTS, ids=lambda given: "-".join(map(str, given.values()))
 )
 def test_scikit_learn_finds_no_fault(parameters: dict[str, Any]) -> None:
-    assert_no_fault(FormulaSizeClassifier(**parameters))
+    # One check leaves gaps in 9 of its 30 rows.
+    assert_no_fault(FormulaSizeClassifier(max_dropped=1.0, **parameters))
 
 
 def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
@@ -133,7 +134,8 @@ def test_several_labels_have_a_formula_each() -> None:
     assert model.predict_proba(features).sum(axis=1) == pytest.approx(1)
     assert model.to_text(label=2).startswith("target is 2 if")
     with pytest.raises(DataError, match=r"expected label to be one of \[0, 1, 2\], got None"):
-        model.to_sql()
+        model.to_pmml()
+    assert model.to_sql().count("-- target is ") == 3
 
 
 def test_an_explanation_names_the_fewest_attributes_that_decide_and_the_way_out() -> None:

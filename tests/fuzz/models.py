@@ -15,6 +15,7 @@ from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.quantities import Kind, Measure, Quantity
+from dnfscale.core.seen import SeenColumn
 from dnfscale.core.vocabulary import (
     Above,
     Attribute,
@@ -129,10 +130,20 @@ def any_model(random: Random, target: str | None = None) -> Model:
         counts=TypeCounts(ell, *(np.array(values, dtype=np.int64) for values in (codes, n, c))),
         missing=random.choice(("drop", "error", "indicator")),
         lookalikes={columns[0]: (f"{columns[0]}_1", *other)} if random.random() < 0.1 else {},
+        seen=tuple(_seen(random, column) for column in columns) if random.random() < 0.3 else (),
     )
     if random.random() < 0.6:
         return model
     return replace(by_lines(model), answer=random.random() < 0.7)
+
+
+def _seen(random: Random, column: str) -> SeenColumn:
+    missing = random.choice((0.0, 0.25, 1.0))
+    if random.random() < 0.3:
+        return SeenColumn(column, "string", missing, values=tuple(random.sample(TEXTS[:20], 3)))
+    day = Measure(Kind.DATE, 1)
+    ends = random.choice(((0, 2**63), (-float("inf"), 1.5), (Quantity(day, 1), Quantity(day, 2))))
+    return SeenColumn(column, "int64", missing, *ends)
 
 
 def _attribute(random: Random, name: str, column: str) -> Attribute:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from dnfscale.jobs.runner import Options, run
 from dnfscale.jobs.verbs.report import report_again
+from dnfscale.report.style import SCRIPT
 from dnfscale.spec.job import read_spec
 from tests.fuzz.spoil import json_of, tree_spoiled
 from tests.fuzz.verdict import attempt, demand
@@ -54,7 +55,8 @@ def bases() -> tuple[dict[str, Any], ...]:
             )
             head, _, tables = keys.partition("\n")
             file.write_text(
-                f'schema_version = 1\n{head}\n{tables}\n[data]\npath = "t.parquet"\n{data}\n'
+                f'schema_version = 1\nprofile = "paper"\n{head}\n{tables}\n'
+                f'[data]\npath = "t.parquet"\n{data}\n'
                 f'[cluster]\nkind = "serial"\n[output]\ndir = "{folder / "runs"}"\n'
             )
             with (folder / "out").open("w") as out:
@@ -98,8 +100,8 @@ def make(random: Random) -> Files:
 
 
 def check(files: Files, folder: Path) -> None:
-    """Write the report of a folder again; what comes out has no script and no tag of the result's
-    own.
+    """Write the report of a folder again; what comes out has the page's own script, its forms and
+    their data as JSON, and no script and no tag of the result's own.
     """
     for part in ("result.json", "model.json", "jobs/a/result.json"):
         (folder / part).parent.mkdir(parents=True, exist_ok=True)
@@ -113,16 +115,36 @@ def check(files: Files, folder: Path) -> None:
         tags = _Tags()
         tags.feed(page.read_text(encoding="utf-8"))
         demand(
-            not tags.found & {"script", "img", "iframe", "object", "embed", "form", "link"},
+            not tags.found & {"img", "iframe", "object", "embed", "link"},
             f"tags: {tags.found}",
         )
+        demand(tags.scripts == [SCRIPT], f"{len(tags.scripts)} scripts that run")
 
 
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.found: set[str] = set()
+        self.scripts: list[str] = []
+        """What the policy may let run."""
+        self._inside: str | None = None
+        self._text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.add(tag)
+        self._inside, self._text = None, ""
+        if tag == "script":
+            self._inside = dict(attrs).get("type") or "script"
+        if tag == "form":
+            demand("action" not in dict(attrs), "a form that sends what is typed")
         demand(not any(name.startswith("on") for name, _ in attrs), f"an event handler in {tag}")
+
+    def handle_data(self, data: str) -> None:
+        self._text += data
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002  # as HTMLParser calls it
+        if self._inside == "script":
+            self.scripts.append(self._text)
+        elif self._inside == "application/json":
+            json.loads(self._text)
+        self._inside = None

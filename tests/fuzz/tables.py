@@ -56,6 +56,7 @@ def make(random: Random) -> Files:
     document = {
         "schema_version": 1,
         "kind": "fit",
+        "profile": "paper",
         "data": data,
         "select": {"max_ell": random.choice((1, 3, 5)), "validation": random.choice((0.3, 0.01))},
         "formula": {

@@ -127,7 +127,7 @@ def test_a_table_of_ten_thousand_columns_is_learned_from(tmp_path):
         "t.parquet": _written(pa.table({**columns, "y": [row % 3 == 0 for row in range(n_rows)]}))
     }
     text = (
-        'schema_version = 1\nkind = "fit"\n[data]\npath = "t.parquet"\ntarget = '
+        'schema_version = 1\nkind = "fit"\nprofile = "paper"\n[data]\npath = "t.parquet"\ntarget = '
         '"y"\n[cluster]\nkind = "serial"\n'
     )
     check_files("table", {**files, "job.toml": text.encode()}, tmp_path, time_limit_s=120)

@@ -38,7 +38,7 @@ def _method(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
         figures = {
             key: value
             for key, value in figures.items()
-            if key not in ("failed_folds", "literals_mean")
+            if key not in ("failed_folds", "literals_mean", "stability", "columns_shared")
         }
     objective = record.get("objective") or {}
     figures |= {

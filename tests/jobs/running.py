@@ -151,26 +151,27 @@ def surroundings(**more: str) -> dict[str, str]:
 
 
 def spec_text(*, name: str = "job", kind: str = "fit", **tables: Any) -> str:
-    """Write a spec for t.parquet, run serially unless told otherwise; values of TOML that JSON
-    writes alike.
+    """Write a spec for t.parquet, of the profile "paper", which costs least, and run serially
+    unless told otherwise; values of TOML that JSON writes alike.
     """
     document: dict[str, Any] = {
         **tables,
         "data": {"path": "t.parquet", "target": "y", **tables.get("data", {})},
         "cluster": {"kind": "serial", **tables.get("cluster", {})},
     }
-    head = {"schema_version": 1, "name": name, "kind": kind}
+    head = {"schema_version": 1, "name": name, "kind": kind, "profile": "paper"}
     head |= {key: value for key, value in document.items() if not isinstance(value, dict)}
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in head.items()]
     for table, entries in document.items():
         if isinstance(entries, dict):
-            lines += ["", f"[{table}]"]
+            lines += [f"[{table}]"]
             lines += [
                 f"{key} = {json.dumps(value, ensure_ascii=False)}"
                 for key, value in entries.items()
                 if value is not None
             ]
-    return "\n".join(lines) + "\n"
+            lines.append("")
+    return "\n".join(lines)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -201,7 +202,7 @@ def surprising(folder: Path) -> list[str]:
     left behind.
     """
     known = re.compile(
-        r"spec\.toml|result\.json|model\.json|model_formula_size\.json|report\.html|events\.jsonl"
+        r"spec\.toml|result\.json|model\.json|frontier\.json|model_formula_size\.json|report\.html|events\.jsonl"
         r"|tables/[\w-]+\.csv|figures/[\w-]+\.svg|tasks/[\w-]+\.(json|jsonl|bin)"
     )
     return [name for name in tidy(folder) if not known.fullmatch(name)]

@@ -111,7 +111,9 @@ def test_job_library_verb_and_estimator_agree_where_thresholds_differ(desk, obje
     ended = desk.here("predict", desk.folder() / "model.json", path, "--output", desk.path / "p")
     assert ended.code == 0, ended.err
     given = pq.read_table(desk.path / "p")["prediction"].to_pylist()
-    estimator = IdealClassifier(max_ell=2, objective=objective, random_state=5).fit(path, "y")
+    estimator = IdealClassifier(
+        profile="paper", max_ell=2, objective=objective, random_state=5
+    ).fit(path, "y")
     assert given == estimator.predict(path).tolist()
     assert given.count("eel") > 0
 

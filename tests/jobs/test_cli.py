@@ -71,7 +71,7 @@ def test_a_bug_report_needs_no_library_and_tells_no_secret(tmp_path, libraries):
     assert lines[0].startswith(f"dnfscale: {__version__}")
     assert any(line.startswith(f"python: {platform.python_version()}") for line in lines)
     assert {
-        "default cluster: local",
+        "default cluster: auto",
         "AWS_SECRET_ACCESS_KEY: (not shown)",
         "OMP_NUM_THREADS: '3'",
     } <= set(lines)
@@ -362,10 +362,12 @@ def test_what_a_run_says_goes_where_stdout_points_at_that_moment(laid_desk, caps
         (["run", "job.toml", "--set", 'cluster.kind="serial"'], False),
         (["run", "serial.toml"], False),
         (["run", "serial.toml", "--set", "cluster.kind=local"], True),
-        (["run", "--output", "serial", "named.toml"], True),
+        (["run", "--output", "serial", "named.toml"], False),
         (["run", "job.toml", "--set", f"data.drop=['{'x' * 300}']"], True),
-        (["run", "broken.toml"], True),
-        (["run", "nowhere.toml"], True),
+        (["run", "broken.toml"], False),
+        (["run", "nowhere.toml"], False),
+        (["run", "large.toml"], True),
+        (["run", "tuned.toml"], True),
         (["validate", "job.toml"], False),
     ],
 )
@@ -377,4 +379,8 @@ def test_workers_are_prepared_for_only_where_some_will_be_started(
     desk.spec('[cluster]\nkind = "serial"\n', file="serial.toml")
     desk.spec('name = "serial"\n', file="named.toml")
     (desk.path / "broken.toml").write_text("[cluster\n", encoding="utf-8")
+    desk.spec('[data]\npath = "large"\n', file="large.toml")
+    desk.spec('[data]\npath = "small"\n[baselines.xgboost]\n', file="tuned.toml")
+    with (desk.path / "large").open("wb") as large:
+        large.truncate(100 << 20)
     assert _seems_to_start_workers(arguments) is starts

@@ -1,7 +1,8 @@
-"""events.jsonl holds what the README says of it."""
+"""events.jsonl holds what the manual says of it."""
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -17,8 +18,8 @@ from tests.jobs.running import ROOT
 
 
 def documented() -> dict[str, set[str]]:
-    """The keys of every event in the README's table."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """The keys of every event in the manual's table."""
+    text = (ROOT / "jobs" / "README.md").read_text(encoding="utf-8")
     table = text[text.index("| event | further keys |") :].split("\n\n")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", table, flags=re.MULTILINE)
     return {event: set(re.findall(r"`(\w+)`", keys)) for event, keys in rows}
@@ -63,7 +64,7 @@ def test_the_phases_together_read_what_was_planned_once(laid_desk):
 
 
 def test_what_happens_to_the_cluster_is_journalled_as_documented(laid_desk):
-    job = Job.open(read_spec(laid_desk.spec()), Options(), Watcher(None, None))
+    job = Job.open(read_spec(laid_desk.spec()), Options(), Watcher(io.StringIO()))
     lost = {"worker": "tcp://a:1", "workers": 1, "retries": 3, "expected": False}
     job.claim()
     try:

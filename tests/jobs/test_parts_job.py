@@ -183,9 +183,9 @@ def test_parts_that_there_are_not_are_told(visited: Desk, parts: str, message: s
 def test_the_estimator_takes_parts_of_dates_of_pandas() -> None:
     table = visits()
     frame = table.select(["when", "x"]).to_pandas()
-    fitted = IdealClassifier(parts={"when": ["weekday", "hour"]}, cuts=9, missing="indicator").fit(
-        frame, table["y"]
-    )
+    fitted = IdealClassifier(
+        profile="paper", parts={"when": ["weekday", "hour"]}, cuts=9, missing="indicator"
+    ).fit(frame, table["y"])
     assert {"when_weekday_Monday", "when_hour_above_17"} <= set(fitted.get_feature_names_out())
     assert fitted.n_features_in_ == 2
     there = frame["when"].notna()

@@ -19,6 +19,11 @@ def planned(desk: Desk, **tables):
     return plan(spec, *open_data(spec))
 
 
+def chosen_formulas(plan) -> int:
+    """Return how many formulas are planned to be written, before those of other lengths."""
+    return next(phase.tasks for phase in plan.phases if phase.name == "minimize formulas")
+
+
 def phases_begun(desk: Desk) -> list[str]:
     """Return the phases of a run in the order in which they began."""
     events = [
@@ -52,7 +57,8 @@ def test_rows_are_counted_first_only_where_some_may_be_dropped(desk):
     first = table.column(0).combine_chunks()
     holes = pa.concat_arrays([pa.nulls(150, first.type), first[150:]])
     desk.table(table.set_column(0, table.column_names[0], holes))
-    assert [phase.name for phase in planned(desk).phases[:2]] == ["summarize columns", "read rows"]
+    dropping = planned(desk, data={"max_dropped": 1.0}).phases[:2]
+    assert [phase.name for phase in dropping] == ["summarize columns", "read rows"]
     assert planned(desk, data={"missing": "indicator"}).phases[0].name == "read rows"
 
 
@@ -81,13 +87,17 @@ def test_a_large_table_is_sampled_first(desk):
             "baselines.formula_size": {"max_size": 3},
             "baselines.decision_tree": {"max_leaves": 4},
         },
+        {"kind": "study", "folds": {"outer": 2, "group": "n", "stratify": True}},
+        {"kind": "study", "folds": {"outer": 2, "time": "n"}},
     ],
-    ids=["fit", "sympy", "best", "baselines"],
+    ids=["fit", "sympy", "best", "baselines", "groups", "times"],
 )
 def test_a_plan_names_the_phases_that_a_run_goes_through(laid_desk, tables):
     names = [phase.name for phase in planned(laid_desk, **tables).phases]
     assert laid_desk.here("run", "job.toml").code == 0
-    assert phases_begun(laid_desk) == names
+    begun = phases_begun(laid_desk)
+    # The last phase writes formulas of other lengths, if any of these answers types of attributes.
+    assert begun in (names, names[:-1])
 
 
 @pytest.mark.parametrize(
@@ -135,14 +145,12 @@ def test_only_a_cluster_that_is_started_takes_time_to_start(laid_desk, monkeypat
     ],
 )
 def test_a_plan_has_a_formula_per_fold_and_one_for_all_rows(laid_desk, tables, formulas):
-    assert {phase.name: phase.tasks for phase in planned(laid_desk, **tables).phases}[
-        "minimize formulas"
-    ] == formulas
+    assert chosen_formulas(planned(laid_desk, **tables)) == formulas
 
 
 def test_small_tables_are_planned_with_a_fold_per_row(desk):
     desk.table(small_table(n_rows=20))
-    assert planned(desk, kind="study").phases[-1].tasks == 21
+    assert chosen_formulas(planned(desk, kind="study")) == 21
 
 
 def test_the_plan_is_printed_with_its_sums(laid_desk):

@@ -1,17 +1,26 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
 from dnfscale.engine.api import Progress
-from dnfscale.jobs.progress import ProgressLines
+from dnfscale.jobs.progress import PlainLines, Step, Watcher, clock_text, display_for, time_text
+from dnfscale.jobs.screen import Screen
+
+STEPS = (
+    Step("read rows", "read all rows", is_scan=True),
+    Step("count types", "count rows by conditions", is_scan=True),
+    Step("minimize formulas", "shorten formulas"),
+    Step("count types", "count rows by conditions", is_scan=True),
+)
 
 
-class Screen(io.StringIO):
+class Stream(io.StringIO):
     """A stream that is a terminal or not."""
 
-    def __init__(self, *, terminal: bool) -> None:
+    def __init__(self, *, terminal: bool = False) -> None:
         super().__init__()
         self._terminal = terminal
 
@@ -29,84 +38,147 @@ class Clock:
         return self.now_s
 
 
-def shown(
-    steps: list[tuple[float, int]],
-    *,
-    terminal: bool,
-    n_rows: int = 1000,
-    phase: str = "count types",
-) -> str:
-    """What is written when, at some seconds, so many of ten tasks are done."""
-    screen, clock = Screen(terminal=terminal), Clock()
-    lines = ProgressLines(screen, clock=clock)
-    lines.begin("job", n_rows, 10, scans={"count types"})
-    begun = len(screen.getvalue())
-    for elapsed_s, done in steps:
-        clock.now_s = 1000.0 + elapsed_s
-        lines.progress("job", Progress(phase, done, 10))
-    return screen.getvalue()[begun:]
+class Plain:
+    """Plain lines with a clock that is set by hand."""
+
+    def __init__(self, *, n_rows: int = 1000, n_jobs: int = 1) -> None:
+        self.stream, self.clock = Stream(), Clock()
+        self.lines = PlainLines(self.stream, n_jobs=n_jobs, clock=self.clock)
+        self.lines.begin("job", n_rows, 1, STEPS)
+        self._read = len(self.stream.getvalue())
+
+    def at(self, elapsed_s: float, phase: str, done: int, total: int = 10) -> list[str]:
+        """Return the lines after so many seconds, when so many tasks are done."""
+        self.clock.now_s = 1000.0 + elapsed_s
+        self.lines.progress("job", Progress(phase, done, total))
+        return self.new()
+
+    def tick(self, elapsed_s: float) -> list[str]:
+        self.clock.now_s = 1000.0 + elapsed_s
+        self.lines.tick()
+        return self.new()
+
+    def new(self) -> list[str]:
+        text = self.stream.getvalue()[self._read :]
+        self._read += len(text)
+        return text.splitlines()
 
 
-def test_a_phase_that_is_done_is_one_plain_line_without_control_characters():
-    text = shown([(0, 0), (1, 5), (2, 10)], terminal=False)
-    assert text.count("\n") == 1
-    assert "\r" not in text
-    assert "\x1b" not in text
-    assert text.split() == ["count", "types", "10/10", "2.0", "s", "500", "rows/s"]
+def test_a_step_that_is_done_is_one_plain_line_without_control_characters():
+    plain = Plain()
+    assert plain.at(0, "count types", 0) == []
+    assert plain.at(0.5, "count types", 5) == []
+    [line] = plain.at(0.9, "count types", 10)
+    assert line == "  step 2 of 4    count rows by conditions          0.9 s"
 
 
-def test_a_long_phase_is_told_of_again_with_its_speed_and_the_time_left():
-    text = shown([(0, 0), (4, 1), (8, 2), (9, 3), (40, 10)], terminal=False)
-    middle, last = text.splitlines()
-    assert middle.split() == [
-        "count",
-        "types",
-        "2/10",
-        "8.0",
-        "s",
-        "25",
-        "rows/s",
-        "32",
-        "s",
-        "left",
-    ]
-    assert last.split() == ["count", "types", "10/10", "40.0", "s", "25", "rows/s"]
+def test_rows_per_second_are_told_of_scans_of_many_rows_alone():
+    many = Plain(n_rows=1_000_000)
+    many.at(0, "count types", 0)
+    [line] = many.at(0.5, "count types", 10)
+    assert line.endswith("2,000,000 rows/s")
+    many.at(1, "minimize formulas", 0)
+    [line] = many.at(1.5, "minimize formulas", 10)
+    assert "rows/s" not in line
 
 
-def test_a_terminal_shows_a_line_that_moves_and_ends_it_when_the_phase_is_done():
-    text = shown([(0, 0), (1, 5), (1.01, 6), (2, 10)], terminal=True)
-    assert text.count("\n") == 1
-    assert text.endswith("\n")
-    drawn = [piece.split() for piece in text.split("\r\x1b[K") if piece]
-    assert [piece[2] for piece in drawn] == ["5/10", "10/10"], "redrawn at most ten times a second"
+def test_a_step_that_takes_long_is_shown_though_nothing_of_it_is_done():
+    plain = Plain()
+    plain.at(0, "minimize formulas", 0)
+    assert plain.tick(0.5) == []
+    [line] = plain.tick(1.5)
+    assert line == "  step 3 of 4    shorten formulas, 0 of 10, 0:01"
+    assert plain.tick(5) == []
+    [line] = plain.at(12, "minimize formulas", 4)
+    assert line.endswith("4 of 10, 0:12, 18 s left")
 
 
-def test_a_phase_that_is_no_scan_has_no_rows_per_second():
-    assert "rows/s" not in shown([(0, 0), (2, 10)], terminal=False, phase="rank attributes")
+def test_what_runs_now_is_told_with_a_step_that_takes_long():
+    plain = Plain()
+    plain.at(0, "minimize formulas", 0)
+    plain.lines.detail("job", "XGBoost, fold 3")
+    assert plain.tick(2) == ["  step 3 of 4    shorten formulas, 0 of 10, 0:02, XGBoost, fold 3"]
 
 
-def test_a_phase_that_took_no_time_at_all_is_shown():
-    assert "10/10" in shown([(0, 0), (0, 10)], terminal=False)
+def test_a_phase_that_comes_twice_is_two_steps_and_one_that_no_plan_has_is_shown_by_its_name():
+    plain = Plain()
+    numbers = []
+    for _ in range(3):
+        plain.at(0, "count types", 0)
+        [line] = plain.at(0, "count types", 10)
+        numbers.append(line[:17].strip())
+    assert numbers == ["step 2 of 4", "step 4 of 4", ""]
 
 
-@pytest.mark.parametrize(("terminal", "before"), [(False, ""), (True, "\r\x1b[K")])
-def test_a_job_begins_with_a_line_of_its_own(terminal, before):
-    screen = Screen(terminal=terminal)
-    ProgressLines(screen).begin("adult", 48_842, 2, scans=())
-    assert screen.getvalue() == f"{before}adult: 48,842 rows in 2 partitions\n"
+def test_the_time_left_of_a_resumed_step_is_judged_by_what_is_done_now():
+    plain = Plain()
+    plain.at(0, "minimize formulas", 90, 100)
+    [line] = plain.at(10, "minimize formulas", 95, 100)
+    assert line.endswith("95 of 100, 0:10, 10 s left")
 
 
-def test_jobs_side_by_side_are_told_apart():
-    screen, clock = Screen(terminal=False), Clock()
-    lines = ProgressLines(screen, clock=clock)
-    for name, n_rows in (("one", 1000), ("two", 3000)):
-        lines.begin(name, n_rows, 1, scans={"count types"})
-        lines.progress(name, Progress("count types", 0, 1))
-    clock.now_s += 2
-    lines.progress("two", Progress("count types", 1, 1))
-    lines.progress("one", Progress("count types", 1, 1))
-    two, one = screen.getvalue().splitlines()[2:]
-    assert "two: count types" in two
-    assert "1,500 rows/s" in two
-    assert "one: count types" in one
-    assert "500 rows/s" in one
+def test_a_step_of_an_earlier_run_is_said_to_be_done_before():
+    plain = Plain()
+    plain.lines.recalled("job", "count types")
+    assert plain.new() == ["  step 2 of 4    count rows by conditions      done before"]
+
+
+def test_several_jobs_have_a_line_each_when_they_begin_and_when_they_end():
+    plain = Plain(n_jobs=2)
+    plain.at(0, "count types", 0)
+    assert plain.at(0.5, "count types", 10) == []
+    plain.lines.ended("job", "done in 3 s")
+    assert plain.new() == ["job: done in 3 s"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "clock", "left"),
+    [
+        (0.2, "0:00", "1 s"),
+        (75, "1:15", "75 s"),
+        (600, "10:00", "10 min"),
+        (9000, "2:30:00", "2.5 h"),
+    ],
+)
+def test_times_are_told_as_people_say_them(seconds, clock, left):
+    assert clock_text(seconds) == clock
+    assert time_text(seconds) == left
+
+
+def test_a_terminal_gets_lines_that_move_and_anything_else_plain_ones(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    assert isinstance(display_for(Stream(terminal=True)), Screen)
+    assert isinstance(display_for(Stream()), PlainLines)
+    monkeypatch.setenv("TERM", "dumb")
+    assert isinstance(display_for(Stream(terminal=True)), PlainLines)
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_a_screen_shows_the_step_that_runs_and_leaves_a_line_of_it_when_it_is_stopped(
+    monkeypatch, columns
+):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Stream(terminal=True)
+    with Screen(stream) as screen:
+        screen.waits("opening the data")
+        screen.begin("job", 1000, 2, STEPS)
+        for done in (0, 10):
+            screen.progress("job", Progress("count types", done, 10))
+        screen.progress("job", Progress("minimize formulas", 3, 10))
+        screen.detail("job", "fold 3")
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
+    assert "opening the data … 0:00" in text
+    lines = text.replace("\r", "\n").splitlines()
+    assert "job: 1,000 rows in 2 partitions" in lines
+    assert "  step 2 of 4    count rows by conditions          0.0 s" in lines
+    assert lines[-1] == "  step 3 of 4  shorten formulas, 3 of 10, 0:00"
+    assert max(map(len, lines)) <= columns
+
+
+def test_jobs_that_a_signal_ends_are_not_said_to_have_failed():
+    stream = Stream()
+    watcher = Watcher(stream, n_jobs=2)
+    watcher.stop("stopping")
+    watcher.ended("job", "failed: the cluster is gone")
+    assert stream.getvalue() == "stopping\n"

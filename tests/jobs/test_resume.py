@@ -96,14 +96,30 @@ def test_a_study_killed_in_every_phase_ends_as_one_that_was_not(laid_desk, quiet
     assert not list(laid_desk.folder().glob("tasks/*.bin")), "what is needed no more is still there"
 
 
+def test_searches_of_formulas_killed_at_work_end_as_ones_that_were_not(laid_desk):
+    short = {"kind": "study", "profile": "best", "select": {"validation_splits": 1}}
+    short["folds"] = {"outer": 2}
+    assert laid_desk.run(**short, name="quiet").code == 0
+    laid_desk.spec(**short)
+    for phase in ("shorten types", "count formulas"):
+        die(laid_desk, f"start {phase}", "run", "job.toml")
+    assert laid_desk.here("run", "job.toml").code == 0
+    assert "search terms" in recalled(laid_desk.folder())
+    result = essence(laid_desk.folder("quiet") / "result.json")
+    assert essence(laid_desk.folder() / "result.json") == same_name(result)
+
+
 def test_rows_are_read_again_only_where_a_scan_needs_them(laid_desk, quiet):
     laid_desk.spec(kind="study")
     die(laid_desk, "end count types", "run", "job.toml")
     ended = laid_desk.here("run", "job.toml", "--resume")
     assert ended.code == 0
-    assert [
-        line.split("  ")[1] for line in ended.err.splitlines() if line.endswith(" done before")
-    ] == SCANS[:3]
+    assert [line[2:13] for line in ended.err.splitlines() if line.endswith(" done before")] == [
+        "step 2 of 9",
+        "step 3 of 9",
+        "step 4 of 9",
+    ]
+    assert "goes on with an earlier run; kept: 3 finished steps" in ended.err
     assert recalled(laid_desk.folder()) == SCANS[:3]
     assert done(laid_desk.folder()) == ["read rows", "compare counts", *SCANS[3:]]
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
@@ -402,10 +418,12 @@ def test_files_that_change_between_scans_end_the_run(desk, monkeypatch, change, 
     file = desk.table(small_table(), "data/a.parquet", row_group_size=40, **PLAIN)
     os.utime(file, ns=(0, time.time_ns() - 10**9))
     watch = runner.Job.watch
+    begun = []
 
     def altering(self, progress):
         watch(self, progress)
-        if progress.phase == phase and progress.done == 0:
+        if progress.phase == phase and progress.done == 0 and not begun:
+            begun.append(phase)
             alter(file)
 
     monkeypatch.setattr(runner.Job, "watch", altering)
@@ -429,3 +447,32 @@ def test_a_file_replaced_by_its_copy_between_scans_is_the_same_file(laid_desk, q
     monkeypatch.setattr(runner.Job, "watch", copying)
     assert laid_desk.run(kind="study").code == 0
     assert essence(laid_desk.folder() / "result.json") == quiet[0]
+
+
+@pytest.mark.slow
+def test_the_formula_its_model_and_a_page_are_there_before_other_methods_are_tuned(laid_desk):
+    laid_desk.spec(kind="study", folds={"outer": 2}, **{"baselines.xgboost": {"trials": 1}})
+    die(laid_desk, "start tune baselines", "run", "job.toml")
+    folder = laid_desk.folder()
+    model = (folder / "model.json").read_bytes()
+    said = "This run has not finished: the formula is there, still to come: XGBoost."
+    assert said in (folder / "report.html").read_text("utf-8")
+    (folder / "report.html").unlink()
+    assert laid_desk.here("report", folder).code == 0
+    assert said in (folder / "report.html").read_text("utf-8")
+    assert not (folder / "result.json").exists()
+    ended = laid_desk.here("run", "job.toml")
+    assert ended.code == 0
+    assert "goes on with an earlier run; kept: the formula" in ended.err
+    assert (folder / "model.json").read_bytes() == model
+    assert said not in (folder / "report.html").read_text("utf-8")
+    assert surprising(folder) == []
+
+
+@pytest.mark.slow
+def test_a_first_page_does_not_take_the_place_of_that_of_a_finished_run(laid_desk):
+    laid_desk.spec(kind="study", folds={"outer": 2}, **{"baselines.xgboost": {"trials": 1}})
+    assert laid_desk.here("run", "job.toml").code == 0
+    page = (laid_desk.folder() / "report.html").read_bytes()
+    die(laid_desk, "start tune baselines", "run", "job.toml", "--force")
+    assert (laid_desk.folder() / "report.html").read_bytes() == page

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dnfscale.jobs.runner import NOTHING_DONE
 from dnfscale.spec.job import read_spec
 from tests.jobs.running import (
     ROOT,
@@ -47,12 +48,27 @@ IDEAL = {"accuracy_mean", "accuracy_std", "ell_mean", "literals_mean", "folds"} 
 """The last set is what the design does not list: how many folds failed, and the formula of all
 rows.
 """
-TOLD = {
-    "search", "ell", "rank", "attributes", "formula", "terms", "literals", "curve", "sweep",
+TESTED = {"metrics", "frontier", "stability", "columns_shared"} | {
+    "confusion",
+    "calibration",
+    "decision_curve",
+}
+"""What a study adds. The last set is what the design does not list: the answers on all test rows,
+and how far probabilities can be trusted.
+"""
+METRICS = {
+    "sensitivity", "specificity", "ppv", "npv", "balanced_accuracy", "f1", "mcc", "auc",
+    "average_precision", "brier", "log_loss",
 }  # fmt: skip
-FORMULA = TOLD - {"curve"} | {"used", "lines", "minimized"}
+METRICS |= {"accuracy"}
+METRIC = {"mean", "std", "pooled", "low", "high", "interval"}
+TOLD = {
+    "search", "form", "ell", "rank", "attributes", "formula", "terms", "literals", "curve", "sweep",
+}  # fmt: skip
+FORMULA = TOLD - {"curve", "form"} | {"used", "lines", "minimized"}
 """The last set is how many attributes the formula needs, its terms as data, and whether it is
-proven shortest. A formula that was not chosen by its length has no curve.
+proven shortest. A formula that was not chosen by its length has no curve;
+its form is that of its fold.
 """
 FOLD = {
     "fold",
@@ -64,8 +80,10 @@ FOLD = {
     "confusion",
     "formulas",
 } | TOLD
-FOLD |= {"tested"}
-"""What `correct` is out of: with weights it is not the number of rows."""
+FOLD |= {"tested", "metrics"}
+"""What `correct` is out of, which with weights is not the number of rows; and the metrics of the
+fold, which the design lists of all folds.
+"""
 STEP = {"ell", "rank", "attributes", "validation_accuracy"} | {"by_rank"}
 """The last set is what the design does not list: the accuracy of each ranking."""
 MODEL = {
@@ -79,7 +97,7 @@ MODEL = {
     "certificate",
     "provenance",
 }
-MODEL |= {"missing", "unseen", "threshold", "unit", "weighted"}
+MODEL |= {"missing", "unseen", "threshold", "unit", "weighted", "columns"}
 
 
 @pytest.fixture
@@ -109,10 +127,13 @@ def test_a_result_has_the_shape_of_the_design(studied):
     )
     assert set(result["data"]) == DATA
     ideal = result["methods"]["ideal"]
-    assert set(ideal) == IDEAL
+    assert set(ideal) == IDEAL | TESTED
+    assert set(ideal["metrics"]) == METRICS
+    assert all(set(metric) == METRIC for metric in ideal["metrics"].values())
     assert len(ideal["folds"]) == 10
     for fold in ideal["folds"]:
         assert set(fold) == FOLD
+        assert set(fold["metrics"]) == METRICS
         assert set(fold["confusion"]) == {"tp", "fp", "tn", "fn"}
         assert set(fold["formulas"][0]) == FORMULA | {"certificate"}
     assert set(ideal["model"]) == {"rows", "correct", "counted", "training_accuracy", "formulas"}
@@ -328,13 +349,30 @@ def test_a_file_without_any_value_in_a_column_is_learned_from_as_if_it_said_the_
     assert "s_missing" in (desk.folder("typed") / "result.json").read_text()
 
 
+def test_a_finished_run_prints_its_summary_and_that_nothing_was_done(studied):
+    os.utime(studied.folder() / "result.json", (0, 0))
+    ended = studied.here("run", "job.toml")
+    assert ended.code == 0
+    assert "y is true if" in ended.out
+    assert ended.out.splitlines()[-1] == NOTHING_DONE
+    assert (studied.folder() / "result.json").stat().st_mtime == 0
+    assert json.loads(studied.here("run", "job.toml", "--json").out)["name"] == "job"
+
+
+def test_a_run_whose_data_changed_starts_anew_and_says_so(studied):
+    studied.table(small_table(seed=8))
+    ended = studied.here("run", "job.toml")
+    assert ended.code == 0
+    assert "starts anew, as the data is not that of the earlier run" in ended.err
+
+
 def test_the_same_spec_runs_again_with_the_same_result(studied):
     before, model = (
         essence(studied.folder() / "result.json"),
         (studied.folder() / "model.json").read_bytes(),
     )
     os.utime(studied.folder() / "result.json", (0, 0))
-    assert studied.here("run", "job.toml").code == 0
+    assert studied.here("run", "job.toml", "--force").code == 0
     assert (studied.folder() / "result.json").stat().st_mtime > 0, "the file was not written again"
     assert essence(studied.folder() / "result.json") == before
     assert (studied.folder() / "model.json").read_bytes() == model
@@ -440,7 +478,7 @@ def test_a_run_that_fails_leaves_an_earlier_result_of_the_same_spec(studied, mon
             (fail if Path(target).name == "result.json" else rename)(source, target)
 
         patched.setattr(os, "replace", unless_result)
-        ended = studied.here("run", "job.toml")
+        ended = studied.here("run", "job.toml", "--force")
     assert ended.code != 0
     assert "No space left on device" in ended.message
     assert (studied.folder() / "result.json").read_bytes() == before
@@ -461,7 +499,7 @@ def test_a_run_ends_with_the_formula_its_accuracy_and_where_the_files_are(laid_d
     assert f"{mean:.1f} % ± " in ended.out
     assert "\ny is true if\n     s = red and x > " in ended.out
     assert ended.out.rstrip().endswith("runs/job")
-    assert "count types" in ended.err
+    assert "count rows by conditions" in ended.err
     assert "\x1b" not in ended.err
 
 

@@ -6,13 +6,23 @@ import json
 import os
 import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
-from tests.jobs.running import PATIENCE_S, Desk, command, surprising, surroundings, tidy
+from dnfscale.jobs import endings
+from tests.jobs.running import (
+    PATIENCE_S,
+    Desk,
+    command,
+    keeping_signals,
+    surprising,
+    surroundings,
+    tidy,
+)
 
 N_ROWS = 1_200_000
 """Enough that a phase takes longer than it takes a signal to arrive."""
@@ -126,3 +136,33 @@ def test_an_interrupted_run_is_finished_by_running_it_again(desk, big_table):
     ended = desk.here("run", "job.toml", "--resume", "--set", "kind=study")
     assert ended.code == 0
     assert desk.result()["data"]["rows"] == N_ROWS
+
+
+def test_whoever_interrupts_a_run_is_told_at_once_what_is_kept_and_how_to_go_on(desk, big_table):
+    job = Job(desk, big_table, kind="serial")
+    job.wait_for("count types")
+    code, _, err = job.end(signal.SIGINT, whole_group=True)
+    assert code == 130
+    lines = [line for line in err.splitlines() if not line.startswith("{")]
+    assert lines[0].startswith("dnfscale: stopping; kept in runs/job: ")
+    assert " finished step" in lines[0]
+    assert f"to go on: dnfscale run {desk.path / 'job.toml'} --json" in lines[0]
+    assert lines[-1] == "dnfscale: ended by SIGINT"
+
+
+def test_a_word_that_cannot_be_said_does_not_keep_others_from_theirs():
+    """The stream of a job that is ending by itself may be closed, and its folder gone."""
+    heard = threading.Event()
+
+    def fail() -> None:
+        raise ValueError("I/O operation on closed file")
+
+    with keeping_signals():
+        endings.listen()
+        for _ in range(2):
+            with endings.telling(heard.set), endings.telling(fail):
+                with pytest.raises(endings.Ended):
+                    signal.raise_signal(signal.SIGTERM)
+                assert heard.wait(PATIENCE_S)
+            heard.clear()
+        endings.listen()  # no later test is to be told of this signal

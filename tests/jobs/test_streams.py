@@ -61,7 +61,7 @@ def test_a_summary_that_cannot_be_written_is_no_failure_and_progress_goes_on(
 ):
     ended = redirected(laid_desk, redirection, "run", str(laid_desk.spec()))
     assert (ended.code, ended.out) == (0, "")
-    assert "minimize formulas" in ended.message
+    assert "shorten formulas" in ended.message
     assert "Traceback" not in ended.err
 
 

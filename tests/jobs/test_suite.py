@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from dnfscale.errors import ClusterError, SpecError
-from dnfscale.jobs.runner import Job, Options
+from dnfscale.jobs.runner import NOTHING_DONE, Job, Options
 from dnfscale.spec.suite import SuiteSpec, read_suite
 from dnfscale.submit.order import order_for, spec_in
 from tests.jobs.running import Desk, command, essence, read_json, small_table, surroundings
@@ -32,16 +33,17 @@ def suite(desk: Desk, jobs: str, more: str = "") -> Path:
 @pytest.fixture
 def two_jobs(laid_desk: Desk) -> Desk:
     laid_desk.table(small_table(seed=8), name="u.parquet")
-    laid_desk.spec(kind="study", name="first", file="first.toml")
-    laid_desk.spec(kind="study", name="second", file="second.toml", data={"path": "u.parquet"})
+    few = {"kind": "study", "folds": {"outer": 3}}
+    laid_desk.spec(**few, name="first", file="first.toml")
+    laid_desk.spec(**few, name="second", file="second.toml", data={"path": "u.parquet"})
     return laid_desk
 
 
 def test_each_job_of_a_suite_has_the_result_it_has_by_itself(two_jobs: Desk) -> None:
     ended = two_jobs.here("run", suite(two_jobs, '["first.toml", "second.toml"]'))
     assert ended.code == 0, ended.err
-    assert "| first |" in ended.out
-    assert "| second |" in ended.out
+    assert re.search(r"^first +[0-9]", ended.out, flags=re.MULTILINE)
+    assert re.search(r"^second +[0-9]", ended.out, flags=re.MULTILINE)
     folder = two_jobs.path / "runs" / "all"
     for name in ("first", "second"):
         assert two_jobs.here("run", f"{name}.toml").code == 0
@@ -113,7 +115,8 @@ def test_the_resolved_spec_of_a_suite_is_the_same_suite_wherever_it_lies(two_job
     spec = suite(
         two_jobs,
         jobs,
-        'profiles = ["paper", "best"]\nseeds = [0, 1]\n[formula]\nunseen = "dont_care"\n',
+        'profiles = ["paper", "best"]\nseeds = [0, 1]\n[formula]\nunseen = "dont_care"\n'
+        "[select]\nvalidation_splits = 2\n",
     )
     assert two_jobs.here("run", spec, "--set", "select.tolerance=0.02").code == 0
     folder = two_jobs.path / "runs" / "all"
@@ -164,6 +167,19 @@ def test_a_resumed_suite_leaves_finished_jobs_as_they_are(two_jobs: Desk) -> Non
     assert two_jobs.here("run", spec, "--resume").code == 0
     assert first.stat().st_mtime_ns == before
     assert (two_jobs.path / "runs" / "all" / "jobs" / "second" / "result.json").is_file()
+
+
+def test_a_finished_suite_that_is_run_again_keeps_its_result_to_the_byte(two_jobs: Desk) -> None:
+    spec = suite(two_jobs, '["first.toml", "second.toml"]')
+    assert two_jobs.here("run", spec).code == 0
+    result = two_jobs.path / "runs" / "all" / "result.json"
+    before = result.read_bytes()
+    again = two_jobs.here("run", spec)
+    assert (again.code, result.read_bytes()) == (0, before)
+    assert again.out.splitlines()[-1] == NOTHING_DONE
+    result.write_text("{}")
+    assert two_jobs.here("run", spec).code == 0
+    assert json.loads(result.read_bytes())["jobs"] == json.loads(before)["jobs"]
 
 
 def test_a_suite_killed_while_tuning_is_resumed_to_the_same_table_without_repeating_a_trial(
@@ -370,7 +386,7 @@ def test_a_crossed_suite_ends_with_its_runs_averaged_by_dataset_and_profile(two_
     assert int(row["At least as accurate"]) == sum(gain >= 0 for gain in gains)
     assert int(row["Within one point"]) == sum(gain >= -1 for gain in gains)
     assert ("best", "XGBoost") in compared
-    assert "| mean of 2 |" in ended.out
+    assert re.search(r"^mean of 2 ", ended.out, flags=re.MULTILINE)
     assert "Profiles side by side" in (folder / "report.html").read_text(encoding="utf-8")
     # A resumed suite repeats no job; that of another crossing leaves the jobs that it does not have
     # alone.

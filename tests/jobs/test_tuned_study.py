@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from dnfscale.compare import families
+from dnfscale.engine.serial import SerialEngine
+from dnfscale.errors import ClusterError, LimitError
 from tests.jobs.running import Desk, command, essence, spec_text, surroundings
 
 _TRIALS = {"baselines.random_forest": {"trials": 2}, "baselines.xgboost": {"trials": 2}}
@@ -91,13 +94,13 @@ def test_a_runner_killed_while_tuning_is_resumed_without_repeating_a_trial(
         assert after[: len(entries)] == entries
 
 
-def test_a_run_without_resume_forgets_the_notes_of_an_earlier_one(laid_desk: Desk) -> None:
+def test_a_run_by_force_forgets_the_notes_of_an_earlier_one(laid_desk: Desk) -> None:
     spec = study(laid_desk)
     assert laid_desk.here("run", spec).code == 0
     tasks = laid_desk.folder() / "tasks"
     (tasks / "ideal.json").write_text("{}")
     (tasks / "left-over.json").write_text("{}")
-    assert laid_desk.here("run", spec).code == 0
+    assert laid_desk.here("run", spec, "--force").code == 0
     assert not (tasks / "left-over.json").exists()
 
 
@@ -133,3 +136,47 @@ def test_without_validation_rows_every_method_still_answers(desk):
     methods = desk.result()["methods"]
     assert methods["ideal"]["folds"][0]["validation_rows"] == 0
     assert all("error" not in fold for method in methods.values() for fold in method["folds"])
+
+
+def test_a_study_ends_with_its_formula_when_a_baseline_has_not_the_memory(
+    laid_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = LimitError("XGBoost holds all rows in each worker")
+    monkeypatch.setattr(
+        families,
+        "shortage",
+        lambda learner, *_: short if learner.name == "xgboost" else None,
+    )
+    ended = laid_desk.here("run", study(laid_desk))
+    assert ended.code == 1
+    assert "2 folds failed, the rest is done; the first was xgboost fold 0: XGBoost holds" in (
+        ended.message
+    )
+    reason = "XGBoost: no result, as it failed: XGBoost holds all rows in each worker."
+    assert reason in " ".join(ended.out.split())
+    assert reason in (laid_desk.folder() / "report.html").read_text()
+    assert (laid_desk.folder() / "model.json").exists()
+    methods = laid_desk.result()["methods"]
+    assert methods["xgboost"]["accuracy_mean"] is None
+    assert [fold["error"] for fold in methods["xgboost"]["folds"]] == [short.message] * 2
+    assert methods["random_forest"]["accuracy_mean"] is not None
+    again = laid_desk.here("run", study(laid_desk))
+    assert again.code == 1
+    assert "nothing was done" in again.out
+
+
+def test_a_study_that_lost_its_cluster_while_tuning_goes_on_when_run_again(
+    laid_desk: Desk, quiet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(*_given: object, **_named: object) -> None:
+        raise ClusterError("expected workers, but the cluster has had none for 60 s")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SerialEngine, "chain", lose)
+        ended = laid_desk.here("run", study(laid_desk))
+    assert ended.code == 1
+    methods = laid_desk.result()["methods"]
+    assert methods["ideal"]["accuracy_mean"] is not None
+    assert "has had none" in methods["xgboost"]["folds"][0]["error"]
+    assert laid_desk.here("run", study(laid_desk)).code == 0
+    assert essence(laid_desk.folder() / "result.json") == quiet

@@ -145,8 +145,12 @@ def test_whole_numbers_and_sets_are_written_as_people_say_them(run):
 
 def test_a_notebook_shows_the_lines_of_the_formula():
     frame: pd.DataFrame = table().to_pandas()
-    model = IdealClassifier().fit(frame.drop(columns=["y", "daily dose"]), frame["y"])
+    model = IdealClassifier(profile="paper").fit(
+        frame.drop(columns=["y", "daily dose"]), frame["y"]
+    )
     lines = formula_lines(model.models_[0])
-    shown = re.findall(r"<code>(.*?)</code>", model._repr_html_())[0]
-    found = [html.unescape(line) for line in shown.split("<br>&nbsp;&nbsp;or ")]
-    assert found == lines
+    shown = re.findall(r'<span class="term">(.*?)</li>', model._repr_html_())
+    assert len(shown) == len(lines)
+    for line, markup in zip(lines, shown, strict=True):
+        said = html.unescape(re.sub(r"<[^>]+>", "", markup.partition('<span class="evidence">')[0]))
+        assert said.split() == line.replace('"', "").split()

@@ -280,7 +280,15 @@ def natural_roles(table: pa.Table) -> dict[str, str]:
 )
 @settings(max_examples=25)
 def test_small_tables_are_learned_as_the_judge_learns_them(table, outer, missing, seed):
-    spec = LearnSpec("y", positive=(True,), missing=missing, max_ell=4, outer=outer, seed=seed)
+    spec = LearnSpec(
+        "y",
+        positive=(True,),
+        missing=missing,
+        max_dropped=1,
+        max_ell=4,
+        outer=outer,
+        seed=seed,
+    )
     source = table_source(table, "memory")
     learned = learn_here(
         source, replace(spec, outer=min(outer, learn_here(source, replace(spec, outer=0)).rows))
@@ -301,7 +309,7 @@ def test_small_tables_are_learned_as_the_judge_learns_them(table, outer, missing
 )
 def test_mixed_tables_are_learned_as_the_judge_learns_them(seed, n_rows, missing, mode):
     table = mixed_table(seed, n_rows, missing)
-    spec = LearnSpec("y", missing=mode, max_ell=6, outer=4, seed=seed)
+    spec = LearnSpec("y", missing=mode, max_dropped=1, max_ell=6, outer=4, seed=seed)
     learned = learn_here(table_source(table, "memory"), spec)
     assert_learned_as_judged(learned, judge(table, spec, natural_roles(table), (True,), 4))
     assert learned.positive == (True,)
@@ -374,7 +382,7 @@ def test_the_papers_datasets_are_learned_as_the_judge_learns_them(name):
 def test_a_row_of_weight_three_counts_as_three_in_whatever_part_it_is(seed, missing, heaviest):
     weights = np.random.default_rng(seed).integers(0, heaviest + 1, 260)
     table = mixed_table(seed, 260, missing).append_column("weight", pa.array(weights))
-    spec = LearnSpec("y", weight="weight", max_ell=5, outer=3, seed=seed)
+    spec = LearnSpec("y", weight="weight", max_dropped=1, max_ell=5, outer=3, seed=seed)
     roles = {name: role for name, role in natural_roles(table).items() if name != "weight"}
     learned = learn_here(table_source(table, "memory"), spec)
     assert_learned_as_judged(learned, judge(table, spec, roles, (True,), 3))
@@ -393,7 +401,7 @@ def test_a_row_of_weight_three_counts_as_three_in_whatever_part_it_is(seed, miss
 @settings(max_examples=15)
 def test_what_is_learned_does_not_depend_on_partitions(seed, cuts, missing):
     table = mixed_table(seed, 120, missing=0.05)
-    spec = LearnSpec("y", missing=missing, outer=3, max_ell=5)
+    spec = LearnSpec("y", missing=missing, max_dropped=1, outer=3, max_ell=5)
     assert told(learn_here(in_parts(table, cuts), spec)) == told(
         learn_here(table_source(table, "memory"), spec)
     )
@@ -416,7 +424,7 @@ def seven_files(table: pa.Table, folder: Path) -> Source:
 @pytest.mark.parametrize("missing", ["drop", "indicator"])
 def test_what_is_learned_from_one_file_and_from_seven_is_the_same(tmp_path, missing):
     table = mixed_table(8, 400, missing=0.04)
-    spec = LearnSpec("y", missing=missing, outer=5, max_ell=6)
+    spec = LearnSpec("y", missing=missing, max_dropped=1, outer=5, max_ell=6)
     one = tmp_path / "one.parquet"
     pq.write_table(table, one)
     (tmp_path / "seven").mkdir()
@@ -430,7 +438,7 @@ def test_what_is_learned_from_one_file_and_from_seven_is_the_same(tmp_path, miss
 @pytest.mark.portable
 def test_what_is_learned_on_a_cluster_is_the_same(tmp_path, cluster):
     table = mixed_table(9, 400, missing=0.04)
-    spec = LearnSpec("y", outer=4, max_ell=6)
+    spec = LearnSpec("y", max_dropped=1, outer=4, max_ell=6)
     expected = told(learn_here(table_source(table, "memory"), spec))
     assert told(learn(seven_files(table, tmp_path), spec, cluster)) == expected
 
@@ -457,7 +465,7 @@ def test_another_seed_deals_the_rows_otherwise():
 
 def test_a_bracket_that_misses_costs_another_scan_and_changes_nothing(monkeypatch):
     table = mixed_table(12, 200, missing=0.05)
-    spec = LearnSpec("y", outer=3, max_ell=5)
+    spec = LearnSpec("y", max_dropped=1, outer=3, max_ell=5)
     expected = told(learn_here(table_source(table, "memory"), spec))
     bracket = medians.bracket
 
@@ -562,7 +570,7 @@ def test_missing_values_are_an_error_where_the_spec_says_so():
     with pytest.raises(DataError, match=message) as caught:
         learn_here(source, LearnSpec("y", missing="error", outer=0))
     assert caught.value.key == "data.missing"
-    assert learn_here(source, LearnSpec("y", missing="drop", outer=0)).rows_dropped == 2
+    assert learn_here(source, LearnSpec("y", max_dropped=0.4, outer=0)).rows_dropped == 2
     assert learn_here(simple(6), LearnSpec("y", missing="error", outer=0)).rows_dropped == 0
 
 
@@ -585,7 +593,7 @@ def test_a_partition_whose_rows_are_all_dropped_makes_no_difference():
     holed = pa.concat_tables(
         [table.slice(0, 40), with_nulls(table.slice(40, 20), "x"), table.slice(60)]
     )
-    spec = LearnSpec("y", outer=3, max_ell=4)
+    spec = LearnSpec("y", max_dropped=1, outer=3, max_ell=4)
     rest = pa.concat_tables([table.slice(0, 40), table.slice(60)])
     found, expected = (
         learn_here(in_parts(holed, [40, 60]), spec),
@@ -671,6 +679,13 @@ REFUSED: dict[str, tuple[Source, LearnSpec, type[Exception], str, str]] = {
         "data.target must name columns of memory, got 'z'; it has 'x', 'y'",
         "data.target",
     ),
+    "an unknown column with a label": (
+        simple(9),
+        LearnSpec("y", labels={"z": {"title": "Z"}}),
+        SpecError,
+        "labels must name columns of memory, got 'z'",
+        "labels",
+    ),
     "an unknown column to drop": (
         simple(9),
         LearnSpec("y", drop=("z",)),
@@ -750,7 +765,7 @@ def test_a_file_that_is_rewritten_during_a_job_is_an_error(tmp_path, phase, miss
     with pytest.raises(
         DataError, match=r"rows\.parquet: expected the file that the job began with"
     ):
-        learn(open_source(str(file)), LearnSpec("y", outer=2), engine)
+        learn(open_source(str(file)), LearnSpec("y", max_dropped=1, outer=2), engine)
 
 
 def test_rows_that_change_between_scans_unnoticed_by_the_file_are_an_error():
@@ -781,7 +796,7 @@ def test_more_rows_than_in_the_first_scan_are_an_error(in_time):
     source = replace(table_source(table, "memory"), partitions=(partition,))
     message = "expected 6 rows in partition 0 as in the first scan"
     with in_time(5), pytest.raises(DataError, match=message):
-        learn(source, LearnSpec("y", outer=0, seed=0), engine)
+        learn(source, LearnSpec("y", max_dropped=1, outer=0, seed=0), engine)
 
 
 class Swapped:

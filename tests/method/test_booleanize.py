@@ -285,7 +285,7 @@ def test_of_whole_numbers_those_above_one_and_those_above_one_and_a_half_are_the
 def test_cuts_know_whether_their_column_has_whole_numbers_and_the_least_of_them(
     dtype, missing, expected
 ):
-    summary = NumberSummary(missing, np.empty(0, dtype=dtype), 0)
+    summary = NumberSummary(missing, np.empty(0, dtype=dtype), (0, 9))
     cut = FoldCuts((Cut(1, dtype(1)),), (Cut(1, dtype(1)),))
     found = booleanize(
         [Column("n", Role.NUMBER)], [summary], {"n": [cut]}, n_folds=1, keep_missing=False

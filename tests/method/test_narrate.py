@@ -307,3 +307,54 @@ def test_there_are_words_for_everything(model, data):
         assert ("This settles it" in text) == (model.dnf.n_literals > 0)
     assert ("No change would turn" in text) == (explanation.flip is None)
     assert f"Its {len(model.tau)} attribute" in write_model(model, explain_model(model))
+
+
+CHECKLIST = replace(
+    MODEL,
+    dnf=Dnf((Term(0b1111, 0b1011, 2),)),
+    counts=TypeCounts(
+        4, *(np.array(a, dtype=np.int64) for a in ([0, 1, 3], [50, 20, 30], [5, 4, 27]))
+    ),
+    types="signs",
+)
+"""At least two of: older, a smoker, not red, blue."""
+
+
+def test_a_row_is_told_how_many_signs_of_a_checklist_hold_and_the_smallest_change():
+    values = {"age": 52, "smoker": False, "colour": "red"}
+    assert write(CHECKLIST, explain_type(CHECKLIST, 0b0101), values) == (
+        "The formula says no: risk ≠ high.\n"
+        "\n"
+        "1 of 4 signs holds, 2 are needed:\n"
+        "  yes  age > 38; here: age = 52\n"
+        "  no   smoker; here: not smoker\n"
+        "  no   colour ≠ red; here: colour = red\n"
+        "  no   colour = blue; here: colour = red\n"
+        "\n"
+        "Its type: 1 of 4 signs holds\n"
+        "  20 of the 100 rows learned from; 4 of them (20.0 %) had risk = high\n"
+        "\n"
+        "The smallest change that turns the answer to yes:\n"
+        "  smoker, instead of not smoker\n"
+        "Its type would then be that of\n"
+        "  30 of the 100 rows learned from; 27 of them (90.0 %) had risk = high\n"
+    )
+
+
+def test_a_checklist_is_told_with_what_each_number_of_signs_came_to():
+    told = write_model(CHECKLIST, explain_model(CHECKLIST))
+    assert told.startswith(
+        "risk = high when at least 2 of these 4 signs hold:\n"
+        "  - age > 38\n"
+        "  - smoker\n"
+        "  - colour ≠ red\n"
+        "  - colour = blue\n"
+        "\n"
+        "Of the rows learned from, by how many signs hold:\n"
+        "  0: 50 rows, 5 positive (10.0 %, interval 2.2 to 25.9 %); the answer is no\n"
+        "  1: 20 rows, 4 positive (20.0 %, interval 3.5 to 50.7 %); the answer is no\n"
+        "  2: 30 rows, 27 positive (90.0 %, interval 67.9 to 98.9 %); the answer is yes\n"
+        "  3: 0 rows; the answer is yes\n"
+        "  4: 0 rows; the answer is yes\n"
+    )
+    assert told.endswith("3 numbers of signs occurred, of 5 possible.\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "br", "wbr", "hr"}
+VOID = {"meta", "br", "wbr", "hr", "input"}
 
 
 class Document(HTMLParser):
@@ -31,7 +31,12 @@ class Document(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data):
-        self.text += data if "style" not in self._open else ""
+        self.text += data if not {"style", "script"} & {*self._open} else ""
+
+    @property
+    def scripts(self) -> list[str | None]:
+        """What kinds of scripts there are; None for those that are run."""
+        return [attributes.get("type") for attributes in self.all("script")]
 
     def all(self, *names: str) -> list[dict[str, str | None]]:
         return [attributes for tag, attributes in self.elements if tag in names]

@@ -5,13 +5,21 @@ names.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from dnfscale.core.formula import Dnf, Term
+from dnfscale.data.models.attributes import parse_attribute
+from dnfscale.method.metrics import decision_curve, figures, scores_of_types
 from dnfscale.report import ReportRun, render_figures, render_report, report_run
 from dnfscale.report.run import RunView, view_runs
+from dnfscale.results.confusion import Confusion
+from dnfscale.results.frontier import Frontier, FrontierFormula
+from dnfscale.results.method import FrontierPoint
+from dnfscale.results.record import plain
 from dnfscale.results.result import Result, parse_result
 
 HOSTILE = (
@@ -37,10 +45,11 @@ class Made:
 
     result: dict[str, Any]
     model: dict[str, Any] | None = None
+    frontier: Frontier | None = None
 
     @property
     def run(self) -> ReportRun:
-        return report_run(self.read, self.model)
+        return replace(report_run(self.read, self.model), frontier=self.frontier)
 
     @property
     def read(self) -> Result:
@@ -311,6 +320,55 @@ def from_paper(result: dict[str, Any], dataset: str) -> dict[str, Any]:
 def plain_run() -> Made:
     """A study without baselines, of the user's own data."""
     return made("own-data", study("own-data", PLAIN), model(PLAIN))
+
+
+def lengths_run(names: Sequence[str] = PLAIN) -> Made:
+    """A study with formulas of three lengths, the longest of them shown, and a decision curve."""
+    whole = model(list(names))
+    result = study("lengths", list(names))
+    scores = scores_of_types(
+        np.array([0.02, 0.12, 0.6, 0.9]), np.array([60, 60, 40, 40]), np.array([1, 7, 26, 36])
+    )
+    result["methods"]["ideal"]["decision_curve"] = [plain(each) for each in decision_curve(scores)]
+    attributes = [parse_attribute(each, "") for each in whole["attributes"]]
+    formulas = []
+    for n, terms in enumerate([whole["terms"][1:], whole["terms"][:1], whole["terms"]]):
+        dnf = Dnf(tuple(_term(each) for each in terms))
+        text = dnf.render([each.name for each in attributes])
+        confusion = Confusion(tp=60 + n, fp=12 - n, tn=108 + n, fn=20 - n)
+        point = FrontierPoint(
+            literals_mean=n + 0.5,
+            literals=n + 1,
+            accuracy_mean=0.8 + 0.02 * n,
+            low=0.75 + 0.02 * n,
+            high=0.85 + 0.02 * n,
+            terms_mean=1.5,
+            confusion=confusion,
+            metrics=figures(confusion),
+            shown=n == 2,
+        )
+        formulas.append(
+            FrontierFormula(
+                literals=n + 1,
+                terms=len(terms),
+                shown=n == 2,
+                correct=150 + 10 * n,
+                counted=200,
+                tested=point,
+                model={**whole, "terms": terms, "formula": text},
+            )
+        )
+    result["methods"]["ideal"]["frontier"] = [plain(each.tested) for each in formulas]
+    return replace(
+        made("lengths", result, whole), frontier=Frontier(name="lengths", formulas=tuple(formulas))
+    )
+
+
+def _term(literals: Sequence[Mapping[str, Any]]) -> Term:
+    return Term(
+        sum(1 << each["attribute"] for each in literals),
+        sum(1 << each["attribute"] for each in literals if each["value"]),
+    )
 
 
 def fit_run() -> Made:

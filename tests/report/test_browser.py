@@ -19,8 +19,14 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dnfscale.method.explain import explain_type
+from dnfscale.method.narrate import flip_words, lines_that_hold
+from dnfscale.method.words import model_lines
+from dnfscale.report import ReportRun, render_report
+from dnfscale.report.cards.what_if import fields_of
 from tests.report.runs import (
     HOSTILE,
     certified_run,
@@ -29,12 +35,14 @@ from tests.report.runs import (
     hostile_run,
     labels_run,
     leave_one_out_run,
+    lengths_run,
     page_of,
     paper_run,
     plain_run,
     sized_run,
     suite_runs,
 )
+from tests.report.vectors import codes_of, models, rows_of, said_of, typed
 
 _FLAGS = (
     "--headless",
@@ -115,7 +123,9 @@ class Browser:
         """Return what an expression is worth in the page; the page's policy does not bind the
         debugger.
         """
-        answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
+        answer = self.ask(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
@@ -205,6 +215,7 @@ RUNS = {
     "distill": lambda: page_of([distill_run()]),
     "labels": lambda: page_of([labels_run()]),
     "labels-hostile": lambda: page_of([labels_run(["x" * 300, *HOSTILE, 1, 2, 3])]),
+    "lengths": lambda: page_of([lengths_run()]),
     "suite": lambda: page_of(suite_runs()[4:], [("adult", "no such file")], title="paper"),
 }
 
@@ -227,6 +238,13 @@ def labels_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def paper_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("report") / "report.html"
     file.write_text(RUNS["paper"](), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def lengths_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    file.write_text(page_of([lengths_run()]), encoding="utf-8")
     return file
 
 
@@ -365,18 +383,164 @@ def test_the_keyboard_reaches_the_content_the_links_and_the_folds(browser, paper
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_on_paper_everything_is_unfolded_and_the_ground_is_white(browser, paper_page, dark):
+def test_on_paper_the_ground_is_white_and_only_what_is_unfolded_is_printed(
+    browser, paper_page, dark
+):
     browser.open(paper_page, width=800, dark=dark, media="print")
-    shown = (
-        "[...document.querySelectorAll('details')].map(each => "
-        "each.lastElementChild.getBoundingClientRect().height)"
-    )
-    heights = browser.value(shown)
-    assert heights
-    assert min(heights) > 0
+    heights = "[...document.querySelectorAll('details')].map(each => each.offsetHeight)"
+    assert set(browser.value(heights)) == {0}
+    browser.value("document.querySelector('#answer details').open = true")
+    assert max(browser.value(heights)) > 0
     assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.value("getComputedStyle(document.querySelector('nav')).display") == "none"
-    assert browser.pdf().startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("kind", ["paper_page", "labels_page"])
+def test_a_run_is_printed_on_two_pages(browser, request, kind):
+    browser.open(request.getfixturevalue(kind), width=1280, media="print")
+    printed = browser.pdf()
+    assert printed.startswith(b"%PDF-")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 2
+
+
+def test_a_slider_shows_one_panel_and_says_which(browser, lengths_page):
+    browser.open(lengths_page, width=1280)
+    shown = "[...document.querySelectorAll('#lengths .panel')].map(each => each.offsetHeight > 0)"
+    assert browser.value(shown) == [False, False, True]
+    browser.value("document.querySelector('#length').focus()")
+    browser.press("ArrowLeft", 37)
+    assert browser.value(shown) == [False, True, False]
+    said = "document.querySelector('#lengths output').textContent"
+    assert browser.value(said) == "2 conditions"
+    told = "document.querySelector('#length').getAttribute('aria-valuetext')"
+    assert browser.value(told) == "2 conditions"
+    panel = browser.value("document.querySelector('#lengths .panel[open]').textContent")
+    assert "dnfscale choose RUN --literals 2" in panel
+
+
+def test_without_scripts_the_formulas_of_all_lengths_can_be_unfolded(browser, lengths_page):
+    browser.ask("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(lengths_page, width=1280)
+        heights = "[...document.querySelectorAll('#lengths .panel')].map(each => each.offsetHeight)"
+        assert min(browser.value(heights)) > 0
+    finally:
+        browser.ask("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_a_press_on_the_head_of_a_column_sorts_by_numbers_and_a_second_turns_it_round(
+    browser, lengths_page
+):
+    browser.open(lengths_page, width=1280)
+    browser.value(_UNFOLD)
+    table = (
+        "[...document.querySelectorAll('#errors tbody tr')].map(each => each.cells[0].textContent)"
+    )
+    assert browser.value(table)[:4] == ["1", "2", "5", "10"]
+    press = "document.querySelectorAll('#errors thead button')[0].click()"
+    browser.value(press)
+    assert browser.value(table)[:4] == ["1", "2", "5", "10"]
+    browser.value(press)
+    assert browser.value(table)[:4] == ["95", "90", "85", "80"]
+    sorted_by = "document.querySelector('#errors thead th').getAttribute('aria-sort')"
+    assert browser.value(sorted_by) == "descending"
+
+
+_TYPED = """
+rows => rows.map(values => {
+  const form = document.querySelector('form.what-if');
+  values.forEach((value, i) => {
+    const input = form.querySelector(`[data-field="${i}"]`);
+    if (input.tagName === 'SELECT') input.selectedIndex = value;
+    else input.value = value === null ? '' : String(value);
+  });
+  form.dispatchEvent(new Event('input'));
+  const held = [...form.querySelectorAll('[data-line]')].flatMap(
+    (line, i) => line.classList.contains('held') ? [i] : []);
+  const change = [...form.querySelectorAll('.change li')].map(each => each.textContent);
+  return [form.querySelector('.verdict').textContent, form.querySelector('data').value, held, change];
+})
+"""
+
+
+@pytest.mark.parametrize("kind", ["attributes", "threshold", "lines", "the other answer", "signs"])
+def test_rows_typed_into_what_if_get_the_answers_of_predict_and_explain(browser, tmp_path, kind):
+    [model] = models()[kind]
+    file = tmp_path / "report.html"
+    run = ReportRun(plain_run().read, (model,))
+    file.write_text(render_report([run]), encoding="utf-8")
+    rows = rows_of(1_000, np.random.default_rng(3))
+    browser.open(file, width=1280)
+    fields = fields_of([model])
+    given = browser.value(f"({_TYPED})({json.dumps([typed(fields, row) for row in rows])})")
+    lines = model_lines(model)
+    [codes] = codes_of([model], rows)
+    for (verdict, probability, held, change), said, code in zip(
+        given, said_of([model], rows), codes, strict=True
+    ):
+        explained = explain_type(model, code)
+        assert verdict == ("y = a" if said["prediction"] else "y ≠ a")
+        assert float(probability) == said["probability"]
+        assert held == lines_that_hold(lines, explained)
+        flip = explained.flip
+        assert change == ([] if flip is None else [*flip_words(model, flip).values()])
+
+
+def test_the_label_that_what_if_gives_is_that_of_predict(browser, tmp_path):
+    own = models()["labels"]
+    run = labels_run(["a", "b", "c"])
+    file = tmp_path / "report.html"
+    file.write_text(render_report([ReportRun(run.read, own)]), encoding="utf-8")
+    rows = rows_of(500, np.random.default_rng(3))
+    browser.open(file, width=1280)
+    given = browser.value(f"({_TYPED})({json.dumps([typed(fields_of(own), row) for row in rows])})")
+    answers = [(verdict, float(probability)) for verdict, probability, _, _ in given]
+    said = said_of(own, rows)
+    assert answers == [(f"y = {each['prediction']}", each["probability"]) for each in said]
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The rules of axe-core, which .ci/run installs."""
+    file = os.environ.get("DNFSCALE_AXE")
+    if file is None:
+        pytest.skip("DNFSCALE_AXE does not name axe.min.js (npm install axe-core)")
+    return Path(file).read_text(encoding="utf-8")
+
+
+_VIOLATIONS = """
+axe.run(document, {resultTypes: ['violations']}).then(found => found.violations.map(
+  rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200))]))
+"""
+
+
+def test_axe_finds_no_violation_even_unfolded(browser, axe, page):
+    browser.open(page, width=1280)
+    browser.value(_UNFOLD)
+    browser.value(axe)
+    assert browser.value(_VIOLATIONS) == []
+
+
+def test_axe_finds_no_violation_on_a_phone_in_the_dark(browser, axe, lengths_page):
+    browser.open(lengths_page, width=390, dark=True)
+    browser.value(_UNFOLD)
+    browser.value(axe)
+    assert browser.value(_VIOLATIONS) == []
+
+
+def test_without_scripts_nothing_is_offered_that_needs_one(browser, page):
+    browser.ask("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(page, width=1280)
+        shown = browser.value(
+            "[...document.querySelectorAll('[data-live]')]"
+            ".filter(each => each.getBoundingClientRect().height > 0).length"
+        )
+        links = browser.value("document.querySelectorAll('nav li:not([hidden])').length")
+    finally:
+        browser.ask("Emulation.setScriptExecutionDisabled", value=False)
+    assert shown == 0
+    assert links > 0
 
 
 def _pixels(png: bytes) -> bytes:

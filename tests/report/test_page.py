@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 
+from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Quantity, parse_measure, parse_quantity
 from dnfscale.core.vocabulary import Above, Between, Equals, IsMissing, IsTrue
@@ -30,6 +31,7 @@ from dnfscale.method.certificate import certified
 from dnfscale.method.intervals import term_intervals
 from dnfscale.method.literals import Scales
 from dnfscale.method.words import Condition
+from dnfscale.report.cards.acting import acting_table
 from dnfscale.report.cards.curve import curve_of
 from dnfscale.report.cards.deciding import deciding_card
 from dnfscale.report.cards.formula import (
@@ -38,11 +40,14 @@ from dnfscale.report.cards.formula import (
     condition,
     conditions,
     exact_value,
+    grouped,
     shown_formula,
 )
+from dnfscale.report.cards.lengths import by_length, lengths_table
 from dnfscale.report.charts import Axis, difference_axis, log_axis
 from dnfscale.report.markup import Html, element, name_of
 from dnfscale.report.parts import Place
+from dnfscale.report.style import SCRIPT
 from dnfscale.report.wording import (
     accuracy_words,
     comparison_words,
@@ -50,6 +55,7 @@ from dnfscale.report.wording import (
     length_words,
     signed,
     suite_words,
+    summary_words,
 )
 from dnfscale.results.formula import Formula
 from tests.judges import by_lines
@@ -68,6 +74,7 @@ from tests.report.runs import (
     labels_fit_run,
     labels_run,
     leave_one_out_run,
+    lengths_run,
     made,
     model,
     page_of,
@@ -95,6 +102,7 @@ PAGES = {
         title=HOSTILE[6],
     ),
     "suite": lambda: page_of(suite_runs(), [("adult", "no such file")], title="paper"),
+    "lengths": lambda: page_of([lengths_run()]),
     "certified": lambda: page_of([certified_run()]),
     "distill": lambda: page_of([distill_run()]),
     "distill-unknown": lambda: page_of([distill_run(known=False)]),
@@ -147,18 +155,16 @@ def test_every_drawing_is_xml_with_a_name_and_a_description_or_hidden(page):
 
 
 @pytest.mark.slow
-def test_nothing_in_the_page_is_fetched_or_run(page):
+def test_nothing_in_the_page_is_fetched_and_only_our_script_is_run(page):
     document = Document(page)
     tags = {tag for tag, _ in document.elements}
     assert not tags & {
-        "script",
         "img",
         "link",
         "iframe",
         "object",
         "embed",
         "base",
-        "form",
         "image",
         "use",
     }
@@ -168,6 +174,11 @@ def test_nothing_in_the_page_is_fetched_or_run(page):
             for name in attributes
         ), tag
         assert attributes.get("href", "#").startswith("#")
+    [script] = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    assert script == SCRIPT
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacent|document.write|eval|fetch|XMLHttp", script
+    )
     style = re.search(r"<style>(.*?)</style>", page, flags=re.DOTALL)[1]
     assert "url(" not in style
     assert "@import" not in style
@@ -178,17 +189,19 @@ def test_no_address_with_a_scheme_is_in_the_page(page):
 
 
 @pytest.mark.slow
-def test_the_policy_allows_the_one_style_sheet_and_nothing_else(page):
+def test_the_policy_allows_the_one_style_sheet_and_the_one_script_and_nothing_else(page):
     [policy] = [
         m["content"]
         for m in Document(page).all("meta")
         if m.get("http-equiv") == "Content-Security-Policy"
     ]
-    style = re.search(r"<style>(.*?)</style>", page, flags=re.DOTALL)[1]
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    assert (
-        policy
-        == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    digests = []
+    for tag in ("style", "script"):
+        [text] = re.findall(f"<{tag}>(.*?)</{tag}>", page, flags=re.DOTALL)
+        digests.append(base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -223,14 +236,15 @@ def test_tables_have_captions_and_scopes_and_scroll_in_a_box_of_their_own(page):
         attributes for attributes in document.all("div") if attributes.get("class") == "scroll"
     ]
     assert all(
-        box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes
+        box["tabindex"] == "0" and box["role"] == "group" and box["aria-label"] for box in boxes
     )
 
 
 def test_hostile_names_are_shown_and_do_nothing():
     page = PAGES["hostile-suite"]()
     document = Document(page)
-    assert "<script" not in page
+    assert {*document.scripts} <= {"application/json", None}
+    assert document.scripts.count(None) == 1
     assert "<img" not in page
     for name in HOSTILE:
         assert visible(name) in document.text
@@ -612,8 +626,9 @@ def test_what_is_known_of_the_length_of_a_formula_is_told(status, gap, words):
 def test_the_answer_comes_first_in_plain_words():
     text = Document(PAGES["paper"]()).text
     assert (
-        text.index("Predict outcome = ill")
+        text.index("tells whether outcome = ill")
         < text.index("84.0 %")
+        < text.index("Predict outcome = ill")
         < text.index("Timing and environment")
     )
     outcome = views_of([paper_run()])[0].result
@@ -638,6 +653,110 @@ def test_the_answer_comes_first_in_plain_words():
             "to +11.0)."
         ),
     ]
+
+
+def test_three_sentences_sum_a_run_up():
+    [view] = views_of([lengths_run()])
+    assert summary_words(view) == [
+        "A formula of 3 conditions in 2 lines tells whether outcome = ill.",
+        "On unseen rows, formulas as short as this one are right for 84.0 % of them; always giving "
+        "the same answer is right for 60.0 %.",
+        "With 95 % confidence, that share lies between 79.0 % and 89.0 %, for new rows that are "
+        "like those tested.",
+    ]
+    page = PAGES["lengths"]()
+    assert page.index("A formula of 3 conditions") < page.index("Predict ")
+
+
+def test_the_three_sentences_speak_of_what_a_formula_was_learned_for():
+    run = lengths_run()
+    ideal = run.result["methods"]["ideal"]
+    objective = {"name": "balanced_accuracy", "beta": None, "threshold": None, "mean": 0.777}
+    ideal["objective"] = objective | {"std": 0.1, "constant_mean": 0.5}
+    ends = {"low": 0.7, "high": 0.8, "interval": "resampled_t"}
+    ideal["metrics"] = {"balanced_accuracy": {"mean": 0.777, "std": 0.1, "pooled": 0.78, **ends}}
+    [view] = views_of([run])
+    assert summary_words(view)[1:] == [
+        "Formulas were learned for balanced accuracy, and come to 77.7 % on unseen rows; always "
+        "giving the same answer comes to 50.0 %.",
+        "With 95 % confidence, that share lies between 70.0 % and 80.0 %, for new rows that are "
+        "like those tested.",
+    ]
+
+
+def test_the_formula_of_each_length_comes_with_its_figures_and_its_command():
+    frontier = lengths_run().frontier
+    rows = lengths_table(by_length(frontier)).rows
+    assert [row[0] for row in rows] == ["1 condition", "2 conditions", "3 conditions (shown above)"]
+    assert rows[1][-1] == "dnfscale choose RUN --literals 2"
+    counted = frontier.formulas[1].tested.confusion
+    assert rows[1][3].value == pytest.approx(100 * counted.tp / (counted.tp + counted.fn))
+    said = Document(PAGES["lengths"]()).text
+    assert "On unseen rows, formulas of at most 2 conditions were right for 82.0 %" in said
+
+
+def test_a_formula_of_the_frontier_that_cannot_be_read_is_told():
+    run = lengths_run()
+    first, *others = run.frontier.formulas
+    damaged = changed(first, model={**first.model, "formula": "x"})
+    frontier = changed(run.frontier, formulas=(damaged, *others))
+    page = page_of([replace(run, frontier=frontier)])
+    assert "frontier.json cannot be used: formula must say" in Document(page).text
+
+
+def test_the_errors_of_each_threshold_are_those_of_test_rows():
+    points = views_of([lengths_run()])[0].result.ideal.decision_curve
+    shown = {row[0]: row[1:] for row in acting_table(points).rows}
+    sensitivity, specificity, ppv, benefit, always = (cell.value for cell in shown["50"])
+    assert (sensitivity, ppv) == pytest.approx((100 * 62 / 70, 100 * 62 / 80))
+    assert specificity == pytest.approx(100 * 112 / 130)
+    assert benefit == pytest.approx(1_000 * (62 - 18) / 200)
+    assert always == pytest.approx(1_000 * (70 - 130) / 200)
+    assert (
+        "310 rightly, and 90 false alarms. 40 of the positives are missed"
+        in Document(PAGES["lengths"]()).text
+    )
+
+
+def long_model(n_lines: int) -> dict[str, Any]:
+    """Return a model of so many lines: all but the last two share their first condition."""
+    names = [f"a{i}" for i in range(n_lines + 1)]
+    terms = [[0, i] for i in range(1, n_lines - 1)] + [[n_lines - 1], [n_lines]]
+    dnf = Dnf(tuple(Term(care := sum(1 << i for i in each), care) for each in terms))
+    supports = [(1 << i | 1, 10 * (i + 1), 9) for i in range(1, n_lines + 1)]
+    return {
+        **model(PLAIN),
+        "attributes": [
+            {"name": name, "column": name, "test": "true", "value": True} for name in names
+        ],
+        "terms": [[{"attribute": i, "value": True} for i in each] for each in terms],
+        "counts": [
+            {"type": [bool(code >> i & 1) for i in range(len(names))], "n": n, "c": c}
+            for code, n, c in sorted(supports)
+        ],
+        "formula": dnf.render(names),
+    }
+
+
+def test_lines_of_a_long_formula_stand_by_what_they_share_the_most_frequent_first():
+    shown = shown_formula(parse_model(long_model(6)))
+    first, alone = grouped(shown.lines)
+    assert first.shared.text == "a0"
+    assert first.numbers == (3, 2, 1, 0)
+    assert alone.shared is None
+    assert alone.numbers == (5, 4)
+    assert [line.share for line in shown.lines] == pytest.approx(
+        [n / 270 for n in (20, 30, 40, 50, 60, 70)]
+    )
+
+
+def test_a_long_formula_says_each_shared_condition_once_and_keeps_the_numbers_of_its_lines():
+    page = page_of([made("long", plain_run().result, long_model(14))])
+    document = Document(page)
+    assert "at least one of these 12 lines" in document.text
+    numbers = [item["data-at"] for item in document.all("li") if "data-at" in item]
+    assert numbers == [str(n) for n in (*range(12, 0, -1), 14, 13)]
+    assert "2 more lines" in document.text
 
 
 def test_leave_one_out_is_told_as_rows_that_came_out_right():
@@ -689,6 +808,16 @@ def test_a_suite_comes_with_an_overview_and_a_part_for_each_run():
     ]
 
 
+def test_runs_side_by_side_say_what_each_was_learned_for():
+    run = plain_run()
+    objective = {"name": "balanced_accuracy", "beta": None, "threshold": None, "mean": 0.777}
+    run.result["methods"]["ideal"]["objective"] = objective | {"std": 0.1, "constant_mean": 0.5}
+    text = Document(page_of([run, lengths_run()])).text
+    assert "77.7 % balanced accuracy" in text
+    assert text.index("Learned for") < text.index("77.7 %")
+    assert "Learned for" not in Document(page_of([plain_run(), lengths_run()])).text
+
+
 def test_names_of_methods_keep_their_capitals_inside_a_sentence():
     def compared_with_ripper(run: Made) -> Made:
         known = msgspec.json.encode(run.result).replace(b'"xgboost"', b'"ripper"')
@@ -713,7 +842,7 @@ def test_the_curve_is_the_mean_of_the_folds_and_marks_what_was_chosen():
     assert first.mean == pytest.approx(0.72 + sum(swings) / 10)
     assert curve.chosen == 3
     assert curve.choices == {3: 5, 4: 5}
-    assert "ℓ = 3 chosen" in PAGES["study"]()
+    assert "ℓ = 3 chosen for all rows" in PAGES["study"]()
 
 
 def test_the_curve_of_a_fit_is_that_of_its_model():

@@ -5,12 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as changed
 
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import IsTrue, Vocabulary
 from dnfscale.export.text import export_text
 from dnfscale.report.summary import explain, write_summary
+from dnfscale.report.wording import doubt_words
+from dnfscale.results.method import FrontierPoint
 from dnfscale.results.result import Result, parse_result
 from tests.judges import tally
 from tests.report.runs import distill_run, labels_run, paper_run, plain_run, sized_run
@@ -224,3 +227,51 @@ def test_a_formula_that_explains_a_classifier_is_told_with_its_fidelity():
         )
     assert "accuracy   81.0 % of the formula, 93.0 % of the classifier\n" in known.getvalue()
     assert "accuracy" not in unknown.getvalue()
+
+
+def with_frontier(**figures: Any) -> str:
+    """Return the summary of a study whose formula is on its frontier."""
+    found = result(folds=10)
+    point = FrontierPoint(
+        literals_mean=7.5,
+        literals=8,
+        accuracy_mean=0.786,
+        accuracy_std=0.01,
+        terms_mean=2.0,
+        metrics=figures,
+        shown=True,
+    )
+    ideal = changed(found.ideal, frontier=(point,))
+    no_rows = tally(np.zeros((0, 1), dtype=np.bool_), np.zeros(0, dtype=np.bool_))
+    tau = Vocabulary((IsTrue("a", "a", True),))
+    out = io.StringIO()
+    model = Model("y", (True,), tau, Dnf((Term(1, 1),)), no_rows)
+    write_summary(changed(found, methods={"ideal": ideal}), [model], "runs/job", out)
+    return out.getvalue()
+
+
+def test_the_first_accuracy_is_that_of_formulas_of_the_length_shown():
+    told = with_frontier(sensitivity=0.6, specificity=0.9)
+    first = told.index("78.6 % ± 1.0 over 10 test folds: formulas of at most 8 conditions")
+    assert first < told.index("procedure  90.0 % ± 2.5: the length chosen anew in each fold")
+    assert "Beware" not in told
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ({"sensitivity": 0.04, "specificity": 0.99}, "find only 4.0 % of the positive test rows"),
+        ({"sensitivity": 0.99, "specificity": 0.04}, "clear only 4.0 % of the negative test rows"),
+    ],
+)
+def test_a_formula_that_is_rarely_right_for_a_class_is_told_in_the_first_line(figures, said):
+    told = " ".join(with_frontier(**figures).split())
+    assert told.startswith("Beware: Formulas of this length ")
+    assert said in told
+    assert 'try formula.objective = "balanced_accuracy"' in told
+
+
+def test_a_constant_formula_is_told_in_the_first_line():
+    told = doubt_words(result(literals=0, formula="false", lines=[], terms=0))
+    assert told is not None
+    assert told.startswith("The formula is constant: it gives every row the same answer. ")

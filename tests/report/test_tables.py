@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnfscale.errors import visible
-from dnfscale.report.formats import Figure, Table, defused, to_csv, to_latex, to_markdown
+from dnfscale.report.formats import Figure, Table, defused, to_csv, to_latex, to_markdown, to_text
 from dnfscale.report.tables import study_tables
 from dnfscale.report.titles import paper_of
 from dnfscale.results.result import parse_result
@@ -193,6 +193,16 @@ def test_markdown_has_one_line_a_row_and_numbers_to_the_right():
     assert to_markdown(table) == (
         "**A title**\n\n| name | rows |\n| --- | --: |\n| a\\|b\\_c | 1,234 |\n| x\\\\ny |  |\n"
     )
+
+
+@pytest.mark.parametrize("width", [40, 80, 300])
+def test_on_a_terminal_columns_that_do_not_fit_follow_below(width):
+    header = ("Dataset", *(f"Accuracy of method {n}, %" for n in range(12)))
+    rows = [(name, *(Figure(80 + n) for n in range(12))) for name in ("adult", "a" * 60)]
+    written = to_text(Table("Accuracies", header, tuple(rows)), width)
+    assert max(map(len, written.splitlines())) <= width
+    assert (written.count("\nadult ") == 1) == (width == 300)
+    assert all(written.count(f" {80 + n}.0") == 2 for n in range(12))
 
 
 def test_markdown_makes_neither_links_nor_elements_of_text():

@@ -68,3 +68,25 @@ def test_a_check_takes_what_toml_and_python_give_and_its_own_result(check, given
         return
     assert check(given) == taken
     assert check(taken) == taken
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"age": {}},
+        {"age": {"tittle": "Age"}},
+        {"age": {"title": 1}},
+        {"age": {"values": {}}},
+        {"age": {"values": {"1": 2}}},
+        {"age": {"note": "x" * 2_001}},
+        {"age": "Age"},
+    ],
+)
+def test_labels_that_are_no_dictionary_are_refused(given):
+    with pytest.raises(ValueError, match=r"a table with title, unit, note .* for 'age'"):
+        checks.column_labels(given)
+
+
+def test_labels_are_taken_as_they_are():
+    given = {"age": {"title": "Age", "unit": "years", "values": {"1": "one"}}}
+    assert checks.column_labels(given) == given

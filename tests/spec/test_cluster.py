@@ -85,6 +85,7 @@ def test_a_table_on_the_command_line_gives_each_of_its_keys():
 
 def test_no_kind_is_left_out():
     assert set(CLUSTERS) == {
+        "auto",
         "serial",
         "local",
         "address",

@@ -211,7 +211,8 @@ def test_the_spec_of_the_design_is_read_as_it_stands(desk):
 
 
 def test_keys_that_are_left_out_have_the_defaults_of_the_design(desk):
-    least, design = read_spec(desk.spec(LEAST)), read_spec(desk.spec(DESIGN, file="design.toml"))
+    least = read_spec(desk.spec(LEAST), {"profile": "paper"})
+    design = read_spec(desk.spec(DESIGN, file="design.toml"))
     settled = [
         "kind",
         "seed",
@@ -225,13 +226,30 @@ def test_keys_that_are_left_out_have_the_defaults_of_the_design(desk):
         "select.tolerance",
         "formula.unseen",
         "formula.minimize",
-        "cluster.kind",
         "cluster.workers",
     ]
     settled += ["cluster.memory_limit", "output.dir"]
     assert {key: least.values[key] for key in settled} == {
         key: design.values[key] for key in settled
     }
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        ("", "auto"),
+        ("[cluster]\nworkers = 3\n", "local"),
+        ('[cluster]\nkind = "serial"\n', "serial"),
+        ('[cluster]\nkind = "auto"\nworkers = 3\n', "auto"),
+    ],
+)
+def test_the_size_of_a_job_chooses_where_it_runs_unless_its_spec_says_anything(
+    tmp_path, table, kind
+):
+    file = tmp_path / "job.toml"
+    data = '[data]\npath = "t.parquet"\ntarget = "y"\n'
+    file.write_text(f"schema_version = 1\n{data}{table}", encoding="utf-8")
+    assert read_spec(file).cluster.kind == kind
 
 
 def test_each_job_of_the_project_is_a_valid_spec():
@@ -668,9 +686,43 @@ def test_what_gives_way_is_what_the_user_did_not_write(desk):
     assert "set formula.shrink" in refusal(
         desk, best, **{"formula.shrink": "none", "formula.unseen": "follow"}
     )
-    assert "add it to select.rank" in refusal(desk, LEAST, **{"booleanize.intervals": True})
+    lone = {"profile": "paper", "booleanize.intervals": True}
+    assert "add it to select.rank" in refusal(desk, LEAST, **lone)
     both = {"formula.objective": "f_beta", "formula.threshold": 0.2}
     assert refusal(desk, LEAST, **both).startswith("--set: threshold is for the objective accuracy")
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ({"formula.max_literals": 0}, "formula.max_literals must be a whole number between 1"),
+        (
+            {"formula.max_literals": 3, "formula.max_terms": 4},
+            "lower formula.max_terms, or raise formula.max_literals",
+        ),
+        ({"select.search": []}, "select.search must be"),
+        (
+            {"formula.minimize": "sympy", "formula.max_literals": 5},
+            "leave out formula.max_literals, or formula.minimize",
+        ),
+        (
+            {"formula.minimize": "sympy", "formula.max_terms": 5},
+            "leave out formula.max_terms, or formula.minimize",
+        ),
+        (
+            {"formula.minimize": "sympy", "select.search": ["terms"]},
+            'set select.search = ["attributes"]',
+        ),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_refused_with_what_to_change(desk, written, told):
+    assert told in refusal(desk, LEAST, **written)
+
+
+def test_a_budget_of_the_profile_gives_way_to_what_the_user_wrote(desk):
+    spec = read_spec(desk.spec(LEAST), {"formula.minimize": "sympy"}).learn
+    assert (spec.max_literals, spec.search) == ("none", ("attributes",))
+    assert read_spec(desk.spec(LEAST), {"formula.max_terms": 50}).learn.max_literals == "none"
 
 
 @pytest.mark.parametrize("name", learn_keys())

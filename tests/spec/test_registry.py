@@ -130,7 +130,7 @@ def test_a_ranking_an_export_and_a_kind_of_cluster_take_one_module_each(laid_des
 COMPETITOR = """
 from dataclasses import dataclass
 
-from dnfscale.compare.peers import Peer
+from dnfscale.compare.peers import Answered, Peer
 from dnfscale.core.splits import TRAIN, VALIDATION
 from dnfscale.spec.checks import whole
 from dnfscale.spec.keys import key
@@ -140,12 +140,12 @@ from dnfscale.spec.registry import COMPETITORS
 class Neighbours:
     k: int = key(whole(1, 99), 5, "how many neighbours are asked")
 
-def learn(rows, splits, fit, tested):
+def learn(rows, splits, fit):
     from sklearn.neighbors import KNeighborsClassifier
 
     known = rows.part(splits, fit.fold, (TRAIN, VALIDATION))
     asked = KNeighborsClassifier(fit.options.k).fit(known.features, known.target)
-    return asked.predict(tested) == 1, 7
+    return lambda tested: Answered(asked.predict(tested) == 1, 7)
 
 COMPETITORS.register(
     Peer(
@@ -235,7 +235,7 @@ def test_the_command_line_loads_neither_scikit_learn_nor_xgboost_nor_dask():
         "job_keys; job_keys(); "
         "from dnfscale.spec.registry import CLUSTERS, COMPETITORS, EXPORTS, RANKINGS; "
         "[list(registry) for registry in (CLUSTERS, COMPETITORS, EXPORTS, RANKINGS)]; "
-        "cli._parser(); "
+        "cli.command_parser(); "
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
     ended = subprocess.run(
@@ -258,7 +258,7 @@ def test_the_command_line_loads_neither_scikit_learn_nor_xgboost_nor_dask():
 
 
 def test_every_export_is_a_choice_and_a_method():
-    assert set(EXPORTS) == {"json", "latex", "pmml", "python", "sql", "text"}
+    assert set(EXPORTS) == {*("json", "latex", "onnx", "pmml", "python", "rules", "sql", "text")}
     for name, export in EXPORTS.items():
         method = getattr(Readable, f"to_{name}")
         assert export.title in method.__doc__

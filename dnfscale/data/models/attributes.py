@@ -22,6 +22,8 @@ from dnfscale.data.models.checked import entry, scalar, short, typed
 from dnfscale.data.models.writing import TESTS, measure_name
 from dnfscale.errors import DataError
 
+Cut = int | float | Quantity
+
 
 def parse_attribute(value: Any, place: str) -> Attribute:
     """Return the attribute of an entry of a model file."""
@@ -33,12 +35,15 @@ def parse_attribute(value: Any, place: str) -> Attribute:
         _check_part(column, test, given, place)
     if test in ("above", "between"):
         measure = (
-            _measure(table, place) if "measure" in table and not isinstance(column, Part) else None
+            measure_in(table, place)
+            if "measure" in table and not isinstance(column, Part)
+            else None
         )
         numbers = _whole(table, place)
         if test == "between":
             return Between(name, column, *_interval(given, measure, f"{place}.value"), *numbers)
-        cut = None if given is None else _cut(given, measure, f"{place}.value", test)
+        what = "for the test 'above'"
+        cut = None if given is None else number_in(given, measure, f"{place}.value", what)
         return Above(name, column, cut, *numbers)
     if test == "missing":
         if given is not None:
@@ -140,7 +145,7 @@ def _whole(table: Mapping[str, Any], place: str) -> tuple[bool, int | None]:
     return whole, least
 
 
-def _measure(table: Mapping[str, Any], place: str) -> Measure:
+def measure_in(table: Mapping[str, Any], place: str) -> Measure:
     named = entry(table, "measure", str, "text", place)
     measure = parse_measure(named)
     if measure is None:
@@ -152,7 +157,8 @@ def _measure(table: Mapping[str, Any], place: str) -> Measure:
     return measure
 
 
-def _cut(given: Any, measure: Measure | None, place: str, test: str) -> int | float | Quantity:
+def number_in(given: Any, measure: Measure | None, place: str, what: str) -> Cut:
+    """Return a number, or a quantity of a measure; `what` says what it is for."""
     if measure is not None:
         quantity = parse_quantity(given, measure) if isinstance(given, str) else None
         if quantity is None:
@@ -161,7 +167,7 @@ def _cut(given: Any, measure: Measure | None, place: str, test: str) -> int | fl
     if given in ("inf", "-inf"):
         return float(given)
     if isinstance(given, bool) or not isinstance(given, int | float):
-        raise DataError(f"{place} must be a number for the test {test!r}, got {short(given)}")
+        raise DataError(f"{place} must be a number {what}, got {short(given)}")
     scalar(given, place)
     return given
 
@@ -176,7 +182,8 @@ def _interval(given: Any, measure: Measure | None, place: str) -> tuple[Any, Any
         )
     # Both are numbers, or of the same measure.
     ends: list[Any] = [
-        _cut(end, measure, f"{place}[{i}]", "between") for i, end in enumerate(given)
+        number_in(end, measure, f"{place}[{i}]", "for the test 'between'")
+        for i, end in enumerate(given)
     ]
     if not ends[0] < ends[1]:
         raise DataError(f"{place} must be a lower and a higher end, got {short(given)}")

@@ -6,11 +6,13 @@ import itertools
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dnfscale.core.about import NOTHING, About, Label
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import (
@@ -19,6 +21,7 @@ from dnfscale.core.model import (
     MOST_CONDITIONS,
     MOST_ELL,
     MOST_LINES,
+    MOST_SIGNS,
     TYPES,
     UNSEEN,
     Model,
@@ -28,6 +31,7 @@ from dnfscale.core.tree import MOST_SIZE, Formula, from_json, size, symbols, to_
 from dnfscale.core.vocabulary import Attribute, IsIn, Vocabulary
 from dnfscale.data.models.attributes import check_columns, kind_of, parse_attribute
 from dnfscale.data.models.checked import choice, entry, listed, scalar, short, typed, whole
+from dnfscale.data.models.columns import parse_columns
 from dnfscale.data.models.writing import CLASSES_SCHEMA, LINES_SCHEMA, MODEL_SCHEMA
 from dnfscale.errors import DataError
 
@@ -67,8 +71,10 @@ def parse_model(record: Any) -> Model:
     dnf = _dnf(table, len(attributes), schema)
     if types == "lines" and len(dnf.terms) > MOST_LINES:
         raise DataError(f"lines must be at most {MOST_LINES}, got {len(dnf.terms):,}")
-    if types == "lines" and "tree" in table:
-        raise DataError("tree must be left out where types are lines")
+    if types != "attributes" and "tree" in table:
+        raise DataError(f"tree must be left out where types are {types}")
+    if types == "signs":
+        _check_checklist(dnf, len(attributes))
     positive = listed(table, "positive", scalar)
     if not positive:
         raise DataError("positive must list at least one label, got none")
@@ -77,7 +83,7 @@ def parse_model(record: Any) -> Model:
         positive=tuple(positive),
         tau=Vocabulary(tuple(attributes)),
         dnf=dnf,
-        counts=_counts(table, len(attributes) if types == "attributes" else len(dnf.terms)),
+        counts=_counts(table, len(dnf.terms) if types == "lines" else len(attributes), types),
         types=types,
         answer=_answer(table, schema, types),
         missing=choice(table, "missing", MISSING),
@@ -88,6 +94,8 @@ def parse_model(record: Any) -> Model:
         certificate=_notes(table, "certificate"),
         provenance=_notes(table, "provenance"),
         lookalikes=_lookalikes(table, attributes),
+        seen=parse_columns(table, attributes),
+        about=_about(table),
         tree=_tree(table, len(attributes)),
     )
     _check_formula(table, model)
@@ -112,7 +120,7 @@ def _check_formula(table: Mapping[str, Any], model: Model) -> None:
         raise DataError("terms must say what tree says, multiplied out, but they do not")
     written = entry(table, "formula", str, "text")
     if written != model.formula:
-        said = "lines say" if model.types == "lines" else "terms say"
+        said = "terms say" if model.types == "attributes" else "lines say"
         said = said if model.tree is None else "tree says"
         raise DataError(
             f"formula must say what {said}, {short(model.formula)}, got {short(written)}"
@@ -121,7 +129,11 @@ def _check_formula(table: Mapping[str, Any], model: Model) -> None:
 
 def _attributes(table: Mapping[str, Any], schema: str, types: str) -> list[Attribute]:
     attributes = listed(table, "attributes", parse_attribute)
-    least, most = (1, MOST_ELL) if types == "attributes" else (0, MOST_CONDITIONS)
+    least, most = {
+        "attributes": (int(schema == MODEL_SCHEMA), MOST_ELL),
+        "lines": (0, MOST_CONDITIONS),
+        "signs": (3, MOST_SIGNS),
+    }[types]
     if not least <= len(attributes) <= most:
         raise DataError(f"attributes must be {least} to {most}, got {len(attributes):,}")
     if schema == MODEL_SCHEMA and any(isinstance(attribute, IsIn) for attribute in attributes):
@@ -166,15 +178,44 @@ def _dnf(table: Mapping[str, Any], ell: int, schema: str) -> Dnf:
 
     def line(value: Any, place: str) -> Term:
         written = typed(value, dict, place, "an object")
+        if "at_least" in written:
+            return _checklist(written, place, ell)
         return term(entry(written, "all", list, "a list", place), f"{place}.all")
 
     terms = listed(table, "terms", term) if "terms" in table or schema == MODEL_SCHEMA else None
     if schema == MODEL_SCHEMA:
         return Dnf(tuple(terms or ()))
-    lines = listed(table, "lines", line)
-    if terms is not None and terms != lines:
+    dnf = Dnf(tuple(listed(table, "lines", line)))
+    if terms is not None and tuple(terms) != dnf.multiplied_out().terms:
         raise DataError("terms must say what lines say, but they do not")
-    return Dnf(tuple(lines))
+    return dnf
+
+
+def _checklist(line: Mapping[str, Any], place: str, ell: int) -> Term:
+    """Return a line that is a checklist."""
+    if "all" in line:
+        raise DataError(f"{place} must have either 'all' or 'at_least' and 'of', got both")
+    asked = _term(entry(line, "of", list, "a list", place), f"{place}.of", ell)
+    n_conditions = asked.care.bit_count()
+    at_least = whole(line["at_least"], f"{place}.at_least")
+    if n_conditions > MOST_SIGNS:
+        raise DataError(f"{place}.of must list at most {MOST_SIGNS}, got {n_conditions:,}")
+    if not 1 < at_least < n_conditions:
+        raise DataError(
+            f"{place}.at_least must be more than 1 and less than the {n_conditions} that "
+            f"{place}.of lists, got {at_least}"
+        )
+    return replace(asked, at_least=at_least)
+
+
+def _check_checklist(dnf: Dnf, ell: int) -> None:
+    """Raise DataError unless a formula is one checklist of all attributes."""
+    [first, *others] = dnf.terms or (Term(0, 0),)
+    if others or first.at_least is None or first.care != (1 << ell) - 1:
+        raise DataError(
+            "lines must be one checklist of all attributes where types are signs, "
+            f"got {len(dnf.terms):,} of another form"
+        )
 
 
 def _answer(table: Mapping[str, Any], schema: str, types: str) -> bool:
@@ -219,18 +260,15 @@ def _tree(table: Mapping[str, Any], ell: int) -> Formula | None:
     return tree
 
 
-def _counts(table: Mapping[str, Any], ell: int) -> TypeCounts:
+def _counts(table: Mapping[str, Any], ell: int, types: str) -> TypeCounts:
     codes, ns, cs = [], [], []
     for i, value in enumerate(entry(table, "counts", list, "a list")):
         place = f"counts[{i}]"
         cell = typed(value, dict, place, "an object")
-        bits = entry(cell, "type", list, "a list", place)
-        if len(bits) != ell or not all(isinstance(bit, bool) for bit in bits):
-            raise DataError(f"{place}.type must list {ell} truth values, got {short(bits)}")
+        codes.append((_signs if types == "signs" else _type)(cell, place, ell))
         n, c = whole(cell.get("n"), f"{place}.n"), whole(cell.get("c"), f"{place}.c")
         if not c <= n < 1 << 62:
             raise DataError(f"{place} must have c <= n < 2**62, got c = {c} and n = {n}")
-        codes.append(sum(1 << j for j, bit in enumerate(bits) if bit))
         ns.append(n)
         cs.append(c)
     if any(a >= b for a, b in itertools.pairwise(codes)):
@@ -238,6 +276,20 @@ def _counts(table: Mapping[str, Any], ell: int) -> TypeCounts:
     if sum(ns) >= 1 << 62:
         raise DataError("counts must add up to fewer than 2**62 rows")
     return TypeCounts(ell, *(np.array(column, dtype=np.int64) for column in (codes, ns, cs)))
+
+
+def _type(cell: Mapping[str, Any], place: str, ell: int) -> int:
+    bits = entry(cell, "type", list, "a list", place)
+    if len(bits) != ell or not all(isinstance(bit, bool) for bit in bits):
+        raise DataError(f"{place}.type must list {ell} truth values, got {short(bits)}")
+    return sum(1 << j for j, bit in enumerate(bits) if bit)
+
+
+def _signs(cell: Mapping[str, Any], place: str, ell: int) -> int:
+    signs = whole(cell.get("type"), f"{place}.type")
+    if signs > ell:
+        raise DataError(f"{place}.type must be a number of signs up to {ell}, got {signs}")
+    return (1 << signs) - 1
 
 
 def _threshold(table: Mapping[str, Any]) -> Fraction:
@@ -256,6 +308,45 @@ def _unit(table: Mapping[str, Any]) -> int:
     if not 1 <= unit < 1 << 62:
         raise DataError(f"unit must be a whole number from 1 to 2**62, got {unit}")
     return unit
+
+
+def _about(table: Mapping[str, Any]) -> About:
+    """Return what people call the model and its columns."""
+    if "about" not in table:
+        return NOTHING
+    about = typed(table["about"], dict, "about", "an object")
+    labels = typed(about.get("labels", {}), dict, "about.labels", "an object")
+    return About(
+        _words(about, "title", "about"),
+        _words(about, "description", "about"),
+        {
+            typed(column, str, "about.labels", "text"): _label(
+                label, f"about.labels[{short(column)}]"
+            )
+            for column, label in labels.items()
+        },
+    )
+
+
+def _label(label: Any, place: str) -> Label:
+    found = typed(label, dict, place, "an object")
+    values = typed(found.get("values", {}), dict, f"{place}.values", "an object")
+    return Label(
+        title=_words(found, "title", place),
+        unit=_words(found, "unit", place),
+        values={
+            typed(value, str, f"{place}.values", "text"): typed(
+                name, str, f"{place}.values[{short(value)}]", "text"
+            )
+            for value, name in values.items()
+        },
+        note=_words(found, "note", place),
+    )
+
+
+def _words(table: Mapping[str, Any], key: str, place: str) -> str:
+    words: str = typed(table.get(key, ""), str, f"{place}.{key}", "text")
+    return words
 
 
 def _notes(table: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dnfscale.core.arrays import Scalar
-from dnfscale.core.model import Model
+from dnfscale.core.formula import Term
+from dnfscale.core.model import Model, signs_held
 from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Quantity
+from dnfscale.core.seen import SeenColumn
 from dnfscale.core.tree import to_json
 from dnfscale.core.vocabulary import (
     Above,
@@ -46,10 +48,14 @@ _MOST_TERMS = 100
 def model_record(model: Model) -> dict[str, Any]:
     """Return a model as the JSON object of its file."""
     counts = model.counts
-    ell = counts.ell
-    later = model.types != "attributes" or any(
-        isinstance(attribute, IsIn) for attribute in model.tau.attributes
+    later = (
+        model.types != "attributes"
+        or model.dnf.has_checklist
+        or not model.tau.attributes
+        or any(isinstance(attribute, IsIn) for attribute in model.tau.attributes)
     )
+    multiplied_out = model.dnf.multiplied_out()
+    is_short = model.answer and len(multiplied_out.terms) <= _MOST_TERMS
     return {
         "schema": LINES_SCHEMA if later else MODEL_SCHEMA,
         "target": model.target,
@@ -61,33 +67,44 @@ def model_record(model: Model) -> dict[str, Any]:
         "weighted": model.weighted,
         "attributes": [attribute_record(attribute) for attribute in model.tau.attributes],
         **_written_lookalikes(model),
-        **({"lines": [{"all": term} for term in _terms(model)]} if later else {}),
-        **({"terms": _terms(model)} if _is_short_dnf(model) or not later else {}),
+        **({"lines": [_line(term) for term in model.dnf.terms]} if later else {}),
+        **(
+            {"terms": [_literals(term) for term in multiplied_out.terms]}
+            if is_short or not later
+            else {}
+        ),
         **({} if model.answer else {"answer": False}),
         **({"types": model.types} if later else {}),
         "counts": [
-            {"type": [bool(code >> i & 1) for i in range(ell)], "n": n, "c": c}
+            {"type": _type(model, code), "n": n, "c": c}
             for code, n, c in zip(
                 counts.codes.tolist(), counts.n.tolist(), counts.c.tolist(), strict=True
             )
         ],
+        **_written_columns(model),
         "formula": model.formula,
         **({} if model.tree is None else {"tree": to_json(model.tree)}),
+        **({"about": model.about.record} if model.about else {}),
         "certificate": dict(model.certificate),
         "provenance": dict(model.provenance),
     }
 
 
-def _is_short_dnf(model: Model) -> bool:
-    """Return whether a formula is a disjunction of few terms, and not the negation of one."""
-    return model.answer and len(model.dnf.terms) <= _MOST_TERMS
+def _type(model: Model, code: int) -> list[bool] | int:
+    """Return a type in JSON: truth values, or a number of signs."""
+    if model.types == "signs":
+        return signs_held(code)
+    return [bool(code >> i & 1) for i in range(model.counts.ell)]
 
 
-def _terms(model: Model) -> list[Any]:
-    return [
-        [{"attribute": index, "value": holds} for index, holds in term.literals]
-        for term in model.dnf.terms
-    ]
+def _line(term: Term) -> dict[str, Any]:
+    if term.at_least is None:
+        return {"all": _literals(term)}
+    return {"at_least": term.at_least, "of": _literals(term)}
+
+
+def _literals(term: Term) -> list[Any]:
+    return [{"attribute": index, "value": holds} for index, holds in term.literals]
 
 
 def model_text(model: Model) -> str:
@@ -144,6 +161,28 @@ def _written_lookalikes(model: Model) -> dict[str, Any]:
     """Return the columns that may be taken for others, if there are any."""
     noted = {column: list(others) for column, others in model.lookalikes.items()}
     return {"lookalikes": noted} if noted else {}
+
+
+def _written_columns(model: Model) -> dict[str, Any]:
+    """Return what the columns of the formula held, if that is known: in files of both versions, for
+    it changes no answer, and readers of the first pass over it.
+    """
+    return {"columns": [_column(seen) for seen in model.seen]} if model.seen else {}
+
+
+def _column(seen: SeenColumn) -> dict[str, Any]:
+    measure = seen.least.measure if isinstance(seen.least, Quantity) else None
+    values = None if seen.values is None else [_written(value) for value in seen.values]
+    return {
+        "name": seen.name,
+        "type": seen.type,
+        **({} if measure is None else {"measure": str(measure)}),
+        "least": None if seen.least is None else _written_cut(seen.least),
+        "greatest": None if seen.greatest is None else _written_cut(seen.greatest),
+        "values": values,
+        **({} if values is None else {"unlisted": seen.unlisted}),
+        "missing": seen.missing,
+    }
 
 
 def _written_part(column: ColumnName) -> dict[str, str]:

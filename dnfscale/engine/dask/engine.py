@@ -23,12 +23,14 @@ from distributed.utils import TimeoutError as DaskTimeoutError
 
 from dnfscale.engine.api import (
     Engine,
+    Failure,
     Item,
     Limit,
     Notice,
     Progress,
     Result,
     RunsOn,
+    Share,
     Tell,
     Watch,
     unlimited,
@@ -40,6 +42,7 @@ from dnfscale.engine.dask.chains import Chains
 from dnfscale.engine.dask.client import workers_of
 from dnfscale.engine.dask.graphs import Graph, add_merges, applied, phase_key
 from dnfscale.engine.dask.internals import forget_topics
+from dnfscale.engine.dask.joint import Joint
 from dnfscale.engine.dask.tasks import SummarizeBatch
 from dnfscale.engine.reductions import batch_edges
 from dnfscale.errors import ClusterError, DnfscaleError, LimitError
@@ -179,22 +182,57 @@ class ClusterEngine:
         function: Callable[[Any], Any],
         *,
         expected: int,
+        known: int = 0,
         limit: Limit = unlimited,
     ) -> list[Result]:
-        done = 0
+        done = min(known, expected - 1)
 
         def answered() -> None:
             nonlocal done
             done += 1
             self._watch(Progress(phase, min(done, expected - 1), expected))
 
-        self._watch(Progress(phase, 0, expected))
+        self._watch(Progress(phase, done, expected))
         with self._told_as_ours():
             results = Chains(self.client, chains, function, name=phase_key(phase), limit=limit).run(
                 answered
             )
         self._watch(Progress(phase, expected, expected))
         return results
+
+    def together(  # noqa: PLR0913 (as in the interface)
+        self,
+        phase: str,
+        chains: Sequence[Generator[Any, Any, Result]],
+        function: Callable[[Any, Share], Any],
+        shared: Sequence[Any],
+        *,
+        meet: Callable[[str, int], Any],
+        merge: Callable[[Sequence[Any]], Any],
+        expected: int,
+        known: int = 0,
+        limit: Limit = unlimited,
+    ) -> list[Result]:
+        done = min(known, expected - 1)
+        self._watch(Progress(phase, done, expected))
+        joint = Joint(self.client, meet, shared, name=phase_key(phase))
+        ends: list[Result] = []
+        for chain in chains:
+            answer: Any = None
+            while True:
+                try:
+                    item = chain.send(answer)
+                except StopIteration as stop:
+                    ends.append(stop.value)
+                    break
+                with self._told_as_ours():
+                    answer = joint.run(partial(function, item), limit(item))
+                if not isinstance(answer, Failure):
+                    answer = merge(answer)
+                done += 1
+                self._watch(Progress(phase, min(done, expected - 1), expected))
+        self._watch(Progress(phase, expected, expected))
+        return ends
 
     def describe(self) -> RunsOn:
         workers = self._workers()

@@ -9,6 +9,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from dnfscale.core.formula import Dnf
 from dnfscale.core.model import Model
 from dnfscale.data.models import read_model
 from dnfscale.errors import DataError, SpecError
@@ -33,7 +34,7 @@ from dnfscale.method.certificate import (
 )
 from dnfscale.method.intervals import term_intervals
 from dnfscale.method.literals import n_candidates
-from dnfscale.method.words import model_lines, said_texts
+from dnfscale.method.words import line_text, model_lines
 from dnfscale.results.record import plain
 
 if TYPE_CHECKING:
@@ -280,15 +281,16 @@ def _model_text(model: Model, certificate: Certificate, terms: tuple[TermCertifi
             f"When the formula says {said}, by line; "
             f"with probability {sure} the chances lie within:",
         ]
-    candidates = n_candidates(model.tau)
+    counts = certificate.counts
     for line in model_lines(model):
-        own = [terms[at] for at in line.terms]
-        n, c = sum(term.n for term in own), sum(term.c for term in own)
+        own = Dnf(tuple(model.over_types.terms[at] for at in line.terms)).accepts(counts.codes)
+        n, c = int(counts.n[own].sum()), int(counts.c[own].sum())
+        candidates = n_candidates(model.tau, checklists=line.at_least is not None)
         [(low, high)] = term_intervals([(n, c)], delta=certificate.delta, candidates=candidates)
-        certified = sum(term.certified_share * term.n for term in own) / max(1, n)
+        certified = int(counts.n[own & certificate.certified].sum()) / max(1, n)
         share = f"{c:,} of {n:,} rows positive" if n else "no rows"
         lines.append(
-            f"  {' and '.join(said_texts(line.literals)) or 'true'}: {share}, chance {_down(low)} "
+            f"  {line_text(line) or 'true'}: {share}, chance {_down(low)} "
             f"to {_upward(high)}; the answer is certified for {100 * certified:.1f} % of them"
         )
     return "\n".join(lines)

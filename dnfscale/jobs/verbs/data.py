@@ -11,12 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from dnfscale.datasets.convert import MISSING, convert_csv
+from dnfscale.datasets.convert import convert_csv
 from dnfscale.datasets.make import WriteChunk, parse_columns, plan_synthetic, write_description
 from dnfscale.datasets.named import describe_named, get
 from dnfscale.engine.launch import launch
 from dnfscale.errors import SpecError, visible
 from dnfscale.spec.cluster import ClusterSpec
+from dnfscale.spec.csv import MISSING, CsvOptions
+from dnfscale.spec.keys import keys_of
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -51,11 +53,19 @@ def add_data_verbs(subparsers: Subparsers) -> None:
 
     convert_verb = verbs.add_parser("convert", help="turn a CSV of any size into Parquet")
     convert_verb.add_argument(
-        "csv", metavar="CSV", help="a CSV file; .gz and .bz2 are unpacked on the way"
+        "csv",
+        metavar="CSV",
+        help="a CSV file, lines of JSON, or an Arrow file; .gz, .zst and .bz2 are unpacked",
     )
     convert_verb.add_argument("dir", metavar="DIR", help="a new or empty folder")
     convert_verb.add_argument(
-        "--separator", default=",", metavar="CHAR", help='between columns (default ","); or tab'
+        "--separator", metavar="CHAR", help="between columns, or tab (default: recognized)"
+    )
+    convert_verb.add_argument(
+        "--decimal", metavar="CHAR", help="comma or point (default: recognized)"
+    )
+    convert_verb.add_argument(
+        "--dates", metavar="ORDER", help="day-first or month-first (default: recognized)"
     )
     convert_verb.add_argument(
         "--missing",
@@ -63,7 +73,7 @@ def add_data_verbs(subparsers: Subparsers) -> None:
         metavar="TEXT",
         help=(
             "what stands for a missing value besides an empty cell, once each (default: "
-            f"{', '.join(MISSING)})"
+            f"{', '.join(MISSING)}, and what is recognized)"
         ),
     )
     convert_verb.add_argument(
@@ -72,7 +82,7 @@ def add_data_verbs(subparsers: Subparsers) -> None:
     convert_verb.add_argument(
         "--text", action="append", default=[], metavar="COLUMN", help="take a column as text"
     )
-    convert_verb.add_argument("--encoding", default="utf8", help="such as latin1 (default: utf8)")
+    convert_verb.add_argument("--encoding", help="such as latin1 (default: recognized)")
     convert_verb.set_defaults(verb=_convert, prints_summary=True)
 
     make_verb = verbs.add_parser("make", help="write a synthetic dataset with a planted formula")
@@ -177,22 +187,40 @@ def _convert(options: argparse.Namespace) -> None:
         converted = convert_csv(
             Path(options.csv),
             Path(options.dir),
-            separator={"tab": "\t", "\\t": "\t"}.get(options.separator, options.separator),
-            missing=MISSING if options.missing is None else options.missing,
-            names=options.names.split(",") if options.names else (),
-            text=options.text,
-            encoding=options.encoding,
+            _csv_options(options),
             progress=meter.rows,
         )
     finally:
         meter.end()
     files = "1 file" if converted.files == 1 else f"{converted.files:,} files"
     print(f"{options.dir}: {converted.rows:,} rows, {len(converted.types):,} columns, {files}")
+    print(f"  {visible(converted.recognized)}")
     for name, kind in list(converted.types.items())[:_SHOWN]:
         missing = converted.missing.get(name, 0)
         print(f"  {visible(name)}: {kind}" + (f", {missing:,} missing" if missing else ""))
     if len(converted.types) > _SHOWN:
         print(f"  ... and {len(converted.types) - _SHOWN:,} more")
+
+
+def _csv_options(options: argparse.Namespace) -> CsvOptions:
+    """Return what the command line says of a CSV; errors name the option."""
+    said = {
+        "delimiter": options.separator,
+        "decimal": {"comma": ",", "point": "."}.get(options.decimal, options.decimal),
+        "dates": options.dates,
+        "missing": options.missing,
+        "names": options.names.split(",") if options.names else None,
+        "text": options.text or None,
+        "encoding": options.encoding,
+    }
+    keys = keys_of(CsvOptions)
+    shown = {"delimiter": "separator"}
+    checked = {
+        name: keys[name].checked(value, f"--{shown.get(name, name)}")
+        for name, value in said.items()
+        if value is not None
+    }
+    return CsvOptions(**checked)
 
 
 def _make(options: argparse.Namespace) -> None:

@@ -8,15 +8,17 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dnfscale.apply.evaluate import check_columns, evaluate
+from dnfscale.apply.evaluate import check_columns, evaluate, seen_in
 from dnfscale.apply.found_types import FindTypes, merge_found
-from dnfscale.core.columns import Categories, Numbers
+from dnfscale.apply.unfamiliar import UnfamiliarRows, unfamiliar_in
+from dnfscale.core.columns import Block, Categories, Numbers
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
@@ -27,7 +29,7 @@ from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
 from dnfscale.jobs import endings
-from dnfscale.jobs.progress import ProgressLines
+from dnfscale.jobs.progress import display_for
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import (
     Answer,
@@ -40,6 +42,7 @@ from dnfscale.method.explain import (
     to_record,
 )
 from dnfscale.method.narrate import Told, count_words, type_words, write, write_model
+from dnfscale.report.unfamiliar import unfamiliar_record, unfamiliar_words
 from dnfscale.report.wording import count
 from dnfscale.spec.storage import Access
 
@@ -119,22 +122,26 @@ def _whole(model: Model) -> tuple[str, dict[str, Any]]:
 
 
 def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]]:
-    code, values = _find_row(model, source, number)
+    code, values, unlike = _find_row(model, source, number)
     explanation = explain_type(model, code)
     written = {str(column): _written(value) for column, value in values.items()}
     record = {
         "data": source.path,
         "row": number,
         "values": written,
+        "unfamiliar": unfamiliar_record(unlike.rows, unlike.columns)["columns"],
         **to_record(model, explanation),
     }
     head = f"{source.path}, row {number:,} of {source.n_rows:,} (the first is 0)"
+    told = unfamiliar_words(unlike.rows, unlike.columns, [model])
+    head += f"\n{told}" if told else ""
     return f"{head}\n\n{write(model, explanation, values)}".rstrip("\n"), record
 
 
 def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     scan = FindTypes(model)
-    found = _engine(source).reduce("find types", source.partitions, scan, merge_found)
+    with _engine(source) as engine:
+        found = engine.reduce("find types", source.partitions, scan, merge_found)
     accepted = model.accepts(found.codes)
     n_accepted = int(found.rows[accepted].sum())
     unseen = int(found.rows[~np.isin(found.codes, model.counts.codes)].sum())
@@ -154,6 +161,7 @@ def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[s
         "rows": source.n_rows,
         "accepted_rows": n_accepted,
         "rows_of_unseen_types": unseen,
+        "unfamiliar": unfamiliar_record(found.unfamiliar.rows, found.unfamiliar.columns),
         "types_found": len(found.codes),
         "types": [
             {"rows": rows, **record} for record, (_, rows) in zip(records, listed, strict=True)
@@ -168,6 +176,8 @@ def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[s
         f"{source.n_rows - n_accepted:,}; "
         f"{unseen:,} rows are of types that were not learned from",
     ]
+    unlike = unfamiliar_words(found.unfamiliar.rows, found.unfamiliar.columns, [model])
+    lines += [unlike] if unlike else []
     if listed:
         lines += ["", *_table(model, listed, source.n_rows)]
     left = source.n_rows - sum(rows for _, rows in listed)
@@ -189,7 +199,7 @@ def _table(model: Model, listed: Sequence[tuple[Answer, int]], n_rows: int) -> l
             share = _share(answer.c, answer.n)
             learned = f"{count_words(model, answer.n)}, {count_words(model, answer.c)}{share}"
         said = "yes" if answer.accepted else "no"
-        told = type_words(model, answer.type_) if model.types == "attributes" else ""
+        told = "" if model.types == "lines" else type_words(model, answer.type_)
         rows.append((f"{n:,}", f"{100 * n / n_rows:.1f} %", said, held, learned, told))
     if model.types == "lines":
         # The lines that hold are the type.
@@ -204,15 +214,18 @@ def _table(model: Model, listed: Sequence[tuple[Answer, int]], n_rows: int) -> l
     ]
 
 
-def _find_row(model: Model, source: Source, number: int) -> tuple[int, dict[ColumnName, Told]]:
-    """Return the truth values of a row's attributes, and its values in their columns; only its
-    partition is read.
+def _find_row(
+    model: Model, source: Source, number: int
+) -> tuple[int, dict[ColumnName, Told], UnfamiliarRows]:
+    """Return the truth values of a row's attributes, its values in their columns, and which of
+    these are unfamiliar; only its partition is read.
     """
     if number >= source.n_rows:
         raise SpecError(
             f"--row must be below {source.n_rows:,}, the rows of {source.path}, got {number:,}"
         )
     reading = FindTypes(model).reading
+    seen = seen_in([model], reading.columns)
     first = 0
     for rows in source.partitions:
         if first + rows.n_rows <= number:
@@ -225,13 +238,28 @@ def _find_row(model: Model, source: Source, number: int) -> tuple[int, dict[Colu
                     column.name: _value(data, place)
                     for column, data in zip(reading.columns, block.columns, strict=True)
                 }
-                [planes] = evaluate(block, reading.columns, [model.tau]).planes
-                return int.from_bytes(planes[:, place].tobytes(), "little"), values
+                found = evaluate(_only(block, place), reading.columns, [model.tau], seen)
+                [planes] = found.planes
+                code = int.from_bytes(planes[:, 0].tobytes(), "little")
+                return code, values, unfamiliar_in(found, reading.columns)
             first += block.n_rows
     raise DataError(
         f"{source.path}: expected {source.n_rows:,} rows as its footers say, got "
         f"{first:,}; write it again"
     )
+
+
+def _only(block: Block, row: int) -> Block:
+    """Return the columns of one row of a block."""
+    here = slice(row, row + 1)
+    columns: list[Numbers | Categories] = []
+    for data in block.columns:
+        if isinstance(data, Categories):
+            columns.append(replace(data, codes=data.codes[here]))
+            continue
+        present = None if data.present is None or data.present[row] else data.present[here]
+        columns.append(replace(data, values=data.values[here], present=present))
+    return replace(block, n_read=1, n_rows=1, columns=columns)
 
 
 def _value(data: Numbers | Categories, place: int) -> Told:
@@ -258,15 +286,20 @@ def _open(path: str, model: Model, access: Access) -> Source:
     return replace(source, path=path)
 
 
-def _engine(source: Source) -> SerialEngine:
-    lines = ProgressLines(sys.stderr) if sys.stderr.isatty() else None
+@contextmanager
+def _engine(source: Source) -> Iterator[SerialEngine]:
+    """Show on a terminal how far an engine has come; elsewhere this is not worth a line."""
+    if not sys.stderr.isatty() or len(source.partitions) < 2:
+        yield SerialEngine(lambda _: endings.check())
+        return
+    with display_for(sys.stderr) as shown:
+        shown.begin(source.path, source.n_rows, len(source.partitions), ())
 
-    def watch(progress: Progress) -> None:
-        endings.check()
-        if lines is not None and len(source.partitions) > 1:
-            lines.progress(source.path, progress)
+        def watch(progress: Progress) -> None:
+            endings.check()
+            shown.progress(source.path, progress)
 
-    return SerialEngine(watch)
+        yield SerialEngine(watch)
 
 
 def _share(part: int, whole: int) -> str:

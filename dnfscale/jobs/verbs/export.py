@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dnfscale.data.models import read_model, read_models
 from dnfscale.errors import SpecError
@@ -51,12 +51,12 @@ def _export(options: argparse.Namespace) -> None:
         raise SpecError(
             f"{target} is already there; choose another --output, or pass --force to replace it"
         )
-    text = _written(options.model, options) + "\n"
+    written = _written(options.model, options)
     if target is None:
-        _print(text)
+        _print(f"{written}\n")
         return
     try:
-        write_whole(target, text)
+        write_whole(target, written if isinstance(written, bytes) else f"{written}\n")
     except OSError as error:
         raise SpecError(
             f"{target} cannot be written: {error.strerror}; choose another --output"
@@ -71,11 +71,15 @@ def _check(options: argparse.Namespace) -> None:
                 raise SpecError(
                     f"--{known.name} goes with --to {name}, got --to {options.to}; leave it out"
                 )
+    if EXPORTS[options.to].binary and options.output is None:
+        raise SpecError(
+            f"--to {options.to} is a binary format; name the file to write with --output"
+        )
     if options.force and options.output is None:
         raise SpecError("--force replaces the file of --output, but there is none; leave it out")
 
 
-def _written(file: str, options: argparse.Namespace) -> str:
+def _written(file: str, options: argparse.Namespace) -> Any:
     export = EXPORTS[options.to]
     given = {
         known.name: known.checked(getattr(options, known.name), f"--{known.name}")

@@ -6,26 +6,22 @@ import argparse
 import json
 import sys
 import time
+from contextlib import closing, nullcontext
 from typing import Any
 
 from dnfscale.apply.predict import Predicted, predict
 from dnfscale.core.model import Model
 from dnfscale.data.models import read_models
-from dnfscale.data.source import Source
 from dnfscale.data.storage import is_within
 from dnfscale.datasets.named import open_dataset
-from dnfscale.engine.api import Engine
-from dnfscale.engine.clusters.address import Address
-from dnfscale.engine.launch import cores, launch
+from dnfscale.engine.api import Progress
 from dnfscale.errors import SpecError, visible
 from dnfscale.jobs import endings
-from dnfscale.jobs.progress import ProgressLines
+from dnfscale.jobs.progress import Step, display_for
+from dnfscale.jobs.verbs.cluster_options import add_cluster_options, launched
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
-from dnfscale.spec.cluster import ClusterSpec
+from dnfscale.report.unfamiliar import unfamiliar_record, unfamiliar_words
 from dnfscale.spec.storage import is_named
-
-_SERIAL_ROWS = 20_000_000
-"""Up to here one process is done before several have started."""
 
 
 def add_predict_verb(verbs: Any) -> None:
@@ -43,15 +39,7 @@ def add_predict_verb(verbs: Any) -> None:
         required=True,
         help="the folder or URL for the Parquet files of answers",
     )
-    verb.add_argument(
-        "--workers", metavar="N", type=int, help="processes (default: by the number of rows)"
-    )
-    verb.add_argument(
-        "--scheduler", metavar="ADDR", help="run on the Dask cluster of this scheduler"
-    )
-    verb.add_argument(
-        "--insecure", action="store_true", help="let that be another machine's, without TLS"
-    )
+    add_cluster_options(verb)
     verb.add_argument(
         "--force", action="store_true", help="replace the folder if it holds an earlier prediction"
     )
@@ -71,46 +59,29 @@ def _predict(options: argparse.Namespace) -> None:
             )
     models = read_models(options.model, access)
     source = open_dataset(options.data, access)
-    lines = ProgressLines(sys.stderr)
-    lines.begin("predict", source.n_rows, len(source.partitions), scans={"predict"})
     started = time.monotonic()
-    engine = _launched(options, source)
+    shown = None if options.json else display_for(sys.stderr)
+    with (
+        shown or nullcontext(),
+        closing(launched(options, source.n_rows, [predict.__module__])) as engine,
+    ):
+        if shown is not None:
+            steps = [Step("predict", "predict", is_scan=True)]
+            shown.begin("predict", source.n_rows, len(source.partitions), steps)
 
-    def watch(progress: Any) -> None:
-        endings.check()
-        if not options.json:
-            lines.progress("predict", progress)
+        def watch(progress: Progress) -> None:
+            endings.check()
+            if shown is not None:
+                shown.progress("predict", progress)
 
-    try:
         found = predict(
             models, source, engine.watched_by(watch), output, access=access, force=options.force
         )
-    finally:
-        engine.close()
     elapsed = time.monotonic() - started
     if options.json:
         print(json.dumps(_record(found, models, elapsed), indent=2, ensure_ascii=False))
     else:
         print(_summary(found, models, options.output, elapsed))
-
-
-def _launched(options: argparse.Namespace, source: Source) -> Engine:
-    if options.workers is not None and options.workers < 1:
-        raise SpecError(f"--workers must be at least 1, got {options.workers}")
-    if options.scheduler is not None:
-        return launch(
-            ClusterSpec(
-                kind="address", options=Address(options.scheduler), insecure=options.insecure
-            ),
-            tell=lambda notice: print(f"  {notice.message}", file=sys.stderr),
-        )
-    workers = options.workers
-    if workers is None:
-        workers = 1 if source.n_rows <= _SERIAL_ROWS else cores()
-    cluster = (
-        ClusterSpec(kind="serial") if workers == 1 else ClusterSpec(kind="local", workers=workers)
-    )
-    return launch(cluster, loaded=[predict.__module__])
 
 
 def _labels(models: tuple[Model, ...]) -> list[str]:
@@ -129,6 +100,7 @@ def _record(found: Predicted, models: tuple[Model, ...], elapsed: float) -> dict
         "answers": dict(zip(_labels(models), found.answers, strict=True)),
         "rows_with_missing_values": found.missing,
         "rows_of_unseen_types": found.unseen,
+        "unfamiliar": unfamiliar_record(found.unfamiliar.rows, found.unfamiliar.columns),
         "elapsed_s": round(elapsed, 3),
     }
 
@@ -145,5 +117,7 @@ def _summary(found: Predicted, models: tuple[Model, ...], output: str, elapsed: 
         )
     if found.unseen:
         lines.append(f"  {found.unseen:,} rows are of a type that no row had in the learning")
+    unlike = unfamiliar_words(found.unfamiliar.rows, found.unfamiliar.columns, models)
+    lines += [f"  {unlike}"] if unlike else []
     lines.append(f"files  {output}")
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TypeVar
 
@@ -11,8 +12,10 @@ import msgspec
 from dnfscale.data.storage import split
 from dnfscale.errors import DataError, SpecError
 from dnfscale.jobs.folders import Folder, open_folder
-from dnfscale.jobs.store import RunFolder
+from dnfscale.jobs.store import SO_FAR, RunFolder
 from dnfscale.report import ReportRun, render_figures, render_report, report_run
+from dnfscale.results.frontier import FRONTIER_FILE, Frontier, read_frontier
+from dnfscale.results.record import converted
 from dnfscale.results.result import parse_result
 from dnfscale.results.suite import is_suite, parse_suite
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, joined
@@ -69,10 +72,13 @@ def runs_in(
     jobs that failed.
     """
     files = open_folder(folder, access)
+    if files.has(SO_FAR) and not files.has("result.json"):
+        return [_unfinished(files)], []
     record = _read(files, "result.json")
     if not is_suite(record):
         model = _read(files, "model.json") if files.has("model.json") else None
-        return [report_run(_checked(parse_result, record, files), model)], []
+        run = report_run(_checked(parse_result, record, files), model)
+        return [replace(run, frontier=_frontier(files))], []
     runs: list[ReportRun] = []
     failures: list[tuple[str, str]] = []
     for job in _checked(parse_suite, record, files).jobs:
@@ -87,6 +93,44 @@ def runs_in(
         else:
             failures.append((job.name, job.error or ""))
     return runs, failures
+
+
+def _frontier(files: Folder) -> Frontier | None:
+    """Return the formulas of a run by length; None if it has none that can be read."""
+    if not files.has(FRONTIER_FILE):
+        return None
+    try:
+        return read_frontier(files.read(FRONTIER_FILE))
+    except (OSError, DataError):
+        return None
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """What a run knows before other methods are fitted."""
+
+    result: dict[str, object]
+    waiting: tuple[str, ...]
+
+
+class _SoFar(msgspec.Struct, frozen=True):
+    """The file that holds it."""
+
+    entries: tuple[_Known]
+
+
+def _unfinished(files: Folder) -> ReportRun:
+    """Return a run of which there is the formula, and not yet all that it is compared with."""
+    try:
+        [known] = converted(msgspec.json.decode(files.read(SO_FAR)), _SoFar).entries
+    except (OSError, ValueError, RecursionError) as error:
+        raise SpecError(
+            f"{joined(files.path, SO_FAR)}: expected what a run has learned so far, but it cannot "
+            f"be read: {error}; run the job again"
+        ) from error
+    model = _read(files, "model.json") if files.has("model.json") else None
+    return replace(
+        report_run(_checked(parse_result, known.result, files), model), waiting=known.waiting
+    )
 
 
 Parsed = TypeVar("Parsed")

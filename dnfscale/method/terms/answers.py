@@ -125,9 +125,13 @@ class _Lines:
 
     def answers(self, formula: CodeFormula) -> Words:
         """Return the rows that a formula accepts."""
-        found = np.zeros(self._rows.n_words, dtype=np.uint64)
+        # reached[k]: at least k + 1 of the terms so far are true.
+        reached: Words = np.zeros((formula.at_least, self._rows.n_words), dtype=np.uint64)
         for term in formula.terms:
-            found |= self._term(term)
+            holds = self._term(term)
+            reached[1:] |= reached[:-1] & holds
+            reached[0] |= holds
+        found: Words = reached[-1]
         return (~found if formula.complemented else found) & self._rows.real
 
     def _term(self, term: CodeTerm) -> Words:

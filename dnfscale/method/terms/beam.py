@@ -15,18 +15,18 @@ import numpy as np
 from dnfscale.core.arrays import Ints
 from dnfscale.method.terms.codes import ByColumn, CodeTerm, Condition
 from dnfscale.method.terms.conditions import Finder
-from dnfscale.method.terms.histograms import CountedRows
+from dnfscale.method.terms.histograms import CountedRows, Layout
 
 
 @dataclass(frozen=True, slots=True)
 class Beam:
     """How wide and how far new terms are searched."""
 
-    shares: tuple[float, ...] = (0.1, 0.25, 0.5, 0.75, 1.0)
+    shares: tuple[float, ...] = (0.1, 0.4, 1.0)
     """mu; the last is 1."""
-    width: int = 2
+    width: int = 1
     """Beginnings that are kept for each mu."""
-    longest: int = 4
+    longest: int = 3
     """The most literals of a new term."""
 
 
@@ -49,30 +49,31 @@ def new_terms(
     those that gain."""
     starts = [_Start((), rows, rows)]
     found: list[tuple[int, CodeTerm]] = []
-    for level in range(beam.longest):
+    most = 0
+    for level in range(1, beam.longest + 1):
         counts = counted.histograms([start.counted for start in starts])
         for own, start in zip(counts, starts, strict=True):
             if start.before is not None:
                 np.subtract(start.before, own, out=own)
-        picked = _Picked(finder, starts, counts)
-        lanes = [picked.best(share, beam.width) for share in beam.shares]
+        is_last = level == beam.longest
+        # Nothing goes on from the last level, so only what its terms gain matters.
+        lanes = _best(finder, starts, counts, (1.0,) if is_last else beam.shares, beam.width)
         if lanes[-1] and lanes[-1][0].gain > 0:
             top = lanes[-1][0]
             found.append((top.gain, (*starts[top.start].term, top.condition)))
-        if level == beam.longest - 1:
-            break
+            most = max(most, top.gain)
         chosen: dict[tuple[int, int], _Next] = {}
-        for lane in lanes:
-            for one in lane:
-                # A term without negative rows cannot get better.
-                if one.negative:
-                    chosen.setdefault((one.positive, one.negative), one)
+        for one in (one for lane in lanes for one in lane):
+            # A term without negative rows cannot get better, and none gains more than its positive
+            # rows weigh.
+            if one.negative and one.positive > most:
+                chosen.setdefault((one.positive, one.negative), one)
+        if is_last or not chosen:
+            break
         starts = [
             _after(starts[one.start], one.condition, codes, counts[one.start])
             for one in chosen.values()
         ]
-        if not starts:
-            break
     return found
 
 
@@ -90,52 +91,48 @@ class _Next:
         return self.positive - self.negative
 
 
-class _Picked:
-    """The best conditions that go on from some beginnings."""
-
-    def __init__(self, finder: Finder, starts: Sequence[_Start], counts: Ints) -> None:
-        self._finder = finder
-        self._positive = finder.arrange(counts[:, 0])
-        self._negative = finder.arrange(counts[:, 1])
-        self._counts = counts
-        self._banned = finder.banned([start.term for start in starts])
-        self._known: dict[tuple[int, Condition], _Next] = {}
-
-    def best(self, share: float, width: int) -> list[_Next]:
-        """Return the best few by P - share N, of which no two leave rows of the same weights."""
-        sums = self._positive.less(self._negative, share)
-        scores = self._finder.scores(sums)
-        scores[self._banned] = -np.inf
-        flat = scores.ravel()
-        n_slots = scores.shape[1]
-        few = min(len(flat), 4 * width)
-        # To sort what reaches the least of the best few gives the same on every machine; an
-        # argpartition does not.
-        places = np.flatnonzero(flat >= np.partition(flat, len(flat) - few)[len(flat) - few])
+def _best(
+    finder: Finder, starts: Sequence[_Start], counts: Ints, shares: Sequence[float], width: int
+) -> list[list[_Next]]:
+    """Return for each share the best few conditions by P - share N that go on from some beginnings,
+    of which no two leave rows of the same weights."""
+    positive, negative = finder.arrange(counts[:, 0]), finder.arrange(counts[:, 1])
+    sums = positive.less(negative, np.array(shares))
+    scores = finder.scores(sums).reshape(len(shares), len(starts), -1)
+    scores[:, finder.banned([start.term for start in starts])] = -np.inf
+    n_slots = scores.shape[2]
+    flat = scores.reshape(len(shares), -1)
+    few = min(flat.shape[1], 4 * width)
+    # To sort what reaches the least of the best few gives the same on every machine; an
+    # argpartition does not.
+    least = np.partition(flat, flat.shape[1] - few, axis=1)[:, flat.shape[1] - few]
+    known: dict[tuple[int, Condition], _Next] = {}
+    lanes = []
+    for lane, own in enumerate(flat):
+        places = np.flatnonzero(own >= least[lane])
         picked: dict[tuple[int, int], _Next] = {}
-        for place in places[np.argsort(-flat[places], kind="stable")].tolist():
-            start, slot = divmod(place, n_slots)
-            if len(picked) == width or flat[place] == -np.inf:
+        for place in places[np.argsort(-own[places], kind="stable")].tolist():
+            if len(picked) == width or own[place] == -np.inf:
                 break
-            condition = self._finder.condition(sums, start, slot)
+            start, slot = divmod(place, n_slots)
+            condition = finder.condition(sums, lane * len(starts) + start, slot)
             if condition is None:
                 continue
-            one = self._next(start, condition)
+            if (start, condition) not in known:
+                known[start, condition] = _next(finder.layout, start, condition, counts[start])
+            one = known[start, condition]
             if one.positive:
                 picked.setdefault((one.positive, one.negative), one)
-        return list(picked.values())
+        lanes.append(list(picked.values()))
+    return lanes
 
-    def _next(self, start: int, condition: Condition) -> _Next:
-        key = (start, condition)
-        if key not in self._known:
-            base = int(self._finder.layout.starts[condition.column])
-            bins = [base + value for value in condition.values()]
-            inside = self._counts[start][:, bins].sum(axis=1)
-            if not condition.holds:
-                n_codes = self._finder.layout.columns[condition.column].n_codes
-                inside = self._counts[start][:, base : base + n_codes].sum(axis=1) - inside
-            self._known[key] = _Next(start, condition, int(inside[0]), int(inside[1]))
-        return self._known[key]
+
+def _next(layout: Layout, start: int, condition: Condition, counts: Ints) -> _Next:
+    first, end = layout.starts[condition.column : condition.column + 2].tolist()
+    own = counts[:, first:end]
+    inside = own[:, list(condition.values())].sum(axis=1)
+    positive, negative = (inside if condition.holds else own.sum(axis=1) - inside).tolist()
+    return _Next(start, condition, positive, negative)
 
 
 def _after(start: _Start, condition: Condition, codes: ByColumn, counts: Ints) -> _Start:

@@ -100,11 +100,13 @@ CodeTerm = tuple[Condition, ...]
 @dataclass(frozen=True, slots=True)
 class CodeFormula:
     """A disjunction of terms, or its negation. No term: false. The term without conditions:
-    true."""
+    true. Or a checklist: so many of the terms must be true."""
 
     terms: tuple[CodeTerm, ...]
     complemented: bool = False
     """Whether the answer is yes where no term is true."""
+    at_least: int = 1
+    """More than one of a checklist."""
 
     @property
     def n_literals(self) -> int:
@@ -112,13 +114,13 @@ class CodeFormula:
 
     def accepts(self, codes: ByColumn, n_rows: int) -> Bools:
         """Return for which rows the answer is yes."""
-        accepted = np.zeros(n_rows, dtype=np.bool_)
+        true = np.zeros(n_rows, dtype=np.int16)
         for term in self.terms:
             holds = np.ones(n_rows, dtype=np.bool_)
             for condition in term:
                 holds &= condition.accepts(codes[condition.column])
-            accepted |= holds
-        return ~accepted if self.complemented else accepted
+            true += holds
+        return np.asarray((true >= self.at_least) != self.complemented)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

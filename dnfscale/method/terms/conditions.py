@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dnfscale.core.arrays import Bools, Ints
+from dnfscale.core.arrays import Bools, Floats, Ints
 from dnfscale.method.terms.codes import CodeTerm, Condition, above, one_of
 from dnfscale.method.terms.histograms import Layout
 
@@ -39,14 +39,22 @@ class Arranged:
     missing: Sums
     """missing[group, column that may be missing]."""
 
-    def less(self, negative: Arranged, share: float) -> Arranged:
-        """Return these sums less a share of others."""
+    def less(self, negative: Arranged, shares: Floats) -> Arranged:
+        """Return these sums less each of some shares of others: all groups for the first share,
+        then all for the second, and so on."""
+
+        def part(own: Sums, other: Sums) -> Sums:
+            factors = shares.reshape(-1, *[1] * own.ndim)
+            return np.asarray(
+                (own - factors * other).reshape(len(shares) * len(own), *own.shape[1:])
+            )
+
         return Arranged(
-            self.total - share * negative.total,
-            self.known - share * negative.known,
-            self.below - share * negative.below,
-            self.values - share * negative.values,
-            self.missing - share * negative.missing,
+            part(self.total, negative.total),
+            part(self.known, negative.known),
+            part(self.below, negative.below),
+            part(self.values, negative.values),
+            part(self.missing, negative.missing),
         )
 
 

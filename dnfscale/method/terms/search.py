@@ -28,6 +28,9 @@ from dnfscale.method.terms.tidy import tidied
 
 FEW_ROWS = 2000
 """Below so many rows an interval fits chance more often than it tells something."""
+_SET_RIGHT = 3
+"""How many of few rows a longer formula must set right: to say which condition is added takes as
+much as to name some rows that are exceptions."""
 _RARE = 0.6
 """Where positives weigh less than this share of negatives, terms also begin by what that share
 makes worth while."""
@@ -49,7 +52,7 @@ class Effort:
     max_terms: int | None = None
     expansions: int = 400
     """The most formulas that are expanded."""
-    rebuilt: int = 60
+    rebuilt: int = 10
     """The most terms that are searched anew."""
     margin: float = 1 / 20_000
     """The share of all weight by which a longer formula must be better."""
@@ -66,9 +69,13 @@ class Effort:
 def effort_for(n_rows: int, *, max_literals: int = 40, max_terms: int | None = None) -> Effort:
     """Return the effort that pays for so many rows.
 
-    Few rows cannot tell long formulas apart: every hundred of them allows a literal more.
+    Few rows cannot tell long formulas apart: every hundred of them allows a literal more, and a
+    literal must set some of them right.
     """
-    return Effort(min(max_literals, 10 + n_rows // 100), max_terms, intervals=n_rows >= FEW_ROWS)
+    longest = min(max_literals, 10 + n_rows // 100)
+    if n_rows >= FEW_ROWS:
+        return Effort(longest, max_terms)
+    return Effort(longest, max_terms, margin=_SET_RIGHT / max(1, n_rows), intervals=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,8 @@ class _Search:
         self._pool = Pool(self._gains, effort.pool)
         self._everything = pack(np.ones(len(self._gains), dtype=np.bool_))
         self._truths: dict[Condition, Words] = {}
+        self._terms_on: dict[bytes, list[tuple[int, CodeTerm]]] = {}
+        """The new terms found on each set of rows."""
         always = int(self._gains.sum())
         self._best = {0: Exchange(always, ((),)) if always > 0 else Exchange(0, ())}
         self._margin = max(1, int(effort.margin * int(np.abs(self._gains).sum())))
@@ -235,9 +244,13 @@ class _Search:
 
     def _search_term(self, terms: tuple[CodeTerm, ...], rows: Words, gain: int) -> None:
         """Search one more term for a formula, on the rows that it does not accept."""
-        for more, term in new_terms(
-            self._counted, self._codes, rows_of(rows), self._finder, self._beam
-        ):
+        # Formulas that share their other terms leave the same rows.
+        key = rows.tobytes()
+        if key not in self._terms_on:
+            self._terms_on[key] = new_terms(
+                self._counted, self._codes, rows_of(rows), self._finder, self._beam
+            )
+        for more, term in self._terms_on[key]:
             self._offer((*terms, term), gain + more)
             self._pool.add(term, self._rows(term))
 

@@ -1,24 +1,31 @@
-"""Soft labels for few rows: what a forest thinks of each row stands for most of its label.
+"""Soft labels for few rows: what boosted trees think of each row stands for most of its label.
 
-A formula that is searched among many fits the labels that chance has turned over. A forest's votes
-on rows that its trees have not seen are smoother: a row that stands alone among others of the other
-class weighs little.
+A formula that is searched among many fits the labels that chance has turned over. What trees that
+have not seen a row make of it is smoother: a row that stands alone among others of the other class
+weighs little.
 """
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from dnfscale.core.arrays import Floats
+from dnfscale.core.arrays import Bools, Floats, Ints
 from dnfscale.method.terms.codes import Sample
 
 UNIT = 100
 """What a row of weight one weighs after softening."""
-_SHARE = 0.65
-"""How much of a label is the forest's."""
-_TREES = 100
+_SHARE = 0.8
+"""How much of a label is the trees'."""
+_PARTS = 5
+"""The rows of each part are judged by trees of the other parts."""
+_ROUNDS = 60
+_TREES = {
+    "objective": "binary:logistic",
+    "base_score": 0.5,
+    "max_depth": 3,
+    "learning_rate": 0.1,
+    "subsample": 0.8,
+}
 
 
 def softened(sample: Sample, seed: int) -> Sample:
@@ -29,24 +36,32 @@ def softened(sample: Sample, seed: int) -> Sample:
     if not target.any() or target.all():
         return sample
     label = sample.positive / np.maximum(weight, 1)
-    share = _SHARE * _votes(sample, seed) + (1 - _SHARE) * label
+    share = _SHARE * _judged(sample, target, seed) + (1 - _SHARE) * label
     positive = np.rint(UNIT * share * weight).astype(np.int64)
     return Sample(sample.columns, sample.codes, positive, UNIT * weight - positive)
 
 
-def _votes(sample: Sample, seed: int) -> Floats:
-    """Return the share of trees that have not seen a row and take it for positive; its label if
-    there is none."""
-    from sklearn.ensemble import RandomForestClassifier
+def _judged(sample: Sample, target: Bools, seed: int) -> Floats:
+    """Return how likely trees that have not seen a row take it for positive."""
+    from xgboost import DMatrix, train
 
+    rows = sample.codes.T.astype(np.float32)
     weight = sample.positive + sample.negative
-    target = sample.positive > sample.negative
-    forest = RandomForestClassifier(
-        _TREES, bootstrap=True, oob_score=True, random_state=seed, n_jobs=1
-    )
-    with warnings.catch_warnings():
-        # A row that every tree has seen keeps its label.
-        warnings.simplefilter("ignore", UserWarning)
-        forest.fit(sample.codes.T.astype(np.float32), target, sample_weight=weight)
-    votes = np.asarray(forest.oob_decision_function_)[:, 1]
-    return np.where(np.isnan(votes), target, votes)
+    parts = _parts(target, seed)
+    judged = np.empty(sample.n_rows)
+    for part in range(min(_PARTS, sample.n_rows)):
+        others, own = parts != part, parts == part
+        learned = DMatrix(rows[others], target[others], weight=weight[others], nthread=1)
+        trees = train({**_TREES, "seed": seed, "nthread": 1}, learned, num_boost_round=_ROUNDS)
+        judged[own] = trees.predict(DMatrix(rows[own], nthread=1))
+    return judged
+
+
+def _parts(target: Bools, seed: int) -> Ints:
+    """Return the part of each row, dealt at random so that each part has its share of both
+    classes."""
+    order = np.random.default_rng(seed).permutation(len(target))
+    dealt = order[np.argsort(target[order], kind="stable")]
+    parts = np.empty(len(target), dtype=np.int64)
+    parts[dealt] = np.arange(len(target)) % _PARTS
+    return parts

@@ -4,7 +4,14 @@ compares.
 
 from __future__ import annotations
 
-from dnfscale.report.cards.formula import condition, evidence, exact_value, formula_list
+from dnfscale.core.about import About
+from dnfscale.report.cards.formula import (
+    condition,
+    evidence,
+    exact_value,
+    formula_list,
+    negation_legend,
+)
 from dnfscale.report.formats import Figure, Table, amount_cell
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.parts import Place, Section, card, figures, folded, table
@@ -13,11 +20,17 @@ from dnfscale.report.wording import (
     accuracy_words,
     comparison_words,
     count,
+    doubt_words,
     extent,
     interval_words,
+    left_out_words,
+    length_bound,
     length_words,
+    lines_words,
     objective_words,
     share,
+    summary_words,
+    used_words,
 )
 from dnfscale.results.method import Method
 from dnfscale.results.record import label_text
@@ -35,7 +48,7 @@ def answer_card(place: Place, view: RunView) -> Section:
     if view.has_labels:
         return _labels_card(place, view)
     [formula] = view.formulas
-    told = [_key_figures(view), *_said(view)]
+    told = [_key_figures(view), *_compared(view)]
     # For a formula that explains a classifier, what matters first is how faithful it is.
     pieces = (
         [*told, *_formula(view, formula)] if formula.explains else [*_formula(view, formula), *told]
@@ -44,9 +57,14 @@ def answer_card(place: Place, view: RunView) -> Section:
         place,
         "answer",
         "The formula",
+        _used(view),
+        _doubt(view),
         _refused(view),
         _weighted(view),
+        _summary(view),
         *pieces,
+        _measured_how(view),
+        _dictionary(view),
         _definitions(formula),
         _truth_table(formula),
         class_="card answer",
@@ -69,11 +87,15 @@ def _labels_card(place: Place, view: RunView) -> Section:
         place,
         "answer",
         "The formulas",
+        _used(view),
         _refused(view),
         _weighted(view),
+        _summary(view),
         element("p", "Predict ", target, rule, class_="predict"),
         _key_figures(view),
-        *_said(view),
+        *_compared(view),
+        _measured_how(view),
+        _dictionary(view),
         element("div", *shown, class_="folds" if fold else None),
         element("p", interval_words("the label", each="of one formula"), class_="note")
         if has_intervals
@@ -90,6 +112,15 @@ def _measured(view: RunView) -> str:
     return ", measured by the share from which its formula says yes" if len(thresholds) > 1 else ""
 
 
+def _used(view: RunView) -> Html | None:
+    """Say how many rows of the files were used, if not all."""
+    data = view.result.data
+    if not data.rows_dropped:
+        return None
+    used = used_words(data)
+    return element("p", f"{used[0].upper()}{used[1:]}: {'; '.join(left_out_words(data))}.")
+
+
 def _weighted(view: RunView) -> Html | None:
     """Say that shares are shares of weight, if rows have weights."""
     weight = view.result.data.weight
@@ -103,6 +134,12 @@ def _weighted(view: RunView) -> Html | None:
     return element(
         "p", "Rows are counted by their weight in ", name_of(weight.column), words, class_="note"
     )
+
+
+def _doubt(view: RunView) -> Html | None:
+    """Return a warning that the formula answers rows alike; None if it does not."""
+    words = doubt_words(view.result)
+    return None if words is None else element("p", words, class_="warning")
 
 
 def _refused(view: RunView) -> Html | None:
@@ -142,27 +179,31 @@ def _label_size(formula: FormulaView, result: Result) -> str:
         if own is None
         else f"{count(own.rows, 'row')} ({share(result.label_share(own) or 0.0)})",
         count(learned.ell, "attribute") if learned else None,
-        count(learned.terms, "line") if learned and learned.literals else None,
+        lines_words([learned]) if learned and learned.literals else None,
         length_words(learned),
     ]
     return " · ".join(filter(None, sizes))
 
 
-def _said(view: RunView) -> list[Html]:
+def _summary(view: RunView) -> Html | None:
+    """Return three sentences: the formula, how good it is, and how sure that is."""
+    words = summary_words(view)
+    return element("p", " ".join(words), class_="summary") if words else None
+
+
+def _measured_how(view: RunView) -> Html | None:
+    words = accuracy_words(view.result)
+    return folded("How this was measured", element("p", " ".join(words))) if words else None
+
+
+def _compared(view: RunView) -> list[Html]:
     compared = comparison_words(view.result)
-    said = [element("p", " ".join(accuracy_words(view.result)), class_="say")]
-    if compared:
-        ideal = view.result.ideal
-        measured = (
-            ", by accuracy, which the formula was not learned for"
-            if ideal and ideal.objective
-            else ""
-        )
-        said.append(element("p", f"In the same folds{measured}:", class_="before"))
-        said.append(
-            element("ul", *(element("li", sentence) for sentence in compared), class_="words")
-        )
-    return said
+    if not compared:
+        return []
+    return [
+        element("p", "In the same folds:", class_="before"),
+        element("ul", *(element("li", sentence) for sentence in compared), class_="words"),
+    ]
 
 
 def _formula(view: RunView, formula: FormulaView) -> list[Html]:
@@ -189,6 +230,12 @@ def _formula(view: RunView, formula: FormulaView) -> list[Html]:
                 class_="note",
             )
         )
+    if formula.reading.has_shares:
+        words = (
+            "All found are the rows for which some line holds; a row for which several do counts "
+            "in each."
+        )
+        pieces.append(element("p", words, class_="note"))
     return pieces
 
 
@@ -201,7 +248,7 @@ def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
                 "p", name_of(formula.learned.formula if formula.learned else "no formula recorded")
             )
         ]
-    shown = [formula_list(reading, formula.counted)]
+    shown = [formula_list(reading, formula.counted), negation_legend(reading)]
     if reading.constant is None:
         verb = "Otherwise " if formula.label is not None else "Otherwise predict "
         if formula.explains:
@@ -210,7 +257,7 @@ def _lines(formula: FormulaView, otherwise: str) -> list[Html]:
         shown.append(
             element("div", rest, evidence(reading.otherwise, formula.counted), class_="otherwise")
         )
-    return shown
+    return [each for each in shown if each is not None]
 
 
 def _key_figures(view: RunView) -> Html | None:
@@ -230,19 +277,15 @@ def _key_figures(view: RunView) -> Html | None:
         )
         n_chosen = f"{len(chosen) if view.has_labels else learned[0].ell}"
         entries.append(("Attributes chosen", n_chosen, each or average))
-        lines, literals = sum(f.terms for f in learned), sum(f.literals for f in learned)
+        literals = sum(formula.literals for formula in learned)
         known = f"in {len(learned)} formulas" if view.has_labels else length_words(learned[0])
         size = ", ".join(filter(None, [count(literals, "condition"), known]))
-        entries.append(("Length", count(lines, "line") if literals else "constant", size))
+        entries.append(("Length", lines_words(learned) if literals else "constant", size))
     positive = result.positive_share
     made_of = None if positive is None else f"{share(positive)} {view.formulas[0].counted}"
     if view.has_labels:
         made_of = f"{len(view.formulas)} labels"
-    why = "values missing" if result.data.weight is None else "values missing, or of weight 0"
-    dropped = (
-        f"{result.data.rows_dropped:,} more dropped: {why}" if result.data.rows_dropped else None
-    )
-    entries.append(("Rows", f"{result.data.rows:,}", dropped or made_of))
+    entries.append(("Rows", f"{result.data.rows:,}", made_of))
     return figures(entries)
 
 
@@ -265,7 +308,13 @@ def _goodness(result: Result) -> list[tuple[str, Child, Child]]:
             ("Fidelity, learning rows", share(ideal.training_accuracy), "not tested on others")
         )
     if ideal.accuracy_mean is not None:
+        point = ideal.shown_point
         name = "Accuracy of the formula" if result.explains else "Accuracy on unseen rows"
+        if point is not None:
+            reached = share(point.accuracy_mean)
+            spread = _spread(result, ideal, point.accuracy_std)
+            entries.append((name, reached, f"{length_bound(point)}, {spread}"))
+            name = "Accuracy of the procedure"
         entries.append(
             (name, share(ideal.accuracy_mean), _spread(result, ideal, ideal.accuracy_std))
         )
@@ -293,8 +342,9 @@ def _spread(result: Result, method: Method, deviation: float | None) -> str:
 def _definitions(formula: FormulaView) -> Html | None:
     if formula.model is None:
         return None
+    labels = formula.model.about.labels
     rows = tuple(
-        (attribute.name, condition(attribute), exact_value(attribute))
+        (attribute.name, condition(attribute, labels), exact_value(attribute))
         for attribute in formula.model.tau.attributes
     )
     header = ("Attribute", "Holds when", "Exact value")
@@ -308,6 +358,29 @@ def _definitions(formula: FormulaView) -> Html | None:
     )
     definitions = Table("The attributes that the formula may use, in rank order", header, rows)
     return folded("What each condition means exactly", table(definitions, wrap=True), note)
+
+
+def dictionary_table(about: About) -> Table:
+    """Return what people call the columns."""
+    rows = tuple(
+        (
+            column,
+            label.title,
+            label.unit,
+            ", ".join(f"{value} = {name}" for value, name in label.values.items()),
+            label.note,
+        )
+        for column, label in about.labels.items()
+    )
+    return Table("The columns", ("Column", "Title", "Unit", "Values", "Note"), rows)
+
+
+def _dictionary(view: RunView) -> Html | None:
+    return (
+        folded("What the columns are", table(dictionary_table(view.about), wrap=True))
+        if view.about.labels
+        else None
+    )
 
 
 def _truth_table(formula: FormulaView) -> Html | None:
@@ -351,3 +424,14 @@ def _truth_table(formula: FormulaView) -> Html | None:
 
 def _rate(part: float, whole: float) -> Figure | None:
     return Figure(100 * part / whole) if whole else None
+
+
+def formula_markup(view: RunView) -> list[Html]:
+    """Return the formula of a run, or one for each label under its heading: without what is known
+    of how good it is.
+    """
+    if not view.has_labels:
+        [formula] = view.formulas
+        return _formula(view, formula)
+    place = Place("", 3)
+    return [_label_formula(place, each, view, fold=False) for each in view.formulas]

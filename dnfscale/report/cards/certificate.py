@@ -57,9 +57,11 @@ def certified_words(certified: Certified) -> list[str]:
         and certified.types_seen is not None
         and certified.certified_share is not None
     ):
+        several = f"{count(certified.types, 'combination')} of {_told_by(certified)}"
+        if certified.told_by == "signs":
+            several = f"{certified.types:,} numbers of signs"
         words.append(
-            f"Of the {count(certified.types, 'combination')} of {_told_by(certified)} "
-            f"{certified.types_seen:,} occur. The "
+            f"Of the {several} {certified.types_seen:,} occur. The "
             f"answer is certified for {certified.types_certified or 0:,} of these, which hold "
             f"{_down(certified.certified_share):.1f} % of the rows{_of_population(certified)}."
         )
@@ -315,6 +317,7 @@ def _alike(view: RunView) -> str:
     words = {
         "attributes": "with the same values of the attributes",
         "lines": "for which the same lines hold",
+        "signs": "with as many signs",
     }
     return " and ".join(words[each] for each in sorted(told_by))
 

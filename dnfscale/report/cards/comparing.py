@@ -33,6 +33,7 @@ from dnfscale.results.method import Comparison
 from dnfscale.results.result import IDEAL, Result
 from dnfscale.spec.registry import BLACK_BOX
 
+_GOAL = "what formulas were learned for"
 _SHORTEST_S = 1e-9
 """No clock measures less; the axis of times is logarithmic."""
 _ACCURACY = Axis(0, 100, ((0, "0"), (25, "25"), (50, "50"), (75, "75"), (100, "100")), "%")
@@ -54,7 +55,10 @@ def difference_chart(key: str, views: Sequence[RunView]) -> Chart | None:
     ends = [
         end for group in groups for row in group.rows for end in (row.value, *(row.interval or ()))
     ]
-    title = "Difference in accuracy over the same folds"
+    by_goal = any(
+        paired.metric != "accuracy" for view in views for paired in shown_comparisons(view.result)
+    )
+    title = f"Difference in {_GOAL if by_goal else 'accuracy'} over the same folds"
     return Chart(key, title, difference_axis(ends, "points"), groups, dot, zero_line=True)
 
 
@@ -119,7 +123,7 @@ def difference_card(place: Place, views: Sequence[RunView]) -> Section | None:
         f"{' or '.join(map(method_title, firsts))} minus the method named, in percentage "
         "points, with a corrected "
         "resampled t-interval (folds share most of their training rows). Right of 0 the "
-        "first is more accurate, left "
+        "first is better, left "
         "of 0 the other; an interval that holds 0 shows no difference."
     )
     drawing = figure(panels(chart), caption, comparison_table(results))

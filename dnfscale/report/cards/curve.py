@@ -15,7 +15,7 @@ from dnfscale.report.charts import line, percent, round_step, svg, text
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element
 from dnfscale.report.parts import sign
-from dnfscale.results.formula import Formula
+from dnfscale.results.formula import CurvePoint, Formula
 from dnfscale.spec.registry import RANKINGS
 
 _LEFT, _RIGHT = 12.0, 97.0
@@ -36,7 +36,12 @@ class Bound:
 
 ELL = Bound("ℓ", "number of attributes", 0)
 LENGTH = Bound("conditions", "number of conditions", 0)
-_SEARCHES = {"attributes": "types of the best attributes", "terms": "terms of all columns"}
+_SEARCHES = {
+    "attributes": "types of the best attributes",
+    "terms": "terms of all columns",
+    "checklist_attributes": "checklists of the best attributes",
+    "checklist_terms": "checklists of all columns",
+}
 _MOST_TICKS = 12
 """Beyond this many, every fifth is written."""
 
@@ -82,13 +87,13 @@ def curve_of(folds: Sequence[Formula], model: Formula | None) -> Curve:
 
 
 def _by_length(formulas: Sequence[Formula]) -> dict[str, tuple[Point, ...]]:
-    """Average for each search the best score of at most so many literals, at every length that
-    makes a difference in some formula, from that on which all have one.
+    """Average for each search and form the best score of at most so many literals, at every length
+    that makes a difference in some formula, from that on which all have one.
     """
     curves: dict[str, tuple[Point, ...]] = {}
-    for search in dict.fromkeys(point.search for formula in formulas for point in formula.curve):
+    for search in dict.fromkeys(_searched(p) for formula in formulas for p in formula.curve):
         own = [
-            {p.literals: p.validation_score for p in formula.curve if p.search == search}
+            {p.literals: p.validation_score for p in formula.curve if _searched(p) == search}
             for formula in formulas
         ]
         own = [scores for scores in own if scores]
@@ -99,6 +104,10 @@ def _by_length(formulas: Sequence[Formula]) -> dict[str, tuple[Point, ...]]:
             for n in lengths
         )
     return {search: points for search, points in curves.items() if points}
+
+
+def _searched(point: CurvePoint) -> str:
+    return point.search if point.form == "lines" else f"{point.form}_{point.search}"
 
 
 def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accuracy") -> Html:
@@ -126,7 +135,7 @@ def sweep_chart(key: str, curve: Curve, description: str, measure: str = "accura
         drawn.append(line(x(curve.chosen), _TOP - 8, x(curve.chosen), _BOTTOM, class_="chosen"))
         anchor = "end" if curve.chosen > 0.55 * last else "start"
         nudge = -1 if anchor == "end" else 1
-        words = f"{curve.bound.sign} = {curve.chosen} chosen"
+        words = f"{curve.bound.sign} = {curve.chosen} chosen for all rows"
         drawn.append(text(words, x(curve.chosen) + nudge, _TOP + 2, anchor=anchor, class_="mark"))
     numbered = list(enumerate(curve.ranks, start=curve.bound.colour))
     inner = [_shape(curve.ranks[rank], number, last, y) for number, rank in numbered]
@@ -281,7 +290,7 @@ def _choices(curve: Curve, last: int, x: Callable[[float], float]) -> list[Html]
     words = f"{curve.bound.words} ℓ" if curve.bound is ELL else curve.bound.words
     drawn = [text(words, (_LEFT + _RIGHT) / 2, _BOTTOM + 36, anchor="middle", class_="tick")]
     if curve.choices:
-        drawn.append(text("folds", 0, _BOTTOM + 56, class_="tick"))
+        drawn.append(text("chosen by folds", 0, _BOTTOM + 56, class_="tick"))
         drawn += [
             text(
                 str(curve.choices.get(ell, "·")),

@@ -4,6 +4,7 @@ one it rejects.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,11 +12,19 @@ import numpy as np
 from dnfscale.core.arrays import Bools
 from dnfscale.core.model import Model
 from dnfscale.core.weights import as_weight
-from dnfscale.method.explain import Explanation, answer_type, explain_types, moved_columns
+from dnfscale.method.explain import (
+    DELTA,
+    Explanation,
+    SignsShare,
+    answer_type,
+    explain_types,
+    moved_columns,
+    signs_table,
+)
 from dnfscale.method.literals import Line, Said, Scales
-from dnfscale.method.narrate import count_words, held_words, lines_that_hold
+from dnfscale.method.narrate import count_words, held_words, lines_that_hold, signs_found
 from dnfscale.method.words import model_lines, state_of
-from dnfscale.report.cards.formula import chip, conditions
+from dnfscale.report.cards.formula import Labels, chip, conditions
 from dnfscale.report.formats import Figure, Table, amount_cell
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.parts import Place, Section, card, folded, table
@@ -46,6 +55,8 @@ def deciding_card(place: Place, view: RunView) -> Section | None:
         return None
     if model.types == "lines":
         return _patterns(place, formula, model)
+    if model.types == "signs":
+        return _signs(place, formula, model)
     accepted = model.dnf.accepts(model.counts.codes)
     typical = [
         code
@@ -71,6 +82,7 @@ def deciding_card(place: Place, view: RunView) -> Section | None:
         element("p", intro, class_="note"),
         element("div", *(example.html() for example in examples), class_="panels"),
         short="Examples",
+        class_="card screen",
     )
 
 
@@ -107,7 +119,60 @@ def _patterns(place: Place, formula: FormulaView, model: Model) -> Section | Non
         element("p", intro, class_="note"),
         table(Table("Rows by the lines that hold for them", header, rows), wrap=True),
         short="Examples",
+        class_="card screen",
     )
+
+
+def _signs(place: Place, formula: FormulaView, model: Model) -> Section | None:
+    """Return the rows by how many signs they have; None without counts."""
+    if not len(model.counts.codes):
+        return None
+    rows = tuple(
+        (
+            str(each.signs),
+            "yes" if each.accepted else "no",
+            amount_cell(as_weight(each.n, model.unit)),
+            Figure(100 * each.c / each.n) if each.n else None,
+            *([] if model.weighted else [_interval(each) if each.n else None]),
+        )
+        for each in signs_table(model)
+    )
+    [checklist] = model.dnf.terms
+    intro = (
+        f"The answer depends on how many of the {len(model.tau)} signs hold, and on nothing else: "
+        f"from {checklist.at_least} on it is yes. So many of the rows learned from were "
+        f"{formula.counted}."
+    )
+    counted = "Weight" if model.weighted else "Rows"
+    header = ("Signs", "Answer", counted, f"{_capital(formula.counted)}, %")
+    shown = [table(Table("Rows by the number of signs", _with_interval(header, model), rows))]
+    if not model.weighted:
+        note = (
+            f"With probability {100 * (1 - DELTA):g} % all intervals hold together for new cases "
+            "from the same source, if the signs had been chosen on other rows; these rows chose "
+            "them, so they are a little optimistic."
+        )
+        shown.append(element("p", note, class_="note"))
+    return card(
+        place,
+        "deciding",
+        "How a row is decided",
+        element("p", intro, class_="note"),
+        *shown,
+        short="Signs",
+        class_="card screen",
+    )
+
+
+def _with_interval(header: tuple[str, ...], model: Model) -> tuple[str, ...]:
+    return header if model.weighted else (*header, "Interval, %")
+
+
+def _interval(each: SignsShare) -> str:
+    """Write an interval in percent; rounding must not narrow it."""
+    assert each.low is not None
+    assert each.high is not None
+    return f"{math.floor(1000 * each.low) / 10:.1f} to {math.ceil(1000 * each.high) / 10:.1f}"
 
 
 def _capital(words: str) -> str:
@@ -141,7 +206,7 @@ class _Example:
         return element(
             "div",
             element(f"h{self._place.level + 1}", title),
-            element("p", _chips(state_of(self._model.tau, explanation.code)), class_="term"),
+            element("p", self._chips(state_of(self._model.tau, explanation.code)), class_="term"),
             element(
                 "p", "The answer is ", element("strong", name_of(answer)), f", {self._because()}"
             ),
@@ -149,6 +214,9 @@ class _Example:
             element("p", self._rows(explanation.n, explanation.c, "like this one")),
             *self._way_out(),
         )
+
+    def _chips(self, said: Iterable[Said]) -> Html:
+        return _chips(said, self._model.about.labels)
 
     def _because(self) -> str:
         n_lines = len(self._written)
@@ -168,15 +236,22 @@ class _Example:
         explanation = self._explanation
         if explanation.accepted:
             held = lines_that_hold(self._written, explanation)
-            return _listed([_chips(self._written[number].literals) for number in held])
+            return _listed([self._holding(self._written[number]) for number in held])
         return _listed([self._failing(line) for line in self._written])
+
+    def _holding(self, line: Line) -> Html:
+        if line.at_least is not None:
+            return element("span", signs_found(line, self._explanation.code))
+        return self._chips(line.literals)
 
     def _failing(self, line: Line) -> Html:
         """Return the first condition of a line that does not hold, and how its column is."""
+        if line.at_least is not None:
+            return element("span", signs_found(line, self._explanation.code))
         tau, code = self._model.tau, self._explanation.code
         asked = Scales(tau.attributes).failing(line, code)
         columns = {said.column for said in asked}
-        return join(_chips(asked), " is not so: ", _chips(state_of(tau, code, columns)))
+        return join(self._chips(asked), " is not so: ", self._chips(state_of(tau, code, columns)))
 
     def _way_out(self) -> list[Html]:
         flip = self._explanation.flip
@@ -185,7 +260,7 @@ class _Example:
         after = state_of(self._model.tau, flip.code, moved_columns(self._model, flip))
         return [
             element("p", "The smallest change that would turn the answer:", class_="before"),
-            element("p", _chips(after), class_="term"),
+            element("p", self._chips(after), class_="term"),
             element("p", self._rows(flip.n, flip.c, "like that"), class_="note"),
         ]
 
@@ -206,9 +281,9 @@ class _Example:
         )
 
 
-def _chips(said: Iterable[Said]) -> Html:
+def _chips(said: Iterable[Said], labels: Labels) -> Html:
     pieces: list[Child] = []
-    for asked in conditions(said):
+    for asked in conditions(said, labels):
         pieces += [Html(' <span class="and">and</span> ')] if pieces else []
         pieces.append(chip(asked))
     return join(*pieces)

@@ -8,9 +8,10 @@ folds are in result.json, and are shown by the names of their attributes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dnfscale.core.about import Label
 from dnfscale.core.formula import Dnf, Term, quote
 from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import (
@@ -26,8 +27,9 @@ from dnfscale.core.vocabulary import (
 from dnfscale.core.weights import amount, as_weight
 from dnfscale.data.models.attributes import parse_attribute
 from dnfscale.method.explain import DELTA
-from dnfscale.method.intervals import line_supports, term_intervals, term_supports
-from dnfscale.method.literals import Said, lines_of, n_candidates
+from dnfscale.method.intervals import line_supports, term_intervals
+from dnfscale.method.literals import Line as ReadLine
+from dnfscale.method.literals import Said, lines_read, n_candidates
 from dnfscale.method.words import (
     Condition,
     Notation,
@@ -45,8 +47,13 @@ from dnfscale.results.formula import Line as RecordedLine
 from dnfscale.results.record import plain
 from dnfscale.results.result import Weight
 
+Labels = Mapping[str, Label]
+"""What people call columns."""
+NO_LABELS: Labels = {}
 _SHOWN_LINES = 8
 """Lines of a formula that are shown without unfolding it."""
+_GROUPED_LINES = 5
+"""From so many lines on, those that share a condition are shown together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +70,17 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A term of a formula with the rows that it accepts, if they are known."""
+    """A line of a formula with the rows that it accepts, if they are known."""
 
     conditions: tuple[Condition, ...]
+    at_least: int | None = None
+    """How many conditions of a checklist must hold."""
     support: Support | None = None
     interval: tuple[float, float] | None = None
     """An interval for the chance that a case which satisfies the term is positive."""
+    share: float | None = None
+    """Of the rows that some line accepts, those that this one does; None if that is not known, or
+    this is the only line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,10 @@ class ShownFormula:
     @property
     def has_intervals(self) -> bool:
         return any(line.interval for line in self.lines)
+
+    @property
+    def has_shares(self) -> bool:
+        return any(line.share is not None for line in self.lines)
 
     @property
     def constant(self) -> bool | None:
@@ -99,20 +115,35 @@ def shown_formula(model: Model) -> ShownFormula:
     """Return the formula of a model with the rows behind each line."""
     counts, lines = model.counts, model_lines(model)
     supports: list[Support | None] = [None] * len(lines)
-    otherwise = None
+    otherwise, n_found = None, 0
     if len(counts.codes):
-        of_lines = line_supports(lines, term_supports(model.over_types, counts))
-        supports = [support_of(model, n, c) for n, c in of_lines]
+        terms = model.over_types.terms
+        # Lines of their own as far as rows go: the terms of a checklist share some.
+        held = [Dnf(tuple(terms[at] for at in line.terms)).accepts(counts.codes) for line in lines]
+        supports = [
+            support_of(model, int(counts.n[own].sum()), int(counts.c[own].sum())) for own in held
+        ]
         left = ~model.over_types.accepts(counts.codes)
+        n_found = counts.n_rows - int(counts.n[left].sum())
         otherwise = support_of(model, int(counts.n[left].sum()), int(counts.c[left].sum()))
     # Sums of weights are not binomial, so they give no interval.
-    intervals = [None] * len(lines) if model.weighted else _intervals(supports, model.tau)
-    return ShownFormula(
-        tuple(
-            Line(tuple(conditions(line.literals)), own, interval)
-            for line, own, interval in zip(lines, supports, intervals, strict=True)
-        ),
-        otherwise,
+    intervals = [None] * len(lines) if model.weighted else _intervals(lines, supports, model.tau)
+    shown = _shown_lines(lines, supports, intervals, model.about.labels)
+    if len(shown) > 1 and n_found:
+        found = as_weight(n_found, model.unit)
+        shown = tuple(replace(each, share=each.support.n / found) for each in shown if each.support)
+    return ShownFormula(shown, otherwise)
+
+
+def _shown_lines(
+    lines: Sequence[ReadLine],
+    supports: Sequence[Support | None],
+    intervals: Sequence[tuple[float, float] | None],
+    labels: Labels = NO_LABELS,
+) -> tuple[Line, ...]:
+    return tuple(
+        Line(tuple(conditions(line.literals, labels)), line.at_least, own, interval)
+        for line, own, interval in zip(lines, supports, intervals, strict=True)
     )
 
 
@@ -128,24 +159,22 @@ def shown_fold_formula(formula: Formula, weight: Weight | None) -> ShownFormula 
     if formula.lines is None:
         return None
     tau, dnf = Vocabulary(recorded_attributes(formula)), recorded_dnf(formula.lines)
-    lines, unit = lines_of(tau, dnf), (weight and weight.unit) or 1
+    lines, unit = lines_read(tau, dnf), (weight and weight.unit) or 1
     supports: list[Support | None] = [None] * len(lines)
     known = [
         (line.n, line.c) for line in formula.lines if line.n is not None and line.c is not None
     ]
     if len(known) == len(formula.lines):
+        # Terms that are read as a checklist share rows, and how many is not recorded.
         supports = [
-            Support(as_weight(n, unit), as_weight(c, unit), weight is not None)
-            for n, c in line_supports(lines, known)
+            None
+            if line.at_least is not None and len(line.terms) > 1
+            else Support(as_weight(n, unit), as_weight(c, unit), weight is not None)
+            for line, (n, c) in zip(lines, line_supports(lines, known), strict=True)
         ]
     # Sums of weights are not binomial, so they give no interval.
-    intervals = [None] * len(lines) if weight is not None else _intervals(supports, tau)
-    return ShownFormula(
-        tuple(
-            Line(tuple(conditions(line.literals)), support, interval)
-            for line, support, interval in zip(lines, supports, intervals, strict=True)
-        )
-    )
+    intervals = [None] * len(lines) if weight is not None else _intervals(lines, supports, tau)
+    return ShownFormula(_shown_lines(lines, supports, intervals))
 
 
 def formula_text(formula: Formula) -> str:
@@ -153,7 +182,7 @@ def formula_text(formula: Formula) -> str:
     if formula.lines is None:
         return formula.formula
     tau = Vocabulary(recorded_attributes(formula))
-    return joined_lines(lines_of(tau, recorded_dnf(formula.lines)))
+    return joined_lines(lines_read(tau, recorded_dnf(formula.lines)))
 
 
 def recorded_attributes(formula: Formula) -> tuple[Attribute, ...]:
@@ -173,22 +202,25 @@ def recorded_dnf(lines: Sequence[RecordedLine]) -> Dnf:
     return Dnf(
         tuple(
             Term(
-                sum(1 << each.attribute for each in line.all),
-                sum(1 << each.attribute for each in line.all if each.value),
+                sum(1 << each.attribute for each in line.literals),
+                sum(1 << each.attribute for each in line.literals if each.value),
+                line.at_least,
             )
             for line in lines
         )
     )
 
 
-def conditions(said: Iterable[Said]) -> list[Condition]:
+def conditions(said: Iterable[Said], labels: Labels = NO_LABELS) -> list[Condition]:
     """Return what is said about columns, as the page shows it."""
-    return [condition_of(each, _SHOWN) for each in said]
+    notation = replace(SHOWN, labels=labels)
+    return [condition_of(each, notation) for each in said]
 
 
-def condition(attribute: Attribute) -> str:
+def condition(attribute: Attribute, labels: Labels = NO_LABELS) -> str:
     """Return the condition of an attribute, as the page shows it."""
-    return " and ".join(each.text for each in conditions_alone(attribute, True, _SHOWN))
+    notation = replace(SHOWN, labels=labels)
+    return " and ".join(each.text for each in conditions_alone(attribute, True, notation))
 
 
 def exact_value(attribute: Attribute) -> str:
@@ -212,19 +244,81 @@ def formula_list(reading: ShownFormula, counted: str) -> Html:
         )
         same = element("span", "Whatever the chosen attributes say, the answer is the same.")
         return element("div", same, evidence(always, counted), class_="otherwise")
+    if len(reading.lines) >= _GROUPED_LINES:
+        return _grouped_list(reading.lines, counted)
     items = [_item(line, counted) for line in reading.lines]
-    if len(items) <= _SHOWN_LINES + 2:
-        return element("ol", *items, class_="terms")
-    more = len(items) - _SHOWN_LINES
-    return join(
-        element("ol", *items[:_SHOWN_LINES], class_="terms"),
-        element(
-            "details",
-            element("summary", f"{more} more lines"),
-            element("ol", *items[_SHOWN_LINES:], class_="terms", start=_SHOWN_LINES + 1),
-            class_="lines",
-        ),
-    )
+    return element("ol", *items, class_="terms")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Lines of a formula that share a condition."""
+
+    shared: Condition | None
+    """None of lines that share none with another."""
+    numbers: tuple[int, ...]
+    """The lines, by their places in the formula."""
+
+
+def grouped(lines: Sequence[Line]) -> list[Group]:
+    """Return the lines by the condition that they share, that of most lines first; in a group, the
+    line of most rows first.
+    """
+    left = [n for n, line in enumerate(lines) if line.at_least is None]
+    groups = []
+    while sharing := _most_shared(lines, left):
+        shared, numbers = sharing
+        groups.append(Group(shared, _by_rows(lines, numbers)))
+        left = [n for n in left if n not in numbers]
+    alone = left + [n for n, line in enumerate(lines) if line.at_least is not None]
+    return [*groups, Group(None, _by_rows(lines, alone))] if alone else groups
+
+
+def _most_shared(lines: Sequence[Line], left: Sequence[int]) -> tuple[Condition, list[int]] | None:
+    """Return the condition of most of the lines that are left, and these; None if no two share
+    one.
+    """
+    having: dict[Condition, list[int]] = {}
+    for number in left:
+        for asked in lines[number].conditions:
+            having.setdefault(asked, []).append(number)
+    shared = max(having.items(), key=lambda item: len(item[1]), default=None)
+    return shared if shared is not None and len(shared[1]) > 1 else None
+
+
+def _by_rows(lines: Sequence[Line], numbers: Sequence[int]) -> tuple[int, ...]:
+    rows = {n: support.n if (support := lines[n].support) else 0 for n in numbers}
+    return tuple(sorted(numbers, key=lambda n: (-rows[n], n)))
+
+
+def _grouped_list(lines: Sequence[Line], counted: str) -> Html:
+    """Return the lines by what they share; those beyond the first few are folded."""
+    shown: list[Html] = []
+    folded: list[Html] = []
+    n_shown = 0
+    for group in grouped(lines):
+        within = n_shown == 0 or n_shown + len(group.numbers) <= _SHOWN_LINES + 2
+        (shown if within else folded).append(_group(group, lines, counted))
+        n_shown += len(group.numbers) if within else 0
+    if not folded:
+        return join(*shown)
+    n_more = len(lines) - n_shown
+    more = element("summary", f"{n_more} more line{'s' * (n_more > 1)}")
+    return join(*shown, element("details", more, *folded, class_="lines"))
+
+
+def _group(group: Group, lines: Sequence[Line], counted: str) -> Html:
+    items = []
+    for number in group.numbers:
+        line = lines[number]
+        rest = tuple(asked for asked in line.conditions if asked != group.shared)
+        items.append(_item(replace(line, conditions=rest), counted, number + 1))
+    head = None
+    if group.shared is not None:
+        words = f" and at least one of these {len(items)} lines:"
+        head = element("p", chip(group.shared), words, class_="shared")
+    listed = element("ol", *items, class_="terms numbered")
+    return element("div", head, listed, class_="group")
 
 
 def chip(asked: Condition) -> Html:
@@ -245,8 +339,26 @@ def chip(asked: Condition) -> Html:
     return element("span", *parts, class_="chip no" if asked.negated else "chip")
 
 
+def negation_legend(reading: ShownFormula) -> Html | None:
+    """Return what a dashed chip means, if there is one."""
+    if not any(asked.negated for line in reading.lines for asked in line.conditions):
+        return None
+    entries = (
+        ("chip", "solid frame", "this must hold"),
+        ("chip no", "dashed frame", "this excludes: not, or ≠; a missing value passes"),
+    )
+    items = [
+        element("li", element("span", frame, class_=class_), words)
+        for class_, frame, words in entries
+    ]
+    return element("ul", *items, class_="legend")
+
+
 def evidence(
-    support: Support | None, counted: str, interval: tuple[float, float] | None = None
+    support: Support | None,
+    counted: str,
+    interval: tuple[float, float] | None = None,
+    of_found: float | None = None,
 ) -> Html | None:
     """Return how many rows a line accepts and which share of them is positive, in words and as a
     bar.
@@ -271,27 +383,51 @@ def evidence(
         # Rounding must not narrow the interval.
         low, high = math.floor(100 * interval[0]), math.ceil(100 * interval[1])
         within = element("span", f"interval {low} to {high} %")
-    return element("span", element("span", words), bar, within, class_="evidence")
+    found = None if of_found is None else element("span", f"{100 * of_found:.0f} % of all found")
+    said = [each for each in (within, found) if each is not None]
+    beside = join(said[0], ", ", *said[1:]) if len(said) > 1 else join(*said)
+    return element("span", element("span", words), bar, beside, class_="evidence")
 
 
-def _item(line: Line, counted: str) -> Html:
+def _item(line: Line, counted: str, number: int | None = None) -> Html:
+    if line.at_least is not None:
+        return _checklist(line, counted, number)
     pieces: list[Html | str] = []
-    for number, asked in enumerate(line.conditions):
-        pieces += [Html(' <span class="and">and</span> ')] if number else []
+    for place, asked in enumerate(line.conditions):
+        pieces += [Html(' <span class="and">and</span> ')] if place else []
         pieces.append(chip(asked))
     return element(
         "li",
-        element("span", *pieces, class_="term"),
-        evidence(line.support, counted, line.interval),
+        element("span", *(pieces or ["nothing else"]), class_="term"),
+        evidence(line.support, counted, line.interval, line.share),
+        data_at=number,
+    )
+
+
+def _checklist(line: Line, counted: str, number: int | None = None) -> Html:
+    """Return a checklist as a list to tick off."""
+    boxes = [
+        element("li", element("span", class_="box", aria_hidden="true"), chip(asked))
+        for asked in line.conditions
+    ]
+    head = f"at least {line.at_least} of these {len(line.conditions)}:"
+    return element(
+        "li",
+        element("span", head, class_="needed"),
+        element("ul", *boxes, class_="checklist"),
+        evidence(line.support, counted, line.interval, line.share),
+        data_at=number,
     )
 
 
 def _intervals(
-    supports: Sequence[Support | None], tau: Vocabulary
+    lines: Sequence[ReadLine], supports: Sequence[Support | None], tau: Vocabulary
 ) -> list[tuple[float, float] | None]:
     counted = [(int(own.n), int(own.c)) for own in supports if own is not None]
-    found = term_intervals(counted, delta=DELTA, candidates=n_candidates(tau))
-    return list(found) if len(found) == len(supports) else [None] * len(supports)
+    checklists = any(line.at_least is not None for line in lines)
+    candidates = n_candidates(tau, checklists=checklists)
+    found = iter(term_intervals(counted, delta=DELTA, candidates=candidates))
+    return [None if own is None else next(found) for own in supports]
 
 
 def _shown_text(text: str) -> str:
@@ -299,5 +435,6 @@ def _shown_text(text: str) -> str:
     return text if text.strip() else quote(text)
 
 
-_SHOWN = Notation(lambda column: column_text(column, _shown_text), _shown_text, said_number)
-_EXACT = replace(_SHOWN, number=number_text)
+SHOWN = Notation(lambda column: column_text(column, _shown_text), _shown_text, said_number)
+"""Conditions as the page shows them."""
+_EXACT = replace(SHOWN, number=number_text)

@@ -31,7 +31,9 @@ class Point:
     literals: float
     accuracy: float
     chosen: bool = False
-    """Whether the study chose it, without looking at test rows."""
+    """Whether the folds chose it, without looking at test rows."""
+    shown: bool = False
+    """Whether the formula of all rows has this length."""
 
 
 def frontier_card(place: Place, view: RunView) -> Section | None:
@@ -40,10 +42,10 @@ def frontier_card(place: Place, view: RunView) -> Section | None:
     if not points:
         return None
     caption = (
-        "Each point is an average over test folds: formulas of 1, 2, … attributes, what "
-        "was chosen without looking at "
-        "test rows (the larger dot), and other readable methods. Lengths are on a "
-        "square-root scale."
+        "Each point is an average over test folds: formulas of every length, what the folds chose "
+        "without looking at test rows (the larger dot), and other readable methods. The ring marks "
+        "formulas of the length of the formula above, which was chosen for all rows. Lengths are "
+        "on a square-root scale."
     )
     if len(unbeaten(points)) > 1:
         caption += " The line joins the points that no other beats in both."
@@ -88,6 +90,7 @@ def frontier_points(result: Result) -> list[Point]:
                 else f"{step.ell} attributes",
                 step.literals_mean,
                 step.accuracy_mean,
+                shown=step.shown,
             )
             for step in ideal.frontier
         ]
@@ -96,7 +99,7 @@ def frontier_points(result: Result) -> list[Point]:
     )
     for name, method in shown_methods(result):
         if method.literals_mean is not None and method.accuracy_mean is not None:
-            title = "chosen" if name == IDEAL else method_title(name)
+            title = "chosen by the folds" if name == IDEAL else method_title(name)
             points.append(
                 Point(name, title, method.literals_mean, method.accuracy_mean, chosen=name == IDEAL)
             )
@@ -154,6 +157,16 @@ def _chart(key: str, points: list[Point]) -> Html:
         for a, b in pairwise(best)
     ]
     for point in points:
+        if point.shown:
+            ring = element(
+                "circle",
+                cx=percent(x(point.literals)),
+                cy=y(point.accuracy),
+                r=10,
+                fill="none",
+                class_="chosen",
+            )
+            drawn.append(ring)
         words = (
             f"{method_title(point.method)}, {point.name}: {point.literals:.1f} literals, "
             f"{100 * point.accuracy:.1f} %"

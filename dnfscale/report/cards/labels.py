@@ -14,7 +14,7 @@ from dnfscale.report.parts import Place, Section, card, folded, table
 from dnfscale.report.run import RunView
 from dnfscale.report.shaded import Cell, Labels, shade, shaded_table, shortened
 from dnfscale.report.tables import label_table
-from dnfscale.report.wording import count, share
+from dnfscale.report.wording import count, share, stability_sentence
 from dnfscale.results.confusion import LabelConfusion
 
 _MOST_ATTRIBUTES = 12
@@ -124,6 +124,7 @@ def labels_stability_card(place: Place, view: RunView) -> Section | None:
         f"{count(len(names), 'attribute')} chosen for any label in any of "
         f"{count(folds, 'fold')}. A cell says in how "
         "many folds the formula of the label chose the attribute; an empty one, in none."
+        + stability_sentence(view.result.ideal)
     )
     key = _numbers(labels)
     shown, rest = rows[:_MOST_ATTRIBUTES], rows[_MOST_ATTRIBUTES:]

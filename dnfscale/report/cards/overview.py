@@ -12,8 +12,16 @@ from dnfscale.report.profiles import difference_table, profile_table
 from dnfscale.report.run import RunView
 from dnfscale.report.tables import features_table, fidelity_table, formula_table, label_table
 from dnfscale.report.titles import paper_of
-from dnfscale.report.wording import count, extent, suite_words
+from dnfscale.report.wording import (
+    count,
+    extent,
+    objective_title,
+    objective_words,
+    share,
+    suite_words,
+)
 from dnfscale.results.formula import Formula
+from dnfscale.results.method import Method
 from dnfscale.results.result import IDEAL, Result
 
 _LONGEST_FORMULA = 110
@@ -84,9 +92,16 @@ def _glance(views: Sequence[RunView]) -> Html:
     results = [view.result for view in views]
     head = ["Run", "Accuracy, %"]
     head += ["Accuracy (paper)"] if any(paper_of(result) for result in results) else []
+    learned_for = any(result.ideal and result.ideal.objective for result in results)
+    head += ["Learned for"] if learned_for else []
     head += ["Fidelity, %"] if any(result.explains for result in results) else []
     head += ["Formula", "Attributes", "Rows"]
-    kinds = {"Run": "text", "Formula": "text long", "Accuracy (paper)": "theirs"}
+    kinds = {
+        "Run": "text",
+        "Learned for": "text",
+        "Formula": "text long",
+        "Accuracy (paper)": "theirs",
+    }
     rows = []
     for number, view in enumerate(views, start=1):
         cells = _glance_cells(view)
@@ -120,18 +135,30 @@ def _glance_cells(view: RunView) -> dict[str, Html | str]:
     there is nothing.
     """
     ideal, paper = view.result.ideal, paper_of(view.result)
-    accuracy = ideal.accuracy_mean if ideal else None
+    point = ideal.shown_point if ideal else None
+    accuracy = point.accuracy_mean if point else ideal.accuracy_mean if ideal else None
     fidelity = ideal.fidelity_mean if ideal else None
     untested = "" if fidelity is not None else "not tested"
     learned = [formula.learned for formula in view.formulas if formula.learned]
     return {
         "Accuracy, %": untested if accuracy is None else f"{100 * accuracy:.1f}",
         "Accuracy (paper)": f"{paper.accuracies[IDEAL].mean:.1f}" if paper else "",
+        "Learned for": "" if ideal is None else _learned_for(ideal),
         "Fidelity, %": "" if fidelity is None else f"{100 * fidelity:.1f}",
         "Formula": name_of(_short_formula(learned)) if learned else "",
         "Attributes": extent([formula.ell for formula in learned]) if learned else "",
         "Rows": f"{view.result.data.rows:,}",
     }
+
+
+def _learned_for(ideal: Method) -> str:
+    """Say what formulas were learned for, and what they come to at it on test rows."""
+    objective = ideal.objective
+    if objective is None:
+        return "accuracy"
+    if objective.mean is None:
+        return objective_title(objective)
+    return f"{share(objective.mean)} {objective_words(objective)}"
 
 
 def _short_formula(learned: Sequence[Formula]) -> str:

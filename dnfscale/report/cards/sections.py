@@ -38,7 +38,14 @@ from dnfscale.report.parts import (
 from dnfscale.report.run import FormulaView, RunView
 from dnfscale.report.shaded import shortened
 from dnfscale.report.titles import method_title, shown_methods
-from dnfscale.report.wording import count, extent, objective_title, share
+from dnfscale.report.wording import (
+    count,
+    dealing_words,
+    extent,
+    objective_title,
+    share,
+    stability_sentence,
+)
 from dnfscale.results.formula import Formula, SizedFormula
 from dnfscale.results.method import Fold, Method, Parameter
 from dnfscale.results.record import label_text, plain
@@ -155,6 +162,7 @@ def stability_card(place: Place, view: RunView) -> Section | None:
         f"{count(len(chosen), 'attribute')} chosen in any of {count(len(folds), 'fold')}, "
         f"{always} in all of them."
     )
+    intro += stability_sentence(view.result.ideal)
     rest = listed[_MOST_ATTRIBUTES:]
     return card(
         place,
@@ -213,6 +221,7 @@ def data_card(place: Place, view: RunView) -> Section:
         **_target_facts(view),
         "rows learned from and tested on": result.data.rows,
         **_dropped_facts(view.result),
+        **_dealing_facts(view.result),
         **_row_facts(view),
         "columns": result.data.columns,
         "Boolean attributes made of them": result.data.attributes,
@@ -244,13 +253,26 @@ def _target_facts(view: RunView) -> dict[str, object]:
     return {**target, "predicted as positive": view.formulas[0].positive or "not recorded"}
 
 
+def _dealing_facts(result: Result) -> dict[str, object]:
+    """Return how rows were dealt into folds, unless by their numbers."""
+    dealing = result.data.dealing
+    return {} if dealing is None else {"rows dealt into folds": dealing_words(dealing)}
+
+
 def _dropped_facts(result: Result) -> dict[str, object]:
     """Return how many rows were left out, and what the others weigh, if they have weights."""
-    weight = result.data.weight
+    data = result.data
+    weight = data.weight
+    weightless = 0 if weight is None else weight.rows_without
+    gaps = data.rows_dropped - weightless - data.rows_without_target
+    facts: dict[str, object] = {"rows dropped for missing values": gaps}
+    facts |= {f"rows dropped for {shortened(gap.column)}": f"{gap.rows:,}" for gap in data.gaps}
+    if data.rows_without_target:
+        facts["rows without a target"] = data.rows_without_target
     if weight is None:
-        return {"rows dropped for missing values": result.data.rows_dropped}
+        return facts
     return {
-        "rows dropped for missing values": result.data.rows_dropped - weight.rows_without,
+        **facts,
         "rows left out because they weigh nothing": weight.rows_without,
         "rows are counted by their weight in": weight.column,
         "weight of all rows": amount(weight.total),

@@ -11,6 +11,7 @@ import numpy as np
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import Model
+from dnfscale.core.seen import SeenColumn
 from dnfscale.core.tree import And, Not, Or, Symbol
 from dnfscale.core.vocabulary import Above, Equals, IsIn, IsMissing, IsTrue, Vocabulary
 from dnfscale.data.models import model_text
@@ -22,6 +23,12 @@ ATTRIBUTES = (
     IsMissing("age_missing", "age"),
 )
 
+
+SEEN = (
+    SeenColumn("age", "int64", 0.25, 18, 97),
+    SeenColumn("colour", "string", 0.0, values=("dark red", "red"), unlisted=3),
+    SeenColumn("smoker", "bool", 0.0, values=(False, True)),
+)
 
 TREE = Or(And(Symbol(0), Not(Symbol(1))), Not(And(Symbol(2), Symbol(3))))
 
@@ -49,6 +56,13 @@ def lined() -> Model:
     return small(tau=tau, dnf=dnf, counts=counts, types="lines")
 
 
+def ticked() -> Model:
+    """A checklist of the same attributes, with counts by the number of signs."""
+    dnf = Dnf((Term(0b1111, 0b0111, 2),))
+    counts = TypeCounts(4, np.array([0, 1, 7]), np.array([7, 3, 1]), np.array([1, 1, 1]))
+    return small(dnf=dnf, counts=counts, types="signs")
+
+
 def written(tmp_path: Path, record: Any) -> Path:
     file = tmp_path / "model.json"
     file.write_text(record if isinstance(record, str) else json.dumps(record), encoding="utf-8")
@@ -69,6 +83,7 @@ def same(one: Model, other: Model) -> bool:
         "tree",
         "types",
         "answer",
+        "seen",
     )
     return all(getattr(one, name) == getattr(other, name) for name in fields) and model_text(
         one

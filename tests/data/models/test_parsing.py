@@ -15,7 +15,7 @@ from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import Above, Between, Vocabulary
 from dnfscale.data.models import model_record, model_text, parse_model, read_model
 from dnfscale.errors import DataError
-from tests.data.models.small import TREE, lined, same, small, written
+from tests.data.models.small import SEEN, TREE, lined, same, small, ticked, written
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,34 @@ def test_files_of_an_earlier_writer_get_what_was_meant_then():
     for key in ("missing", "unseen", "threshold", "unit"):
         del record[key]
     assert same(parse_model(record), small())
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ((), {}, "columns must be a list"),
+        ((0,), 7, "columns[0] must be an object"),
+        ((0, "name"), "weight", "columns must be those that attributes test, each once"),
+        ((1, "name"), "age", "columns must be those that attributes test, each once"),
+        ((0, "missing"), 1.5, "columns[0].missing must be a share from 0 to 1, got 1.5"),
+        ((0, "missing"), True, "columns[0].missing must be a share from 0 to 1, got True"),
+        ((0, "least"), "18", "columns[0].least must be a number where greatest is one"),
+        ((0, "least"), None, "columns[0].least must be a number where greatest is one"),
+        ((0, "greatest"), 3, "columns[0].greatest must be at least 18, got 3"),
+        ((0, "values"), [1], "columns[0] must have either ends or values, got both"),
+        ((1, "values"), ["a", "a"], "columns[1].values must be of one kind, each once"),
+        ((1, "values"), ["a", 1], "columns[1].values must be of one kind, each once"),
+        ((1, "unlisted"), -1, "columns[1].unlisted must be a whole number of at least 0"),
+    ],
+)
+def test_what_columns_held_is_refused_where_it_cannot_be(place, value, message):
+    record = model_record(small(seen=SEEN))
+    inside: Any = record
+    for key in ("columns", *place)[:-1]:
+        inside = inside[key]
+    inside[("columns", *place)[-1]] = value
+    with pytest.raises(DataError, match=re.escape(message)):
+        parse_model(record)
 
 
 def between(value: Any, **more: Any) -> dict[str, Any]:
@@ -365,14 +393,34 @@ def test_a_change_that_no_writer_makes_is_refused_and_named(tmp_path, path, valu
 LATER: dict[str, tuple[tuple[Any, ...], Any, str]] = {
     "types of nothing": (
         ("types",),
+        "nothing",
+        "types must be one of attributes, lines, signs, got 'nothing'",
+    ),
+    "signs of several lines": (
+        ("types",),
         "signs",
-        "types must be one of attributes, lines, got 'signs'",
+        "lines must be one checklist of all attributes where types are signs, got 2",
     ),
     "a line that is a list": (("lines", 0), [], "lines[0] must be an object, got []"),
     "a line of another kind": (
         ("lines", 1),
-        {"at_least": 1, "of": []},
+        {"any": []},
         "lines[1].all must be a list, but it is not there",
+    ),
+    "a checklist that asks for nothing": (
+        ("lines", 1),
+        {"at_least": 1, "of": []},
+        "lines[1].at_least must be more than 1 and less than the 0 that lines[1].of lists, got 1",
+    ),
+    "a checklist without its conditions": (
+        ("lines", 1),
+        {"at_least": 2},
+        "lines[1].of must be a list, but it is not there",
+    ),
+    "a checklist and a line at once": (
+        ("lines", 1),
+        {"all": [], "at_least": 2, "of": []},
+        "lines[1] must have either 'all' or 'at_least' and 'of', got both",
     ),
     "an attribute that there is not": (
         ("lines", 1, "all", 0, "attribute"),
@@ -455,6 +503,27 @@ def test_a_change_of_lines_that_no_writer_makes_is_refused_and_named(path, value
         parse_model(record)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("counts", 2, "type"), 5, "counts[2].type must be a number of signs up to 4, got 5"),
+        (("counts", 2, "type"), [True], "counts[2].type must be"),
+        (("lines", 0, "at_least"), 4, "lines[0].at_least must be more than 1 and less than the 4"),
+        (("lines", 0, "at_least"), "two", "lines[0].at_least must be"),
+        (("lines", 0, "of", 0, "attribute"), 9, "lines[0].of[0].attribute must be"),
+        (("tree",), {}, "tree must be left out where types are signs"),
+    ],
+)
+def test_a_change_of_a_checklist_that_no_writer_makes_is_refused_and_named(path, value, message):
+    record = copy.deepcopy(model_record(ticked()))
+    place = record
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(DataError, match=f"^{re.escape(message)}"):
+        parse_model(record)
+
+
 def test_more_lines_than_a_pattern_can_have_are_refused():
     record = model_record(lined())
     del record["terms"]
@@ -494,7 +563,7 @@ JUNK = st.recursive(
 
 
 @pytest.mark.slow
-@given(model=st.sampled_from([small(), lined()]), data=st.data())
+@given(model=st.sampled_from([small(), lined(), ticked()]), data=st.data())
 @settings(max_examples=300)
 def test_junk_anywhere_is_refused_or_makes_a_model_that_can_be_written(model, data):
     record = copy.deepcopy(model_record(model))

@@ -14,6 +14,7 @@ from hypothesis import given
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.quantities import Kind, Measure, Quantity
+from dnfscale.core.seen import SeenColumn
 from dnfscale.core.tree import to_dnf
 from dnfscale.core.vocabulary import Above, Between, Equals, IsIn, Vocabulary
 from dnfscale.data.models import (
@@ -25,7 +26,7 @@ from dnfscale.data.models import (
     read_models,
 )
 from dnfscale.errors import DataError
-from tests.data.models.small import ATTRIBUTES, TREE, lined, same, small, written
+from tests.data.models.small import ATTRIBUTES, SEEN, TREE, lined, same, small, ticked, written
 from tests.export import examples
 
 
@@ -40,6 +41,48 @@ def test_a_model_comes_back_from_its_file(tmp_path):
     again = read_model(written(tmp_path, model_text(model)))
     assert same(again, model)
     assert again.certificate == {"delta": 0.05, "types": [1, None, "ä"]}
+
+
+def test_a_constant_of_no_attribute_comes_back(tmp_path):
+    model = small(
+        tau=Vocabulary(()),
+        dnf=Dnf(()),
+        counts=TypeCounts(0, np.array([0]), np.array([7]), np.array([1])),
+    )
+    assert same(read_model(written(tmp_path, model_text(model))), model)
+
+
+@pytest.mark.parametrize("model", [small(seen=SEEN), replace(lined(), seen=SEEN)])
+def test_what_columns_held_comes_back_from_files_of_both_versions(model, tmp_path):
+    record = json.loads(model_text(model))
+    assert record["columns"][0] == {
+        "name": "age",
+        "type": "int64",
+        "least": 18,
+        "greatest": 97,
+        "values": None,
+        "missing": 0.25,
+    }
+    assert record["columns"][1]["values"] == ["dark red", "red"]
+    assert record["columns"][1]["unlisted"] == 3
+    again = read_model(written(tmp_path, record))
+    assert same(again, model)
+    assert again.seen == SEEN
+
+
+def test_ends_that_are_dates_or_infinite_come_back(tmp_path):
+    day = Measure(Kind.DATE, 1)
+    seen = (
+        SeenColumn("age", "date32[day]", 0.0, Quantity(day, 19_000), Quantity(day, 20_000)),
+        SeenColumn("smoker", "double", 0.0, -math.inf, math.inf),
+        SeenColumn("colour", "null", 1.0),
+    )
+    again = read_model(written(tmp_path, model_text(small(seen=seen))))
+    assert again.seen == seen
+
+
+def test_what_columns_held_is_no_part_of_a_file_where_it_is_not_known():
+    assert "columns" not in model_record(small())
 
 
 def test_columns_that_may_be_taken_for_others_come_back(tmp_path):
@@ -80,6 +123,23 @@ def test_a_model_of_lines_comes_back(tmp_path):
     assert same(again, lined())
     del record["terms"]
     assert same(read_model(written(tmp_path, record)), lined())
+
+
+def test_a_checklist_comes_back_with_its_counts_by_the_number_of_signs(tmp_path):
+    record = json.loads(model_text(ticked()))
+    assert (record["schema"], record["types"]) == ("dnfscale.model/2", "signs")
+    [line] = record["lines"]
+    assert line["at_least"] == 2
+    assert [each["value"] for each in line["of"]] == [True, True, True, False]
+    assert len(record["terms"]) == 6
+    assert record["counts"] == [
+        {"type": 0, "n": 7, "c": 1},
+        {"type": 1, "n": 3, "c": 1},
+        {"type": 3, "n": 1, "c": 1},
+    ]
+    assert same(read_model(written(tmp_path, record)), ticked())
+    del record["terms"]
+    assert same(read_model(written(tmp_path, record)), ticked())
 
 
 def test_a_formula_of_the_other_answer_comes_back(tmp_path):

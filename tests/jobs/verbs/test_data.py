@@ -195,8 +195,8 @@ def test_a_csv_is_converted_and_its_columns_told(desk):
     ended = desk.here("data", "convert", "t.csv", "out", "--separator", ";", "--missing", "?")
     assert ended.code == 0
     assert (
-        ended.out
-        == "out: 2 rows, 3 columns, 1 file\n  a: int64\n  b: double, 1 missing\n  s: string\n"
+        ended.out == "out: 2 rows, 3 columns, 1 file\n  3 columns separated by ';'\n  a: int64\n"
+        "  b: double, 1 missing\n  s: string\n"
     )
     assert pq.read_table(desk.path / "out").to_pydict() == {
         "a": [1, 2],
@@ -225,7 +225,7 @@ def test_a_wide_csv_is_told_of_in_short(desk):
         ",".join(f"c{i}" for i in range(100)) + "\n" + ",".join("1" * 100) + "\n"
     )
     lines = desk.here("data", "convert", "t.csv", "out").out.splitlines()
-    assert len(lines) == 42
+    assert len(lines) == 43
     assert lines[-1] == "  ... and 60 more"
 
 
@@ -245,9 +245,14 @@ def test_what_was_converted_can_be_learned_from(desk):
             "a,b\n1,2\n3\n",
             (),
             3,
-            "t.csv: expected a table separated by ',', got CSV parse error: Row #3: Expected 2",
+            "t.csv: line 3: expected 2 columns, got 1; check the delimiter and the quotes of that",
         ),
-        ("a,b\n1,2\n", ("--separator", "||"), 2, "the separator must be one character, got '||'"),
+        (
+            "a,b\n1,2\n",
+            ("--separator", "||"),
+            2,
+            "--separator must be one character, or \"tab\", got '||'",
+        ),
         (
             "a,b\n1,2\n",
             ("--separator", ";"),

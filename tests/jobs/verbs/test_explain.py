@@ -167,6 +167,15 @@ def test_types_that_were_not_learned_from_are_told(laid_desk):
     assert record["rows_of_unseen_types"] == len(unseen)
     [odd] = [kind for kind in record["types"] if tuple(kind["type"]) == truth(model, rows[0])]
     assert odd["rows"] == 1
+    told = {column["name"]: column for column in record["unfamiliar"]["columns"]}
+    assert told["s"]["examples"] == ["purple"]
+    assert record["unfamiliar"]["rows"] >= 1
+    alone = explained(laid_desk, laid_desk.folder() / "model.json", "odd.parquet", "--row", "0")
+    assert {"name": "s", "new": 1, "examples": ["purple"]}.items() <= {
+        column["name"]: column for column in alone["unfamiliar"]
+    }["s"].items()
+    other = explained(laid_desk, laid_desk.folder() / "model.json", "odd.parquet", "--row", "1")
+    assert "s" not in {column["name"] for column in other["unfamiliar"]}
 
 
 def test_without_data_the_formula_and_its_lines_are_told(learned):

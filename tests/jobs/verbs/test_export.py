@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from dnfscale.core.model import Model
 from dnfscale.core.vocabulary import Above, Between, Equals
 from dnfscale.data.models import classes_text, model_text, read_model
 from dnfscale.export.latex import export_latex
@@ -25,8 +26,25 @@ from dnfscale.export.text import export_text
 from tests.export import examples
 from tests.jobs.running import command, surroundings, tidy
 
+NAN_NOTES = {
+    "duckdb": (
+        "/* least(x, 'inf'): no condition holds for NaN, which DuckDB takes for the greatest "
+        "number. */\n"
+    ),
+    "postgres": (
+        "/* 'NaN': no condition holds for NaN, which PostgreSQL takes for the greatest number. */\n"
+    ),
+    "bigquery": "",
+}
+"""The comment before SQL that has a condition about NaN, as a comparison has in these dialects."""
+
+
+def noted_sql(model: Model, dialect: str = "duckdb", table: str | None = None) -> str:
+    return NAN_NOTES[dialect] + export_sql(model, dialect, table)
+
+
 EXPORTS = {
-    "sql": export_sql,
+    "sql": noted_sql,
     "python": export_python,
     "latex": export_latex,
     "text": export_text,
@@ -77,6 +95,21 @@ def test_the_select_runs_on_the_data_of_the_job(laid_desk, model):
         ).fetchone()
     result = laid_desk.result()["methods"]["ideal"]["model"]["training_accuracy"]
     assert right == (pytest.approx(result),)
+
+
+def test_the_expression_is_ready_for_a_where_clause_with_its_comment(laid_desk, model):
+    condition = laid_desk.here("export", model, "--to", "sql").out
+    select = laid_desk.here("export", model, "--to", "sql", "--table", "t.parquet").out
+    assert condition.startswith(NAN_NOTES["duckdb"])
+    with duckdb.connect() as connection:
+        accepted, rejected = (
+            connection.sql(f"SELECT * FROM 't.parquet' WHERE {negation}{condition}").fetchall()
+            for negation in ("", "NOT ")
+        )
+        answers = [row[-1] for row in connection.sql(select).fetchall()]
+    assert accepted
+    assert rejected
+    assert (len(accepted), len(rejected)) == (answers.count(True), answers.count(False))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +174,7 @@ def _without_lookalikes(record: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "bigquery"])
 def test_the_dialect_is_the_one_that_was_asked_for(laid_desk, model, dialect):
     ended = laid_desk.here("export", model, "--to", "sql", "--dialect", dialect, "--table", "a.b")
-    assert ended.out == export_sql(read_model(model), dialect, "a.b") + "\n"
+    assert ended.out == noted_sql(read_model(model), dialect, "a.b") + "\n"
 
 
 def test_a_process_of_its_own_prints_the_same(laid_desk, model):
@@ -165,7 +198,7 @@ def test_a_file_is_written_whole_and_replaced_by_force_only(laid_desk, model):
     assert (
         laid_desk.here("export", model, "--to", "sql", "--output", "out/f.txt", "--force").code == 0
     )
-    assert Path("out/f.txt").read_text(encoding="utf-8") == export_sql(read_model(model)) + "\n"
+    assert Path("out/f.txt").read_text(encoding="utf-8") == noted_sql(read_model(model)) + "\n"
     assert set(tidy(laid_desk.path)) - before == {"out/f.txt"}
 
 
@@ -175,7 +208,7 @@ def test_a_file_that_cannot_be_written_is_refused(laid_desk, model):
     assert "t.parquet/f.txt cannot be written" in ended.message
 
 
-def test_a_model_of_several_classes_is_exported_by_label(desk):
+def test_a_model_of_several_classes_is_exported_whole_or_by_label(desk):
     models = [
         examples.formula(
             list(examples.hostile().model.tau.attributes), [[(0, True)]], positive=(c,)
@@ -188,7 +221,8 @@ def test_a_model_of_several_classes_is_exported_by_label(desk):
         == export_text(models[1]) + "\n"
     )
     assert desk.here("export", "m.json", "--to", "json").out == classes_text(models) + "\n"
-    ended = desk.here("export", "m.json", "--to", "text")
+    assert desk.here("export", "m.json", "--to", "text").out.startswith("y is a if")
+    ended = desk.here("export", "m.json", "--to", "pmml")
     assert ended.code == 3
     assert (
         "expected one of its labels, 'a', 'b', but no label was given; pass --label"

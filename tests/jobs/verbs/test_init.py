@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import tomllib
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from dnfscale.spec.job import read_spec
-from tests.jobs.running import small_table
+from tests.jobs.running import Desk, small_table
 
 BRIEFLY = (
     "--set",
@@ -162,7 +163,7 @@ def test_a_target_that_is_no_column_is_told_with_the_columns(laid_desk):
 def test_a_target_of_many_values_is_refused(laid_desk):
     ended = laid_desk.here("init", "t.parquet", "--target", "x")
     assert ended.code == 2
-    assert "--target must name a column of few values, but 'x' has more than 50" in ended.message
+    assert "the target must be a column of few values, but it has more than 50" in ended.message
 
 
 def test_data_that_are_not_there_are_told(desk):
@@ -221,12 +222,13 @@ def test_whole_numbers_of_two_values_are_listed_as_such(desk):
         "three": pa.array([1, 2, 3] * 40),
         "one": pa.array([1] * n),
         "half": pa.array([0.0, 1.0] * 60),
-        "y": pa.array([True] * 90 + [False] * 30),
+        "y": pa.array([True, True, False, True, False] * 24),
     }
     desk.table(pa.table(columns))
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
     written = tomllib.loads((desk.path / "t.toml").read_text(encoding="utf-8"))
-    assert written["data"]["boolean"] == ["mostly", "holed"]
+    assert written["data"]["boolean"] == ["mostly", "holed", "half"]
+    assert written["data"]["drop"] == ["one"]
     ended = desk.here("run", "t.toml", "--set", "cluster.kind=serial", "--set", 'profile="paper"')
     assert ended.code == 0, ended.err
 
@@ -236,3 +238,114 @@ def test_columns_without_any_value_are_not_counted_as_found(desk):
     assert desk.here("init", "t.parquet", "--target", "y").code == 0
     text = (desk.path / "t.toml").read_text(encoding="utf-8")
     assert "2 rows; columns: 1 number, 0 category, 0 boolean" in text
+
+
+N_ROWS = 300
+RANDOM = np.random.default_rng(5)
+X = RANDOM.normal(size=N_ROWS).round(2)
+S = np.array(["red", "green", "blue"])[RANDOM.integers(0, 3, N_ROWS)]
+Y = ((X > 0) & (S == "red")) ^ (RANDOM.random(N_ROWS) < 0.05)
+GAPS = RANDOM.random(N_ROWS) < 0.4
+STAGES = np.where(Y, "late", np.where(X < -0.5, "early", "middle"))
+KINDS = {
+    "an identifier": ({"visit_id": np.arange(N_ROWS) + 1000}, ["visit_id"], "identifier"),
+    "gaps": ({"bmi": pa.array(X * 3, mask=GAPS)}, [], "bmi has no value in"),
+    "a constant": ({"site": ["A"] * N_ROWS}, ["site"], "all 300 rows have 'A'"),
+    "a leak": ({"discharged": Y}, ["discharged"], "leak: one condition on it is right on 100 %"),
+    "a copy": ({"colour": S}, ["colour"], "copy: its values go one to one with those of 's'"),
+    "dates in text": (
+        {"at": [f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(N_ROWS)]},
+        ["at"],
+        "text_dates: 100 % of its texts are dates",
+    ),
+    "numbers in text": (
+        {"price": [f"{i % 97},50" for i in range(N_ROWS)]},
+        ["price"],
+        "text_numbers",
+    ),
+    "codes": ({"ward_code": RANDOM.integers(1, 6, N_ROWS)}, [], "codes: 5 whole numbers"),
+}
+
+
+def started(desk: Desk, more: dict[str, Any], *options: str, y: Any = Y) -> tuple[Any, str]:
+    """Return the spec that init writes, and what it says."""
+    desk.table(pa.table({"x": X, "s": S.tolist(), **more, "y": y}))
+    ended = desk.here("init", "t.parquet", "--target", "y", *options)
+    assert ended.code == 0, ended.err
+    return read_spec(desk.path / "t.toml"), ended.out
+
+
+@pytest.mark.parametrize("case", KINDS)
+def test_the_spec_has_what_the_check_found_with_its_reason(desk, case):
+    more, dropped, reason = KINDS[case]
+    spec, said = started(desk, more)
+    assert list(spec.values["data.drop"]) == dropped
+    assert spec.values["data.missing"] == "indicator"
+    text = (desk.path / "t.toml").read_text(encoding="utf-8")
+    assert reason in text
+    assert reason in said
+    assert list(spec.values["data.categorical"]) == (["ward_code"] if case == "codes" else [])
+
+
+def test_a_spec_of_all_at_once_runs_without_an_edit(desk):
+    more: dict[str, Any] = {}
+    for case in ("an identifier", "gaps", "a constant", "a leak"):
+        more |= KINDS[case][0]
+    spec, _ = started(desk, more)
+    assert set(spec.values["data.drop"]) == {"visit_id", "site", "discharged"}
+    ended = desk.here("run", "t.toml", "--set", "cluster.kind=serial", "--set", "kind=fit")
+    assert ended.code == 0, ended.err
+    data = desk.result("t")["data"]
+    assert (data["rows"], data["rows_dropped"], data["columns"]) == (N_ROWS, 0, 3)
+
+
+def test_of_three_labels_each_gets_a_formula_and_they_are_shown_with_their_rows(desk):
+    spec, said = started(desk, {}, y=STAGES)
+    assert (spec.values["data.classes"], spec.values["data.positive"]) == ("all", None)
+    rows = {label: int((label == STAGES).sum()) for label in ("early", "late", "middle")}
+    for label, count in rows.items():
+        assert f"'{label}' in {count} rows ({100 * count / N_ROWS:.1f} %)" in said
+    ended = desk.here("run", "t.toml", *BRIEFLY, "--set", "kind=fit")
+    assert ended.code == 0, ended.err
+    assert len(desk.model("t")["classes"]) == 3
+
+
+def test_a_label_can_be_named_as_positive(desk):
+    spec, said = started(desk, {}, "--positive", "late", y=STAGES)
+    assert (spec.values["data.classes"], spec.values["data.positive"]) == ("two", ("late",))
+    assert "positive     'late'" in said
+
+
+def test_a_positive_label_that_never_occurs_is_refused(desk):
+    desk.table({"x": X, "y": STAGES.tolist()})
+    ended = desk.here("init", "t.parquet", "--target", "y", "--positive", "latest")
+    assert ended.code == 2
+    assert (
+        "--positive must be a label of 'y', got 'latest'; it has 'early', 'late'" in ended.message
+    )
+    every = [part for label in ("early", "late", "middle") for part in ("--positive", label)]
+    ended = desk.here("init", "t.parquet", "--target", "y", *every)
+    assert "--positive must leave some label" in ended.message
+
+
+def test_rows_of_one_subject_are_kept_together(desk):
+    patients = RANDOM.integers(0, 60, N_ROWS)
+    spec, said = started(desk, {"patient": patients})
+    assert spec.values["folds.group"] == "patient"
+    assert "group        patient: " in said
+    assert desk.here("run", "t.toml", *BRIEFLY).code == 0
+    assert not [a for a in desk.model("t")["attributes"] if a["column"] == "patient"]
+
+
+def test_what_a_spec_cannot_mend_is_told(desk):
+    coded = np.where(RANDOM.random(N_ROWS) < 0.1, -9, RANDOM.integers(20, 90, N_ROWS))
+    spec, said = started(desk, {"age": coded})
+    assert spec.values["data.drop"] == ()
+    assert "look at      missing_codes: age: -9 in" in said
+    assert "# look at: missing_codes: age: -9 in" in (desk.path / "t.toml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_reasons_stay_inside_their_comments_whatever_columns_are_called(desk, name):
+    spec, _ = started(desk, {name: S, f"{name} 2": ["a\nb"] * N_ROWS})
+    assert set(spec.values["data.drop"]) == {name, f"{name} 2"}

@@ -78,7 +78,7 @@ def test_every_row_is_answered_in_its_order(desk, missing):
 
 def test_the_estimator_says_the_same(desk):
     learned(desk)
-    model = IdealClassifier().fit(desk.path / "train" / "t.parquet", "y")
+    model = IdealClassifier(profile="paper").fit(desk.path / "train" / "t.parquet", "y")
     desk.table(fresh(), "new.parquet")
     assert desk.here("predict", "m.json", "new.parquet", "--output", "out").code == 0
     assert answers(desk)["prediction"].tolist() == model.predict(desk.path / "new.parquet").tolist()
@@ -130,15 +130,64 @@ def test_the_summary_is_json_if_that_is_wanted(desk):
         "answers",
         "rows_with_missing_values",
         "rows_of_unseen_types",
+        "unfamiliar",
         "elapsed_s",
     }
+
+
+def strange(n_rows: int = 90) -> pa.Table:
+    """Rows of which every fifth says «Red» for red, and of which three have too great an x."""
+    table = pa.table(small_table(n_rows, seed=11))
+    words = ["Red" if i % 5 == 0 else word for i, word in enumerate(table["s"].to_pylist())]
+    x = [99.5 if i in (5, 6, 7) else float(value) for i, value in enumerate(table["x"].to_numpy())]
+    x = np.clip(x, -1.0, None)
+    return table.set_column(2, "s", [words]).set_column(0, "x", [x])
+
+
+def test_values_unlike_those_learned_from_are_told_in_one_line(desk):
+    model = learned(desk)
+    [x] = [column for column in model["columns"] if column["name"] == "x"]
+    desk.table(strange(), "new.parquet")
+    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out")
+    [line] = [line for line in ended.out.splitlines() if "unlike" in line]
+    assert line.strip() == (
+        "20 rows with values unlike those learned from (s: 18 with a value that no row had, such "
+        f"as 'Red'; x: 3 above {x['greatest']})"
+    )
+    desk.table(small_table(), "same.parquet")
+    ended = desk.here("predict", "m.json", "same.parquet", "--output", "out2")
+    assert "unlike" not in ended.out
+
+
+def test_a_model_that_says_nothing_of_its_columns_compares_nothing(desk):
+    model = learned(desk, privacy={"columns": False})
+    assert "columns" not in model
+    desk.table(strange(), "new.parquet")
+    ended = desk.here("predict", "m.json", "new.parquet", "--output", "out")
+    assert ended.code == 0
+    assert "unlike" not in ended.out
+
+
+def test_unlike_values_are_counted_alike_in_files_row_groups_and_processes(desk):
+    learned(desk)
+    desk.table(strange(), "one.parquet")
+    desk.table(strange(), "many.parquet", row_group_size=7)
+    records = [
+        json.loads(desk.here("predict", "m.json", data, "--output", data[:3], "--json").out)
+        for data in ("one.parquet", "many.parquet")
+    ]
+    assert records[0]["unfamiliar"] == records[1]["unfamiliar"]
+    assert records[0]["unfamiliar"]["rows"] == 20
+    s, x = records[0]["unfamiliar"]["columns"]
+    assert (s["name"], s["new"], s["examples"]) == ("s", 18, ["Red"])
+    assert (x["name"], x["above"], x["below"]) == ("x", 3, 0)
 
 
 def test_several_classes_are_answered_by_the_most_probable(desk):
     desk.table(small_table(), "train/t.parquet")
     whole = {"data": {"path": "t.parquet", "target": "s", "classes": "all"}}
     assert desk.here("run", desk.spec(file="train/job.toml", **whole)).code == 0
-    model = IdealClassifier().fit(desk.path / "train" / "t.parquet", "s")
+    model = IdealClassifier(profile="paper").fit(desk.path / "train" / "t.parquet", "s")
     ended = desk.here(
         "predict", desk.folder() / "model.json", "train/t.parquet", "--output", "out", "--json"
     )

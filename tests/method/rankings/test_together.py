@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dnfscale.core.arrays import Bools, Ints
 from dnfscale.method import logistic
+from dnfscale.method.left_out import left_out_errors
 from dnfscale.method.rankings.together import (
     Candidates,
     Pick,
@@ -22,7 +23,6 @@ from dnfscale.method.rankings.together import (
     forward,
     greedy,
     jmi,
-    left_out_errors,
     rank_together,
 )
 from dnfscale.spec.registry import RANKINGS

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dnfscale.method.terms.codes import CodeColumn, CodeFormula, Condition, Sample, above, one_of
-from dnfscale.method.terms.search import Effort, frontier
+from dnfscale.method.terms.search import FEW_ROWS, Effort, effort_for, frontier
 from tests.method.terms import made
 
 SMALL = Effort(max_literals=6, expansions=30, max_values=3)
@@ -109,6 +109,20 @@ def test_the_order_of_the_rows_does_not_matter():
         sample.columns, sample.codes[:, order], sample.positive[order], sample.negative[order]
     )
     assert frontier(sample, SMALL) == frontier(shuffled, SMALL)
+
+
+def test_of_few_rows_a_longer_formula_sets_some_right():
+    sample, _ = made.made_sample(600)
+    costs = [found.cost for found in frontier(sample, effort_for(sample.n_rows))]
+    assert len(costs) > 2
+    assert all(shorter - longer >= 3 for shorter, longer in pairwise(costs))
+
+
+def test_of_few_rows_effort_grows_with_them():
+    few, many = effort_for(FEW_ROWS - 1), effort_for(FEW_ROWS)
+    assert effort_for(0).max_literals == 10 < few.max_literals < many.max_literals
+    assert (few.intervals, many.intervals) == (False, True)
+    assert effort_for(100).margin > few.margin > many.margin
 
 
 def test_budgets_are_obeyed():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dnfscale.method.terms.codes import Sample
 from dnfscale.method.terms.soften import UNIT, softened
@@ -28,6 +29,17 @@ def test_soft_labels_depend_on_the_seed_alone():
     sample, _ = made.made_sample(200)
     assert np.array_equal(softened(sample, seed=3).positive, softened(sample, seed=3).positive)
     assert not np.array_equal(softened(sample, seed=3).positive, softened(sample, seed=4).positive)
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 7, 40])
+def test_one_row_of_a_class_is_enough(n_rows):
+    sample, _ = made.made_sample(n_rows)
+    only = (np.arange(n_rows) == 1).astype(np.int64)
+    for positive in (only, 1 - only):
+        found = softened(Sample(sample.columns, sample.codes, positive, 1 - positive), seed=0)
+        assert np.array_equal(found.positive + found.negative, np.full(n_rows, UNIT))
+        assert (found.positive >= 0).all()
+        assert (found.negative >= 0).all()
 
 
 def test_labels_of_one_class_stay_as_they_are():

@@ -1,0 +1,451 @@
+"""How a CSV is written, recognized from a bounded look: at its beginning, and at some places in it.
+
+Recognized are the encoding, the delimiter, whether there is a header, the decimal comma, dates as
+people write them, marks between thousands, and codes of missing values; what the user says goes
+before. What the look has not shown can still be told by a later row: see blocks.py.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from dnfscale.data.kinds import DAY_FIRST, GROUPED, LOCAL_DATE, LOCAL_TIME
+from dnfscale.errors import DataError, visible
+from dnfscale.spec.csv import MISSING, CsvOptions
+
+DELIMITERS = (",", ";", "\t", "|")
+_CODES = frozenset(
+    (
+        *("?", "-", "--", ".", "..", "...", "*", "\\N", "(null)", "<NA>", "-nan", "NAN", "Null"),
+        *("none", "None", "NONE", "missing", "Missing", "unknown", "Unknown", "na", "n/a"),
+        *("n.a.", "N.A.", "k.A.", "k.a.", "#N/A", "#NA", "#NV", "#DIV/0!", "#VALUE!", "#REF!"),
+    )
+)
+"""What may stand for a missing value in a column of numbers or dates."""
+_NUMBER = r"[+-]?([0-9]+{0}?[0-9]*|{0}[0-9]+)([eE][+-]?[0-9]+)?"
+_PLAIN = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
+_WITH_MARKS = {
+    ".": re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?"),
+    ",": re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?"),
+}
+_LOCAL = re.compile(DAY_FIRST)
+_LOOKED_ROWS = 20_000
+_HEAD_CHARACTERS = 1 << 16
+_FEW = 0.1
+_EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a CSV is written, and what its columns are."""
+
+    delimiter: str
+    encoding: str
+    decimal: str
+    month_first: bool
+    missing: tuple[str, ...]
+    header: bool
+    line_end: bytes
+    kinds: tuple[tuple[str, str], ...]
+    """Every column with its kind."""
+    free: frozenset[str]
+    """Columns of which no value was seen: their kind is still free."""
+    is_guess: bool = False
+    """Whether the encoding is no more than likely."""
+    left: tuple[str, ...] = ()
+    """What was seen and left as it is, for the user to decide."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.kinds)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether signs have two bytes, so that blocks cannot be cut at bytes."""
+        return self.encoding.startswith(("utf-16", "utf_16"))
+
+    def described(self, options: CsvOptions) -> str:
+        """Say in a line what was recognized, as far as it is out of the ordinary."""
+        kinds = [kind for _, kind in self.kinds]
+        dates = LOCAL_DATE in kinds or LOCAL_TIME in kinds
+        codes = [code for code in self.missing if code not in MISSING]
+        order = "month" if self.month_first else "day"
+        said = [
+            f"{len(kinds):,} columns separated by {_shown(self.delimiter)}",
+            f"in {self.encoding}" if self.encoding != "utf-8" else "",
+            "decimal comma" if self.decimal == "," else "",
+            "marks between thousands" if GROUPED in kinds else "",
+            f"dates with the {order} first" if dates else "",
+            f"missing where {', '.join(map(repr, codes))}" if codes and not options.missing else "",
+            "no header" if not self.header else "",
+            *self.left,
+        ]
+        return "; ".join(filter(None, said))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The bytes that are looked at: the beginning of a file, and pieces from other places."""
+
+    path: str
+    beginning: bytes
+    is_all: bool
+    """Whether the beginning is the whole file."""
+    places: tuple[bytes, ...] = ()
+
+
+def recognized(look: Look, options: CsvOptions) -> Format:
+    """Return how a text is written."""
+    _check_is_text(look)
+    encoding = options.encoding or _encoding(look)
+    line_end = b"\n" if b"\n" in look.beginning or b"\r" not in look.beginning else b"\r"
+    lines = _lines(look, encoding)
+    if not lines:
+        raise DataError(f"{look.path}: expected at least a header, got an empty file")
+    delimiter = options.delimiter or _delimiter(lines)
+    first, *rows = _rows(lines, delimiter)
+    names, has_header = _names(look.path, first, rows, options)
+    if len(names) == 1:
+        raise DataError(
+            f"{look.path}: expected at least two columns separated by {delimiter!r}, got one, "
+            f"{names[0][:60]!r}; say which delimiter it is"
+        )
+    rows = [row for row in (rows if has_header else [first, *rows]) if len(row) == len(names)]
+    columns = [
+        Counter(map(str.strip, cells)) for cells in (zip(*rows, strict=True) if rows else ())
+    ] or [Counter[str]() for _ in names]
+    decimal = options.decimal or _decimal(columns)
+    missing = options.missing if options.missing is not None else _missing(columns, decimal)
+    values = [set(column) - {"", *missing} for column in columns]
+    month_first, left = _order(values, options)
+    inferred = _inferred(names, rows, decimal=decimal, missing=missing)
+    kinds = {
+        name: _local_kind(seen, decimal, month_first) if kind == "string" else kind
+        for (name, kind), seen in zip(inferred.items(), values, strict=True)
+    }
+    for name in options.text or ():
+        if name not in kinds:
+            raise DataError(
+                f"{look.path}: expected a column {name!r}, got {', '.join(list(kinds)[:20])}"
+            )
+        kinds[name] = "string"
+    return Format(
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        month_first=bool(month_first),
+        missing=tuple(missing),
+        header=has_header,
+        line_end=line_end,
+        kinds=tuple(kinds.items()),
+        free=frozenset(name for name, kind in kinds.items() if kind == "null"),
+        is_guess=options.encoding is None,
+        left=(*left, *_slips(kinds, columns, missing, decimal, options)),
+    )
+
+
+def header_of(look: Look, layout: Format) -> tuple[str, ...]:
+    """Return the names in the first line of another file of the same layout."""
+    _check_is_text(look)
+    lines = _lines(look, layout.encoding)
+    first = next(iter(_rows(lines, layout.delimiter)), []) if lines else []
+    return _cleaned(look.path, first)
+
+
+def as_read(beginning: bytes, layout: Format) -> bytes:
+    """Return the beginning of a text as its blocks are read: UTF-16 is read as UTF-8."""
+    if not layout.is_wide:
+        return beginning
+    return beginning.decode(layout.encoding, "ignore").encode()
+
+
+def header_length(beginning: bytes, layout: Format) -> int:
+    """Return how many bytes of a text stand before its first row."""
+    at = len(codecs.BOM_UTF8) if beginning.startswith(codecs.BOM_UTF8) else 0
+    while beginning[at : at + 1] in (b"\n", b"\r"):
+        at += 1
+    if not layout.header:
+        return at
+    while True:
+        end = beginning.find(layout.line_end, at)
+        if end < 0:
+            return len(beginning)
+        at = end + 1
+        if beginning.count(b'"', 0, at) % 2 == 0:
+            return at
+
+
+def _check_is_text(look: Look) -> None:
+    if look.beginning.startswith(_EXCEL):
+        raise DataError(
+            f"{look.path}: expected a text with delimiters, got an Excel workbook or an archive; "
+            "save the sheet as CSV"
+        )
+    wide = look.beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    at = look.beginning.find(b"\0")
+    if at >= 0 and not wide:
+        line = look.beginning.count(b"\n", 0, at) + 1
+        raise DataError(
+            f"{look.path}: line {line:,}: expected text, got a NUL byte; if the file is UTF-16, "
+            "write it as UTF-8; else remove the byte"
+        )
+
+
+def _encoding(look: Look) -> str:
+    if look.beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    good = bad = 0
+    for number, line in enumerate(look.beginning.split(b"\n")[: None if look.is_all else -1], 1):
+        if not line.isascii():
+            good, bad = (good or number, bad) if _is_utf8(line) else (good, bad or number)
+    if good and bad:
+        raise DataError(
+            f"{look.path}: expected one encoding, got UTF-8 in line {good:,} and another in line "
+            f"{bad:,}; write the file in one encoding"
+        )
+    others = (line for piece in look.places for line in piece.split(b"\n")[1:-1])
+    return "cp1252" if bad or (not good and not all(map(_is_utf8, others))) else "utf-8"
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _lines(look: Look, encoding: str) -> str:
+    """Return the whole lines that are looked at, as one text."""
+    try:
+        text = look.beginning.decode(encoding, "strict" if look.is_all else "ignore")
+    except UnicodeDecodeError as error:
+        line = look.beginning.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{look.path}: line {line:,}: expected text in {encoding}, got other bytes; "
+            "write the file in one encoding, or say which it is"
+        ) from error
+    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if not look.is_all:
+        text = text[: text.rfind("\n") + 1] or text
+    ends = (piece.decode(encoding, "ignore") for piece in look.places)
+    whole = (end[end.find("\n") + 1 : end.rfind("\n") + 1].replace("\r", "") for end in ends)
+    return "".join((text, "" if text.endswith("\n") else "\n", *whole)).lstrip("\n")
+
+
+def _delimiter(lines: str) -> str:
+    """Return the sign that divides most lines into as many cells as the first has."""
+    head = lines[:_HEAD_CHARACTERS]
+    head = head[: head.rfind("\n") + 1] or head
+
+    def agreement(sign: str) -> tuple[float, int]:
+        first, *rows = _rows(head, sign)
+        if len(first) < 2:
+            return 0.0, 0
+        alike = sum(len(row) == len(first) for row in rows)
+        return (alike + 1) / (len(rows) + 1), len(first)
+
+    return max(DELIMITERS, key=agreement)
+
+
+def _rows(lines: str, delimiter: str) -> list[list[str]]:
+    csv.field_size_limit(1 << 30)
+    reader = csv.reader(io.StringIO(lines), delimiter=delimiter)
+    rows: list[list[str]] = []
+    for row in reader:
+        if row:
+            rows.append(row)
+        if len(rows) > _LOOKED_ROWS:
+            break
+    return rows
+
+
+def _names(
+    path: str, first: Sequence[str], rows: Sequence[Sequence[str]], options: CsvOptions
+) -> tuple[tuple[str, ...], bool]:
+    """Return the names of the columns, and whether the first line says them."""
+    if options.names:
+        has_header = bool(options.header)
+        if len(options.names) != len(first):
+            raise DataError(
+                f"{path}: expected {len(options.names):,} columns as data.csv.names says, got "
+                f"{len(first):,}; name each column"
+            )
+        return _cleaned(path, options.names), has_header
+    if options.header is None and _looks_like_row(first, rows[:1000]):
+        raise DataError(
+            f"{path}: line 1: expected the names of the columns, got {_shown_row(first)}, which "
+            "looks like a row; add a header, or say data.csv.names, or data.csv.header = true if "
+            "these are names"
+        )
+    if options.header is False:
+        return tuple(f"column_{i}" for i in range(1, len(first) + 1)), False
+    return _cleaned(path, first), True
+
+
+def _cleaned(path: str, names: Sequence[str]) -> tuple[str, ...]:
+    cleaned = [name.strip() or f"column_{i}" for i, name in enumerate(names, 1)]
+    for name, times in Counter(cleaned).items():
+        if times > 1:
+            raise DataError(
+                f"{path}: column names must differ, but {name!r} occurs twice; rename one of them"
+            )
+    return tuple(cleaned)
+
+
+def _looks_like_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether the first line has numbers or dates where the lines below have them, and no name
+    above one of these.
+    """
+    rows = [row for row in rows if len(row) == len(first)]
+    if not rows:
+        return False
+    similar = False
+    cells = [cell.strip() for cell in first if _is_value(cell.strip())]
+    if len(set(cells)) == len(cells) and all(re.fullmatch("(19|20)[0-9]{2}", c) for c in cells):
+        return False
+    for place, cell in enumerate(first):
+        below = {row[place].strip() for row in rows} - {"", *MISSING}
+        if below and all(map(_is_value, below)):
+            if not _is_value(cell.strip()) and cell.strip() not in ("", *MISSING, *_CODES):
+                return False
+            similar |= _is_value(cell.strip())
+    return similar
+
+
+def _is_value(cell: str) -> bool:
+    numbers = (*_PLAIN.values(), *_WITH_MARKS.values())
+    return any(pattern.fullmatch(cell) for pattern in numbers) or bool(
+        _LOCAL.match(cell) or re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", cell)
+    )
+
+
+def _decimal(columns: Iterable[Counter[str]]) -> str:
+    """Return the sign that makes numbers of more columns."""
+    signs = Counter[str]()
+    for column in columns:
+        values = set(column) - {"", *MISSING, *_CODES}
+        for sign in ".,":
+            spelled = _PLAIN[sign].fullmatch, _WITH_MARKS[sign].fullmatch
+            has_sign = any(sign in value for value in values)
+            if has_sign and all(any(match(value) for match in spelled) for value in values):
+                signs[sign] += 1
+    return "," if signs[","] > signs["."] else "."
+
+
+def _missing(columns: Iterable[Counter[str]], decimal: str) -> tuple[str, ...]:
+    """Return the usual codes of missing values, and those without which a column is not all
+    numbers or dates.
+    """
+    found: dict[str, None] = dict.fromkeys(MISSING)
+    for column in columns:
+        values = set(column) - {"", *MISSING}
+        codes = values & _CODES
+        rest = values - codes
+        if codes and rest and all(_is_number(value, decimal) or _is_date(value) for value in rest):
+            found |= dict.fromkeys(sorted(codes))
+    return tuple(found)
+
+
+def _is_number(value: str, decimal: str) -> bool:
+    return bool(_PLAIN[decimal].fullmatch(value) or _WITH_MARKS[decimal].fullmatch(value))
+
+
+def _is_date(value: str) -> bool:
+    return bool(_LOCAL.match(value) or re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value))
+
+
+def _slips(
+    kinds: Mapping[str, str],
+    columns: Sequence[Counter[str]],
+    missing: Sequence[str],
+    decimal: str,
+    options: CsvOptions,
+) -> Iterator[str]:
+    """Tell of columns that are text because of a few cells."""
+    for (name, kind), column in zip(kinds.items(), columns, strict=True):
+        if kind != "string" or name in (options.text or ()):
+            continue
+        cells = {cell: n for cell, n in column.items() if cell not in ("", *missing)}
+        odd = {cell: n for cell, n in cells.items() if not _is_number(cell, decimal)}
+        if odd and sum(odd.values()) < _FEW * sum(cells.values()):
+            yield f"{name!r} left as text, as it has {min(odd)!r} among its numbers"
+
+
+def _order(columns: Iterable[set[str]], options: CsvOptions) -> tuple[bool | None, tuple[str, ...]]:
+    """Return whether dates have the month first; None where nobody can know, with what to say."""
+    if options.dates is not None:
+        return options.dates == "month-first", ()
+    day_first = month_first = unknown = False
+    for values in columns:
+        dates = [_LOCAL.match(value) for value in values]
+        if not values or not all(dates):
+            continue
+        matches = [match for match in dates if match is not None]
+        firsts = max(int(match[1]) for match in matches)
+        seconds = max(int(match[3]) for match in matches)
+        with_dots = any(match[2] == "." for match in matches)
+        day_first |= firsts > 12 or with_dots
+        month_first |= seconds > 12 and not with_dots
+        unknown = True
+    if day_first != month_first:
+        return month_first, ()
+    if not unknown:
+        return False, ()
+    return None, ("dates left as text, as day and month cannot be told apart: say data.csv.dates",)
+
+
+def _local_kind(values: set[str], decimal: str, month_first: bool | None) -> str:
+    """Return what a column is whose texts Arrow makes nothing of."""
+    has_marks = any(map(_WITH_MARKS[decimal].fullmatch, values))
+    if has_marks and all(_is_number(value, decimal) for value in values):
+        return GROUPED
+    matches = [_LOCAL.match(value) for value in values]
+    if month_first is None or not all(_is_day(match, month_first) for match in matches):
+        return "string"
+    return LOCAL_TIME if any(match and match[6] for match in matches) else LOCAL_DATE
+
+
+def _is_day(match: re.Match[str] | None, month_first: bool) -> bool:
+    if match is None or match[2] != match[4]:
+        return False
+    day, month = (match[3], match[1]) if month_first else (match[1], match[3])
+    return 1 <= int(day) <= 31 and 1 <= int(month) <= 12
+
+
+def _inferred(
+    names: Sequence[str], rows: Sequence[Sequence[str]], *, decimal: str, missing: Sequence[str]
+) -> dict[str, str]:
+    """Return what Arrow takes the columns for."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\x1f")
+    writer.writerows(rows)
+    content = text.getvalue().encode()
+    if not content:
+        return dict.fromkeys(names, "null")
+    table = pacsv.read_csv(
+        pa.BufferReader(content),
+        pacsv.ReadOptions(column_names=list(names), use_threads=False, block_size=len(content)),
+        pacsv.ParseOptions(delimiter="\x1f", newlines_in_values=True),
+        pacsv.ConvertOptions(
+            null_values=["", *missing], strings_can_be_null=True, decimal_point=decimal
+        ),
+    )
+    return {column.name: str(column.type) for column in table.schema}
+
+
+def _shown(delimiter: str) -> str:
+    return {"\t": "tabs"}.get(delimiter, f"{delimiter!r}")
+
+
+def _shown_row(cells: Sequence[str]) -> str:
+    return visible(", ".join(cells))[:80]

@@ -1,0 +1,120 @@
+"""Metrics as people read them: what they are called, and how their values are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from dnfscale.report.formats import Cell, Figure, Table
+from dnfscale.results.record import Label, label_text
+from dnfscale.results.slices import Slice, SliceValue
+
+METRICS: Mapping[str, str] = {
+    "cost": "expected cost",
+    "accuracy": "accuracy",
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "ppv": "PPV",
+    "npv": "NPV",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "mcc": "MCC",
+    "auc": "ROC AUC",
+    "average_precision": "average precision",
+    "brier": "Brier score",
+    "log_loss": "log loss",
+    "selection_rate": "answered yes",
+}
+_SHARES = {
+    "accuracy",
+    "sensitivity",
+    "specificity",
+    "ppv",
+    "npv",
+    "balanced_accuracy",
+    "selection_rate",
+}
+_OF_SLICES = ("accuracy", "sensitivity", "specificity", "ppv", "auc", "brier")
+_OF_LABELS = ("accuracy", "balanced_accuracy", "f1")
+
+
+def metric_title(name: str) -> str:
+    """Return what a metric is called."""
+    return METRICS.get(name, name)
+
+
+def metric_text(name: str, value: float | None) -> str:
+    """Write the value of a metric: a share in percent, any other as a number."""
+    if value is None:
+        return "none"
+    return f"{100 * value:.1f} %" if name in _SHARES else f"{value:.3f}".replace("-", "−")
+
+
+def interval_text(name: str, ends: tuple[float, float] | None) -> str:
+    """Write an interval; an empty text where there is none."""
+    if ends is None:
+        return ""
+    low, high = (metric_text(name, end) for end in ends)
+    return f"{low.removesuffix(' %')} to {high}"
+
+
+def metric_cell(name: str, value: float | None) -> Cell:
+    """Return the cell of a table for a metric: a share in percent."""
+    if value is None:
+        return None
+    return Figure(100 * value) if name in _SHARES else Figure(value, 3)
+
+
+def metric_heading(name: str) -> str:
+    """Return the heading of a column of a metric."""
+    title = metric_title(name)
+    title = title[0].upper() + title[1:]
+    return f"{title}, %" if name in _SHARES else title
+
+
+def value_text(value: Label | None) -> str:
+    """Write the value of a column that a slice is of."""
+    return "missing" if value is None else label_text(value) or "''"
+
+
+def slice_table(part: Slice) -> Table:
+    """Return the metrics for each value of a column."""
+    several = any(value.confusion_matrix is not None for value in part.values)
+    names = _OF_LABELS if several else _OF_SLICES
+    known = [name for name in names if any(name in value.metrics for value in part.values)]
+    rate = () if several else ("selection_rate",)
+    header = (part.column, "Rows", *map(metric_heading, (*rate, *known)), *_ENDS[: bool(known)])
+    return Table(
+        f"By {part.column}",
+        header,
+        tuple(_slice_row(value, rate, known) for value in part.values),
+    )
+
+
+_ENDS = ("Accuracy at 95 %",)
+
+
+def _slice_row(value: SliceValue, rate: Sequence[str], known: Sequence[str]) -> tuple[Cell, ...]:
+    rates = [metric_cell("selection_rate", value.selection_rate) for _ in rate]
+    metrics = [metric_cell(name, value.metrics.get(name)) for name in known]
+    ends = [interval_text("accuracy", value.intervals.get("accuracy"))] if known else []
+    return (value_text(value.value), value.rows, *rates, *metrics, *ends)
+
+
+def gap_table(parts: Iterable[Slice]) -> Table:
+    """Return how far the values of columns lie apart."""
+    header = ("Column", "Metric", "Gap, points", "Lowest", "of rows", "Highest", "of rows", "")
+    rows = [
+        (
+            part.column,
+            metric_title(gap.metric),
+            Figure(100 * gap.difference),
+            value_text(gap.lowest),
+            gap.lowest_rows,
+            value_text(gap.highest),
+            gap.highest_rows,
+            "beyond chance" if gap.certain else "may be chance",
+        )
+        for part in parts
+        for gap in part.gaps
+    ]
+    return Table("Gaps between groups", header, tuple(rows))

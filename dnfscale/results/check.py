@@ -1,0 +1,117 @@
+"""What a check of a table found, schema dnfscale.check/1.
+
+Nothing in it depends on how the rows were partitioned, or in which order summaries were merged.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+import msgspec
+from msgspec import field
+
+from dnfscale.errors import DataError
+from dnfscale.results.record import Count, Label, Record, Share, checked
+
+CHECK_SCHEMA = "dnfscale.check/1"
+
+Severity = Literal["note", "warning", "error"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+"""From the gravest down."""
+
+Kind = Literal[
+    "identifier",
+    "constant",
+    "copy",
+    "leak",
+    "missing_codes",
+    "codes",
+    "text_numbers",
+    "text_dates",
+    "dates",
+    "many_categories",
+    "group",
+    "rare_class",
+    "repeated_rows",
+    "sorted_by_class",
+    "missing_in_one_class",
+    "files_differ",
+]
+
+
+class Finding(Record, frozen=True, kw_only=True):
+    """Something about the data that a person should know before learning from it."""
+
+    kind: Kind
+    severity: Severity
+    evidence: str
+    advice: str
+
+
+class ValueRows(Record, frozen=True, kw_only=True):
+    """A value, and how many rows have it."""
+
+    value: Label
+    rows: Count
+
+
+class ColumnCheck(Record, frozen=True, kw_only=True):
+    """What is known of a column."""
+
+    name: str
+    type: str
+    missing: Share
+    """The share of the rows that have no value."""
+    missing_rows: Count
+    distinct: Count | None
+    """How many values it has; None for a column of a type that cannot be read."""
+    exact: bool
+    """Whether the distinct and the frequent values were counted; otherwise they are estimates."""
+    least: Label | None
+    greatest: Label | None
+    frequent: tuple[ValueRows, ...]
+    """The most frequent values; among rows that were sampled, where they were not counted."""
+    findings: tuple[Finding, ...]
+
+
+class Check(Record, frozen=True, kw_only=True):
+    """What a check of a table found."""
+
+    schema: str = field(default_factory=lambda: CHECK_SCHEMA)
+    rows: Count
+    target: str | None
+    labels: tuple[ValueRows, ...]
+    """The labels of the target with their rows, in increasing order."""
+    sampled_rows: Count
+    """How many distinct rows were looked at together; all of them, where there are few."""
+    columns: tuple[ColumnCheck, ...]
+    findings: tuple[Finding, ...]
+    """Those about the table as a whole."""
+
+    def column(self, name: str) -> ColumnCheck:
+        """Return what is known of a column by its name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def counted(self, severity: Severity) -> int:
+        """Return how many findings there are of a severity."""
+        everywhere = [*self.findings, *(f for c in self.columns for f in c.findings)]
+        return sum(finding.severity == severity for finding in everywhere)
+
+
+def check_text(check: Check) -> str:
+    """Return a check as JSON."""
+    record = msgspec.to_builtins(check)
+    return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_check(content: bytes) -> Check:
+    """Read a check; one that is damaged, or of another schema, raises a DataError."""
+    try:
+        record = msgspec.json.decode(content)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"expected JSON, but {error}") from error
+    schema = record.get("schema") if isinstance(record, dict) else None
+    if schema != CHECK_SCHEMA:
+        raise DataError(f"expected a check, schema {CHECK_SCHEMA}, got schema {schema!r:.60}")
+    return checked(record, Check, "a check")

@@ -1,0 +1,100 @@
+"""What if: the page's script answers as `predict` and `explain` do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dnfscale.core.formula import Dnf, Term
+from dnfscale.core.parts import Part, Unit
+from dnfscale.core.quantities import Kind, Measure, Quantity
+from dnfscale.core.vocabulary import Above, Equals, IsMissing, Vocabulary
+from dnfscale.method.explain import explain_type
+from dnfscale.report.cards.what_if import fields_of
+from tests.method.test_explain import model_of
+from tests.report.vectors import FILE, form_of, models, rows_of, said_of, typed, vectors
+
+
+def answered(file: Path) -> str:
+    """Return what the script has to say of vectors."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not on PATH (Debian: apt-get install nodejs)")
+    script = files("dnfscale.report").joinpath("script.js")
+    program = Path(__file__).with_name("answers.mjs")
+    done = subprocess.run(
+        [node, program, str(script), file], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_the_vectors_are_what_predict_and_explain_say():
+    assert json.loads(FILE.read_text(encoding="utf-8")) == json.loads(json.dumps(vectors()))
+
+
+def test_the_script_answers_the_vectors_alike():
+    assert answered(FILE) == "280 answered, 0 wrong"
+
+
+@pytest.mark.slow
+def test_the_script_answers_thousands_of_random_rows_alike(tmp_path):
+    rng = np.random.default_rng(5)
+    cases = []
+    for name, own in models().items():
+        rows = rows_of(750, rng)
+        labels = [model.positive[0] for model in own]
+        said, fields = said_of(own, rows), fields_of(own)
+        case = {"name": name, "labels": labels, "form": form_of(own), "said": said}
+        cases.append(case | {"rows": [typed(fields, row) for row in rows]})
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps(cases), encoding="utf-8")
+    assert answered(file) == f"{750 * len(cases)} answered, 0 wrong"
+
+
+def test_a_search_that_takes_too_long_gives_the_same_change_in_both(tmp_path):
+    tau = Vocabulary(tuple(Above(f"a{i}", f"a{i}", 0.5) for i in range(30)))
+    rng = np.random.default_rng(0)
+    terms = [sum(1 << int(i) for i in rng.choice(30, 3, replace=False)) for _ in range(300)]
+    empty = model_of(list(tau.attributes), [])
+    model = replace(empty, dnf=Dnf(tuple(Term(care, care) for care in dict.fromkeys(terms))))
+    model = replace(model, types="lines")
+    code = (1 << 30) - 1
+    explained = explain_type(model, code)
+    assert explained.flip is not None
+    formula = {
+        "accepted": True,
+        "probability": explained.probability,
+        "n": 0,
+        "c": 0,
+        "terms": list(explained.terms),
+        "after": hex(explained.flip.code),
+        "proven": explained.proven,
+    }
+    said = {"prediction": True, "probability": explained.probability, "formulas": [formula]}
+    case = {"name": "long", "labels": [True], "form": form_of([model]), "said": [said]}
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps([case | {"rows": [[1] * 30]}]), encoding="utf-8")
+    assert not explained.proven
+    assert answered(file) == "1 answered, 0 wrong"
+
+
+def test_dates_are_chosen_by_the_regions_that_the_formula_tells_apart():
+    day = Quantity(Measure(Kind.DATE, 1), 18_000)
+    tau = [
+        Above("late", "day", day),
+        Equals("monday", Part("day", Unit.WEEKDAY), "Monday"),
+        IsMissing("unknown", "day"),
+    ]
+    [field] = fields_of([model_of(tau, [{0: True}])])
+    assert field.options is not None
+    texts = {option.text: option.bits for option in field.options}
+    assert len(texts) == 5
+    assert texts["day is missing and weekday of day ≠ Monday"] == (0b100,)
+    assert texts["day > 2019-04-14 and weekday of day = Monday"] == (0b011,)
