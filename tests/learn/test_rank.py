@@ -48,7 +48,7 @@ def first_fold(
 def test_nothing_of_the_rows_that_test_a_fold_changes_its_formula(name):
     # Few values, so that cuts coincide in some folds and not in others, and categories are about as
     # frequent as rare.
-    for seed in range(20):
+    for seed in range(6 if name == "best" else 20):
         random = np.random.default_rng(seed)
         columns = {
             column: random.integers(0, most, N_ROWS)
