@@ -16,7 +16,8 @@ array([ True,  True,  True])
 `IdealClassifier` is a scikit-learn classifier and passes all of `check_estimator`.
 
 Input. `fit` takes pandas (also nullable and categorical columns), NumPy, Arrow, Polars and Dask
-tables with labels, or the path of a Parquet dataset with the name of its target. The order of the
+tables with labels, or a path (Parquet, CSV, JSON lines, Arrow, a folder or pattern of them, a Delta
+or Iceberg table) with the name of its target. The order of the
 rows does not change the formula. A path gives the formula that a `fit` job gives on it. Where
 either `fit` or `predict` got an array, columns go by their position, with scikit-learn's warning.
 
@@ -36,6 +37,9 @@ Parameters. `profile="paper"` is the method as published. `max_ell`, `validation
 `max_categories`, `cuts`, `intervals`, `parts`, `rare`, `rank`, `validation_splits`, `rule`,
 `drop_duplicates`, `objective`, `shrink`, `freedom`, `unseen`, `search`, `max_literals`,
 `max_terms` and `forms` are the keys of the same names in a spec; `cut_at` is `booleanize.at`.
+
+Groups. `fit(X, y, groups=...)` keeps rows of the same patient, customer or machine together when
+rows are set aside to choose by, as `folds.group` does in a job.
 
 Weights and costs. `sample_weight` and `class_weight` give the ideal classifier of the weighted
 errors. Whole weights stay exact: a row of weight three is that row three times. Beside a path,

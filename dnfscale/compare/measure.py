@@ -24,6 +24,7 @@ from dnfscale.method.metrics import (
     resampled_t,
     scores_of_types,
     wilson,
+    within,
 )
 from dnfscale.results.confusion import Confusion, summed
 from dnfscale.results.method import Fold, Method
@@ -155,7 +156,7 @@ def _interval(
         known = [value for value in values if value is not None]
         whole = len(known) == len(values)
         found = resampled_t(known, test_share=measuring.test_share) if whole else None
-        kind = "resampled_t"
+        found, kind = found and within(name, found), "resampled_t"
     return (*found, kind) if found else (None, None, None)
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace as changed
 
 from dnfscale.compare.measure import Measuring, measured, model_scores
 from dnfscale.core.arrays import Bools, Ints, Scalar
-from dnfscale.core.dealing import GroupCircle, SiteStages, TimeStages
+from dnfscale.core.dealing import FileStages, GroupCircle, SiteStages, TimeStages
 from dnfscale.core.formula import Term
 from dnfscale.core.model import HALF, Model
 from dnfscale.core.parts import stored_column
@@ -140,6 +140,8 @@ def _dealing(splits: Splits) -> Dealing | None:
         )
     if splits.holdout is not None:
         return changed(dealing, tested="holdout")
+    if isinstance(splits.stages, FileStages):
+        return changed(dealing, tested="test")
     if isinstance(splits.stages, SiteStages):
         parts = tuple(map(label_record, splits.stages.values))
         return changed(dealing, tested="by", column=splits.stages.site.name, parts=parts)

@@ -142,6 +142,10 @@ class Source:
     """Where the files are, unless the path says it: what was converted lies elsewhere."""
     is_snapshot: bool = False
     """Whether a log says which files there are, whatever else has come into their folder."""
+    tested: str | None = None
+    """Where the files are that are only tested on, if there are such."""
+    first_tested: int | None = None
+    """The number of the first partition of these files, which come last."""
 
     @property
     def identity(self) -> str:
@@ -172,8 +176,10 @@ class Source:
         with ThreadPoolExecutor(max_workers=8) as pool:
             list(pool.map(KnownFile.check, self.files))
         if self.files and not self.is_snapshot:
-            folder = self.path if self.folder is None else self.folder
-            now = set(list_files(folder, self.files[0].access)) ^ {file.path for file in self.files}
+            places = [self.path if self.folder is None else self.folder]
+            places += [] if self.tested is None else [self.tested]
+            there = {file for place in places for file in list_files(place, self.files[0].access)}
+            now = there ^ {file.path for file in self.files}
             if now:
                 raise DataError(
                     f"{min(now)}: expected the files that the job began with, but this one "
@@ -182,10 +188,31 @@ class Source:
                 )
 
 
-def open_source(path: str, access: Access = DEFAULT_ACCESS) -> Source:
-    """Read the footers of a dataset and lay out its partitions."""
-    footers = _read_footers(path, access)
-    return _laid_out(path, footers, _common_types(footers))
+def open_source(path: str, access: Access = DEFAULT_ACCESS, *, tested: str | None = None) -> Source:
+    """Read the footers of a dataset and lay out its partitions; those of files that are only tested
+    on come last.
+    """
+    if tested is None:
+        footers = _read_footers(path, access)
+        return _laid_out(path, footers, _common_types(footers))
+    last = _read_footers(tested, access)
+    aside = {footer.path for footer in last}
+    first = [footer for footer in _read_footers(path, access) if footer.path not in aside]
+    if not first:
+        raise nothing_learned(path, tested)
+    types = _common_types([*first, *last])
+    source = _laid_out(path, [*first, *last], types, apart=len(first))
+    learned = _laid_out(path, first, types).partitions
+    return replace(source, tested=tested, first_tested=len(learned))
+
+
+def nothing_learned(path: str, tested: str) -> DataError:
+    """Return the error of a table all of whose files are only tested on."""
+    return DataError(
+        f"expected files to learn from besides those to test, but {tested} means all files of "
+        f"{path}; name fewer of them",
+        "folds.test",
+    )
 
 
 def open_live(
@@ -263,8 +290,10 @@ def _read_footers(path: str, access: Access) -> list[Footer]:
         return list(pool.map(lambda file: _read_footer(file, root, access, n_places), files))
 
 
-def _laid_out(path: str, footers: Sequence[Footer], types: dict[str, pa.DataType]) -> Source:
-    return _with_keys(path, footers, types, _typed_keys(footers))
+def _laid_out(
+    path: str, footers: Sequence[Footer], types: dict[str, pa.DataType], *, apart: int | None = None
+) -> Source:
+    return _with_keys(path, footers, types, _typed_keys(footers), apart=apart)
 
 
 def _with_keys(
@@ -272,12 +301,14 @@ def _with_keys(
     footers: Sequence[Footer],
     types: dict[str, pa.DataType],
     keys: dict[str, tuple[pa.DataType, list[Any]]],
+    *,
+    apart: int | None = None,
 ) -> Source:
     of_columns = _FooterFacts(footers, keys)
     return Source(
         path=path,
         types={**types, **{name: kind for name, (kind, _) in keys.items()}},
-        partitions=_partitions(footers, types, keys),
+        partitions=_partitions(footers, types, keys, apart),
         n_rows=sum(sum(footer.group_rows) for footer in footers),
         column_bytes=_Sizes(of_columns, 0),
         null_counts=_Sizes(of_columns, 1),
@@ -460,11 +491,16 @@ def _partitions(
     footers: Sequence[Footer],
     types: dict[str, pa.DataType],
     keys: dict[str, tuple[pa.DataType, list[Any]]],
+    apart: int | None = None,
 ) -> tuple[ParquetPartition, ...]:
+    """Return partitions of files; none has rows of files before the given one and of others."""
     partitions: list[ParquetPartition] = []
     pieces: list[FileRows] = []
     rows = size = 0
     for number, footer in enumerate(footers):
+        if number == apart and pieces:
+            partitions.append(ParquetPartition(len(partitions), tuple(pieces)))
+            pieces, rows, size = [], 0, 0
         of_keys = {key: pa.scalar(values[number], kind) for key, (kind, values) in keys.items()}
         constants = tuple((of_keys | _empty_columns(footer, types)).items())
         for group, (group_rows, group_bytes) in enumerate(

@@ -26,7 +26,7 @@ import pyarrow as pa
 from dnfscale.core.arrays import Scalar
 from dnfscale.data.frames import table_source
 from dnfscale.data.lake import lake_kind
-from dnfscale.data.source import Difference, Source, open_shared, open_source
+from dnfscale.data.source import Difference, Source, nothing_learned, open_shared, open_source
 from dnfscale.datasets.catalog import PAPER
 from dnfscale.datasets.convert import AS_USUAL, Conversion, converted, open_kept, to_convert
 from dnfscale.datasets.download import Progress
@@ -112,6 +112,39 @@ def open_dataset(
     if not files:
         return open_source(path, access)
     return open_kept(path, converted(path, files, access, asked), asked)
+
+
+def open_tested(
+    path: str, tested: str, access: Access = DEFAULT_ACCESS, asked: Conversion = AS_USUAL
+) -> Source:
+    """Open files to learn from, and after them others that are only tested on; those that both
+    paths mean are tested on.
+    """
+    for place in (path, tested):
+        if is_named(place) or lake_kind(place, access):
+            raise SpecError(
+                f"folds.test tells files apart, but {place} is one dataset; test by folds.time, "
+                "folds.by or folds.holdout",
+                "folds.test",
+            )
+    all_texts, aside = to_convert(path, access), to_convert(tested, access)
+    if bool(all_texts) != bool(aside):
+        raise SpecError(
+            f"folds.test must name files of the kind of {path}, but only one of the two is "
+            "Parquet; convert the others by dnfscale data convert",
+            "folds.test",
+        )
+    if not aside:
+        return open_source(path, access, tested=tested)
+    texts = [file for file in all_texts if file not in set(aside)]
+    if not texts:
+        raise nothing_learned(path, tested)
+    # What is kept of some files must not be taken for what is kept of all.
+    whole = len(texts) == len(all_texts)
+    called = path if whole else f"{path} without {tested.rstrip('/').rpartition('/')[2]}"
+    kept = converted(called, texts, access, asked)
+    kept_aside = converted(tested, aside, access, asked)
+    return replace(open_source(kept, asked.access, tested=kept_aside), path=path, folder=kept)
 
 
 def open_alike(

@@ -119,7 +119,7 @@ class IdealClassifier(Readable):
         Whether predictions accept any table that has the columns of the formula, instead of all
         columns of `fit`.
     n_jobs : int or None
-        Processes to learn with from a Parquet path; None: this process alone; -1: as many as there
+        Processes to learn with from a path; None: this process alone; -1: as many as there
         are processors.
     random_state : int, RandomState or None, default 0
         Which rows are for validation.
@@ -226,16 +226,22 @@ class IdealClassifier(Readable):
         self.random_state = random_state
 
     @in_python_words
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803 (scikit-learn's names)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:  # noqa: N803 (scikit-learn's names)
         """Learn from a table and its labels.
 
         X may be a pandas, Polars or Arrow table or an array, with y the labels; or a Dask DataFrame
-        or the path of a Parquet dataset, with y the name of its target column (for Dask also a
-        series of labels) and sample_weight the name of its column of weights.
+        or the path of a dataset, with y the name of its target column (for Dask also a series of
+        labels) and sample_weight the name of its column of weights. Rows of the same
+        group, such as those of a patient, are never on both sides when rows are set aside; groups
+        has a value for each row, or is the name of a column.
         """
-        labelled = self._labelled(X, y, sample_weight, times=self._threshold().denominator)
+        labelled = self._labelled(X, y, sample_weight, groups, times=self._threshold().denominator)
         spec = self.learn_spec(
-            labelled.target, classes="auto", weight=labelled.weight, unit=labelled.unit
+            labelled.target,
+            classes="auto",
+            weight=labelled.weight,
+            unit=labelled.unit,
+            group=labelled.group,
         )
         engine = self._engine(X)
         try:

@@ -86,7 +86,8 @@ def _in_python(found: re.Match[str]) -> str:
 
 @functools.cache
 def _names_by_path() -> dict[str, str]:
-    return {known.path: known.parameter_name for known in parameters().values()}
+    named = {known.path: known.parameter_name for known in parameters().values()}
+    return {**named, "folds.group": "groups"}
 
 
 _KEYS = re.compile(rf"\b({'|'.join(map(re.escape, _names_by_path()))})\b( =)?")
@@ -108,13 +109,16 @@ class Labelled:
     weighted: bool = False
     beside: tuple[str, ...] = ()
     """What the labels and the weights are called by whoever gave them, where they have a name."""
+    group: str | None = None
+    """The column whose rows of equal value stay together."""
 
     @property
     def alike(self) -> tuple[str, ...]:
         """The columns whose names differ from another in case only, those beside the
         features too.
         """
-        features = (name for name in self.source.types if name not in (self.target, self.weight))
+        own = self.target, self.weight, self.group
+        features = (name for name in self.source.types if name not in own)
         return alike_names((*features, *self.beside))
 
 
@@ -211,7 +215,15 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return seed if isinstance(seed, int) else int(check_random_state(seed).randint(2**31))
 
-    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, times: int = 1) -> Labelled:  # noqa: N803
+    def _labelled(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        *,
+        times: int = 1,
+    ) -> Labelled:
         """Return the rows to learn from; the counts of a type must fit in 64 bits when multiplied
         by times.
         """
@@ -227,27 +239,37 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     "class_weight needs a table in memory, got a path or a Dask DataFrame; "
                     "set threshold or objective"
                 )
-            if sample_weight is not None and not isinstance(sample_weight, str):
-                raise DataError(
-                    "expected sample_weight to be the name of a column of weights beside a "
-                    "path or a Dask DataFrame, "
-                    f"got {type(sample_weight).__name__}"
-                )
+            weight = _column_name("sample_weight", sample_weight, "weights")
+            group = _column_name("groups", groups, "groups")
             labelled = _labelled_path(X, y) if is_path(X) else _labelled_dask(X, y)
-            weights = () if sample_weight is None else (sample_weight,)
-            return replace(labelled, weight=sample_weight, beside=(*labelled.beside, *weights))
-        return self._labelled_table(X, y, sample_weight, times)
+            beside = (*labelled.beside, *(name for name in (weight, group) if name is not None))
+            return replace(labelled, weight=weight, beside=beside, group=group)
+        return self._labelled_table(X, y, sample_weight, groups, times)
 
-    def _labelled_table(self, X: Any, y: Any, sample_weight: Any, most_times: int) -> Labelled:  # noqa: N803
+    def _labelled_table(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        most_times: int,
+    ) -> Labelled:
         table = self._checked(X, reset=True)
         labels, classes = _labels(y, table.num_rows)
+        group = None if groups is None else unused_name("groups", table.column_names)
+        if group is not None:
+            table = table.append_column(group, _groups(groups, table.num_rows))
         weights = sample_weights(sample_weight, table.num_rows)
         factors = class_factors(self.class_weight, classes, labels, weights)
         target = unused_name("target", table.column_names)
         rows, classes = _weighed(table, target, labels, classes, weights, factors)
         # Columns that cannot be learned from are told of before their rows are put in order.
         feature_columns(
-            table_source(rows.table, "X"), target=target, drop=self.drop, categorical=(), boolean=()
+            table_source(rows.table.drop_columns([] if group is None else [group]), "X"),
+            target=target,
+            drop=self.drop,
+            categorical=(),
+            boolean=(),
         )
         again = None if weights is None else rows.repeated()
         rows = again or rows
@@ -265,7 +287,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             weight=weight,
             unit=unit,
             weighted=weight is not None or sample_weight is not None,
-            beside=_names(y, sample_weight),
+            beside=_names(y, sample_weight, groups),
+            group=group,
         )
 
     def _with_weights(self, rows: _Weighed, name: str, most_times: int) -> tuple[pa.Table, int]:
@@ -378,6 +401,36 @@ def _n_workers(n_jobs: Any) -> int:
     if not is_whole(wanted) or wanted == 0:
         raise SpecError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
     return int(wanted) if wanted > 0 else max(1, cores() + 1 + int(wanted))
+
+
+def _column_name(parameter: str, given: Any, what: str) -> str | None:
+    """Return the name of a column beside a path or a Dask DataFrame."""
+    if given is None or isinstance(given, str):
+        return given
+    raise DataError(
+        f"expected {parameter} to be the name of a column of {what} beside a path or a Dask "
+        f"DataFrame, got {type(given).__name__}"
+    )
+
+
+def _groups(given: Any, n_rows: int) -> pa.Array:
+    """Return the group of each row as a column."""
+    groups = np.asarray(given)
+    if groups.shape != (n_rows,):
+        raise DataError(
+            f"expected groups to have a value for each of the {n_rows:,} rows, got "
+            + (f"{len(groups):,} values" if groups.ndim == 1 else f"{groups.ndim} dimensions")
+        )
+    try:
+        column = pa.array(groups, from_pandas=True)
+    except pa.ArrowException as error:
+        raise DataError(f"{_GROUPS}, got several ({error})") from error
+    if pa.types.is_nested(column.type):
+        raise DataError(f"{_GROUPS}, got {column.type}")
+    return column
+
+
+_GROUPS = "expected groups to be numbers, dates or strings, all of one kind"
 
 
 def _labelled_path(path: Any, target: Any) -> Labelled:

@@ -25,7 +25,7 @@ from dnfscale.data.models import read_models
 from dnfscale.data.scored import ANSWERED_YES, open_xgboost, scored_source
 from dnfscale.data.source import Source
 from dnfscale.datasets.convert import Conversion, tables_folder
-from dnfscale.datasets.named import open_dataset
+from dnfscale.datasets.named import open_dataset, open_tested
 from dnfscale.engine.api import Engine, Notice, Progress, Tell
 from dnfscale.engine.launch import check_limits, launch
 from dnfscale.engine.preflight import check_cluster, check_performance_report
@@ -158,15 +158,7 @@ def launched(spec: JobSpec | SuiteSpec, options: Options, tell: Tell) -> Engine:
 def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
     """Open the dataset of a spec, and return what to learn from it; only footers are read."""
     try:
-        if not is_named(spec.data_path) and means(spec.data_path, spec.run_folder):
-            raise SpecError(
-                "output.dir must lie outside of the data, because all that "
-                f"{spec.data_path} holds is read, got "
-                f"{spec.run_folder}; change output.dir or pass --output, or name the files "
-                "of the data by a glob",
-                "output.dir",
-            )
-        source = open_dataset(spec.data_path, spec.data_access, conversion_of(spec))
+        source = _opened(spec)
         to_learn = spec.learn
         if spec.distilled_file is not None:
             source, to_learn = _scored(source, to_learn, spec)
@@ -176,6 +168,21 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
             error = type(error)(error.message, "data.path")
         raise spec.located(error) from error
     return source, to_learn
+
+
+def _opened(spec: JobSpec) -> Source:
+    path, tested = spec.data_path, spec.tested_path
+    for place in (path, tested):
+        if place is not None and not is_named(place) and means(place, spec.run_folder):
+            raise SpecError(
+                f"output.dir must lie outside of the data, because all that {place} holds is read, "
+                f"got {spec.run_folder}; change output.dir or pass --output, or name the files "
+                "of the data by a glob",
+                "output.dir",
+            )
+    if tested is None:
+        return open_dataset(path, spec.data_access, conversion_of(spec))
+    return open_tested(path, tested, spec.data_access, conversion_of(spec))
 
 
 def conversion_of(spec: JobSpec) -> Conversion:

@@ -23,6 +23,7 @@ from dnfscale.core.columns import CategorySummary, NumberSummary, TableSummary
 from dnfscale.core.dealing import (
     DealColumn,
     DealSummary,
+    FileStages,
     GroupCircle,
     GroupRows,
     LabelCircle,
@@ -54,6 +55,7 @@ _KINDS: dict[str, Any] = {
         GroupCircle,
         LabelCircle,
         SiteStages,
+        FileStages,
         TimeStages,
         KeyRows,
         Stepped,

@@ -7,7 +7,7 @@ then deals each row where it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from dnfscale.core.dealing import (
     MOST_GROUPS,
     DealColumn,
     DealSummary,
+    FileStages,
     GroupCircle,
     LabelCircle,
     SiteStages,
@@ -38,18 +39,26 @@ LOOK_AT_FOLDS = Phase("look at folds", Reads.SOME_COLUMNS, "see how to deal rows
 
 
 def deal_rows(
-    source: Source, reading: Reading, spec: LearnSpec, engine: Engine, *, n_rows: int, counted: bool
+    source: Source,
+    reading: Reading,
+    spec: LearnSpec,
+    engine: Engine,
+    *,
+    row_numbers: Mapping[int, range],
+    counted: bool,
 ) -> Splits:
-    """Return how n_rows rows are dealt; columns that cannot deal them so are an error.
+    """Return how rows are dealt, given the numbers of those of each partition; columns that cannot
+    deal them so are an error.
 
     Unless rows were counted, none is expected to be dropped for what it misses.
     """
+    n_rows = sum(map(len, row_numbers.values()))
+    stages: Stages | None = None if spec.test is None else _files(source, row_numbers)
     if not _looks(spec):
-        return splits_of(n_rows, spec)
+        return splits_of(n_rows, spec, stages=stages)
     keys = "folds.group", "folds.time", "folds.by"
     group, time, site = (_column(key, spec) for key in keys)
     reading = reading if counted else replace(reading, columns=())
-    stages: Stages | None = None
     outer: int | None = None
     if time is not None:
         stages = time_stages(source, reading, time, spec, engine, n_rows)
@@ -152,6 +161,16 @@ def _circle(summary: DealSummary, group: DealColumn | None, spec: LearnSpec) -> 
     return GroupCircle(group, spec.seed, known, positions)
 
 
+def _files(source: Source, row_numbers: Mapping[int, range]) -> FileStages:
+    first = source.first_tested
+    if first is None:
+        raise SpecError(
+            "folds.test names files to test on, but a table in memory has none; give a path",
+            "folds.test",
+        )
+    return FileStages(sum(len(rows) for place, rows in row_numbers.items() if place < first))
+
+
 def _sites(summary: DealSummary, site: DealColumn) -> SiteStages:
     if len(summary.sites) < 2:
         raise DataError(
@@ -176,7 +195,7 @@ def _group_folds(summary: DealSummary, spec: LearnSpec) -> int:
     n_groups = summary.n_groups
     if spec.outer == 0:
         return 0
-    if spec.holdout is not None:
+    if spec.tests_once:
         return 1
     many = n_groups > MOST_GROUPS
     if spec.outer == "leave-one-out" and n_groups > MOST_FOLDS:

@@ -77,7 +77,7 @@ def asked_folds(n_rows: int, spec: LearnSpec) -> int:
     """Return how many test folds are asked for, whether or not n_rows rows can be dealt
     into them.
     """
-    if spec.holdout is not None:
+    if spec.tests_once:
         return 1
     if spec.outer is None:
         few = n_rows < _FEW_ROWS and not spec.dealt_by

@@ -171,7 +171,12 @@ def read_table(source: Source, spec: LearnSpec, engine: Engine, warn: Warn = sil
 
     def dealt(outlook: _Outlook) -> Splits:
         return deal_rows(
-            source, reading, spec, engine, n_rows=outlook.n_rows, counted=outlook.counted
+            source,
+            reading,
+            spec,
+            engine,
+            row_numbers=outlook.row_numbers,
+            counted=outlook.counted,
         )
 
     def counted() -> _Outlook:

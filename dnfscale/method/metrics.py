@@ -123,6 +123,17 @@ def expected_cost(confusion: Confusion, threshold: Fraction) -> float | None:
     return float(cost / confusion.counted)
 
 
+def within(name: str, interval: tuple[float, float]) -> tuple[float, float]:
+    """Return the part of an interval that a metric can have: no share is below 0 or above 1."""
+    least, greatest = _RANGES.get(name, (0.0, 1.0))
+    low, high = interval
+    return max(least, low), min(greatest, high)
+
+
+_RANGES = {"mcc": (-1.0, 1.0), "log_loss": (0.0, math.inf)}
+"""The values that a metric can have, where they are not those of a share."""
+
+
 def label_figures(answers: Answers) -> Figures:
     """Return the metrics of the answers for several labels: means over labels, and Matthews'
     correlation.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from dnfscale.core.model import Model
@@ -57,7 +57,7 @@ def write_summary(result: Result, models: Sequence[Model], folder: str, out: Tex
         _write_truth(ideal, result.methods.get(BLACK_BOX), out)
     elif ideal.folds and ideal.accuracy_mean is not None:
         _write_accuracy(ideal, tested, out)
-        _write_metrics(ideal, out)
+        _write_metrics(ideal, _OF_LABELS if result.data.classes else _DECIDED_BY, out)
         if ideal.objective is not None and ideal.objective.mean is not None:
             reached = spread(ideal.objective.mean, ideal.objective.std)
             words = f"{reached} {objective_words(ideal.objective)}: learned for this"
@@ -114,7 +114,7 @@ def _write_accuracy(ideal: Method, tested: str, out: TextIO) -> None:
     print(f"procedure  {whole}: the length chosen anew in each fold", file=out)
 
 
-def _write_metrics(ideal: Method, out: TextIO) -> None:
+def _write_metrics(ideal: Method, decided_by: Mapping[str, str], out: TextIO) -> None:
     """Write the figures that people decide by, of all test rows, and the widest gap between the
     values of each column that they are given for.
     """
@@ -124,8 +124,8 @@ def _write_metrics(ideal: Method, out: TextIO) -> None:
         # Of formulas of the length shown, as the first accuracy.
         figures = point.metrics
     words = [
-        f"{metric_title(name)} {metric_text(name, figures[name])}"
-        for name in _DECIDED_BY
+        f"{title} {metric_text(name, figures[name])}"
+        for name, title in decided_by.items()
         if name in figures
     ]
     if words:
@@ -143,8 +143,17 @@ def _write_metrics(ideal: Method, out: TextIO) -> None:
         )
 
 
-_DECIDED_BY = ("cost", "sensitivity", "specificity", "ppv", "npv", "mcc", "auc")
-"""What the summary tells of the metrics; of several labels there are fewer."""
+_DECIDED_BY = {
+    name: metric_title(name)
+    for name in ("cost", "sensitivity", "specificity", "ppv", "npv", "mcc", "auc")
+}
+"""What the summary tells of the metrics."""
+_OF_LABELS = {
+    "balanced_accuracy": metric_title("balanced_accuracy"),
+    "f1": "macro F1",
+    "mcc": metric_title("mcc"),
+}
+"""The same for several labels, where there is no positive one."""
 
 
 def _table_words(result: Result) -> list[str]:

@@ -179,6 +179,8 @@ def dealing_words(dealing: Dealing) -> str:
     ways = []
     if dealing.tested == "holdout":
         ways.append("tested on rows held out of all learning")
+    if dealing.tested == "test":
+        ways.append("tested on files that nothing is learned from")
     if dealing.tested == "time":
         ways.append(f"tested later in {dealing.column} than learned")
     if dealing.tested == "by":

@@ -48,8 +48,8 @@ class Dealing(Record, frozen=True, kw_only=True):
     stratified: bool = False
     """Whether every fold has its share of each label."""
     tested: str | None = None
-    """What says which rows are tested: "time", "by" or "holdout"; None if each is tested by one
-    fold.
+    """What says which rows are tested: "time", "by", "test" (files of their own) or "holdout";
+    None if each is tested by one fold.
     """
     column: str | None = None
     """The column that says it."""

@@ -216,6 +216,12 @@ class JobSpec:
         return str(self.file.parent / path) if is_local(path) else path
 
     @property
+    def tested_path(self) -> str | None:
+        """The path of the files that are only tested on, relative to the spec's own folder."""
+        path = self.learn.test
+        return str(self.file.parent / path) if path is not None and is_local(path) else path
+
+    @property
     def distilled_file(self) -> str | None:
         """The path of the classifier to explain, relative to the spec's own folder."""
         given = self.distill.model
@@ -309,7 +315,11 @@ class JobSpec:
         path = os.path.abspath(self.data_path) if is_local(self.data.path) else self.data_path
         model = self.distilled_file
         explained = None if model is None else os.path.abspath(model)
-        return {**self.values, "data.path": path, "distill.model": explained}
+        tested = self.tested_path
+        if tested is not None and is_local(tested):
+            tested = os.path.abspath(tested)
+        absolute = {"data.path": path, "distill.model": explained, "folds.test": tested}
+        return {**self.values, **absolute}
 
 
 def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec:

@@ -22,6 +22,7 @@ from dnfscale.errors import SpecError
 from dnfscale.spec import checks
 from dnfscale.spec.keys import Key, key, keys_of
 from dnfscale.spec.registry import RANKINGS
+from dnfscale.spec.storage import file_path
 
 PROFILES = ("paper", "best")
 """"paper" follows the paper to the letter, "best" is what we recommend."""
@@ -366,6 +367,14 @@ class LearnSpec:
         example="site",
         parameter=False,
     )
+    test: str | None = key(
+        checks.none_or(file_path),
+        None,
+        "file, directory, glob or URL: tested on these files alone, learned from the others",
+        table="folds",
+        example="2025/*.parquet",
+        parameter=False,
+    )
     holdout: float | None = key(
         checks.between(0.01, 0.9),
         None,
@@ -432,7 +441,12 @@ class LearnSpec:
     @property
     def dealing(self) -> tuple[object, ...]:
         """All that says how rows are dealt into folds, besides their numbers."""
-        return self.group, self.time, self.by, self.holdout, self.stratify
+        return self.group, self.time, self.by, self.test, self.holdout, self.stratify
+
+    @property
+    def tests_once(self) -> bool:
+        """Whether there is one test part, which nothing is learned from."""
+        return self.test is not None or self.holdout is not None
 
     @property
     def by_length(self) -> bool:
@@ -479,7 +493,7 @@ class Conflict:
 
 def tested_by(spec: Any) -> list[str]:
     """Return the keys given that say which rows are tested, by the names of LearnSpec."""
-    names = ("time", "by", "holdout")
+    names = ("time", "by", "test", "holdout")
     return [f"folds.{name}" for name in names if getattr(spec, name) is not None]
 
 

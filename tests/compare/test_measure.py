@@ -54,6 +54,16 @@ def test_intervals_say_what_they_are() -> None:
         assert metric.low < (middle or 0) < metric.high
 
 
+def test_no_interval_of_a_mean_leaves_what_its_metric_can_be() -> None:
+    right, poor = Confusion(tp=5, fp=0, tn=5, fn=0), Confusion(tp=1, fp=3, tn=2, fn=4)
+    folds = [Fold(fold=k, confusion=poor if k == 0 else right) for k in range(3)]
+    found = measured(Method.over(folds), PLAIN).metrics
+    for name, least in (("balanced_accuracy", 0.0), ("f1", 0.0), ("mcc", -1.0)):
+        assert found[name].interval == "resampled_t"
+        assert found[name].low == least or (found[name].low or 0) > least
+        assert found[name].high == 1.0
+
+
 def test_rows_with_weights_have_no_intervals() -> None:
     found = method(Measuring(test_share=0.5, threshold=None, weighted=True)).metrics
     assert {(metric.low, metric.high, metric.interval) for metric in found.values()} == {

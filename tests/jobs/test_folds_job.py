@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 from tests.jobs.running import (
     PATIENCE_S,
@@ -264,3 +266,138 @@ def test_folds_that_cannot_be_had_are_told_with_what_to_change(desk: Desk, name:
     assert ended.code == code
     assert re.search(message, ended.message), ended.message
     assert "Traceback" not in ended.err
+
+
+N_LEARNED = 180
+
+
+def years(desk: Desk, *, flipped: bool = False, **options: Any) -> None:
+    """Write the visits of a year to learn from, and those of the next."""
+    table = visits()
+    n = np.array(table["n"], dtype=float)
+    n[5:9] = np.nan
+    labels = np.array(table["y"])
+    labels[N_LEARNED:] ^= flipped
+    whole = pa.table({**table, "n": n, "y": labels}).drop_columns(["site", "day", "patient"])
+    desk.table(whole.slice(0, N_LEARNED), "visits/2024/all.parquet", **options)
+    desk.table(whole.slice(N_LEARNED), "visits/2025/all.parquet", **options)
+
+
+def study_on_files(desk: Desk, path: str = "visits", **tables: Any) -> dict[str, Any]:
+    tables = {"data": {"path": path}, "folds": {"test": "visits/2025/*.parquet"}, **tables}
+    ended = desk.run(kind="study", **tables)
+    assert ended.code == 0, ended.err
+    assert "tested on files that nothing is learned from" in ended.out
+    return desk.result()
+
+
+@pytest.mark.parametrize("path", ["visits", "visits/2024"])
+def test_files_of_their_own_are_tested_and_never_learned_from(desk: Desk, path: str) -> None:
+    years(desk)
+    result = study_on_files(desk, path, **{"baselines.decision_tree": {"max_leaves": 4}})
+    assert result["data"]["dealing"] == {"tested": "test"}
+    methods = result["methods"]
+    assert set(methods) == {"ideal", "majority", "one_rule", "decision_tree"}
+    assert all(rows_tested(method) == [N_ROWS - N_LEARNED] for method in methods.values())
+    [fold] = result["methods"]["ideal"]["folds"]
+    assert fold["train_rows"] + fold["validation_rows"] == N_LEARNED - 4
+    model = desk.model()
+    assert sum(count["n"] for count in model["counts"]) == N_LEARNED - 4
+    # The judge: the model's answers for these files, one by one.
+    done = desk.here(
+        *("predict", desk.folder() / "model.json", desk.path / "visits/2025"),
+        *("--output", desk.path / "answers"),
+    )
+    assert done.code == 0, done.err
+    answers = np.array(pq.read_table(desk.path / "answers")["prediction"])
+    truth = np.array(pq.read_table(desk.path / "visits/2025/all.parquet")["y"])
+    assert fold["confusion"] == {
+        "tp": int((answers & truth).sum()),
+        "fp": int((answers & ~truth).sum()),
+        "tn": int((~answers & ~truth).sum()),
+        "fn": int((~answers & truth).sum()),
+    }
+    years(desk, flipped=True)
+    subprocess.run(["rm", "-r", str(desk.folder())], check=True)
+    study_on_files(desk, path, **{"baselines.decision_tree": {"max_leaves": 4}})
+    assert desk.model()["counts"] == model["counts"]
+    assert desk.model()["formula"] == model["formula"]
+
+
+def test_how_files_are_cut_does_not_change_what_is_tested_on_them(desk: Desk) -> None:
+    found = []
+    for options in ({}, {"row_group_size": 7}):
+        years(desk, **options)
+        study_on_files(desk)
+        found.append(essence(desk.folder() / "result.json"))
+        found.append((desk.folder() / "model.json").read_text(encoding="utf-8"))
+        subprocess.run(["rm", "-r", str(desk.folder())], check=True)
+    assert found[:2] == found[2:]
+
+
+def test_texts_can_be_tested_on_too(desk: Desk) -> None:
+    years(desk)
+    as_parquet = study_on_files(desk)
+    for year in ("2024", "2025"):
+        folder = desk.path / "visits" / year
+        csv.write_csv(pq.read_table(folder / "all.parquet"), folder / "all.csv")
+        (folder / "all.parquet").unlink()
+    subprocess.run(["rm", "-r", str(desk.folder())], check=True)
+    as_text = study_on_files(desk, folds={"test": "visits/2025"})
+    folds = [run["methods"]["ideal"]["folds"][0] for run in (as_parquet, as_text)]
+    assert folds[0]["confusion"] == folds[1]["confusion"]
+
+
+BAD_FILES: dict[str, tuple[dict[str, Any], int, str]] = {
+    "all files": (
+        {"folds": {"test": "visits/*/*.parquet"}},
+        3,
+        "expected files to learn from besides those to test, but .* means all files of",
+    ),
+    "no file": ({"folds": {"test": "visits/2026"}}, 3, "there is nothing at this path"),
+    "one dataset": (
+        {"data": {"path": "builtin:breast_cancer"}, "folds": {"test": "visits"}},
+        2,
+        "folds.test tells files apart, but builtin:breast_cancer is one dataset; test by",
+    ),
+    "another kind": (
+        {"folds": {"test": "texts"}},
+        2,
+        "folds.test must name files of the kind of .*, but only one of the two is Parquet",
+    ),
+    "another table": (
+        {"folds": {"test": "others"}},
+        3,
+        "expected the same columns in all files, but 'x' of .* is not in it",
+    ),
+    "with a number of folds": (
+        {"folds": {"test": "visits/2025", "outer": 3}},
+        2,
+        "folds.test says what the folds are, but folds.outer is 3; leave out one",
+    ),
+    "with a holdout": (
+        {"folds": {"test": "visits/2025", "holdout": 0.2}},
+        2,
+        "rows are tested in one way, but folds.test and folds.holdout are given",
+    ),
+    "a fit": ({"kind": "fit"}, 2, 'kind = "fit" tests nothing; leave out folds.test'),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_files_that_cannot_be_tested_on_are_told(desk: Desk, name: str) -> None:
+    tables, code, message = BAD_FILES[name]
+    years(desk)
+    desk.table({"z": [1, 2], "y": [True, False]}, "others/all.parquet")
+    (desk.path / "texts").mkdir()
+    (desk.path / "texts" / "all.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+    ended = desk.run(
+        **{
+            "kind": "study",
+            "data": {"path": "visits"},
+            "folds": {"test": "visits/2025/*.parquet"},
+            **tables,
+        }
+    )
+    assert ended.code == code, ended.err
+    assert re.search(message, ended.message), ended.message

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dnfscale.core import dealing
+from dnfscale.core.columns import row_numbers
 from dnfscale.core.splits import TEST, TRAIN, UNUSED, VALIDATION, Splits
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, DnfscaleError, LimitError, SpecError
@@ -50,7 +51,8 @@ def deal(table: pa.Table, spec: LearnSpec, cuts: Sequence[int] = ()) -> Dealt:
     """Deal the rows of a table whose partitions begin at some rows."""
     source = in_parts(table, cuts)
     reading = reading_of(source, check_footers(source, spec), spec)
-    splits = deal_rows(source, reading, spec, SerialEngine(), n_rows=table.num_rows, counted=False)
+    numbers = row_numbers([(own.ordinal, own.n_rows) for own in source.partitions])
+    splits = deal_rows(source, reading, spec, SerialEngine(), row_numbers=numbers, counted=False)
     arcs, first_row = [], 0
     for partition in source.partitions:
         dealer = splits.dealer(partition.ordinal)
@@ -515,6 +517,12 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], type[DnfscaleError], str]] 
         {"time": "g", "validation_splits": 4},
         SpecError,
         "folds.time validates once, on the latest rows, but validation_splits is 4",
+    ),
+    "files of a table in memory": (
+        {"g": range(6)},
+        {"test": "2025/*.parquet", "outer": None},
+        SpecError,
+        "folds.test names files to test on, but a table in memory has none; give a path",
     ),
     "a column of lists": (
         {"g": [[1]] * 6},

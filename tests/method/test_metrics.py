@@ -244,3 +244,14 @@ def test_the_interval_of_a_mean_over_folds_is_wider_than_that_of_students() -> N
     assert wider[0] < plain[0]
     assert wider[1] > plain[1]
     assert metrics.resampled_t([0.8], test_share=0.25) is None
+
+
+def test_no_interval_leaves_what_its_metric_can_be() -> None:
+    wide = metrics.resampled_t([0.2, 1.0, 1.0], test_share=0.5)
+    assert wide is not None
+    assert wide[1] > 1
+    assert metrics.within("auc", wide) == (max(0.0, wide[0]), 1.0)
+    assert metrics.within("balanced_accuracy", (-0.1, 0.4)) == (0.0, 0.4)
+    assert metrics.within("mcc", (-1.2, 1.3)) == (-1.0, 1.0)
+    assert metrics.within("mcc", (-0.2, 0.3)) == (-0.2, 0.3)
+    assert metrics.within("log_loss", (-0.2, 1.7)) == (0.0, 1.7)
