@@ -43,7 +43,7 @@ class IdealClassifier(Readable):
         letter.
     search : tuple of "attributes" and "terms", or None
         What is searched: the best attributes, whose combinations are then answered one by one, or
-        terms of any columns.
+        lines of conditions on any columns.
     max_literals : int, "none" or None
         The most conditions of a formula, or "none" for no limit.
     max_terms : int or None

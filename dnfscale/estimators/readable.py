@@ -111,7 +111,7 @@ class Readable(TableClassifier):
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
     def explain(self, X: Any, *, text: bool = False) -> Explanations:  # noqa: N803
-        """Explain each row's answer: which terms hold, why others fail, and the smallest change
+        """Explain each row's answer: which lines hold, why others fail, and the smallest change
         that would flip it.
 
         Each explanation is a dict as `dnfscale explain --json` writes it or, with `text`, the same

@@ -44,11 +44,13 @@ def profile_table(results: Sequence[Result]) -> Table:
         columns[f"{profile}, in the formula"] = [
             _mean([m.used_mean for _, m in _ran(own, IDEAL)]) for own in of_profile
         ]
-        columns[f"{profile}, literals"] = [_literals(own, IDEAL) for own in of_profile]
+        columns[f"{profile}, conditions"] = [_literals(own, IDEAL) for own in of_profile]
         columns[f"{profile}, s"] = [_seconds(own, IDEAL) for own in of_profile]
     for name in others:
         columns[f"{method_title(name)}, accuracy"] = [_accuracy(own, name) for own in runs.values()]
-        columns[f"{method_title(name)}, literals"] = [_literals(own, name) for own in runs.values()]
+        columns[f"{method_title(name)}, conditions"] = [
+            _literals(own, name) for own in runs.values()
+        ]
         columns[f"{method_title(name)}, s"] = [_seconds(own, name) for own in runs.values()]
     told = {
         name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)
@@ -56,7 +58,7 @@ def profile_table(results: Sequence[Result]) -> Table:
     rows = [(title, *(cells[i] for cells in told.values())) for i, title in enumerate(runs)]
     if len(rows) > 1:
         rows.append((f"mean of {len(runs)}", *(_mean_cell(cells) for cells in told.values())))
-    title = "Profiles, averaged over runs: accuracy in %, attributes, literals, seconds"
+    title = "Profiles, averaged over runs: accuracy in %, attributes, conditions, seconds"
     return Table(title, ("Dataset", *told), tuple(rows))
 
 

@@ -169,7 +169,7 @@ def _table_words(result: Result) -> list[str]:
 
 
 def explain(formula: Formula, result: Result) -> str:
-    """Say what kind of formula it is; one without literals needs a reason."""
+    """Say what kind of formula it is; one without conditions needs a reason."""
     if formula.literals == 0:
         same = f"constant: whatever the chosen attributes say, the answer is {formula.formula}"
         if formula.label is not None:
@@ -180,13 +180,15 @@ def explain(formula: Formula, result: Result) -> str:
         by_weight = f"; by weight, {share(positive)}" if result.data.weight is not None else ""
         rows = f"{result.data.positive_rows or 0:,} of {result.data.rows:,} rows"
         return f"{same}{frequent} ({rows} are positive{by_weight})"
-    sizes = [
-        "a checklist" if formula.form == "checklist" else count(formula.terms, "term"),
-        count(formula.literals, "literal"),
-        length_words(formula),
-    ]
-    found = "a search of terms" if formula.rank is None else f"ranking {formula.rank}"
-    return f"{', '.join(filter(None, sizes))}; {found}, {count(formula.ell, 'attribute')}"
+    conditions = count(formula.literals, "condition")
+    if formula.form == "checklist":
+        size = f"a checklist of {conditions}"
+    else:
+        sizes = [count(formula.terms, "line"), conditions, length_words(formula)]
+        size = ", ".join(filter(None, sizes))
+    if formula.rank is None:
+        return f"{size}; found by a search over all columns"
+    return f"{size}; ranking {formula.rank}, {count(formula.ell, 'attribute')}"
 
 
 def _write_silent(columns: Sequence[str], out: TextIO) -> None:
@@ -241,7 +243,7 @@ def spread(mean: float, deviation: float | None) -> str:
 
 
 def _formula_text(model: Model) -> str:
-    """Write what the formula predicts, and each of its terms as conditions, on lines that fit the
+    """Write what the formula predicts, and each of its lines as conditions, on lines that fit the
     terminal.
     """
     head = visible(predicted(model))

@@ -418,7 +418,7 @@ def length_words(formula: Formula | None) -> str | None:
     if minimized is None or formula is None or formula.form == "checklist":
         return None
     if minimized.status == "bounded" and minimized.gap_literals is not None:
-        return f"at most {count(minimized.gap_literals, 'literal')} longer than the shortest"
+        return f"at most {count(minimized.gap_literals, 'condition')} longer than the shortest"
     return {
         "proven": "proven shortest",
         "heuristic": "not proven shortest",

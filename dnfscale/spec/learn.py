@@ -173,7 +173,7 @@ class LearnSpec:
     search: tuple[str, ...] = key(
         checks.some_of("attributes", "terms"),
         ("attributes",),
-        'what is searched: "attributes", whose types are then answered, or "terms" of all columns',
+        '"attributes": the best ones, whose types are answered; "terms": lines over all columns',
         table="select",
         profiles=_best(("attributes", "terms")),
     )
@@ -548,7 +548,7 @@ CONFLICTS = (
         "select.search",
         lambda spec: spec.minimize == "sympy" and "terms" in spec.search,
         lambda _spec: (
-            'minimize = "sympy" writes the answers to types of attributes, which a search of terms '
+            'minimize = "sympy" writes the answers to types of attributes, which a search of lines '
             'does not have; set select.search = ["attributes"], or leave out formula.minimize'
         ),
         {"search": ("attributes",), "minimize": "exact"},

@@ -356,6 +356,6 @@ def test_runs_of_a_dataset_are_averaged_over_seeds_and_stand_beside_the_paper():
     assert row["Dataset"] == "HeartDisease"
     assert row["best, accuracy"] == "85.0 ± 2.0"
     assert row["paper, accuracy"] == "81.0 ± 2.0"
-    assert row["best, literals"] == "4.5"
+    assert row["best, conditions"] == "4.5"
     assert row["Formula (paper)"].startswith("81.2")
     assert "profiles" not in study_tables([runs[2]])

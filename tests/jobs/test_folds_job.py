@@ -401,3 +401,25 @@ def test_files_that_cannot_be_tested_on_are_told(desk: Desk, name: str) -> None:
     )
     assert ended.code == code, ended.err
     assert re.search(message, ended.message), ended.message
+
+
+@pytest.mark.slow
+def test_slices_survive_a_death_between_their_scan_and_the_next(desk: Desk) -> None:
+    desk.table(visits(), row_group_size=37)
+    tables = {"report": {"slices": ["site", "s"]}, "baselines.decision_tree": {"max_leaves": 4}}
+    study(desk, {"outer": 3}, **tables)
+    quiet = essence(desk.folder() / "result.json")
+    assert [part["column"] for part in desk.result()["methods"]["ideal"]["slices"]] == ["site", "s"]
+    for moment in ("start count slices", "end count slices"):
+        subprocess.run(["rm", "-r", str(desk.folder())], check=True)
+        ended = subprocess.run(
+            [sys.executable, "-m", "tests.jobs.dying", moment, "run", "job.toml"],
+            cwd=desk.path,
+            env=surroundings(),
+            capture_output=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert ended.returncode == -signal.SIGKILL, ended.stderr
+        assert desk.here("run", desk.path / "job.toml", "--resume").code == 0
+        assert essence(desk.folder() / "result.json") == quiet

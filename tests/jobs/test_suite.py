@@ -374,9 +374,9 @@ def test_a_crossed_suite_ends_with_its_runs_averaged_by_dataset_and_profile(two_
         assert float(row["XGBoost, accuracy"]) == pytest.approx(sum(boosted) / 2)
         assert {
             "best, accuracy deviation",
-            "best, literals",
+            "best, conditions",
             "best, s",
-            "Decision tree, literals",
+            "Decision tree, conditions",
         } <= set(row)
     with (folder / "tables" / "profile_differences.csv").open(encoding="utf-8") as lines:
         compared = {(row["Profile"], row["Compared with"]): row for row in csv.DictReader(lines)}

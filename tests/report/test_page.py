@@ -607,8 +607,8 @@ def test_a_constant_formula_is_said_plainly(terms, formula, words):
     ("status", "gap", "words"),
     [
         ("proven", 0, "proven shortest"),
-        ("bounded", 3, "at most 3 literals longer than the shortest"),
-        ("bounded", 1, "at most 1 literal longer than the shortest"),
+        ("bounded", 3, "at most 3 conditions longer than the shortest"),
+        ("bounded", 1, "at most 1 condition longer than the shortest"),
         ("heuristic", None, "not proven shortest"),
         ("simplified", None, "simplified by SymPy, not proven shortest"),
         ("as_is", None, "as it came, not shortened"),

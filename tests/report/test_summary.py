@@ -68,18 +68,18 @@ def summary(*, attributes: list[str], terms: list[list[tuple[int, bool]]], **cha
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({}, "1 term, 1 literal, proven shortest; ranking f, 1 attribute"),
+        ({}, "1 line, 1 condition, proven shortest; ranking f, 1 attribute"),
         (
             {"terms": 2, "literals": 5, "ell": 4, "rank": "chi2"},
-            "2 terms, 5 literals, proven shortest; ranking chi2, 4 attributes",
+            "2 lines, 5 conditions, proven shortest; ranking chi2, 4 attributes",
         ),
         (
             {"minimized": {"status": "heuristic", "gap_literals": None}},
-            "1 term, 1 literal, not proven shortest; ranking f, 1 attribute",
+            "1 line, 1 condition, not proven shortest; ranking f, 1 attribute",
         ),
         (
             {"minimized": {"status": "as_is", "gap_literals": None}},
-            "1 term, 1 literal, as it came, not shortened; ranking f, 1 attribute",
+            "1 line, 1 condition, as it came, not shortened; ranking f, 1 attribute",
         ),
     ],
 )
@@ -87,9 +87,9 @@ def test_a_formula_is_described_by_its_size_and_what_is_known_of_it(changes, tex
     assert explained(**changes) == text
 
 
-def test_a_gap_is_given_in_literals():
+def test_a_gap_is_given_in_conditions():
     told = explained(minimized={"status": "bounded", "gap_literals": 3})
-    assert "1 literal, at most 3 literals longer than the shortest; ranking f" in told
+    assert "1 condition, at most 3 conditions longer than the shortest; ranking f" in told
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_constant_formula_comes_with_its_reason(answer, frequent):
     )
 
 
-def test_each_term_has_a_line_of_its_own():
+def test_each_line_has_a_row_of_its_own():
     text = summary(attributes=["a", "b c"], terms=[[(0, True), (1, False)], [(1, True)]])
     assert '\ny is true if\n     a and not "b c"\n  or "b c"\n' in text
 

@@ -38,9 +38,9 @@ ELL = Bound("ℓ", "number of attributes", 0)
 LENGTH = Bound("conditions", "number of conditions", 0)
 _SEARCHES = {
     "attributes": "types of the best attributes",
-    "terms": "terms of all columns",
+    "terms": "lines over all columns",
     "checklist_attributes": "checklists of the best attributes",
-    "checklist_terms": "checklists of all columns",
+    "checklist_terms": "checklists over all columns",
 }
 _MOST_TICKS = 12
 """Beyond this many, every fifth is written."""

@@ -74,7 +74,7 @@ def frontier_table(result: Result) -> Table:
         )
         for point in points
     )
-    header = ("Method", "Which", "Literals", "Accuracy, %", "Unbeaten")
+    header = ("Method", "Which", "Conditions", "Accuracy, %", "Unbeaten")
     return Table("Accuracy on test rows against length, means over folds", header, rows)
 
 
@@ -151,7 +151,7 @@ def _chart(key: str, points: list[Point]) -> Html:
     drawn += [
         text(str(tick), x(tick), _BOTTOM + 18, anchor="middle", class_="tick") for tick in ticks
     ]
-    drawn.append(text("literals", _RIGHT, _BOTTOM + 34, anchor="end", class_="tick"))
+    drawn.append(text("conditions", _RIGHT, _BOTTOM + 34, anchor="end", class_="tick"))
     drawn += [
         line(x(a.literals), y(a.accuracy), x(b.literals), y(b.accuracy), class_="reference")
         for a, b in pairwise(best)
@@ -168,7 +168,7 @@ def _chart(key: str, points: list[Point]) -> Html:
             )
             drawn.append(ring)
         words = (
-            f"{method_title(point.method)}, {point.name}: {point.literals:.1f} literals, "
+            f"{method_title(point.method)}, {point.name}: {point.literals:.1f} conditions, "
             f"{100 * point.accuracy:.1f} %"
         )
         drawn.append(
