@@ -1,5 +1,5 @@
-"""Predictions for a dataset of any size: each worker reads the columns that the model uses and
-writes its own files.
+"""Predictions for a dataset of any size: each worker reads the columns that the model uses, and
+those to be carried along, and writes its own files.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from dnfscale.core.arrays import Bools, Ints
 from dnfscale.core.columns import Column, Reading, Rows
 from dnfscale.core.model import NO_TERM, Model, relative_tables
 from dnfscale.core.parts import stored_column
-from dnfscale.data.outputs import new_folder, write_parquet
+from dnfscale.data.outputs import new_folder, write_part
 from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
-from dnfscale.errors import DataError, LimitError
+from dnfscale.errors import DataError, LimitError, SpecError
+from dnfscale.spec.checks import listed
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 
 COLUMNS = ("prediction", "probability", "term")
@@ -59,6 +60,19 @@ class Predicted:
 
 
 @dataclass(frozen=True, slots=True)
+class Files:
+    """What the files of a prediction are."""
+
+    keep: tuple[str, ...] = ()
+    """The columns of the dataset that are carried along; they come first."""
+    form: str = "parquet"
+    """"parquet" or "csv"."""
+
+
+ANSWERS_ALONE = Files()
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """Consecutive partitions whose predictions go into one file."""
 
@@ -74,16 +88,19 @@ def predict(
     *,
     access: Access = DEFAULT_ACCESS,
     force: bool = False,
+    files: Files = ANSWERS_ALONE,
 ) -> Predicted:
-    """Write a prediction for every row, in the order of the rows, as Parquet files in a folder.
+    """Write a prediction for every row, in the order of the rows, as Parquet or CSV files in a
+    folder, after the columns of the dataset that are kept.
 
     The folder appears when all of it is written; by force in the place of an earlier prediction,
     and of nothing else. One model answers yes or no; several, one for each label, answer with the
     label whose formula finds the row most probable, measured by its threshold.
     """
     check_columns([model.tau for model in models], source.types, source.path)
+    kept = _kept_schema(source, files)
     with new_folder(os.fspath(output), access, columns=_WRITTEN, force=force) as folder:
-        write = WritePredictions(tuple(models), folder, access)
+        write = WritePredictions(tuple(models), folder, access, kept, files.form)
         parts = engine.map("predict", _runs(source.partitions), write) if source.partitions else []
         if not parts:
             write.write_empty()
@@ -116,6 +133,10 @@ class WritePredictions:
     models: tuple[Model, ...]
     folder: str
     access: Access
+    kept: pa.Schema
+    """The columns that are carried along."""
+    form: str
+    """"parquet" or "csv"."""
 
     def __call__(self, run: _Run) -> Predicted:
         columns = self._columns()
@@ -149,17 +170,36 @@ class WritePredictions:
                 rows += len(types[0])
         if rows < n_rows:
             raise _changed(n_rows, f"{rows:,}")
-        self._write(answers.table(), run.number)
+        self._write(answers.table(), self._carried(run.partitions, n_rows), run.number)
         return Predicted(
             rows, answers.totals(), missing, answers.unseen, merge_unfamiliar(unfamiliar)
         )
 
     def write_empty(self) -> None:
         """Write the file of a dataset without rows."""
-        self._write(_answers(self.models, 0).table(), 0)
+        self._write(_answers(self.models, 0).table(), self.kept.empty_table(), 0)
 
-    def _write(self, table: pa.Table, number: int) -> None:
-        write_parquet(table, self.folder, f"part-{number:05d}.parquet", self.access)
+    def _write(self, answers: pa.Table, carried: pa.Table, number: int) -> None:
+        table = answers
+        if carried.num_columns:
+            schema = pa.schema([*carried.schema, *answers.schema])
+            table = pa.table([*carried.columns, *answers.columns], schema=schema)
+        write_part(table, self.folder, number, self.form, self.access)
+
+    def _carried(self, partitions: Sequence[Rows], n_rows: int) -> pa.Table:
+        """Return the columns of some partitions that are carried along, as they are stored."""
+        names = self.kept.names
+        if not names:
+            return self.kept.empty_table()
+        found = [
+            pa.Table.from_batches([batch]).select(names).cast(self.kept)
+            for partition in partitions
+            for batch in partition.batches(names, ())  # type: ignore[attr-defined]
+        ]
+        table = pa.concat_tables([self.kept.empty_table(), *found])
+        if table.num_rows != n_rows:
+            raise _changed(n_rows, f"{table.num_rows:,}")
+        return table
 
     def _columns(self) -> tuple[Column, ...]:
         return columns_of(*(model.tau for model in self.models))
@@ -174,6 +214,38 @@ class WritePredictions:
                 "'error', but column "
                 f"{first!r} has some; fill them"
             )
+
+
+def _kept_schema(source: Source, files: Files) -> pa.Schema:
+    """Return the columns to carry along, with the types that they are written in."""
+    answers = {name for columns in _WRITTEN for name in columns}
+    fields = []
+    for name in dict.fromkeys(files.keep):
+        if name not in source.types:
+            raise SpecError(
+                f"--keep must list columns of {source.path}, but {name!r} is none; it has "
+                f"{listed(list(source.types))}"
+            )
+        if name in answers:
+            raise SpecError(
+                f"--keep {name}: the answers have a column of this name; rename it in the data, or "
+                "leave it out"
+            )
+        fields.append(pa.field(name, _written_as(source.types[name])))
+        if files.form == "csv" and pa.types.is_nested(fields[-1].type):
+            raise SpecError(
+                f"--keep {name}: CSV has no place for the type {fields[-1].type}; leave it out, or "
+                "write Parquet"
+            )
+    return pa.schema(fields)
+
+
+def _written_as(kind: pa.DataType) -> pa.DataType:
+    """Return the type that a column is written in, which is the same in all files."""
+    if pa.types.is_dictionary(kind):
+        return _written_as(kind.value_type)
+    texts = pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return pa.string() if texts or pa.types.is_null(kind) else kind
 
 
 def _changed(n_rows: int, found: str) -> DataError:

@@ -1,4 +1,4 @@
-"""Folders of Parquet files that appear only when all of their files are written.
+"""Folders of Parquet or CSV files that appear only when all of their files are written.
 
 On a file system the files are written to a folder beside the output, which is then renamed. A store
 cannot rename: files, each whole, appear one by one, those of a failed run are removed, and an
@@ -27,13 +27,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
+from pyarrow import csv
 
+from dnfscale.data.cells import defused_table
 from dnfscale.data.storage import located, told
 from dnfscale.errors import LimitError, SpecError
 from dnfscale.spec.storage import Access, is_remote, joined
 
 _STARTED, _NEW, _COMPLETE = "_STARTED", "_NEW", "_SUCCESS"
-_PART = re.compile(rf"(?:{_NEW}/)?part-[0-9]{{5,}}\.parquet")
+_PART = re.compile(rf"(?:{_NEW}/)?part-[0-9]{{5,}}\.(?:parquet|csv)")
 
 
 @contextmanager
@@ -43,8 +45,8 @@ def new_folder(
     """Yield a folder to write into; when the block ends, all of its files are at the output, or
     none after an error.
 
-    By force they replace existing files, if these have one of some lists of columns and there is
-    nothing else.
+    By force they replace existing files, if the last columns of these are one of some lists and
+    there is nothing else.
     """
     earlier = _Earlier(output, tuple(map(tuple, columns)))
     place = (
@@ -62,15 +64,18 @@ def new_folder(
         ) from error
 
 
-def write_parquet(table: pa.Table, folder: str, name: str, access: Access) -> None:
-    """Write a table as a file of a folder, in one piece."""
-    path = joined(folder, name)
+def write_part(table: pa.Table, folder: str, number: int, form: str, access: Access) -> None:
+    """Write a table as a file of a folder, "parquet" or "csv", in one piece."""
+    path = joined(folder, f"part-{number:05d}.{form}")
+    write = pq.write_table
+    if form == "csv":
+        table, write = defused_table(table), csv.write_csv
     if not is_remote(path):
-        pq.write_table(table, path)
+        write(table, path)
         return
     # In memory first: a stream to a store that is closed half-way leaves half a file as an object.
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink)
+    write(table, sink)
     try:
         _put(path, access, sink.getvalue())
     except (pa.ArrowException, OSError) as error:
@@ -96,10 +101,10 @@ class _Earlier:
             raise self.refusal(repr(name))
         try:
             with opened() as handle:
-                found = pq.read_schema(handle).names
+                found = _columns_of(name, handle)
         except (pa.ArrowException, OSError) as error:
             raise self.refusal(f"{name!r}, which cannot be read as one") from error
-        if tuple(found) not in self.columns:
+        if not any(tuple(found[-len(columns) :]) == columns for columns in self.columns):
             raise self.refusal(f"{name!r} with the columns {', '.join(found[:5])}")
 
     def check_folder(self, folder: Path) -> None:
@@ -120,6 +125,14 @@ class _Earlier:
             f"replace, but there is {found}; "
             "choose another --output"
         )
+
+
+def _columns_of(name: str, handle: Any) -> list[str]:
+    """Return the columns of a file that is open."""
+    if name.endswith(".csv"):
+        with csv.open_csv(handle) as reader:
+            return list(reader.schema.names)
+    return list(pq.read_schema(handle).names)
 
 
 @contextmanager

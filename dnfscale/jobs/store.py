@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from dnfscale.data.cells import defused
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
-from dnfscale.report.formats import defused
 from dnfscale.report.wording import count
 from dnfscale.results.frontier import FRONTIER_FILE
 from dnfscale.results.result import IDEAL, Result, read_result

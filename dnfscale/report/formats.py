@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dnfscale.data.cells import defused
 from dnfscale.errors import visible
 from dnfscale.export.latex import SPECIAL
 
@@ -167,12 +168,6 @@ def shown(cell: Cell) -> str:
     if cell is None:
         return ""
     return f"{cell:,}".replace("-", "−") if isinstance(cell, int) else str(cell)
-
-
-def defused(text: str) -> str:
-    """Return a text so that a spreadsheet shows it instead of running it as a formula."""
-    runs = text.lstrip().startswith(tuple("=+-@＝＋－＠")) or text.startswith(("\t", "\r", "\n"))
-    return f"'{text}" if runs else text
 
 
 def _has_deviations(table: Table, column: int) -> bool:

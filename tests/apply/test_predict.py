@@ -553,13 +553,13 @@ def test_force_does_not_replace_a_file_and_what_comes_meanwhile_stays(tmp_path, 
     with pytest.raises(SpecError, match="but there is a file; choose another --output"):
         predict([model_of()], source, SerialEngine(), tmp_path / "file", force=True)
     predict([model_of()], source, SerialEngine(), tmp_path / "out")
-    real = dnfscale.apply.predict.write_parquet
+    real = dnfscale.apply.predict.write_part
 
     def joined_by_another(*given: Any) -> None:
         (tmp_path / "out" / "notes.txt").write_text("dear")
         real(*given)
 
-    monkeypatch.setattr(dnfscale.apply.predict, "write_parquet", joined_by_another)
+    monkeypatch.setattr(dnfscale.apply.predict, "write_part", joined_by_another)
     with pytest.raises(SpecError, match=r"'notes\.txt'; choose another --output"):
         predict([model_of()], source, SerialEngine(), tmp_path / "out", force=True)
     assert (tmp_path / "file").read_text() == (tmp_path / "out" / "notes.txt").read_text() == "dear"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dnfscale.data.cells import defused
 from dnfscale.errors import visible
-from dnfscale.report.formats import Figure, Table, defused, to_csv, to_latex, to_markdown, to_text
+from dnfscale.report.formats import Figure, Table, to_csv, to_latex, to_markdown, to_text
 from dnfscale.report.tables import study_tables
 from dnfscale.report.titles import paper_of
 from dnfscale.results.result import parse_result

@@ -9,9 +9,10 @@ import time
 from contextlib import closing, nullcontext
 from typing import Any
 
-from dnfscale.apply.predict import Predicted, predict
+from dnfscale.apply.predict import Files, Predicted, predict
 from dnfscale.core.model import Model
 from dnfscale.data.models import read_models
+from dnfscale.data.source import Source
 from dnfscale.data.storage import is_within
 from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Progress
@@ -37,7 +38,16 @@ def add_predict_verb(verbs: Any) -> None:
         "--output",
         metavar="DIR",
         required=True,
-        help="the folder or URL for the Parquet files of answers",
+        help="the folder or URL for the files of answers",
+    )
+    verb.add_argument(
+        "--keep",
+        metavar="COLUMNS",
+        default="",
+        help="columns of DATA to carry along, separated by commas, such as id,visit",
+    )
+    verb.add_argument(
+        "--to", choices=("parquet", "csv"), default="parquet", help="what the files are"
     )
     add_cluster_options(verb)
     verb.add_argument(
@@ -75,13 +85,26 @@ def _predict(options: argparse.Namespace) -> None:
                 shown.progress("predict", progress)
 
         found = predict(
-            models, source, engine.watched_by(watch), output, access=access, force=options.force
+            models,
+            source,
+            engine.watched_by(watch),
+            output,
+            access=access,
+            force=options.force,
+            files=Files(_kept(options.keep, source), options.to),
         )
     elapsed = time.monotonic() - started
     if options.json:
         print(json.dumps(_record(found, models, elapsed), indent=2, ensure_ascii=False))
     else:
         print(_summary(found, models, options.output, elapsed))
+
+
+def _kept(text: str, source: Source) -> tuple[str, ...]:
+    """Return the columns of --keep; a name with a comma is taken by itself."""
+    if text in source.types:
+        return (text,)
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _labels(models: tuple[Model, ...]) -> list[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pickle
@@ -11,8 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dnfscale import IdealClassifier
+from dnfscale.data.cells import defused, defused_table
 from tests.jobs.judging import accepts
 from tests.jobs.running import Desk, Ended, small_table, tidy
 
@@ -381,3 +385,85 @@ def test_what_cannot_be_done_is_refused(desk):
     refused(ended, 4, "expected the address of a Dask scheduler")
     assert desk.here("predict", "m.json", "new.parquet").code == 2
     assert nothing_left(desk)
+
+
+def visits(n_rows: int = 90) -> pa.Table:
+    """Fresh rows that have a name each, some of which a spreadsheet would run."""
+    names = [f'{"=-+@"[i % 4]}v{i}, "x"' if i % 3 == 0 else f" v{i}\n" for i in range(n_rows)]
+    names[5] = None
+    table = fresh(n_rows).append_column("visit", pa.array(names))
+    return table.append_column("ward", pa.array(["a", None, "b"] * 30).dictionary_encode())
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_columns_are_carried_along_in_their_order(desk, form):
+    learned(desk)
+    table = visits()
+    desk.table(table.slice(0, 50), "new/a.parquet", row_group_size=13)
+    # As another writer stores them.
+    rest = table.slice(50).set_column(
+        table.column_names.index("ward"), "ward", table["ward"].slice(50).cast(pa.string())
+    )
+    desk.table(rest, "new/b.parquet", row_group_size=13)
+    assert desk.here("predict", "m.json", "new", "--output", "out").code == 0
+    alone = answers(desk)
+    ended = desk.here(
+        *("predict", "m.json", "new", "--output", "kept", "--keep", "visit,ward,n", "--to", form)
+    )
+    assert ended.code == 0, ended.err
+    if form == "parquet":
+        found = pq.read_table(desk.path / "kept")
+        assert found.select(["visit", "ward", "n"]).to_pydict() == {
+            name: table[name].to_pylist() for name in ("visit", "ward", "n")
+        }
+        found = found.to_pandas()
+    else:
+        [file] = (desk.path / "kept").iterdir()
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.reader(lines))
+        assert rows[0][:3] == ["visit", "ward", "n"]
+        told = [defused(name or "") for name in table["visit"].to_pylist()]
+        assert [row[0] for row in rows[1:]] == told
+        assert sum(name.startswith("'") for name in told) == 30
+        found = pd.read_csv(file)
+        assert found["n"].tolist() == table["n"].to_pylist()
+    assert list(found.columns) == ["visit", "ward", "n", *alone.columns]
+    assert found["prediction"].tolist() == alone["prediction"].tolist()
+    assert found["probability"].tolist() == alone["probability"].tolist()
+    again = desk.here("predict", "m.json", "new", "--output", "kept", "--force")
+    assert again.code == 0, again.err
+    assert answers(desk, "kept").equals(alone)
+
+
+def test_labels_are_written_as_text_that_no_spreadsheet_runs(desk):
+    desk.table({**small_table(), "y": np.where(small_table()["x"] > 0, "=1+1", "-2").tolist()})
+    ended = desk.run(data={"target": "y", "classes": "all"})
+    assert ended.code == 0, ended.err
+    ended = desk.here(
+        *("predict", desk.folder() / "model.json", "t.parquet", "--output", "out", "--to", "csv")
+    )
+    assert ended.code == 0, ended.err
+    [file] = (desk.path / "out").iterdir()
+    assert set(pd.read_csv(file)["prediction"]) == {"'=1+1", "'-2"}
+
+
+def test_columns_that_cannot_be_carried_along_are_refused(desk):
+    learned(desk)
+    table = fresh().append_column("many", pa.array([[1]] * 90))
+    desk.table(table.append_column("term", pa.array(range(90))), "new.parquet")
+    for keep, form, words in (
+        ("visit", "parquet", "--keep must list columns of new.parquet, but 'visit' is none"),
+        ("n,term", "parquet", "--keep term: the answers have a column of this name"),
+        ("many", "csv", "--keep many: CSV has no place for the type list<"),
+    ):
+        ended = desk.here(
+            *("predict", "m.json", "new.parquet", "--output", "out", "--keep", keep, "--to", form)
+        )
+        refused(ended, 2, words)
+    assert nothing_left(desk)
+
+
+@given(st.text(min_size=1))
+def test_texts_of_a_table_are_defused_as_single_ones_are(text):
+    table = pa.table({"x": [text, None]})
+    assert defused_table(table)["x"].to_pylist() == [defused(text), None]
