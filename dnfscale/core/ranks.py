@@ -16,7 +16,7 @@ from dnfscale.core.hashes import Hashes
 
 _BITS = 16
 PASSES = 64 // _BITS
-"""How many passes it takes to find keys."""
+"""How many passes it takes to find keys; those that are looked for later share the first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +32,10 @@ class KeyRows:
             and np.array_equal(self.keys, other.keys)
             and np.array_equal(self.rows, other.rows)
         )
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.sum())
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.keys.nbytes + self.rows.nbytes
@@ -81,10 +85,21 @@ class Ranked:
     """The number of rows with this key."""
 
 
-def find(ranks: Sequence[int], count: Callable[[CountBeginnings], KeyRows]) -> list[Ranked]:
-    """Return the keys of ranks, which are counted from 1."""
-    known = [Ranked(0, 0, 0)] * len(ranks)
-    for n_bits in range(0, 64, _BITS):
+Count = Callable[[CountBeginnings], KeyRows]
+"""Counts all rows by the beginnings of their keys."""
+
+
+def begun(count: Count) -> KeyRows:
+    """Carry out the first pass, which is the same for all ranks: it tells how many rows there
+    are.
+    """
+    return count(CountBeginnings((0,), 0))
+
+
+def find(ranks: Sequence[int], first: KeyRows, count: Count) -> list[Ranked]:
+    """Return the keys of ranks, which are counted from 1, after the first pass."""
+    known = list(_next([Ranked(0, 0, 0)] * len(ranks), ranks, first))
+    for n_bits in range(_BITS, 64, _BITS):
         counted = count(CountBeginnings(tuple(sorted({each.key for each in known})), n_bits))
         known = list(_next(known, ranks, counted))
     return known

@@ -61,7 +61,7 @@ def deal_rows(
     reading = reading if counted else replace(reading, columns=())
     outer: int | None = None
     if time is not None:
-        stages = time_stages(source, reading, time, spec, engine, n_rows)
+        stages = time_stages(source, reading, time, spec, engine)
         outer = len(stages.tested)
     if not _summarizes(spec):
         return splits_of(n_rows, spec, outer=outer, stages=stages)

@@ -9,7 +9,7 @@ bits, and these are counted a few bits at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from dnfscale.core.columns import Numbers, Reading, Rows
 from dnfscale.core.dealing import DealColumn, TimeStages
 from dnfscale.core.hashes import key_value, order_keys
 from dnfscale.core.quantities import Quantity
-from dnfscale.core.ranks import CountBeginnings, KeyRows, Ranked
+from dnfscale.core.ranks import Count, CountBeginnings, KeyRows, Ranked
 from dnfscale.data.measures import measure_of
 from dnfscale.data.roles import number_dtype
 from dnfscale.data.source import Source
@@ -50,16 +50,18 @@ class ReadTimes:
 
 
 def time_stages(
-    source: Source, reading: Reading, time: DealColumn, spec: LearnSpec, engine: Engine, n_rows: int
+    source: Source, reading: Reading, time: DealColumn, spec: LearnSpec, engine: Engine
 ) -> TimeStages:
-    """Return the spans of time that the folds of n_rows rows learn from and test."""
+    """Return the spans of time that folds learn from and test."""
     kept = engine.keep(READ_TIMES.name, source.partitions, ReadTimes(reading, time))
 
     def count(beginnings: CountBeginnings) -> KeyRows:
         return engine.reduce(RANK_TIMES.name, kept, beginnings, ranks.merge)
 
-    befores = _befores(time, spec, n_rows, count)
-    tested, late = _cuts(befores, n_rows, spec, count)
+    # The rows that are there, not those that the footers tell of: rows of weight 0 are left out.
+    first = ranks.begun(count)
+    befores = _befores(time, spec, first, count)
+    tested, late = _cuts(befores, first, spec, count)
     dtype, measure = number_dtype(source, time.name), measure_of(source.types[time.name])
     starts = [key_value(key, dtype) for key in tested]
     return TimeStages(
@@ -77,19 +79,18 @@ def plan_times(layout: Layout) -> Iterator[PlannedPhase]:
     time = layout.spec.time
     assert time is not None
     yield READ_TIMES.planned(len(layout.source.partitions), layout.source.column_bytes.get(time, 0))
-    for _ in range(ranks.PASSES * (2 if layout.folds > 1 else 1)):
+    for _ in range(2 * ranks.PASSES - 1 if layout.folds > 1 else ranks.PASSES):
         yield layout.scan(RANK_TIMES)
 
 
-def _befores(
-    time: DealColumn, spec: LearnSpec, n_rows: int, count: Callable[[CountBeginnings], KeyRows]
-) -> list[int]:
+def _befores(time: DealColumn, spec: LearnSpec, first: KeyRows, count: Count) -> list[int]:
     """Return how many rows are before each test part."""
+    n_rows = first.n_rows
     wanted = min(asked_folds(n_rows, spec), n_rows - 1)
-    if not wanted:
+    if wanted < 1:
         return []
     quantiles = [number * n_rows // (wanted + 1) for number in range(1, wanted + 1)]
-    ranked = ranks.find([_rank(before, n_rows) for before in quantiles], count)
+    ranked = ranks.find([_rank(before, n_rows) for before in quantiles], first, count)
     nearest = [_nearest(*each, n_rows) for each in zip(ranked, quantiles, strict=True)]
     # Cuts between the same two times are one, whichever of these was found.
     befores = sorted({cut.before for cut in nearest if cut is not None})
@@ -110,19 +111,18 @@ def _befores(
 
 
 def _cuts(
-    befores: Sequence[int],
-    n_rows: int,
-    spec: LearnSpec,
-    count: Callable[[CountBeginnings], KeyRows],
+    befores: Sequence[int], first: KeyRows, spec: LearnSpec, count: Count
 ) -> tuple[list[int], list[int | None]]:
     """Return the keys of the first times of the test parts, given how many rows are before each;
     and those at which W_val of every fold begins, None where a fold learns from one time only.
     """
+    if not first.n_rows:
+        return [], [None]
     share = Fraction(str(spec.validation))
-    learned = [*befores, n_rows]
+    learned = [*befores, first.n_rows]
     early = [rows - int(share * rows) for rows in learned]
     late_ranks = [_rank(*each) for each in zip(early, learned, strict=True)]
-    found = ranks.find([*(before + 1 for before in befores), *late_ranks], count)
+    found = ranks.find([*(before + 1 for before in befores), *late_ranks], first, count)
     tested, ranked = found[: len(befores)], found[len(befores) :]
     late = [_nearest(*each) for each in zip(ranked, early, learned, strict=True)]
     return [first.key for first in tested], [None if cut is None else cut.key for cut in late]

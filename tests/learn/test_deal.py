@@ -251,6 +251,26 @@ def test_rows_that_are_dropped_have_no_part_in_dealing() -> None:
     )
 
 
+@pytest.mark.parametrize("how", [{"time": "t"}, {"group": "g"}, {"by": "s"}, {"stratify": True}])
+def test_rows_of_weight_0_have_no_part_in_dealing(how: dict[str, Any]) -> None:
+    random = np.random.default_rng(10)
+    weight, label = random.integers(0, 3, 90), np.arange(90) % 2
+    more = {"w": weight, "t": random.integers(0, 60, 90), "s": random.integers(0, 3, 90)}
+    table = table_of(random.integers(0, 12, 90), label, z=random.normal(size=90), **more)
+    kept = table.filter(pa.array(weight > 0))
+    spec = replace(SPEC, weight="w", outer=None if "by" in how else 3, **how)
+    assert (
+        told(learn(in_parts(table, [50]), spec, SerialEngine()))[1:]
+        == told(learn(in_parts(kept, []), spec, SerialEngine()))[1:]
+    )
+
+
+def test_a_table_whose_rows_all_weigh_nothing_has_no_rows_to_cut_by_time() -> None:
+    table = table_of(np.arange(9), np.arange(9) % 2, w=np.zeros(9, dtype=int), t=np.arange(9))
+    with pytest.raises(DataError, match=r"weigh|rows to learn from"):
+        learn(in_parts(table, []), replace(SPEC, weight="w", time="t"), SerialEngine())
+
+
 @settings(deadline=None, max_examples=40)
 @given(drawn=grouped(), n_sites=st.integers(2, 5), by_group=st.booleans(), stratify=st.booleans())
 def test_each_site_is_tested_by_a_fold_that_learns_from_the_others(
