@@ -92,12 +92,13 @@ class FormulaRows:
         n, c = int(counts.n[before].sum()), int(counts.c[before].sum())
         negative, positive, _ = self.rows[:, now].sum(axis=1).tolist()
         level = _LEVEL / n_lines
-        low, high = _interval(n, c, level)
+        # Sums of weights are not binomial, so they give no interval.
+        low, high = (None, None) if self.model.weighted else _interval(n, c, level)
         own_low, own_high = _interval(negative + positive, positive, level)
         share = _share(positive, negative + positive)
         learned = _share(c, n)
         outside: Side | None = None
-        if share is not None and learned is not None and not self.model.weighted:
+        if share is not None and learned is not None and low is not None and high is not None:
             below = share < low and learned > own_high
             above = share > high and learned < own_low
             outside = "below" if below else "above" if above else None
@@ -234,7 +235,7 @@ def drift_of(
     rest = iter(found)
     classes = next(rest)
     return Drift(
-        learned_rows=formulas[0].model.counts.n_rows,
+        learned_rows=round(formulas[0].model.counts.n_rows / formulas[0].model.unit),
         greatest=None if greatest is None else greatest[0],
         of=None if greatest is None else compared[-greatest[1]][0],
         classes=classes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dnfscale.core.formula import quote
+from dnfscale.method.words import said_number
 from dnfscale.results.evaluation import ColumnShift, Drift, Finding, Kind, Shift
 from dnfscale.results.record import Label, label_text
 
@@ -43,7 +44,7 @@ def findings_of(drift: Drift, n_rows: int) -> list[Finding]:
                     evidence=(
                         f"{100 * line.positive:.1f} % of the {line.rows:,} rows for which it holds "
                         f"are positive, {line.outside} the interval of the rows learned from, "
-                        f"{100 * line.low:.1f} to {100 * line.high:.1f} %"
+                        f"{100 * (line.low or 0):.1f} to {100 * (line.high or 0):.1f} %"
                     ),
                 )
             )
@@ -51,8 +52,8 @@ def findings_of(drift: Drift, n_rows: int) -> list[Finding]:
 
 
 def _evidence(shift: Shift) -> str:
-    chance = "" if shift.p is None else f", p {shift.p:.2g}" if shift.p > 1e-9 else ", p < 1e-9"
-    return f"PSI {shift.psi:.3f}, effect {shift.effect:.2f}{chance}"
+    chance = f"p {shift.p:.2g}" if shift.p > 1e-9 else "p < 1e-9"
+    return f"PSI {shift.psi:.3f}, effect {shift.effect:.2f}, {chance}"
 
 
 def _of_column(column: ColumnShift, n_rows: int, learned_rows: int) -> dict[Kind, str]:
@@ -74,8 +75,8 @@ def _of_column(column: ColumnShift, n_rows: int, learned_rows: int) -> dict[Kind
     outside = column.below + column.above
     if outside > _FEW * n_rows and _beyond_chance(column, n_rows, learned_rows):
         said["range"] = (
-            f"{outside:,} rows lie outside {label_text(_end(column.least))} to "
-            f"{label_text(_end(column.greatest))}"
+            f"{outside:,} rows lie outside {_end_text(column.least)} to "
+            f"{_end_text(column.greatest)}"
         )
     return said
 
@@ -88,5 +89,7 @@ def _beyond_chance(column: ColumnShift, n_rows: int, learned_rows: int) -> bool:
     return share ** max(column.below, column.above) < _LEVEL / 2
 
 
-def _end(value: Label | None) -> Label:
-    return "none" if value is None else value
+def _end_text(value: Label | None) -> str:
+    if value is None:
+        return "none"
+    return said_number(value) if isinstance(value, float) else label_text(value)

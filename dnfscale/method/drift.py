@@ -37,7 +37,17 @@ class Compared:
     learned: Ints
     now: Ints
     weighted: bool = False
-    """Whether counts are weights, so that nothing is known of chance."""
+    """Whether those learned from are weights: these say no more than shares."""
+
+    @property
+    def expected(self) -> Floats:
+        """Those learned from; weights as if they were as many rows as there are now of each
+        class.
+        """
+        if not self.weighted:
+            return self.learned.astype(np.float64)
+        scale = self.now.sum(axis=1) / np.maximum(1, self.learned.sum(axis=1))
+        return np.asarray(self.learned * scale[:, np.newaxis])
 
 
 def shift_of(compared: Compared, by_class: Compared | None = None) -> Shift | None:
@@ -47,13 +57,16 @@ def shift_of(compared: Compared, by_class: Compared | None = None) -> Shift | No
     learned, now = compared.learned.sum(axis=0), compared.now.sum(axis=0)
     if not learned.sum() or not now.sum():
         return None
-    before, after = _smoothed(learned), _smoothed(now)
-    chi_squared, freedom = _chi_squared(learned, now)
+    before, after = _smoothed(compared.expected.sum(axis=0)), _smoothed(now)
+    if compared.weighted:
+        chi_squared, freedom = _chi_squared_of_shares(before, now)
+    else:
+        chi_squared, freedom = _chi_squared(learned, now)
     return Shift(
         psi=math.fsum((after - before) * np.log(after / before)),
         effect=_effect(before, after),
-        chi_squared=None if compared.weighted else chi_squared,
-        p=None if compared.weighted else _chance(chi_squared, freedom),
+        chi_squared=chi_squared,
+        p=_chance(chi_squared, freedom),
         within_classes=None if by_class is None else _within_classes(by_class),
         drifted=False,
     )
@@ -82,12 +95,12 @@ def settled(shifts: Sequence[Shift | None]) -> list[Shift | None]:
 
 def _settled(shift: Shift, n_tests: int) -> Shift:
     is_large = shift.effect >= SMALL
-    beyond_chance = shift.p is None or shift.p * n_tests < LEVEL
+    beyond_chance = shift.p * n_tests < LEVEL
     own = shift.within_classes is None or shift.within_classes >= SMALL
     return replace(shift, drifted=is_large and beyond_chance and own)
 
 
-def _smoothed(counts: Ints) -> Floats:
+def _smoothed(counts: Ints | Floats) -> Floats:
     """Return shares in which no cell is empty: each has half a row more."""
     return np.asarray((counts + 0.5) / (counts.sum() + 0.5 * len(counts)))
 
@@ -105,7 +118,7 @@ def _within_classes(compared: Compared) -> float | None:
         return None
     expected = sum(
         rows * _smoothed(learned)
-        for rows, learned in zip(of_class[known].tolist(), compared.learned[known], strict=True)
+        for rows, learned in zip(of_class[known].tolist(), compared.expected[known], strict=True)
     )
     return _effect(
         np.asarray(expected) / int(of_class[known].sum()),
@@ -119,6 +132,14 @@ def _chi_squared(learned: Ints, now: Ints) -> tuple[float, int]:
     table = table[:, table.any(axis=0)]
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     return math.fsum(((table - expected) ** 2 / expected).ravel()), table.shape[1] - 1
+
+
+def _chi_squared_of_shares(expected: Floats, now: Ints) -> tuple[float, int]:
+    """Return the statistic of rows against the shares that they should have, and its degrees of
+    freedom.
+    """
+    rows = now.sum() * expected
+    return math.fsum((now - rows) ** 2 / rows), len(now) - 1
 
 
 def _chance(statistic: float, freedom: int) -> float:

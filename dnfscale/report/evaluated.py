@@ -182,7 +182,7 @@ def _lines(lines: Sequence[LineShift]) -> Table:
             *([value_text(line.label)] if several else []),
             _percent(line.learned_share),
             _percent(line.share),
-            f"{share(line.low).removesuffix(' %')} to {share(line.high)}",
+            _interval_text(line),
             _percent(line.positive),
             "" if line.outside is None else f"{line.outside} its interval",
         )
@@ -199,6 +199,13 @@ def _lines(lines: Sequence[LineShift]) -> Table:
     )
     more = f", the first {_MOST_LINES} of {len(lines):,}" if len(lines) > _MOST_LINES else ""
     return Table(f"Lines{more}", header, rows)
+
+
+def _interval_text(line: LineShift) -> str:
+    """Return the interval of a line's share of positive rows; of weighted rows, the share."""
+    if line.low is None or line.high is None:
+        return "" if line.learned_positive is None else share(line.learned_positive)
+    return f"{share(line.low).removesuffix(' %')} to {share(line.high)}"
 
 
 def _columns(evaluation: Evaluation) -> Table:

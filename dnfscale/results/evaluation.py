@@ -33,9 +33,9 @@ class Shift(Record, frozen=True, kw_only=True):
     """The population stability index: below 0.1 little, above 0.25 much."""
     effect: Figure
     """Cohen's w: 0.1 is small, 0.3 medium, 0.5 large."""
-    chi_squared: Figure | None
-    """None of weighted rows."""
-    p: Share | None
+    chi_squared: Figure
+    """Of two samples; where the rows learned from had weights, of one against their shares."""
+    p: Share
     within_classes: Figure | None = field(default_factory=null)
     """Cohen's w of what is left once the classes have the shares that they have now; None where the
     truth is not known."""
@@ -57,9 +57,10 @@ class LineShift(Record, frozen=True, kw_only=True):
     share: Share | None
     learned_positive: Share | None
     """The share of positive rows among those learned from for which it holds."""
-    low: Share
-    high: Share
-    """Its interval at 95 %, all lines together, from the rows learned from."""
+    low: Share | None
+    high: Share | None
+    """Its interval at 95 %, all lines together, from the rows learned from; None of weighted rows.
+    """
     rows: Count
     """The rows whose truth is known for which it holds."""
     positive: Share | None
@@ -97,7 +98,7 @@ class Drift(Record, frozen=True, kw_only=True):
     """How far rows differ from those that the model was learned from."""
 
     learned_rows: Count
-    """How many rows the model was learned from, or what they weigh in units."""
+    """How many rows the model was learned from, or what they weigh."""
     greatest: Figure | None
     """The greatest PSI of all; None of a model without counts, or of no rows."""
     of: str | None

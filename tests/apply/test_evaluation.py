@@ -215,3 +215,20 @@ def test_numbers_out_of_range_are_told(learned):
     frame.loc[:99, "age"] = 999.0
     [(kind, column)] = named(evaluated(learned, frame))
     assert (kind, column) == ("range", "age")
+
+
+def test_weights_that_are_no_whole_numbers_make_no_drift_and_no_interval():
+    frame = people(2 * N, 0)
+    weights = np.random.default_rng(0).uniform(0.1, 2, len(frame))
+    model = IdealClassifier(profile="paper", max_ell=4).fit(
+        frame.drop(columns=["y", "sex"]), frame["y"], sample_weight=weights
+    )
+    same = evaluated(model, people(40, 1))
+    assert same.findings == ()
+    assert same.drift.learned_rows == round(float(weights.sum()))
+    assert {(line.low, line.high, line.outside) for line in same.drift.lines} == {
+        (None, None, None)
+    }
+    older = evaluated(model, people(N, 1, older=14.0))
+    assert named(older) == [("column", "age")]
+    assert read_evaluation(evaluation_text(older).encode()) == older

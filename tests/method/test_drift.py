@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, chisquare
 
 from dnfscale.method.drift import Compared, grouped, settled, shift_of
 
@@ -63,9 +63,26 @@ def test_a_difference_that_chance_makes_is_no_drift():
     assert not shift.drifted
 
 
-def test_weights_tell_nothing_of_chance():
-    shift = shift_of(compared([5, 5], [6, 4], weighted=True))
-    assert (shift.p, shift.chi_squared) == (None, None)
+@given(counts, st.data())
+@settings(max_examples=50)
+def test_weights_are_shares_whatever_their_unit(learned, data):
+    now = data.draw(st.lists(st.integers(0, 500), min_size=len(learned), max_size=len(learned)))
+    shift = shift_of(compared(learned, now, weighted=True))
+    if not sum(learned) or not sum(now):
+        assert shift is None
+        return
+    n = sum(now)
+    shares = (np.array(learned) * n / sum(learned) + 0.5) / (n + 0.5 * len(now))
+    judged = chisquare(now, n * shares)
+    assert shift.chi_squared == pytest.approx(judged.statistic, abs=1e-9)
+    assert shift.p == pytest.approx(judged.pvalue, abs=1e-9)
+    scaled = shift_of(compared([own << 40 for own in learned], now, weighted=True))
+    assert scaled.psi == pytest.approx(shift.psi, abs=1e-9)
+
+
+def test_what_is_nowhere_is_no_drift_beside_weights_either():
+    [shift] = settled([shift_of(compared([1 << 50, 0], [20, 0], weighted=True))])
+    assert (shift.psi, shift.effect, shift.drifted) == (pytest.approx(0), pytest.approx(0), False)
 
 
 def test_rare_cells_are_compared_together():
