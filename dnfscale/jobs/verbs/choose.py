@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dnfscale.data.models import parse_model
 from dnfscale.errors import DataError, SpecError, visible
+from dnfscale.export.text import export_text
 from dnfscale.jobs.folders import open_folder, write_whole
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.report.wording import count, length_bound, share
@@ -62,9 +64,13 @@ def _choose(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 1
+    try:
+        said = export_text(parse_model(formula.model))
+    except DataError as error:
+        raise DataError(f"{visible(run)}/{FRONTIER_FILE}: {error.message}") from error
     text = json.dumps(formula.model, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     target = _write(text, run, options.output, access)
-    print(f"{visible(str(formula.model.get('formula', '')))}\n\n  {_told(formula)}")
+    print(f"{said}\n\n  {_told(formula)}")
     print(f"\nfiles      {visible(target)}")
     return 0
 
@@ -80,9 +86,12 @@ def _frontier(run: str, access: Access) -> Frontier:
             "classes, with folds.frontier = true"
         ) from error
     try:
-        return read_frontier(content)
+        found = read_frontier(content)
     except DataError as error:
         raise DataError(f"{visible(run)}/{FRONTIER_FILE}: {error.message}") from error
+    if not found.formulas:
+        raise DataError(f"{visible(run)}/{FRONTIER_FILE}: expected some formula, got none")
+    return found
 
 
 def _write(text: str, run: str, output: str | None, access: Access) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,26 @@ def test_a_formula_is_chosen_by_its_length_into_a_file(ran):
     longest = max(each["literals"] for each in formulas(ran) if each["literals"] <= 2)
     assert f"{longest} condition" in ended.out
     assert read_json(ran.path / "short.json") in [each["model"] for each in formulas(ran)]
+
+
+def test_what_is_chosen_is_said_as_a_model_file_is(ran):
+    ended = choose(ran, "--literals", "2")
+    text = ran.here("export", str(ran.folder() / "chosen" / "model.json"), "--to", "text").out
+    assert ended.out.startswith(text)
+
+
+@pytest.mark.parametrize("change", [{"formulas": []}, {"model": {"formula": 3}}])
+def test_a_frontier_without_formulas_or_models_is_bad_data(ran, change):
+    file = ran.folder() / "frontier.json"
+    frontier = read_json(file)
+    if "model" in change:
+        frontier["formulas"] = [each | change for each in frontier["formulas"]]
+    else:
+        frontier |= change
+    file.write_text(json.dumps(frontier))
+    ended = choose(ran, "--accuracy", "0.5")
+    assert (ended.code, "frontier.json: " in ended.err) == (3, True), ended.err
+    assert not (ran.folder() / "chosen").exists()
 
 
 def test_the_shortest_formula_that_is_accurate_enough_is_chosen(ran):
