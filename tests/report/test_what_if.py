@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -16,6 +17,7 @@ from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Kind, Measure, Quantity
 from dnfscale.core.vocabulary import Above, Equals, IsMissing, Vocabulary
+from dnfscale.estimators.saved import classifier_of
 from dnfscale.method.explain import explain_type
 from dnfscale.report.cards.what_if import fields_of
 from tests.method.test_explain import model_of
@@ -98,3 +100,14 @@ def test_dates_are_chosen_by_the_regions_that_the_formula_tells_apart():
     assert len(texts) == 5
     assert texts["day is missing and weekday of day ≠ Monday"] == (0b100,)
     assert texts["day > 2019-04-14 and weekday of day = Monday"] == (0b011,)
+
+
+def test_the_number_to_begin_with_lies_between_cuts_that_are_close_together(tmp_path):
+    cuts = 1_234_567.25, 1_234_567.5
+    tau = [Above(f"x_{cut}", "x", cut) for cut in cuts]
+    # All rows lie between the two.
+    model = model_of(tau, [{0: True, 1: False}], {0b01: (9, 5)})
+    page = tmp_path / "page.html"
+    classifier_of([model]).report(page)
+    [shown] = re.findall(r'data-field="0" value="([^"]*)"', page.read_text(encoding="utf-8"))
+    assert cuts[0] < float(shown) <= cuts[1]

@@ -36,7 +36,7 @@ from dnfscale.core.vocabulary import (
 from dnfscale.errors import visible
 from dnfscale.method.literals import Line, Said, Scales
 from dnfscale.method.minimize.possible import row_states, seen_states
-from dnfscale.method.words import model_lines, state_of
+from dnfscale.method.words import model_lines, number_text, state_of
 from dnfscale.report.cards.formula import SHOWN, Labels, chip, conditions
 from dnfscale.report.markup import Child, Html, element, join, name_of
 from dnfscale.report.parts import Place, Section, card
@@ -362,7 +362,7 @@ def _field(place: Place, number: int, field: Field, first: int) -> Html:
             step="any",
             id=key,
             data_field=number,
-            value=SHOWN.number(value),
+            value=number_text(value),
         )
     return element(
         "p",
