@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dnfscale.core.quantities import Quantity
 from dnfscale.core.weights import amount
-from dnfscale.method.words import needs_note
+from dnfscale.method.words import needs_note, said_number
 from dnfscale.report.cards.answer import dictionary_table
 from dnfscale.report.cards.certificate import certified_words, theorem_words
 from dnfscale.report.cards.formula import Line
@@ -152,10 +153,14 @@ def _seen_table(view: RunView) -> Table | None:
         elif column.least is None:
             held = "not recorded"
         else:
-            held = f"{column.least} to {column.greatest}"
+            held = " to ".join(map(_end_text, (column.least, column.greatest)))
         rows.append((name, held, f"{100 * column.missing:.1f}"))
     header = ("Column", "Values", "Missing, %")
     return Table("What the rows learned from held", header, tuple(rows)) if rows else None
+
+
+def _end_text(end: int | float | Quantity | None) -> str:
+    return "none" if end is None else said_number(end)
 
 
 def _figures(view: RunView) -> Iterator[Piece]:
@@ -192,7 +197,8 @@ def _has_slices(result: Result) -> bool:
 def _slices(result: Result) -> Iterator[Piece]:
     if result.ideal is not None and result.ideal.slices:
         yield "The test rows of all folds together, by the values of columns:"
-        yield from map(slice_table, result.ideal.slices)
+        for part in result.ideal.slices:
+            yield slice_table(part, result.data.weight)
         return
     yield (
         "This run did not measure them. dnfscale evaluate MODEL DATA --slices COLUMN gives the "

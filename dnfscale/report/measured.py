@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dnfscale.report.formats import Cell, Figure, Table
+from dnfscale.core.weights import as_weight
+from dnfscale.report.formats import Cell, Figure, Table, amount_cell
 from dnfscale.results.record import Label, label_text
+from dnfscale.results.result import Weight
 from dnfscale.results.slices import Slice, SliceValue
 
 METRICS: Mapping[str, str] = {
@@ -76,43 +78,58 @@ def value_text(value: Label | None) -> str:
     return "missing" if value is None else label_text(value) or "''"
 
 
-def slice_table(part: Slice) -> Table:
+def counted(rows: int, weight: Weight | None) -> int | float:
+    """Return counted rows, or what they weigh if rows have weights."""
+    return rows if weight is None else as_weight(rows, weight.unit or 1)
+
+
+def counted_heading(weight: Weight | None) -> str:
+    """Return the heading of a column of these."""
+    return "Rows" if weight is None else "Weight"
+
+
+def slice_table(part: Slice, weight: Weight | None = None) -> Table:
     """Return the metrics for each value of a column."""
     several = any(value.confusion_matrix is not None for value in part.values)
     names = _OF_LABELS if several else _OF_SLICES
     known = [name for name in names if any(name in value.metrics for value in part.values)]
     rate = () if several else ("selection_rate",)
-    header = (part.column, "Rows", *map(metric_heading, (*rate, *known)), *_ENDS[: bool(known)])
+    metrics = map(metric_heading, (*rate, *known))
+    header = (part.column, counted_heading(weight), *metrics, *_ENDS[: bool(known)])
     return Table(
         f"By {part.column}",
         header,
-        tuple(_slice_row(value, rate, known) for value in part.values),
+        tuple(_slice_row(value, rate, known, weight) for value in part.values),
     )
 
 
 _ENDS = ("Accuracy at 95 %",)
 
 
-def _slice_row(value: SliceValue, rate: Sequence[str], known: Sequence[str]) -> tuple[Cell, ...]:
+def _slice_row(
+    value: SliceValue, rate: Sequence[str], known: Sequence[str], weight: Weight | None
+) -> tuple[Cell, ...]:
     rates = [metric_cell("selection_rate", value.selection_rate) for _ in rate]
     metrics = [metric_cell(name, value.metrics.get(name)) for name in known]
     ends = [interval_text("accuracy", value.intervals.get("accuracy"))] if known else []
-    return (value_text(value.value), value.rows, *rates, *metrics, *ends)
+    rows = amount_cell(counted(value.rows, weight))
+    return (value_text(value.value), rows, *rates, *metrics, *ends)
 
 
-def gap_table(parts: Iterable[Slice]) -> Table:
+def gap_table(parts: Iterable[Slice], weight: Weight | None = None) -> Table:
     """Return how far the values of columns lie apart."""
-    header = ("Column", "Metric", "Gap, points", "Lowest", "of rows", "Highest", "of rows", "")
+    of = f"of {counted_heading(weight).lower()}"
+    header = ("Column", "Metric", "Gap, points", "Lowest", of, "Highest", of, "")
     rows = [
         (
             part.column,
             metric_title(gap.metric),
             Figure(100 * gap.difference),
             value_text(gap.lowest),
-            gap.lowest_rows,
+            amount_cell(counted(gap.lowest_rows, weight)),
             value_text(gap.highest),
-            gap.highest_rows,
-            "beyond chance" if gap.certain else "may be chance",
+            amount_cell(counted(gap.highest_rows, weight)),
+            "beyond chance" if gap.certain else "may be chance" if weight is None else "",
         )
         for part in parts
         for gap in part.gaps

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from dnfscale.report.cards.formula import formula_text
 from dnfscale.report.formats import Cell, Figure, Table, amount_cell
-from dnfscale.report.measured import value_text
+from dnfscale.report.measured import counted, counted_heading, value_text
 from dnfscale.report.paper import Percent
 from dnfscale.report.profiles import difference_table, profile_table
 from dnfscale.report.titles import (
@@ -24,7 +24,7 @@ from dnfscale.report.wording import better_words, compared_metric
 from dnfscale.results.formula import Formula, SizedFormula
 from dnfscale.results.method import Comparison, Fold, Method
 from dnfscale.results.record import Infinite, Label
-from dnfscale.results.result import IDEAL, Result
+from dnfscale.results.result import IDEAL, Result, Weight
 from dnfscale.results.slices import Slice, SliceValue
 from dnfscale.spec.registry import BLACK_BOX
 
@@ -76,7 +76,7 @@ def fold_tables(result: Result) -> Iterator[FoldTable]:
     yield FoldTable("tables/methods.csv", ("method", "fold", "accuracy"), accuracies)
     yield _metrics_table(methods)
     if result.ideal is not None and result.ideal.slices:
-        yield _slices_table(result.ideal.slices)
+        yield _slices_table(result.ideal.slices, result.data.weight)
     sized = [method for method in methods.values() if _searched_sizes(method)]
     if sized:
         yield _sizes_table(sized, label)
@@ -430,18 +430,19 @@ def _metrics_table(methods: Mapping[str, Method]) -> FoldTable:
     return FoldTable("tables/metrics.csv", ("method", "metric", "fold", "value"), rows)
 
 
-def _slices_table(slices: Sequence[Slice]) -> FoldTable:
+def _slices_table(slices: Sequence[Slice], weight: Weight | None) -> FoldTable:
     """Return every metric for each value of some columns."""
     rows: list[list[Value]] = [
-        [part.column, value_text(value.value), value.rows, metric, figure, *_ends(value, metric)]
+        [part.column, value_text(value.value), rows_of, metric, figure, *_ends(value, metric)]
         for part in slices
         for value in part.values
+        for rows_of in [counted(value.rows, weight)]
         for metric, figure in (
             *([("selection_rate", value.selection_rate)] if value.confusion is not None else []),
             *value.metrics.items(),
         )
     ]
-    header = ("column", "value", "rows", "metric", "figure", "low", "high")
+    header = ("column", "value", counted_heading(weight).lower(), "metric", "figure", "low", "high")
     return FoldTable("tables/slices.csv", header, rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import decimal
 import re
 from collections.abc import Callable
@@ -194,6 +195,20 @@ def test_a_weighted_run_tells_what_it_counts_by_and_certifies_nothing(desk):
     told = desk.here("explain", desk.folder() / "model.json").out
     assert "Rows are counted by their weight." in told
     assert desk.here("bounds", "--model", desk.folder() / "model.json").code == 3
+
+
+def test_what_people_read_of_weighted_rows_is_weights_not_units(desk):
+    columns = {**small_table(), "w": weights() / 7, "part": np.arange(240) % 3}
+    study(desk, columns, data={"drop": ["part"]}, report={"slices": ["part"]})
+    with (desk.folder() / "tables" / "slices.csv").open(encoding="utf-8", newline="") as file:
+        told = {row["value"]: float(row["weight"]) for row in csv.DictReader(file)}
+    for part in range(3):
+        assert told[str(part)] == pytest.approx(columns["w"][part::3].sum())
+    page = (desk.folder() / "report.html").read_text(encoding="utf-8")
+    card = desk.here("card", desk.folder()).out
+    for text in (re.sub("<(style|script).*?</\\1>", "", page, flags=re.DOTALL), card):
+        assert "answered yes" in text.lower()
+        assert not re.search(r"\d(,\d{3}){3}", text)
 
 
 def refused(weight: Any, name: str = "w") -> dict[str, Any]:

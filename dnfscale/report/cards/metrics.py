@@ -4,9 +4,11 @@ methods side by side, and how far probabilities can be taken at their word.
 
 from __future__ import annotations
 
-from dnfscale.report.formats import Figure, Table
+from dnfscale.report.formats import Figure, Table, amount_cell
 from dnfscale.report.markup import Child, element
 from dnfscale.report.measured import (
+    counted,
+    counted_heading,
     interval_text,
     metric_cell,
     metric_heading,
@@ -18,7 +20,7 @@ from dnfscale.report.run import RunView
 from dnfscale.report.titles import method_title, shown_methods
 from dnfscale.results.method import Method
 from dnfscale.results.metrics import Calibration
-from dnfscale.results.result import Result
+from dnfscale.results.result import Result, Weight
 
 _COMPARED = (
     "cost",
@@ -54,7 +56,7 @@ def metrics_card(place: Place, view: RunView) -> Section | None:
         element("p", note, class_="note"),
         table(metrics_table(ideal)),
         table(others) if len(others.rows) > 1 else None,
-        _calibrated(ideal.calibration),
+        _calibrated(ideal.calibration, view.result.data.weight),
         short="Metrics",
     )
 
@@ -106,14 +108,18 @@ def _ends(name: str, low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else interval_text(name, (low, high))
 
 
-def _calibrated(calibration: Calibration | None) -> Child:
+def _calibrated(calibration: Calibration | None, weight: Weight | None) -> Child:
     if calibration is None or not calibration.table:
         return None
     rows = tuple(
-        (Figure(100 * row.predicted), Figure(100 * row.observed), row.n)
+        (
+            Figure(100 * row.predicted),
+            Figure(100 * row.observed),
+            amount_cell(counted(row.n, weight)),
+        )
         for row in calibration.table
     )
-    header = ("Expected, %", "Came, %", "Rows")
+    header = ("Expected, %", "Came, %", counted_heading(weight))
     said = [
         f"{what} {_two_decimals(value)} (best: {best})"
         for what, value, best in (

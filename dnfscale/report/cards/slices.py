@@ -15,17 +15,20 @@ def slices_card(place: Place, view: RunView) -> Section | None:
     ideal = view.result.ideal
     if ideal is None or not ideal.slices:
         return None
-    gaps = gap_table(ideal.slices)
-    note = (
-        "Each test row is answered by the formula of its fold. A gap is beyond chance where two "
-        "intervals at 95 %, all values taken together, lie apart."
-    )
+    weight = view.result.data.weight
+    gaps = gap_table(ideal.slices, weight)
+    note = "Each test row is answered by the formula of its fold."
+    if weight is None:
+        note += (
+            " A gap is beyond chance where two intervals at 95 %, all values taken together, lie "
+            "apart."
+        )
     return card(
         place,
         "slices",
         "Is it as good for everyone?",
         element("p", note, class_="note"),
-        *(table(slice_table(part)) for part in ideal.slices),
+        *(table(slice_table(part, weight)) for part in ideal.slices),
         table(gaps) if gaps.rows else None,
         short="Slices",
     )
