@@ -41,6 +41,8 @@ _STEP_BYTES = 1 << 16
 _LONGEST_BYTES = 256 << 20
 """A row, or a cell in quotes, may be so long."""
 _SPECIAL = (LOCAL_DATE, LOCAL_TIME, GROUPED)
+_SAID = (*_SPECIAL, "string")
+"""Kinds that Arrow must be told of."""
 Kinds = Mapping[str, str]
 Types = Mapping[str, pa.DataType]
 
@@ -250,6 +252,7 @@ def csv_table(block: Block, kinds: Kinds, *, threads: bool) -> tuple[pa.Table, d
                 threads = False
             else:
                 _widen(block, layout, kinds, error)
+                _widen_alike(content, block.text, layout, kinds)
     if content.count(b'"') % 2:
         _check_closed(block, content, layout, table.num_rows)
     columns = {}
@@ -379,6 +382,16 @@ def _widen(block: Block, layout: Format, kinds: dict[str, str], error: Exception
             f"name {name!r}"
         ) from error
     kinds[name] = further
+
+
+def _widen_alike(content: bytes, text: Text, layout: Format, kinds: dict[str, str]) -> None:
+    """Give all other columns of whole numbers with a fraction the next wider kind, too: a wide
+    table would else be read once for each.
+    """
+    unasked = {name: kind if kind in _SAID else "null" for name, kind in kinds.items()}
+    for column in _read_csv(content, text, layout, unasked, threads=False).schema:
+        if pa.types.is_floating(column.type) and kinds[column.name] == "int64":
+            kinds[column.name] = "double"
 
 
 def _unparsed(block: Block, said: str) -> DataError:

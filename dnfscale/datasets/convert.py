@@ -59,6 +59,8 @@ from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote, joined
 GROUP_ROWS = 1 << 17
 """A row group of a converted file has at most so many rows."""
 _LOOK_BYTES, _PLACE_BYTES, _PLACES = 1 << 20, 1 << 16, 8
+_LOOK_LINES, _LONGEST_LOOK_BYTES = 4, 1 << 26
+"""Rows may be so long that there are not even some of them in the bytes that are looked at."""
 _ENDINGS: Mapping[str, str] = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv", "txt", "data", "dat"), "csv"),
     **dict.fromkeys(("jsonl", "ndjson"), "json"),
@@ -183,7 +185,12 @@ def kept_once(
     if not _is_same(store.read(_BEGUN), now):
         store.clear()
         store.write(_BEGUN, json.dumps(now).encode())
-    said = make(store.folder)
+    try:
+        said = make(store.folder)
+    except DataError:
+        # Files that must change: nothing that was made of them will be used.
+        store.discard()
+        raise
     store.write(_WHOLE, json.dumps(now).encode())
     asked.tell(f"{path}: {said}, kept as Parquet in {store.folder}")
     return store.folder
@@ -305,6 +312,14 @@ class Store:
     def clear(self) -> None:
         # What says that the folder is whole goes first.
         self.remove(sorted(self.parts(), key=lambda name: name != _WHOLE))
+
+    def discard(self) -> None:
+        """Remove what is kept, with its folder."""
+        self.clear()
+        if not is_remote(self.folder):
+            with contextlib.suppress(OSError):
+                os.rmdir(self.folder)
+                os.rmdir(os.path.dirname(self.folder))
 
 
 def _unwritable(folder: str, error: Exception) -> DataError:
@@ -504,16 +519,22 @@ def convert_files(
     parts = [part for outcome in outcomes for part in outcome.parts]
     wanted = {*parts, _BEGUN, _WHOLE}
     store.remove(name for name in store.parts() if name not in wanted)
-    return _described(store, parts, said)
+    return _described(store, parts, said, elsewhere=asked.launch is not None)
 
 
-def _described(store: Store, parts: Sequence[str], said: str) -> Converted:
+def _described(store: Store, parts: Sequence[str], said: str, *, elsewhere: bool) -> Converted:
     rows, missing = 0, dict[str, int]()
     types: dict[str, pa.DataType] = {}
     for part in parts:
         footer = store.footer(part)
         if footer is None:
-            raise DataError(f"{store.folder}: expected {part}, but it is gone; run again")
+            why = (
+                "the workers wrote it, but it is not here; let output.dir, or --tables, be a "
+                "folder that they share with this machine, or a URL"
+                if elsewhere
+                else "it is gone; run again"
+            )
+            raise DataError(f"{store.folder}: expected {part}, but {why}")
         types = types or {column.name: column.type for column in footer.schema.to_arrow_schema()}
         rows += footer.num_rows
         for i in range(footer.num_row_groups):
@@ -661,18 +682,31 @@ def _look(file: str, access: Access, asked: Conversion, *, whole: bool) -> Look:
         size = handle.size()
         if codec is not None:
             unpacked = pa.CompressedInputStream(handle, codec)
-            beginning = bytes(unpacked.read(_LOOK_BYTES))
-            return Look(file, beginning, len(beginning) < _LOOK_BYTES)
-        beginning = bytes(handle.read_at(min(size, _LOOK_BYTES), 0))
+            return Look(file, *_beginning(unpacked))
+        beginning, _ = _beginning(handle)
         is_all = len(beginning) == size
-        step = (size - _LOOK_BYTES) // _PLACES
-        places = range(_LOOK_BYTES, size - _PLACE_BYTES, max(1, step)) if whole else ()
+        step = (size - len(beginning)) // _PLACES
+        places = range(len(beginning), size - _PLACE_BYTES, max(1, step)) if whole else ()
         return Look(
             file,
             beginning,
             is_all,
             tuple(bytes(handle.read_at(_PLACE_BYTES, at)) for at in places),
         )
+
+
+def _beginning(handle: Any) -> tuple[bytes, bool]:
+    """Return the beginning of a file, with some rows if it is wide, and whether that is all."""
+    beginning, wanted = b"", _LOOK_BYTES
+    while len(beginning) < wanted:
+        more = bytes(handle.read(wanted - len(beginning)))
+        if not more:
+            return beginning, True
+        beginning += more
+        lines = max(beginning.count(b"\n"), beginning.count(b"\r"))
+        if len(beginning) == wanted and lines < _LOOK_LINES and wanted < _LONGEST_LOOK_BYTES:
+            wanted *= 4
+    return beginning, False
 
 
 @contextlib.contextmanager

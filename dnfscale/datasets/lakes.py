@@ -50,11 +50,16 @@ class _KeepFile:
     store: Store
 
     def __call__(self, number: int) -> int:
+        name = f"part-{number:05d}.parquet"
+        written = self.store.footer(name)
+        if written is not None:
+            # By a conversion that was interrupted.
+            return int(written.num_rows)
         rows, sink = 0, pa.BufferOutputStream()
         schema = self.snapshot.schema.remove_metadata()
         with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
             for table in self.snapshot.read(number):
                 writer.write_table(table, row_group_size=GROUP_ROWS)
                 rows += table.num_rows
-        self.store.write(f"part-{number:05d}.parquet", sink.getvalue())
+        self.store.write(name, sink.getvalue())
         return rows

@@ -99,15 +99,12 @@ def open_dataset(
 ) -> Source:
     """Open a dataset by its name, path or URL; what is not Parquet is converted first, once."""
     if is_named(path):
+        _check_no_version(path, asked)
         return open_named(path)[0]
     kind = lake_kind(path, access)
     if kind is not None:
         return open_lake(path, kind, access, asked)
-    if asked.version is not None:
-        raise SpecError(
-            f"data.version is for a Delta or an Iceberg table, which {path} is not; leave it out",
-            "data.version",
-        )
+    _check_no_version(path, asked)
     files = to_convert(path, access)
     if not files:
         return open_source(path, access)
@@ -153,7 +150,16 @@ def open_alike(
     """Open the columns that all files of a dataset have alike, and say how the others differ."""
     if is_named(path) or lake_kind(path, access) or to_convert(path, access):
         return open_dataset(path, access, asked), ()
+    _check_no_version(path, asked)
     return open_shared(path, access)
+
+
+def _check_no_version(path: str, asked: Conversion) -> None:
+    if asked.version is not None:
+        raise SpecError(
+            f"data.version is for a Delta or an Iceberg table, which {path} is not; leave it out",
+            "data.version",
+        )
 
 
 def open_named(path: str) -> tuple[Source, Record]:

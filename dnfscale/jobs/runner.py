@@ -191,10 +191,11 @@ def conversion_of(spec: JobSpec) -> Conversion:
     """
     beside = joined(spec.output.dir, ".tables")
     elsewhere = spec.cluster.facts.address is not None or is_remote(beside)
+    beside = beside if is_remote(beside) else os.path.abspath(beside)
     return Conversion(
         csv=spec.data.csv,
         version=spec.data.version,
-        places=(beside,) if elsewhere else (os.path.abspath(beside), str(tables_folder())),
+        places=(beside,) if elsewhere else (beside, str(tables_folder())),
         access=spec.output_access,
         progress=lambda _: endings.check(),
         launch=(lambda: launch(spec.cluster)) if spec.cluster.facts.address else None,

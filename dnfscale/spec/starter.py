@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dnfscale.errors import visible
+from dnfscale.spec.csv import AS_RECOGNIZED, CsvOptions
 from dnfscale.spec.documented import line_of
 from dnfscale.spec.job import job_keys
+from dnfscale.spec.keys import keys_of
 from dnfscale.spec.learn import DEFAULT_PROFILE, learn_keys
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access
 from dnfscale.spec.toml import write_toml, write_value
@@ -54,6 +56,10 @@ class Facts:
     found: str
     """The size of the table, in words."""
     access: Access = DEFAULT_ACCESS
+    csv: CsvOptions = AS_RECOGNIZED
+    """What was said of a CSV."""
+    version: int | None = None
+    """Of a table of a lake, if one was asked for."""
 
 
 def starter_text(facts: Facts) -> str:
@@ -65,13 +71,15 @@ def starter_text(facts: Facts) -> str:
         "seed": 0,
         "profile": DEFAULT_PROFILE,
     }
-    parts = [*_data(facts), *_storage(facts.access), "", *_folds(facts.group), *_choices()]
+    tables = [*_storage(facts.access), *_csv(facts.csv)]
+    parts = [*_data(facts), *tables, "", *_folds(facts.group), *_choices()]
     return "\n".join([write_toml(head), *parts])
 
 
 def _data(facts: Facts) -> list[str]:
     told = {
         "path": facts.path,
+        "version": facts.version,
         "target": facts.target,
         "positive": facts.positive,
         "classes": facts.classes,
@@ -122,6 +130,12 @@ def _storage(access: Access) -> list[str]:
     }
     text = write_toml(given).rstrip()
     return ["", "[data.storage]", text] if text else []
+
+
+def _csv(options: CsvOptions) -> list[str]:
+    said = {name: getattr(options, name) for name in keys_of(CsvOptions)}
+    text = write_toml(said).rstrip()
+    return ["", "[data.csv]", text] if text else []
 
 
 def _choices() -> list[str]:

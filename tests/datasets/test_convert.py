@@ -259,6 +259,37 @@ def test_a_csv_that_cannot_be_converted_leaves_nothing(tmp_path, out, text, mess
     assert left_in(out) == []
 
 
+def test_a_csv_may_have_a_hundred_thousand_columns(csv, out):
+    names = [f"gene {i:06d} of the second run" for i in range(100_000)]
+    cells = [f"{i % 7}" for i in range(100_000)]
+    convert_csv(csv(",".join(names) + "\n" + ",".join(cells) + "\n"), out)
+    [file] = out.iterdir()
+    assert pq.read_metadata(file).num_columns == 100_000
+    assert pq.read_table(file, columns=names[-1:]).to_pydict() == {names[-1]: [99_999 % 7]}
+
+
+def test_many_columns_that_become_fractions_late_are_read_again_together(csv, out, monkeypatch):
+    names = ",".join(f"c{i}" for i in range(200))
+    whole, fraction = (",".join([cell] * 200) for cell in ("1", "1.5"))
+    monkeypatch.setattr(convert, "_LOOK_BYTES", 2_000)
+    monkeypatch.setattr(convert, "_PLACE_BYTES", 0)
+    reads = []
+    read = pacsv.read_csv
+    monkeypatch.setattr(pacsv, "read_csv", lambda *a, **k: (reads.append(1), read(*a, **k))[1])
+    convert_csv(csv("\n".join([names, *[whole] * 100, fraction]) + "\n"), out)
+    assert rows_of(out)["c199"] == [1.0] * 100 + [1.5]
+    assert len(reads) < 8
+
+
+def test_a_conversion_that_fails_leaves_nothing_in_the_cache(csv, asked):
+    file = csv(f"a,b\n{LONG}3,4,5\n")
+    with pytest.raises(DataError, match="line 102: expected 2 columns, got 3"):
+        open_dataset(str(file), asked=asked[0])
+    assert not (file.parent / "kept").exists()
+    file.write_text(f"a,b\n{LONG}3,4\n")
+    assert open_dataset(str(file), asked=asked[0]).n_rows == 101
+
+
 def test_what_is_said_must_fit_the_file(csv, out):
     for options, message in [
         (CsvOptions(text=("c",)), "expected a column 'c', got a, b"),

@@ -13,6 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 from pyroaring import BitMap
 
 from dnfscale.data import lake
+from dnfscale.datasets import lakes
 from dnfscale.datasets.convert import Conversion
 from dnfscale.datasets.named import open_alike, open_dataset
 from dnfscale.errors import DataError, SpecError
@@ -59,6 +60,30 @@ def test_a_snapshot_stays_what_it_is_when_the_table_goes_on(delta, asked):
     source.check_unchanged()
     assert sorted(rows_of(source)["n"]) == [1, 2, 4, 5]
     assert open_dataset(delta, asked=asked[0]).identity != source.identity
+
+
+def test_an_interrupted_reading_of_live_rows_goes_on_with_the_files_that_it_has(
+    tmp_path, asked, monkeypatch
+):
+    path = str(tmp_path / "wider")
+    write_deltalake(path, pa.table({"n": [1]}))
+    write_deltalake(path, pa.table({"n": [2], "x": [0.5]}), mode="append", schema_mode="merge")
+    monkeypatch.setattr(lakes, "cores", lambda: 1)
+    write, parts = lakes.Store.write, []
+
+    def second_interrupts(store, name, content):
+        parts.extend([name] if name.startswith("part-") else [])
+        if len(parts) == 2:
+            raise KeyboardInterrupt
+        write(store, name, content)
+
+    monkeypatch.setattr(lakes.Store, "write", second_interrupts)
+    with pytest.raises(KeyboardInterrupt):
+        open_dataset(path, asked=asked[0])
+    parts.append("of the run before")
+    found = rows_of(open_dataset(path, asked=asked[0]))
+    assert dict(zip(found["n"], found["x"], strict=True)) == {1: None, 2: 0.5}
+    assert len(parts) == 4, "one part is written again"
 
 
 def test_an_earlier_version_has_its_rows(delta, asked):

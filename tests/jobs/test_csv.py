@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import json
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather as feather
 import pytest
 
 from tests.jobs.running import essence
@@ -73,6 +76,49 @@ def test_init_and_run_on_a_csv_give_the_result_of_the_same_rows_as_parquet(
     for verb in (("check", name, "--target", "wieder"), ("explain", one, name)):
         ended = desk.here(*verb)
         assert ended.code == 0, ended.err
+
+
+def as_files(table, kind):
+    """Write a table in some way that is not Parquet, and return the path that means it."""
+    german = as_german(table)
+    if kind == "glob":
+        lines = german.splitlines(keepends=True)
+        Path("1.csv").write_bytes(b"".join(lines[:150]))
+        Path("2.csv").write_bytes(lines[0] + b"".join(lines[150:]))
+        return "?.csv"
+    if kind in ("gz", "zst", "bz2"):
+        with pa.output_stream(f"t.csv.{kind}") as stream:
+            stream.write(german)
+        return f"t.csv.{kind}"
+    if kind == "utf-16":
+        Path("t.tsv").write_bytes(german.decode("cp1252").replace(";", "\t").encode("utf-16"))
+        return "t.tsv"
+    if kind == "jsonl":
+        rows = [{**row, "entlassen": str(row["entlassen"])} for row in table.to_pylist()]
+        Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        return "t.jsonl"
+    feather.write_feather(table, f"t.{kind}", chunksize=150)
+    return f"t.{kind}"
+
+
+KINDS = ("glob", "gz", "zst", "bz2", "utf-16", "arrow", "feather")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "jsonl"])
+def test_whatever_holds_the_rows_the_model_is_the_same(desk, monkeypatch, careful, kind):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(desk.path / "cache"))
+    data = {"target": "wieder", "positive": ["ja"], "missing": "indicator"}
+    if kind == "jsonl":
+        # Lines of JSON know no dates but moments.
+        data["drop"] = ["entlassen"]
+    desk.table(careful)
+    files = as_files(careful, kind)
+    for path, output in (("t.parquet", "parquet"), (files, "other")):
+        ended = desk.here("run", desk.spec(data={**data, "path": path}), "--output", output)
+        assert ended.code == 0, ended.err
+    [one, other] = (desk.path / output / "job" for output in ("parquet", "other"))
+    assert (one / "model.json").read_bytes() == (other / "model.json").read_bytes()
+    assert essence(one / "result.json") == essence(other / "result.json")
 
 
 def test_a_csv_that_cannot_be_read_ends_a_run_with_3_and_its_line(desk, monkeypatch):

@@ -18,6 +18,7 @@ from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs import endings
 from dnfscale.jobs.progress import Step, display_for
 from dnfscale.jobs.runner import conversion_of
+from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from, says_of_data
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.learn.check import CHECK_COLUMNS, check_source
 from dnfscale.report.checked import check_lines
@@ -41,7 +42,7 @@ def add_check_verb(
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a Parquet file, directory, glob or URL, builtin:NAME or paper:NAME; or a job spec",
+        help=f"{TABLE}; or a job spec",
     )
     verb.add_argument("--target", metavar="COLUMN", help="the column to predict")
     verb.add_argument(
@@ -51,6 +52,7 @@ def add_check_verb(
         "--workers", metavar="N", type=int, help="processes (default: by the size of the table)"
     )
     verb.add_argument("--json", action="store_true", help="everything as JSON")
+    add_data_options(verb)
     add_storage_options(verb)
     verb.set_defaults(verb=lambda options: _check(options, read))
 
@@ -71,6 +73,11 @@ def _of_spec(
 ) -> Check:
     if options.target is not None:
         raise SpecError("--target goes with DATA; the spec names its target; leave one out")
+    if says_of_data(options):
+        raise SpecError(
+            "--csv and --data-version go with DATA; say it in [data.csv] and data.version of the "
+            "spec, or by --set"
+        )
     options.spec = options.data
     spec = read(options)
     if isinstance(spec, SuiteSpec):
@@ -101,6 +108,7 @@ def _of_data(options: argparse.Namespace) -> Check:
         place_from("DATA", options.data),
         target,
         access_from(options),
+        asked=conversion_from(options),
         workers=options.workers,
         quiet=options.json,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dnfscale.engine.api import Engine
 from dnfscale.engine.clusters.address import Address
@@ -33,13 +33,9 @@ def launched(options: argparse.Namespace, n_rows: int, loaded: Sequence[str]) ->
     """Start or join what the options ask for; workers of this machine begin with some modules."""
     if options.workers is not None and options.workers < 1:
         raise SpecError(f"--workers must be at least 1, got {options.workers}")
-    if options.scheduler is not None:
-        return launch(
-            ClusterSpec(
-                kind="address", options=Address(options.scheduler), insecure=options.insecure
-            ),
-            tell=lambda notice: print(f"  {notice.message}", file=sys.stderr),
-        )
+    joining = joined_workers(options)
+    if joining is not None:
+        return joining()
     workers = options.workers
     if workers is None:
         workers = 1 if n_rows <= _SERIAL_ROWS else cores()
@@ -47,3 +43,17 @@ def launched(options: argparse.Namespace, n_rows: int, loaded: Sequence[str]) ->
         ClusterSpec(kind="serial") if workers == 1 else ClusterSpec(kind="local", workers=workers)
     )
     return launch(cluster, loaded=loaded)
+
+
+def joined_workers(options: argparse.Namespace) -> Callable[[], Engine] | None:
+    """Return what joins the workers of the scheduler that the options name; None if they name
+    none.
+    """
+    if options.scheduler is None:
+        return None
+    cluster = ClusterSpec(
+        kind="address", options=Address(options.scheduler), insecure=options.insecure
+    )
+    return lambda: launch(
+        cluster, tell=lambda notice: print(f"  {notice.message}", file=sys.stderr)
+    )

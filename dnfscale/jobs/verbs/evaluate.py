@@ -23,7 +23,13 @@ from dnfscale.errors import SpecError
 from dnfscale.jobs import endings
 from dnfscale.jobs.folders import write_whole
 from dnfscale.jobs.progress import Step, display_for
-from dnfscale.jobs.verbs.cluster_options import add_cluster_options, launched
+from dnfscale.jobs.verbs.cluster_options import add_cluster_options, joined_workers, launched
+from dnfscale.jobs.verbs.data_options import (
+    TABLE,
+    add_data_options,
+    add_tables_option,
+    conversion_from,
+)
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.report.evaluated import evaluation_lines, evaluation_page
 from dnfscale.report.measured import METRICS, metric_text, metric_title
@@ -46,7 +52,7 @@ def add_evaluate_verb(verbs: Any) -> None:
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a Parquet file, directory, glob or URL, builtin:NAME or paper:NAME",
+        help=TABLE,
     )
     verb.add_argument(
         "--target", metavar="COLUMN", help="the column of labels (default: the model's)"
@@ -71,6 +77,7 @@ def add_evaluate_verb(verbs: Any) -> None:
     verb.add_argument("--report", metavar="FILE", help="write a page")
     add_cluster_options(verb)
     verb.add_argument("--json", action="store_true", help="everything as JSON")
+    add_tables_option(add_data_options(verb))
     add_storage_options(verb)
     verb.set_defaults(verb=_evaluate)
 
@@ -79,7 +86,8 @@ def _evaluate(options: argparse.Namespace) -> int:
     required = [_required(text) for text in options.require]
     access = access_from(options)
     models = read_models(options.model, access)
-    source = open_dataset(options.data, access)
+    conversion = conversion_from(options, launch=joined_workers(options))
+    source = open_dataset(options.data, access, conversion)
     target = models[0].target if options.target is None else options.target
     asked = Asked(
         target=options.target,

@@ -24,12 +24,14 @@ from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.data.models import read_model
 from dnfscale.data.source import Source
+from dnfscale.datasets.convert import Conversion
 from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError, SpecError
 from dnfscale.jobs import endings
 from dnfscale.jobs.progress import display_for
+from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import (
     Answer,
@@ -69,7 +71,7 @@ def add_explain_verb(subparsers: Subparsers) -> None:
         "data",
         metavar="DATA",
         nargs="?",
-        help="a Parquet file, directory or glob, or a named dataset",
+        help=TABLE,
     )
     verb.add_argument(
         "--row",
@@ -85,6 +87,7 @@ def add_explain_verb(subparsers: Subparsers) -> None:
     )
     verb.add_argument("--label", help="which formula of a model of several classes to explain")
     verb.add_argument("--json", action="store_true", help="as JSON")
+    add_data_options(verb)
     add_storage_options(verb)
     verb.set_defaults(verb=_explain)
 
@@ -100,7 +103,7 @@ def _explain(options: argparse.Namespace) -> None:
     if options.data is None:
         text, record = _whole(model)
     else:
-        source = _open(options.data, model, access_from(options))
+        source = _open(options.data, model, access_from(options), conversion_from(options))
         text, record = (
             _types(model, source, options)
             if options.row is None
@@ -277,9 +280,9 @@ def _value(data: Numbers | Categories, place: int) -> Told:
     return None if code < 0 else data.values[code]
 
 
-def _open(path: str, model: Model, access: Access) -> Source:
+def _open(path: str, model: Model, access: Access, asked: Conversion) -> Source:
     """Open a dataset, and check that it has the columns that the model needs."""
-    source = open_dataset(path, access)
+    source = open_dataset(path, access, asked)
     check_columns([model.tau], source.types, path)
     # Messages show the name that was asked for, not the place where a dataset of that name was
     # found.

@@ -12,9 +12,11 @@ from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Role
 from dnfscale.data.roles import role_of
 from dnfscale.data.source import Source
+from dnfscale.datasets.convert import AS_USUAL, Conversion
 from dnfscale.datasets.named import open_dataset
 from dnfscale.errors import SpecError, visible
 from dnfscale.jobs.verbs.check import checked
+from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.report.wording import count
 from dnfscale.results.check import Check, ColumnCheck, Finding
@@ -34,7 +36,7 @@ def add_init_verb(verbs: Any) -> None:
     verb = verbs.add_parser(
         "init", help="check a dataset, and write a starter spec from what is found"
     )
-    verb.add_argument("data", metavar="DATA", help="a Parquet file, directory or URL")
+    verb.add_argument("data", metavar="DATA", help=TABLE)
     verb.add_argument("--target", metavar="COLUMN", required=True, help="the column to predict")
     verb.add_argument(
         "--positive",
@@ -48,6 +50,7 @@ def add_init_verb(verbs: Any) -> None:
         "--output", metavar="FILE", help="the spec to write (default: the data's name with .toml)"
     )
     verb.add_argument("--force", action="store_true", help="replace the spec if it is there")
+    add_data_options(verb)
     add_storage_options(verb)
     verb.set_defaults(verb=_init, prints_summary=True)
 
@@ -59,7 +62,14 @@ def _init(options: argparse.Namespace) -> None:
         raise SpecError(
             f"{target} is already there; choose another --output, or pass --force to replace it"
         )
-    facts = found_facts(data, options.target, options.positive, target.parent, access)
+    facts = found_facts(
+        data,
+        options.target,
+        options.positive,
+        target.parent,
+        access,
+        asked=conversion_from(options),
+    )
     try:
         target.write_text(starter_text(facts), encoding="utf-8")
     except OSError as error:
@@ -76,12 +86,14 @@ def found_facts(
     positive: Sequence[str],
     folder: Path,
     access: Access = DEFAULT_ACCESS,
+    *,
+    asked: Conversion = AS_USUAL,
 ) -> Facts:
     """Check a dataset, and return what a spec should say of it; its path is relative to the folder
     that the spec will lie in.
     """
-    source = open_dataset(data, access)
-    check = checked(data, target, access)
+    source = open_dataset(data, access, asked)
+    check = checked(data, target, access, asked=asked)
     place = PurePosixPath(data) if is_remote(data) else Path(data).resolve()
     labels = [_plain(label.value) for label in check.labels]
     columns = [column for column in check.columns if column.name != target]
@@ -112,6 +124,8 @@ def found_facts(
         others=tuple(_others(check, left)),
         found=f"{check.rows:,} rows; columns: {counted}",
         access=access,
+        csv=asked.csv,
+        version=asked.version,
     )
 
 

@@ -19,7 +19,13 @@ from dnfscale.engine.api import Progress
 from dnfscale.errors import SpecError, visible
 from dnfscale.jobs import endings
 from dnfscale.jobs.progress import Step, display_for
-from dnfscale.jobs.verbs.cluster_options import add_cluster_options, launched
+from dnfscale.jobs.verbs.cluster_options import add_cluster_options, joined_workers, launched
+from dnfscale.jobs.verbs.data_options import (
+    TABLE,
+    add_data_options,
+    add_tables_option,
+    conversion_from,
+)
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.report.unfamiliar import unfamiliar_record, unfamiliar_words
 from dnfscale.spec.storage import is_named
@@ -32,7 +38,7 @@ def add_predict_verb(verbs: Any) -> None:
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a Parquet file, directory, glob or URL, builtin:NAME or paper:NAME",
+        help=TABLE,
     )
     verb.add_argument(
         "--output",
@@ -54,6 +60,7 @@ def add_predict_verb(verbs: Any) -> None:
         "--force", action="store_true", help="replace the folder if it holds an earlier prediction"
     )
     verb.add_argument("--json", action="store_true", help="the summary as JSON")
+    add_tables_option(add_data_options(verb))
     add_storage_options(verb)
     verb.set_defaults(verb=_predict, prints_summary=True)
 
@@ -68,7 +75,8 @@ def _predict(options: argparse.Namespace) -> None:
                 f"--output must be a folder of its own, but {given} lies in {output}; change it"
             )
     models = read_models(options.model, access)
-    source = open_dataset(options.data, access)
+    asked = conversion_from(options, launch=joined_workers(options))
+    source = open_dataset(options.data, access, asked)
     started = time.monotonic()
     shown = None if options.json else display_for(sys.stderr)
     with (
