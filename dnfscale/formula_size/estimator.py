@@ -46,9 +46,9 @@ class FormulaSizeClassifier(Readable):
         the denominator, the longer the search takes.
     class_weight : dict, "balanced" or None
         What an error on a row of each label costs.
-    missing : "drop", "error", "indicator" or None
-        Rows with missing values are left out of the learning, refused, or kept, with an attribute
-        for missing values.
+    missing : "indicator", "drop", "error" or None
+        Rows with missing values are kept, with an attribute for missing values (None too), left out
+        of the learning, or refused.
     categorical, boolean : tuple of str
         Columns of numbers to be read as categories, and two-valued columns to be read as true or
         false.
@@ -136,6 +136,7 @@ class FormulaSizeClassifier(Readable):
         labelled = self._labelled(X, y, sample_weight, groups, times=threshold.denominator)
         spec = self._spec(
             labelled.target,
+            missing=self.missing or "indicator",
             classes="auto",
             weight=labelled.weight,
             unit=labelled.unit,

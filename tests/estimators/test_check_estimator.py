@@ -8,8 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from sklearn.utils.estimator_checks import check_estimators_pickle
 
-from dnfscale import IdealClassifier
+from dnfscale import FormulaSizeClassifier, IdealClassifier
 from tests.estimator_checks import ARRAY_API, assert_no_fault
 from tests.jobs.running import surroundings
 
@@ -31,6 +32,12 @@ VARIANTS = [
 def test_scikit_learn_finds_no_fault(parameters):
     # One check leaves gaps in 9 of its 30 rows.
     assert_no_fault(IdealClassifier(profile="paper", max_dropped=1.0, **parameters))
+
+
+@pytest.mark.parametrize("classifier", [IdealClassifier, FormulaSizeClassifier])
+def test_the_check_that_leaves_gaps_passes_without_any_parameter(classifier):
+    # Of its 30 rows 9 have gaps, more than may be dropped.
+    check_estimators_pickle(classifier.__name__, classifier())
 
 
 @pytest.mark.slow
