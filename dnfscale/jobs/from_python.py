@@ -35,6 +35,7 @@ from dnfscale.report.notebook import run_card
 from dnfscale.report.page import render_report
 from dnfscale.report.run import ReportRun
 from dnfscale.report.wording import accuracy_words
+from dnfscale.results.check import CHECK_FILE, read_check
 from dnfscale.results.frontier import FRONTIER_FILE, Frontier, read_frontier
 from dnfscale.results.result import IDEAL, Result, Timing, result_text
 from dnfscale.spec.cluster import ClusterSpec
@@ -70,7 +71,10 @@ class Study(Result, frozen=True, kw_only=True, dict=True):
         return result_text(self)
 
     def _run(self) -> ReportRun:
-        return ReportRun(self, self.model.models_)
+        texts: Mapping[str, str] = self.__dict__["model_texts"]
+        check = texts.get(CHECK_FILE)
+        known = None if check is None else read_check(check.encode())
+        return ReportRun(self, self.model.models_, check=known)
 
     def __repr__(self) -> str:
         return "\n".join([*map(str, self._texts()), "", *accuracy_words(self)])

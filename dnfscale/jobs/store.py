@@ -16,6 +16,7 @@ from dnfscale.data.cells import defused
 from dnfscale.errors import SpecError
 from dnfscale.jobs.folders import Folder, FolderError, open_folder
 from dnfscale.report.wording import count
+from dnfscale.results.check import CHECK_FILE
 from dnfscale.results.frontier import FRONTIER_FILE
 from dnfscale.results.result import IDEAL, Result, read_result
 from dnfscale.spec.registry import COMPETITORS
@@ -43,9 +44,9 @@ def model_file(method: str) -> str:
 
 
 def model_files() -> list[str]:
-    """Return the names of all files of models that a run may write."""
+    """Return the names of all files of models that a run may write, and of those beside them."""
     others = [name for name, competitor in COMPETITORS.items() if competitor.has_model]
-    return [model_file(IDEAL), FRONTIER_FILE, *map(model_file, others)]
+    return [model_file(IDEAL), FRONTIER_FILE, CHECK_FILE, *map(model_file, others)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from dnfscale.errors import ClusterError
 from dnfscale.jobs.notes import TaskNotes
 from dnfscale.jobs.scan_bytes import from_bytes, to_bytes
 from dnfscale.jobs.store import model_file
+from dnfscale.learn.check import check_source, plan_check
 from dnfscale.learn.classes import learn_classes, plan_classes
 from dnfscale.learn.dropped import Warn, silent
 from dnfscale.learn.frontier import grow_formulas, plan_frontier
@@ -48,6 +49,7 @@ from dnfscale.learn.line import Learned, learn_targets, plan_line
 from dnfscale.learn.phases import Layout, PlannedPhase
 from dnfscale.learn.table import features, reading_of
 from dnfscale.learn.weighing import plan_weighing, with_unit
+from dnfscale.results.check import CHECK_FILE, check_text
 from dnfscale.results.frontier import FRONTIER_FILE, frontier_text
 from dnfscale.results.method import Method
 from dnfscale.results.record import Note, Record
@@ -83,6 +85,8 @@ class LearnedFacts(Note, frozen=True, kw_only=True):
     """The text of the model file."""
     frontier: str | None = None
     """The text of frontier.json; None if there are several labels, or none was asked for."""
+    check: str | None = None
+    """The text of check.json; None if none was asked for."""
     rows: RowFacts
     seconds: float = 0.0
 
@@ -188,13 +192,19 @@ def _so_far(spec: JobSpec, facts: LearnedFacts) -> JobResult:
 
 
 def _own_models(facts: LearnedFacts) -> dict[str, str]:
-    """Return the texts of the files of our own formulas."""
-    models = {model_file(IDEAL): facts.model}
-    return models if facts.frontier is None else models | {FRONTIER_FILE: facts.frontier}
+    """Return the texts of the files of our own formulas, and of what was found in the data."""
+    own = {
+        model_file(IDEAL): facts.model,
+        FRONTIER_FILE: facts.frontier,
+        CHECK_FILE: facts.check,
+    }
+    return {name: text for name, text in own.items() if text is not None}
 
 
 def plan_study(spec: JobSpec, layout: Layout) -> Iterator[PlannedPhase]:
     """Yield the phases of run_study."""
+    if _checks(spec, layout.spec):
+        yield plan_check(layout)
     yield from plan_weighing(layout)
     if layout.spec.classes == "all":
         yield from plan_classes(layout)
@@ -206,6 +216,25 @@ def plan_study(spec: JobSpec, layout: Layout) -> Iterator[PlannedPhase]:
         yield from plan_slices(layout)
     for family, options in spec.families.items():
         yield from family.plan(layout, options)
+
+
+def _checks(spec: JobSpec, to_learn: LearnSpec) -> bool:
+    """Return whether the data are looked at; answers of a classifier are no target to look at."""
+    return to_learn.check and spec.kind != "distill"
+
+
+def _check(
+    source: Source, spec: JobSpec, to_learn: LearnSpec, engine: Engine, warn: Warn
+) -> str | None:
+    """Return what is found in the data, if it is asked for, and warn of what is grave."""
+    if not _checks(spec, to_learn):
+        return None
+    aside = [*to_learn.drop, *([] if to_learn.weight is None else [to_learn.weight])]
+    found = check_source(source, to_learn.target, engine, drop=aside)
+    for about, finding in found.above_notes:
+        subject = "" if about is None else f"{about}: "
+        warn(f"{finding.kind}: {subject}{finding.evidence}; {finding.advice}")
+    return check_text(found).rstrip("\n")
 
 
 def _has_frontier(spec: JobSpec, to_learn: LearnSpec) -> bool:
@@ -229,11 +258,12 @@ def _facts(
     noted = notes.recall(IDEAL, LearnedFacts)
     if noted:
         return noted[0], None
+    check = _check(source, spec, to_learn, engine, warn)
     facts, kept = learned_facts(source, spec, to_learn, engine, warn)
     # What was counted is of the files that the job began with; so is everything that will be read
     # for baselines.
     source.check_unchanged()
-    facts = changed(facts, seconds=round(elapsed_s(), 3))
+    facts = changed(facts, check=check, seconds=round(elapsed_s(), 3))
     notes.note(IDEAL, facts)
     return facts, kept
 

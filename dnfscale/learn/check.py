@@ -19,7 +19,7 @@ from dnfscale.data.roles import holds_labels, role_of
 from dnfscale.data.source import Difference, Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError, SpecError
-from dnfscale.learn.phases import Phase, Reads
+from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.method.findings import Subject, findings_of, table_findings
 from dnfscale.results.check import Check, ColumnCheck, Finding, ValueRows
 from dnfscale.results.record import label_record
@@ -74,6 +74,13 @@ def check_source(
     found: TableFacts = engine.reduce(CHECK_COLUMNS.name, source.partitions, scan, scan.merge)
     check = _checked(source, target, names, columns, found)
     return replace(check, findings=(*map(_of_files, differing), *check.findings))
+
+
+def plan_check(layout: Layout) -> PlannedPhase:
+    """Return the scan of check_source."""
+    dropped = set(layout.spec.drop)
+    read_bytes = sum(n for name, n in layout.source.column_bytes.items() if name not in dropped)
+    return CHECK_COLUMNS.planned(layout.reduction(layout.batches), read_bytes)
 
 
 def check_target(source: Source, target: str | None) -> None:

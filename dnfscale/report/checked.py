@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dnfscale.errors import visible
 from dnfscale.report.markup import Html, element
-from dnfscale.results.check import SEVERITIES, Check, ColumnCheck, Finding
+from dnfscale.results.check import Check, ColumnCheck, Finding
 from dnfscale.results.record import Label, label_text
 
 _WIDEST = 28
@@ -17,7 +17,7 @@ HEADINGS = ("column", "type", "missing", "distinct", "least", "greatest", "most 
 
 def check_lines(check: Check, name: str) -> str:
     """Return a check as the lines of a terminal."""
-    shown = _shown_columns(check)
+    shown = shown_columns(check)
     rows = [HEADINGS, *(column_cells(column, check.rows) for column in shown)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
     lines = [f"{visible(name)}: {headline(check)}", ""]
@@ -59,9 +59,7 @@ def column_cells(column: ColumnCheck, n_rows: int) -> tuple[str, ...]:
 
 def ranked_findings(check: Check) -> list[tuple[str, Finding]]:
     """Return all findings with what they are about, the gravest first."""
-    found = [("the table", finding) for finding in check.findings]
-    found += [(column.name, finding) for column in check.columns for finding in column.findings]
-    return sorted(found, key=lambda pair: SEVERITIES.index(pair[1].severity))
+    return [(about or "the table", finding) for about, finding in check.ranked]
 
 
 def check_markup(check: Check) -> Html:
@@ -70,7 +68,7 @@ def check_markup(check: Check) -> Html:
         (finding.severity, about, finding.kind, finding.evidence, finding.advice)
         for about, finding in ranked_findings(check)
     ]
-    columns = [column_cells(column, check.rows) for column in _shown_columns(check)]
+    columns = [column_cells(column, check.rows) for column in shown_columns(check)]
     return element(
         "div",
         element("p", headline(check)),
@@ -85,7 +83,8 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
     return element("table", element("thead", head), element("tbody", *body))
 
 
-def _shown_columns(check: Check) -> list[ColumnCheck]:
+def shown_columns(check: Check) -> list[ColumnCheck]:
+    """Return the columns to list: of a wide table, those with a finding."""
     if len(check.columns) <= _MOST_COLUMNS:
         return list(check.columns)
     return [c for c in check.columns if c.findings or c.name == check.target][:_MOST_COLUMNS]

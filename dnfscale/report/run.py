@@ -21,6 +21,7 @@ from dnfscale.report.cards.formula import (
 )
 from dnfscale.report.titles import paper_of, run_titles
 from dnfscale.results.certificate import Certified, read_certificate
+from dnfscale.results.check import Check
 from dnfscale.results.formula import Formula
 from dnfscale.results.frontier import Frontier
 from dnfscale.results.record import label_record, label_text
@@ -41,6 +42,8 @@ class ReportRun:
     """The titles of methods that were still to be fitted; none once the run has finished."""
     frontier: Frontier | None = None
     """Its formulas by length; None if there is no such file, or it cannot be used."""
+    check: Check | None = None
+    """What was found in its data; None likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,8 @@ class RunView:
     """The titles of methods that are still to be fitted."""
     frontier: Frontier | None = None
     """Its formulas by length, if they are known."""
+    check: Check | None = None
+    """What was found in its data, if they were looked at."""
 
     @property
     def about(self) -> About:
@@ -178,6 +183,7 @@ def view_runs(runs: Sequence[ReportRun]) -> list[RunView]:
             run.refused,
             run.waiting,
             run.frontier,
+            run.check,
         )
         for title, run in zip(titles, runs, strict=True)
     ]

@@ -15,6 +15,8 @@ from dnfscale.errors import DataError
 from dnfscale.results.record import Count, Label, Record, Share, checked
 
 CHECK_SCHEMA = "dnfscale.check/1"
+CHECK_FILE = "check.json"
+"""In the folder of a run."""
 
 Severity = Literal["note", "warning", "error"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -93,10 +95,21 @@ class Check(Record, frozen=True, kw_only=True):
         """Return what is known of a column by its name."""
         return next(column for column in self.columns if column.name == name)
 
+    @property
+    def ranked(self) -> list[tuple[str | None, Finding]]:
+        """All findings, the gravest first, each with its column; None: it is about the table."""
+        found: list[tuple[str | None, Finding]] = [(None, finding) for finding in self.findings]
+        found += [(column.name, finding) for column in self.columns for finding in column.findings]
+        return sorted(found, key=lambda pair: SEVERITIES.index(pair[1].severity))
+
+    @property
+    def above_notes(self) -> list[tuple[str | None, Finding]]:
+        """Those findings that are more than a note."""
+        return [pair for pair in self.ranked if pair[1].severity != "note"]
+
     def counted(self, severity: Severity) -> int:
         """Return how many findings there are of a severity."""
-        everywhere = [*self.findings, *(f for c in self.columns for f in c.findings)]
-        return sum(finding.severity == severity for finding in everywhere)
+        return sum(finding.severity == severity for _, finding in self.ranked)
 
 
 def check_text(check: Check) -> str:

@@ -405,6 +405,13 @@ class LearnSpec:
         example=["sex", "age_group"],
         parameter=False,
     )
+    check: bool = key(
+        checks.yes_no,
+        False,
+        "look at all columns as `dnfscale check` does, for the page: one more scan",
+        table="report",
+        parameter=False,
+    )
     seed: int = key(checks.whole(0), 0, "deals the rows into folds", table="", parameter=False)
 
     def __post_init__(self) -> None:

@@ -153,6 +153,7 @@ def _choices() -> list[str]:
                 )
             lines.append(line_of(known))
         lines.append("")
+    lines += ["[report]", line_of(replace(learn_keys()["check"], default=True)), ""]
     lines += ["# [cluster]: where it runs; without it, the size of the job chooses", ""]
     lines += ["[output]", line_of(job_keys()["output.dir"]), ""]
     return lines

@@ -202,7 +202,7 @@ def surprising(folder: Path) -> list[str]:
     left behind.
     """
     known = re.compile(
-        r"spec\.toml|result\.json|model\.json|frontier\.json|model_formula_size\.json|report\.html|events\.jsonl"
+        r"spec\.toml|result\.json|model\.json|frontier\.json|check\.json|model_formula_size\.json|report\.html|events\.jsonl"
         r"|tables/[\w-]+\.csv|figures/[\w-]+\.svg|tasks/[\w-]+\.(json|jsonl|bin)"
     )
     return [name for name in tidy(folder) if not known.fullmatch(name)]

@@ -73,7 +73,12 @@ def test_a_large_table_is_sampled_first(desk):
     "tables",
     [
         {},
-        {"kind": "study", "folds": {"outer": 2}, "formula": {"minimize": "sympy"}},
+        {
+            "kind": "study",
+            "folds": {"outer": 2},
+            "formula": {"minimize": "sympy"},
+            "report": {"check": True},
+        },
         {
             "kind": "study",
             "folds": {"outer": 2},

@@ -14,11 +14,14 @@ from dnfscale.errors import DataError, SpecError
 from dnfscale.jobs.folders import Folder, open_folder
 from dnfscale.jobs.store import SO_FAR, RunFolder
 from dnfscale.report import ReportRun, render_figures, render_report, report_run
-from dnfscale.results.frontier import FRONTIER_FILE, Frontier, read_frontier
+from dnfscale.results.check import CHECK_FILE, read_check
+from dnfscale.results.frontier import FRONTIER_FILE, read_frontier
 from dnfscale.results.record import converted
 from dnfscale.results.result import parse_result
 from dnfscale.results.suite import is_suite, parse_suite
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, joined
+
+T = TypeVar("T")
 
 
 def report_again(
@@ -78,7 +81,8 @@ def runs_in(
     if not is_suite(record):
         model = _read(files, "model.json") if files.has("model.json") else None
         run = report_run(_checked(parse_result, record, files), model)
-        return [replace(run, frontier=_frontier(files))], []
+        frontier = _known(files, FRONTIER_FILE, read_frontier)
+        return [replace(run, frontier=frontier, check=_known(files, CHECK_FILE, read_check))], []
     runs: list[ReportRun] = []
     failures: list[tuple[str, str]] = []
     for job in _checked(parse_suite, record, files).jobs:
@@ -95,17 +99,17 @@ def runs_in(
     return runs, failures
 
 
-def _frontier(files: Folder) -> Frontier | None:
-    """Return the formulas of a run by length; None if it has none that can be read."""
-    if not files.has(FRONTIER_FILE):
+def _known(files: Folder, name: str, read: Callable[[bytes], T]) -> T | None:
+    """Return what a file of a run holds; None if there is none, or none that can be read."""
+    if not files.has(name):
         return None
     try:
-        return read_frontier(files.read(FRONTIER_FILE))
+        return read(files.read(name))
     except (OSError, DataError):
         return None
 
 
-class _Known(msgspec.Struct, frozen=True):
+class _KnownSoFar(msgspec.Struct, frozen=True):
     """What a run knows before other methods are fitted."""
 
     result: dict[str, object]
@@ -115,7 +119,7 @@ class _Known(msgspec.Struct, frozen=True):
 class _SoFar(msgspec.Struct, frozen=True):
     """The file that holds it."""
 
-    entries: tuple[_Known]
+    entries: tuple[_KnownSoFar]
 
 
 def _unfinished(files: Folder) -> ReportRun:

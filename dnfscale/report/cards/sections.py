@@ -5,7 +5,7 @@ environment.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import UNSET
 
@@ -21,6 +21,13 @@ from dnfscale.report.cards.curve import (
 )
 from dnfscale.report.cards.formula import formula_list, shown_fold_formula
 from dnfscale.report.cards.labels import labels_stability_card
+from dnfscale.report.checked import (
+    HEADINGS,
+    column_cells,
+    headline,
+    ranked_findings,
+    shown_columns,
+)
 from dnfscale.report.formats import Figure, Table
 from dnfscale.report.markup import Html, element, join, name_of
 from dnfscale.report.own_parts import own_parts
@@ -46,6 +53,7 @@ from dnfscale.report.wording import (
     share,
     stability_sentence,
 )
+from dnfscale.results.check import Check, Finding
 from dnfscale.results.formula import Formula, SizedFormula
 from dnfscale.results.method import Fold, Method, Parameter
 from dnfscale.results.record import label_text, plain
@@ -228,7 +236,34 @@ def data_card(place: Place, view: RunView) -> Section:
         **_silent_facts(result),
         "seed": "not recorded" if result.seed is None else str(result.seed),
     }
-    return card(place, "data", "Data", facts("What was learned from", record))
+    learned = facts("What was learned from", record)
+    if view.check is None:
+        return card(place, "data", "Data", learned)
+    return card(place, "data", "The data", learned, *_checked(view.check), short="Data")
+
+
+def _checked(check: Check) -> Iterator[Html]:
+    """Yield what was found in the data: what is grave first, the rest folded."""
+    found = ranked_findings(check)
+    grave = [pair for pair in found if pair[1].severity != "note"]
+    if grave:
+        yield table(_findings("What to look at before relying on the formula", grave), wrap=True)
+    else:
+        yield element("p", "A look at all columns found nothing to warn of.", class_="note")
+    notes = [pair for pair in found if pair[1].severity == "note"]
+    if notes:
+        yield folded(f"Notes: {len(notes)}", table(_findings("Notes", notes), wrap=True))
+    columns = tuple(column_cells(column, check.rows) for column in shown_columns(check))
+    header = tuple(heading.capitalize() for heading in HEADINGS)
+    yield folded("The columns", table(Table(headline(check), header, columns)))
+
+
+def _findings(title: str, found: Sequence[tuple[str, Finding]]) -> Table:
+    rows = tuple(
+        (about, one.severity, one.kind.replace("_", " "), one.evidence, one.advice)
+        for about, one in found
+    )
+    return Table(title, ("About", "Severity", "Finding", "Evidence", "What to do"), rows)
 
 
 def environment_card(place: Place, view: RunView) -> Section | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from dnfscale import study
 from dnfscale.results.check import read_check
 
 N = 400
@@ -156,3 +158,41 @@ def test_a_million_distinct_texts_are_sampled(desk):
     assert not column["exact"]
     assert abs(column["distinct"] - 1_000_000) < 100_000
     assert column["findings"][0]["kind"] == "identifier"
+
+
+@pytest.mark.usefixtures("visits")
+def test_a_run_that_checks_its_data_shows_what_was_found(desk):
+    tables = {
+        "data": {"positive": ["ill"], "drop": ["visit_id"], "missing": "indicator"},
+        "report": {"check": True},
+    }
+    ended = desk.run(kind="study", folds={"outer": 3}, **tables)
+    assert ended.code == 0, ended.err
+    told = desk.here("check", desk.path / "job.toml", "--json").out
+    assert (desk.folder() / "check.json").read_text(encoding="utf-8") == told
+    [leak] = [f for f in read_check(told.encode()).column("billed").findings if f.kind == "leak"]
+    assert f"warning: leak: billed: {leak.evidence}; {leak.advice}" in ended.err
+    pages = [(desk.folder() / "report.html").read_text(encoding="utf-8")]
+    assert desk.here("report", desk.folder()).code == 0
+    pages.append((desk.folder() / "report.html").read_text(encoding="utf-8"))
+    for page in pages:
+        assert ">The data</h2>" in page
+        assert leak.evidence in html.unescape(page)
+        assert "The columns" in page
+    # Another run in its place looks at nothing, and leaves nothing of the first.
+    tables["report"]["check"] = False
+    ended = desk.here("run", desk.spec(kind="study", folds={"outer": 3}, **tables), "--force")
+    assert ended.code == 0, ended.err
+    assert not (desk.folder() / "check.json").exists()
+    assert leak.evidence not in html.unescape(
+        (desk.folder() / "report.html").read_text(encoding="utf-8")
+    )
+
+
+def test_a_study_from_python_checks_too(tmp_path):
+    random = np.random.default_rng(1)
+    frame = {"x": random.normal(size=N), "same": Y, "y": Y}
+    with pytest.warns(UserWarning, match="leak: same: "):
+        found = study(pa.table(frame), "y", outer=2, profile="paper", check=True)
+    found.report(tmp_path / "page.html")
+    assert ">The data</h2>" in (tmp_path / "page.html").read_text(encoding="utf-8")
