@@ -32,6 +32,7 @@ LEVELS = {
     "apply": 5,
     "export": 5,
     "formula_size.distinct": 6,
+    "relations": 6,
     "formula_size.learned": 7,
     "compare": 8,
     "formula_size.folds": 9,

@@ -15,6 +15,7 @@ from enum import StrEnum
 import numpy as np
 
 from dnfscale.core.arrays import Ints
+from dnfscale.core.concepts import Concept
 from dnfscale.core.quantities import DAY_S, Kind
 
 _HOUR_S = 3_600
@@ -78,18 +79,20 @@ class Part:
         return NAMES[self.unit].index(name)
 
 
-ColumnName = str | Part
-"""A column of the dataset, or a part of one."""
+ColumnName = str | Part | Concept
+"""A column of the dataset, a part of one, or what related rows say."""
 
 
 def stored_column(name: ColumnName) -> str:
     """Return the column of the dataset that a column, or a part of one, is read from."""
+    if isinstance(name, Concept):
+        return name.name
     return name.of if isinstance(name, Part) else name
 
 
 def label_of(name: ColumnName) -> str:
     """Return what the names of a column's attributes begin with."""
-    return name.label if isinstance(name, Part) else name
+    return name.label if isinstance(name, Part) else stored_column(name)
 
 
 def is_zone(text: str) -> bool:

@@ -312,8 +312,8 @@ class _Converter:
         if isinstance(column.name, Part):
             return self._clock(column.name).part(column.name.unit)
         if column.role is Role.NUMBER:
-            return self._converted(column.name, _numbers)
-        return self._converted(column.name, _categories)
+            return self._converted(stored_column(column.name), _numbers)
+        return self._converted(stored_column(column.name), _categories)
 
     def _clock(self, part: Part) -> Clock:
         key = part.of, part.zone

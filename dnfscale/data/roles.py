@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.columns import Column, Role
-from dnfscale.core.parts import ColumnName, Part
+from dnfscale.core.parts import ColumnName, Part, stored_column
 from dnfscale.core.quantities import Kind
 from dnfscale.data.clocks import HOURS, part_column, parts_in
 from dnfscale.data.measures import is_decimal, is_number, measure_of
@@ -42,7 +42,7 @@ def feature_columns(
             continue
         if name not in drop:
             role = _role(source, name, categorical=categorical, boolean=boolean)
-            columns.append(Column(name, role, measure_of(kind)))
+            columns.append(Column(source.concepts.get(name, name), role, measure_of(kind)))
         asked = named.get(name, () if name in drop else everywhere)
         columns += (
             [part_column(part) for part in parts_in(name, kind) if part.unit in asked]
@@ -96,7 +96,7 @@ def number_dtype(source: Source, name: ColumnName) -> np.dtype[Any]:
     """Return the dtype in which a column of numbers is read."""
     if isinstance(name, Part):
         return HOURS
-    kind = source.types[name]
+    kind = source.types[stored_column(name)]
     if pa.types.is_null(kind):
         return np.dtype(np.float64)
     if is_decimal(kind):

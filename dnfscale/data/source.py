@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from dnfscale.core.columns import Rows
+from dnfscale.core.concepts import Concept
 from dnfscale.data.footer import Chunk, chunks_of, read_tail, sum_of
 from dnfscale.data.identity import (
     KnownFile,
@@ -140,6 +141,8 @@ class Source:
     """The files as they were when their footers were read; none for a table in memory."""
     folder: str | None = None
     """Where the files are, unless the path says it: what was converted lies elsewhere."""
+    concepts: Mapping[str, Concept] = field(default_factory=dict)
+    """The columns that say something of related rows, by name."""
     is_snapshot: bool = False
     """Whether a log says which files there are, whatever else has come into their folder."""
     tested: str | None = None

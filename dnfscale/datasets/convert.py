@@ -21,9 +21,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -54,7 +53,7 @@ from dnfscale.engine.api import Engine
 from dnfscale.engine.limits import cores
 from dnfscale.errors import DataError, SpecError, visible
 from dnfscale.spec.csv import AS_RECOGNIZED, CsvOptions
-from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote, joined
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_named, is_remote, joined
 
 GROUP_ROWS = 1 << 17
 """A row group of a converted file has at most so many rows."""
@@ -210,7 +209,7 @@ def tables_folder() -> Path:
 
 def folder_name(path: str, access: Access, options: Any) -> str:
     """Return a name for what is made of a path with some options."""
-    place = path if is_remote(path) else os.path.realpath(path)
+    place = path if is_remote(path) or is_named(path) else os.path.realpath(path)
     said = repr((_VERSION, place, access.endpoint if is_remote(path) else None, options))
     stem = path.rstrip("/").rpartition("/")[2].partition(".")[0]
     plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in stem).strip("-")[:40]
@@ -287,6 +286,17 @@ class Store:
                 return pq.ParquetFile(handle).metadata
         except (OSError, pa.ArrowException):
             return None
+
+    def handle(self, name: str) -> Any:
+        """Open a file for reading anywhere in it; the caller closes it."""
+        filesystem, inner = located(joined(self.folder, name), self.access)
+        return filesystem.open_input_file(inner)
+
+    def has(self, name: str) -> bool:
+        """Say whether a file is there; files are written whole."""
+        filesystem, inner = located(joined(self.folder, name), self.access)
+        found: bool = filesystem.get_file_info(inner).is_file
+        return found
 
     def parts(self) -> list[str]:
         filesystem, inner = located(self.folder, self.access)
@@ -511,7 +521,7 @@ def convert_files(
     """Write the rows of files of one kind as Parquet; parts that are in the folder are used."""
     kind, _ = file_kind(files[0])
     store = Store(folder, asked.access)
-    with _mapped(asked) as mapped:
+    with mapping("convert", asked) as mapped:
         if kind == "arrow":
             outcomes, said = _convert_arrow(files, access, store, mapped)
         else:
@@ -546,9 +556,6 @@ def _described(store: Store, parts: Sequence[str], said: str, *, elsewhere: bool
                     missing[chunk.path_in_schema] = missing.get(chunk.path_in_schema, 0) + nulls
     missing |= {name: rows for name, kind in types.items() if pa.types.is_null(kind) and rows}
     return Converted(store.folder, rows, len(parts), types, missing, said)
-
-
-Mapped = Callable[[Sequence[_Piece], Callable[[_Piece], _Outcome]], list[_Outcome]]
 
 
 def _convert_arrow(
@@ -709,49 +716,69 @@ def _beginning(handle: Any) -> tuple[bytes, bool]:
     return beginning, False
 
 
+class Written(Protocol):
+    """What a task has written."""
+
+    @property
+    def rows(self) -> int: ...
+
+
+P = TypeVar("P")
+W = TypeVar("W", bound=Written)
+
+
+class Mapped(Protocol):
+    """Maps a task over pieces: on workers, or in threads of this process."""
+
+    def __call__(self, pieces: Sequence[P], task: Callable[[P], W]) -> list[W]: ...
+
+
 @contextlib.contextmanager
-def _mapped(asked: Conversion) -> Iterator[Mapped]:
+def mapping(phase: str, asked: Conversion) -> Iterator[Mapped]:
     """Yield what maps a task over pieces: workers, or threads of this process."""
     if asked.launch is not None:
         with closing(asked.launch()) as engine:
-            yield partial(_on_engine, engine)
+            yield _OnEngine(engine, phase)
         return
     with ThreadPoolExecutor(max_workers=cores()) as pool:
         try:
-            yield partial(_in_threads, pool, asked.progress)
+            yield _InThreads(pool, asked.progress)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _on_engine(
-    engine: Engine, pieces: Sequence[_Piece], task: Callable[[_Piece], _Outcome]
-) -> list[_Outcome]:
-    return engine.map("convert", pieces, task)
+@dataclass(frozen=True, slots=True)
+class _OnEngine:
+    engine: Engine
+    phase: str
+
+    def __call__(self, pieces: Sequence[P], task: Callable[[P], W]) -> list[W]:
+        return self.engine.map(self.phase, pieces, task) if pieces else []
 
 
-def _in_threads(
-    pool: ThreadPoolExecutor,
-    progress: Callable[[int], None],
-    pieces: Sequence[_Piece],
-    task: Callable[[_Piece], _Outcome],
-) -> list[_Outcome]:
-    if len(pieces) == 1:
-        outcomes = [task(pieces[0])]
-        progress(outcomes[0].rows)
-        return outcomes
-    futures: list[Future[_Outcome]] = [pool.submit(task, piece) for piece in pieces]
-    waiting, rows = set(futures), 0
-    while waiting:
-        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        if any(future.exception() for future in done):
-            for future in waiting:
-                future.cancel()
-            wait(waiting)
-            # Of several faults the first in the file is told.
-            return [future.result() for future in futures if not future.cancelled()]
-        rows += sum(future.result().rows for future in done)
-        progress(rows)
-    return [future.result() for future in futures]
+@dataclass(frozen=True, slots=True)
+class _InThreads:
+    pool: ThreadPoolExecutor
+    progress: Callable[[int], None]
+
+    def __call__(self, pieces: Sequence[P], task: Callable[[P], W]) -> list[W]:
+        if len(pieces) == 1:
+            outcomes = [task(pieces[0])]
+            self.progress(outcomes[0].rows)
+            return outcomes
+        futures: list[Future[W]] = [self.pool.submit(task, piece) for piece in pieces]
+        waiting, rows = set(futures), 0
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            if any(future.exception() for future in done):
+                for future in waiting:
+                    future.cancel()
+                wait(waiting)
+                # Of several faults the first in the file is told.
+                return [future.result() for future in futures if not future.cancelled()]
+            rows += sum(future.result().rows for future in done)
+            self.progress(rows)
+        return [future.result() for future in futures]
 
 
 def convert_csv(

@@ -33,6 +33,7 @@ from dnfscale.datasets.download import Progress
 from dnfscale.datasets.lakes import open_lake
 from dnfscale.datasets.published import Dataset, check_table
 from dnfscale.datasets.publishers import Parquet, write_table
+from dnfscale.datasets.shop import customers, orders
 from dnfscale.errors import DataError, SpecError
 from dnfscale.spec.registry import CATALOGUES, Catalogue
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_named
@@ -90,8 +91,12 @@ class Listed:
     file: str | None = None
 
 
-_BUILTIN = {"breast_cancer": Record("diagnosis", ("malignant",))}
-"""The datasets that come with scikit-learn."""
+_BUILTIN = {
+    "breast_cancer": Record("diagnosis", ("malignant",)),
+    "shop": Record("churned", (True,)),
+    "shop_orders": Record("returned", (True,)),
+}
+"""The datasets that come with scikit-learn, or are made."""
 
 
 def open_dataset(
@@ -167,7 +172,7 @@ def open_named(path: str) -> tuple[Source, Record]:
     kind, name = path.split(":", 1)
     if kind == "builtin":
         _check_name(path, name, tuple(_BUILTIN))
-        return _breast_cancer(path), _BUILTIN[name]
+        return _builtin(path, name), _BUILTIN[name]
     index = _folder_index()
     _check_name(path, name, tuple({**PAPER, **index}))
     copy = _find(name, index)
@@ -251,22 +256,40 @@ def describe_named() -> list[Listed]:
     rows = []
     for name in _BUILTIN:
         source, record = open_named(f"builtin:{name}")
+        title, licence, place = _ABOUT[name]
         rows.append(
             Listed(
                 path=f"builtin:{name}",
-                title="BreastCancer (diagnostic)",
+                title=title,
                 rows=source.n_rows,
                 attributes=len(source.types) - 1,
                 target=record.target,
                 positive=record.positive,
-                licence="UCI Breast Cancer Wisconsin (Diagnostic), CC BY 4.0",
-                place="scikit-learn",
+                licence=licence,
+                place=place,
             )
         )
     index = _folder_index()
     return rows + [
         _listed(name, _find(name, index), index.get(name)) for name in {**PAPER, **index}
     ]
+
+
+_ABOUT = {
+    "breast_cancer": (
+        "BreastCancer (diagnostic)",
+        "UCI Breast Cancer Wisconsin (Diagnostic), CC BY 4.0",
+        "scikit-learn",
+    ),
+    "shop": ("Customers of a shop", "made", "made"),
+    "shop_orders": ("Their orders", "made", "made"),
+}
+"""The title, the licence and the place of each."""
+
+
+def _builtin(path: str, name: str) -> Source:
+    made = {"shop": customers, "shop_orders": orders}
+    return table_source(made[name](), path) if name in made else _breast_cancer(path)
 
 
 def _breast_cancer(path: str) -> Source:

@@ -38,6 +38,7 @@ from dnfscale.jobs.lock import FolderLock
 from dnfscale.jobs.notes import TaskNotes, fingerprint
 from dnfscale.jobs.plan import plan
 from dnfscale.jobs.progress import Phases, Watcher
+from dnfscale.jobs.related import joined_source, without_keys
 from dnfscale.jobs.store import (
     BEGUN,
     SO_FAR,
@@ -160,6 +161,9 @@ def open_data(spec: JobSpec) -> tuple[Source, LearnSpec]:
     try:
         source = _opened(spec)
         to_learn = spec.learn
+        if spec.related:
+            source = joined_source(source, spec, conversion_of(spec)).source
+            to_learn = without_keys(to_learn, spec)
         if spec.distilled_file is not None:
             source, to_learn = _scored(source, to_learn, spec)
         check_footers(source, to_learn)

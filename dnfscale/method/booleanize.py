@@ -11,7 +11,7 @@ from dnfscale.core.arrays import Ints, Scalar
 from dnfscale.core.bins import Bins, CategoryBins, NumberBins, Spans
 from dnfscale.core.columns import CategorySummary, Column, NumberSummary, Role
 from dnfscale.core.medians import Cut
-from dnfscale.core.parts import ColumnName, label_of, stored_column
+from dnfscale.core.parts import ColumnName, Part, label_of, stored_column
 from dnfscale.core.quantities import Measure, Quantity
 from dnfscale.core.vocabulary import (
     Above,
@@ -198,7 +198,8 @@ def booleanize(
         if has_missing and stored not in asked_missing:
             asked_missing.add(stored)
             span = _same(bins[-1].missing_code, bins[-1].missing_code, n_folds)
-            missing = IsMissing(f"{stored}_missing", stored)
+            owner = stored if isinstance(column.name, Part) else column.name
+            missing = IsMissing(f"{stored}_missing", owner)
             drafts.append(_Draft(missing, f"{stored} is missing", index, span, span))
     names = distinct_names([d.attribute.name for d in drafts], [d.spelled_out for d in drafts])
     column_of = np.array([draft.column for draft in drafts], dtype=np.int64)

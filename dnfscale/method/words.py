@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from dnfscale.core.about import Label
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.concepts import Concept, Figure, RowTest, Sign
 from dnfscale.core.formula import quote
 from dnfscale.core.model import Model
 from dnfscale.core.parts import ColumnName, Part
@@ -81,12 +82,14 @@ class Notation:
 
     def name(self, column: ColumnName) -> str:
         """Write a column: its title, if it has one."""
+        if isinstance(column, Concept):
+            return concept_text(column, self)
         label = None if isinstance(column, Part) else self.labels.get(column)
         return self.text(label.title) if label and label.title else self.column(column)
 
     def of_column(self, column: ColumnName, value: Scalar | Quantity) -> str:
         """Write a cut or category of a column: by its name, or with the unit, if it has one."""
-        label = None if isinstance(column, Part) else self.labels.get(column)
+        label = self.labels.get(column) if isinstance(column, str) else None
         if label is None or isinstance(value, Quantity):
             return self.value(value)
         named = label.name_of(value)
@@ -111,6 +114,8 @@ def column_text(column: ColumnName, text: Callable[[str], str] = quote) -> str:
     """Write a column: `bmi`, `weekday of admitted`, or `hour of admitted (UTC)`, by the clock of
     that zone; its name is spelled as given.
     """
+    if isinstance(column, Concept):
+        return concept_text(column, WRITTEN)
     if not isinstance(column, Part):
         return text(column)
     zone = "" if column.zone is None else f" ({column.zone})"
@@ -224,6 +229,10 @@ def conditions_alone(attribute: Attribute, holds: bool, notation: Notation) -> l
 
 def condition_of(said: Said, notation: Notation) -> Condition:
     """Return what is said about a column in the words of a notation."""
+    if isinstance(said.column, Concept) and said.column.figure in (Figure.SOME, Figure.COUNT):
+        found = _counted(said, said.column, notation)
+        if found is not None:
+            return found
     column = notation.name(said.column)
     match said:
         case Range(_, low, None):
@@ -247,6 +256,94 @@ def condition_of(said: Said, notation: Notation) -> Condition:
     sign = "in" if said.holds else "not in"
     values = notation.set_of(notation.of_column(said.column, value) for value in said.values)
     return Condition(column, sign, values, not said.holds)
+
+
+def concept_text(concept: Concept, notation: Notation) -> str:
+    """Write what a concept says: `some order has amount > 120`, `number of orders in the 30 days
+    before`, `mean amount of orders`.
+    """
+    if concept.figure is Figure.SOME:
+        return _some(concept, "some", notation)
+    plural = notation.text(concept.relation.table) + _window(concept) + _with(concept, notation)
+    if concept.figure is Figure.COUNT:
+        return f"number of {plural}"
+    named = "total" if concept.figure is Figure.SUM else concept.figure.value
+    return f"{named} {notation.text(str(concept.of))} of {plural}"
+
+
+def _one_of(table: str, notation: Notation) -> str:
+    """Write what one row of a table is called: `order` of `orders`."""
+    if table.endswith("ies") and len(table) > 4:
+        return notation.text(f"{table[:-3]}y")
+    if table.endswith(("sses", "xes", "ches", "shes")):
+        return notation.text(table[:-2])
+    if table.endswith("s") and not table.endswith(("ss", "us")) and len(table) > 2:
+        return notation.text(table[:-1])
+    return f"row of {notation.text(table)}"
+
+
+def row_test_text(test: RowTest, notation: Notation) -> str:
+    """Write a test of a related row: `amount > 120`, `not returned`."""
+    column, value = notation.text(test.column), notation.value(test.value)
+    if isinstance(test.value, bool):
+        return column if test.value else f"not {column}"
+    sign = {Sign.ABOVE: ">", Sign.UP_TO: "≤", Sign.IS: "="}[test.sign]
+    return f"{column} {sign} {value}"
+
+
+def _some(concept: Concept, word: str, notation: Notation) -> str:
+    """Write that there is a related row, or with «no» that there is none."""
+    tests = " and ".join(row_test_text(test, notation) for test in concept.where)
+    one = _one_of(concept.relation.table, notation)
+    return f"{word} {one}{_window(concept)}" + (f" has {tests}" if tests else "")
+
+
+def _window(concept: Concept) -> str:
+    if concept.days is None:
+        return ""
+    return f" in the {concept.days} days before" if concept.days > 1 else " in the day before"
+
+
+def _with(concept: Concept, notation: Notation) -> str:
+    tests = " and ".join(row_test_text(test, notation) for test in concept.where)
+    return f" with {tests}" if tests else ""
+
+
+def _counted(said: Said, concept: Concept, notation: Notation) -> Condition | None:
+    """Write how many related rows there are: `no order`, `at most 2 orders`, `exactly 1 order`."""
+    if concept.figure is Figure.SOME:
+        if not isinstance(said, Among):
+            return None
+        return Condition(_some(concept, "some" if said.holds else "no", notation))
+    # Numbers of rows are whole: above 2.5 is at least 3.
+    match said:
+        case Range(_, low, None) if low is not None:
+            return _so_many("at least", _floor(low) + 1, concept, notation)
+        case Range(_, None, high) if high is not None:
+            return _so_many("at most", _floor(high), concept, notation)
+        case Range(_, low, high) if low is not None and high is not None:
+            if _floor(low) + 1 == _floor(high):
+                return _so_many("exactly", _floor(high), concept, notation)
+            return _so_many(f"{_floor(low) + 1} to", _floor(high), concept, notation)
+        case Among(_, (value,), True) if isinstance(value, int):
+            return _so_many("exactly", value, concept, notation)
+    return None
+
+
+def _floor(cut: int | float | Quantity) -> int:
+    assert not isinstance(cut, Quantity)
+    return math.floor(cut)
+
+
+def _so_many(words: str, number: int, concept: Concept, notation: Notation) -> Condition:
+    if number == 0:
+        return Condition(_some(concept, "no", notation))
+    if words == "at least" and number == 1:
+        return Condition(_some(concept, "some", notation))
+    table = concept.relation.table
+    noun = _one_of(table, notation) if number == 1 else notation.text(table)
+    rest = _window(concept) + _with(concept, notation)
+    return Condition(f"{words} {notation.value(number)} {noun}{rest}")
 
 
 def measured(column: ColumnName, value: Quantity) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import field
 
@@ -38,6 +39,10 @@ class Attribute(Record, frozen=True, kw_only=True):
     """The time zone of the part."""
     test: str | None = field(default_factory=null)
     value: Label | tuple[Label, ...] | None = field(default_factory=null)
+    asks: str | None = None
+    """What is asked of a concept, where the test is "related"."""
+    related: dict[str, Any] | None = None
+    """What the concept says of related rows, as core/concepts.py has it."""
     measure: str | None = None
     """What the value measures, if it is a date, a time, a duration or a decimal."""
     whole: bool | None = None

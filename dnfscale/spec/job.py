@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dnfscale.errors import DnfscaleError, SpecError
-from dnfscale.spec import checks
+from dnfscale.spec import checks, keys
 from dnfscale.spec.cluster import ClusterSpec, check_cluster_keys, cluster_blocks, with_kind
 from dnfscale.spec.csv import CsvOptions
 from dnfscale.spec.keys import Key, blocks_of, built, key, keys_of, subtable
@@ -29,6 +29,7 @@ from dnfscale.spec.learn import (
     tested_by,
 )
 from dnfscale.spec.registry import BLACK_BOX, CATALOGUES, COMPETITORS, IDEAL, Competitor, Family
+from dnfscale.spec.related import Related, Relations, related_tables, tables_of
 from dnfscale.spec.storage import (
     Access,
     file_path,
@@ -71,6 +72,24 @@ class Data:
         None,
         "of a Delta table, or the snapshot of an Iceberg table; default: the current one",
         example=12,
+    )
+    key: str | None = keys.key(
+        checks.column,
+        None,
+        "the column that rows of related tables belong by; never an attribute",
+        example="customer_id",
+    )
+    as_of: str | None = keys.key(
+        checks.column,
+        None,
+        "the moment of each row: related rows of this time or later are not seen",
+        example="signed_at",
+    )
+    related: tuple[Mapping[str, Any], ...] = keys.key(
+        related_tables,
+        (),
+        '[[data.related]]: name, path, key, time, windows, drop, id; see "Related tables"',
+        example=[{"name": "orders", "path": "orders/*.parquet", "key": "customer_id"}],
     )
     storage: Access = subtable(Access)
     csv: CsvOptions = subtable(CsvOptions)
@@ -141,6 +160,7 @@ def profile_key() -> Key:
 TREE: tuple[tuple[type, str], ...] = (
     (Head, ""),
     (Data, "data"),
+    (Relations, "relations"),
     (LearnSpec, ""),
     (Baselines, "baselines"),
     (Distill, "distill"),
@@ -193,6 +213,7 @@ class JobSpec:
     profile: str
     asked_methods: tuple[str, ...] | None
     data: Data
+    relations: Relations
     learn: LearnSpec
     competitors: Mapping[str, Any]
     """The options of each competitor that has a table or is listed in `methods`, by name."""
@@ -220,6 +241,16 @@ class JobSpec:
         """The path of the files that are only tested on, relative to the spec's own folder."""
         path = self.learn.test
         return str(self.file.parent / path) if path is not None and is_local(path) else path
+
+    @property
+    def related(self) -> tuple[Related, ...]:
+        """The related tables, with paths relative to the spec's own folder."""
+        return tuple(
+            replace(table, path=str(self.file.parent / table.path))
+            if is_local(table.path)
+            else table
+            for table in tables_of(self.data.related)
+        )
 
     @property
     def distilled_file(self) -> str | None:
@@ -318,8 +349,12 @@ class JobSpec:
         tested = self.tested_path
         if tested is not None and is_local(tested):
             tested = os.path.abspath(tested)
+        related = tuple(
+            {**values, "path": os.path.abspath(table.path) if is_local(table.path) else table.path}
+            for values, table in zip(self.data.related, self.related, strict=True)
+        )
         absolute = {"data.path": path, "distill.model": explained, "folds.test": tested}
-        return {**self.values, **absolute}
+        return {**self.values, **absolute, **({"data.related": related} if related else {})}
 
 
 def read_spec(file: Path, overrides: Mapping[str, Any] | None = None) -> JobSpec:
@@ -463,6 +498,7 @@ def _typed(origin: Origin, values: Mapping[str, Any]) -> JobSpec:
         profile=head.profile,
         asked_methods=head.methods,
         data=built(Data, values, "data"),
+        relations=built(Relations, values, "relations"),
         learn=replace(learn, outer=0) if head.kind == "fit" else learn,
         competitors={
             name: built(block, values, path)
@@ -479,6 +515,7 @@ def _typed(origin: Origin, values: Mapping[str, Any]) -> JobSpec:
 def check_together(spec: JobSpec) -> None:
     """Check keys that depend on each other; an error names the key that it is about."""
     _check_distilled(spec)
+    _check_related(spec)
     if spec.kind != "distill" and not spec.knows_truth:
         raise SpecError(
             "expected the key data.target, the column to predict, but it is not there; add it",
@@ -499,6 +536,48 @@ def check_together(spec: JobSpec) -> None:
                 "kind",
             )
         _check_competitor(competitor, spec)
+
+
+def _check_related(spec: JobSpec) -> None:
+    data, tables = spec.data, spec.related
+    if not tables:
+        for name in ("key", "as_of"):
+            if getattr(data, name) is not None:
+                raise SpecError(
+                    f"data.{name} is for related tables, but there is none; "
+                    "add [[data.related]], or leave it out",
+                    f"data.{name}",
+                )
+        return
+    if data.key is None:
+        raise SpecError(
+            "[[data.related]] needs data.key, the column that related rows belong by; add it",
+            "data.related",
+        )
+    if spec.kind == "distill":
+        raise SpecError(
+            'kind = "distill" explains a classifier of one table; leave out [[data.related]]',
+            "data.related",
+        )
+    if spec.learn.test is not None:
+        raise SpecError(
+            "folds.test names rows of one table; leave it out, or leave out [[data.related]]",
+            "folds.test",
+        )
+    timed = [table for table in tables if table.time is not None]
+    for table in tables:
+        if table.windows and (table.time is None or data.as_of is None):
+            raise SpecError(
+                f"the windows of {table.name} need its time and data.as_of; add them, or leave "
+                "out windows",
+                "data.related",
+            )
+    if data.as_of is not None and not timed:
+        raise SpecError(
+            "data.as_of hides related rows by their time, but no related table has one; "
+            "add time to a table, or leave it out",
+            "data.as_of",
+        )
 
 
 def _check_distilled(spec: JobSpec) -> None:

@@ -101,7 +101,7 @@ def test_a_dataset_of_the_folder_brings_its_own_record():
     ("path", "hint"),
     [
         ("builtin:brest_cancer", r"got 'brest_cancer'; did you mean 'breast_cancer'\?$"),
-        ("builtin:zzz", "got 'zzz'; known are breast_cancer$"),
+        ("builtin:zzz", "got 'zzz'; known are breast_cancer, shop, shop_orders$"),
         ("paper:friut", r"got 'friut'; did you mean 'fruit'\?$"),
         ("paper:zzz", "got 'zzz'; known are .*fruit, bread$"),
         ("paper:", "got ''; known are .*fruit, bread$"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.concepts import Concept
 from dnfscale.core.parts import NAMES, ColumnName, Part, Unit, is_zone
 from dnfscale.core.quantities import Measure, Quantity, parse_measure, parse_quantity
 from dnfscale.core.vocabulary import (
@@ -19,7 +20,8 @@ from dnfscale.core.vocabulary import (
     values_of,
 )
 from dnfscale.data.models.checked import entry, scalar, short, typed
-from dnfscale.data.models.writing import TESTS, measure_name
+from dnfscale.data.models.concepts import parse_concept
+from dnfscale.data.models.writing import RELATED, TESTS, measure_name
 from dnfscale.errors import DataError
 
 Cut = int | float | Quantity
@@ -29,7 +31,8 @@ def parse_attribute(value: Any, place: str) -> Attribute:
     """Return the attribute of an entry of a model file."""
     table = typed(value, dict, place, "an object")
     name, column = entry(table, "name", str, "text", place), _column(table, place)
-    test = entry(table, "test", str, "text", place)
+    asked = "asks" if isinstance(column, Concept) else "test"
+    test = entry(table, asked, str, "text", place)
     given = table.get("value")
     if isinstance(column, Part):
         _check_part(column, test, given, place)
@@ -57,7 +60,9 @@ def parse_attribute(value: Any, place: str) -> Attribute:
         return IsIn(name, column, _values(given, f"{place}.value"))
     if test == "true":
         return IsTrue(name, column, scalar(given, f"{place}.value"))
-    raise DataError(f"{place}.test must be one of {', '.join(TESTS.values())}, got {short(test)}")
+    raise DataError(
+        f"{place}.{asked} must be one of {', '.join(TESTS.values())}, got {short(test)}"
+    )
 
 
 def check_columns(attributes: list[Attribute]) -> None:
@@ -89,8 +94,10 @@ def kind_of(value: Scalar) -> str:
 
 
 def _column(table: Mapping[str, Any], place: str) -> ColumnName:
-    """Return the column of an attribute, or the part of one."""
+    """Return the column of an attribute, the part of one, or what related rows say."""
     column: str = entry(table, "column", str, "text", place)
+    if table.get("test") == RELATED:
+        return parse_concept(table.get("related"), column, f"{place}.related")
     if "part" not in table:
         return column
     unit, zone = entry(table, "part", str, "text", place), table.get("zone")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dnfscale.core.about import NOTHING, About, Label
+from dnfscale.core.concepts import Concept
 from dnfscale.core.counts import TypeCounts
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.model import (
@@ -32,7 +33,7 @@ from dnfscale.core.vocabulary import Attribute, IsIn, Vocabulary
 from dnfscale.data.models.attributes import check_columns, kind_of, parse_attribute
 from dnfscale.data.models.checked import choice, entry, listed, scalar, short, typed, whole
 from dnfscale.data.models.columns import parse_columns
-from dnfscale.data.models.writing import CLASSES_SCHEMA, LINES_SCHEMA, MODEL_SCHEMA
+from dnfscale.data.models.writing import CLASSES_SCHEMA, LINES_SCHEMA, MODEL_SCHEMA, RELATED
 from dnfscale.errors import DataError
 
 
@@ -136,13 +137,36 @@ def _attributes(table: Mapping[str, Any], schema: str, types: str) -> list[Attri
     }[types]
     if not least <= len(attributes) <= most:
         raise DataError(f"attributes must be {least} to {most}, got {len(attributes):,}")
-    if schema == MODEL_SCHEMA and any(isinstance(attribute, IsIn) for attribute in attributes):
-        raise DataError(f"attributes must not have the test 'in' where schema is {schema!r}")
+    if schema == MODEL_SCHEMA:
+        for attribute in attributes:
+            test = "in" if isinstance(attribute, IsIn) else RELATED
+            if isinstance(attribute, IsIn) or isinstance(attribute.column, Concept):
+                raise DataError(
+                    f"attributes must not have the test {test!r} where schema is {schema!r}"
+                )
+    _check_concepts(attributes)
     names = [attribute.name for attribute in attributes]
     if len(set(names)) < len(names):
         raise DataError("attributes must have different names, but one occurs twice")
     check_columns(attributes)
     return attributes
+
+
+def _check_concepts(attributes: list[Attribute]) -> None:
+    """Raise DataError where related rows belong to main rows in several ways, or a column's name is
+    that of two.
+    """
+    concepts = [a.column for a in attributes if isinstance(a.column, Concept)]
+    relations = {concept.relation for concept in concepts}
+    if len({(relation.main_key) for relation in relations}) > 1:
+        raise DataError("attributes must name one column of the main table that relates all tables")
+    if len({relation.table for relation in relations}) < len(relations):
+        raise DataError("attributes must relate each table in one way")
+    names = {stored_column(attribute.column): attribute.column for attribute in attributes}
+    for attribute in attributes:
+        column = attribute.column
+        if isinstance(column, Concept) and names[column.name] != column:
+            raise DataError(f"attributes must give {short(column.name)} one meaning")
 
 
 def _lookalikes(

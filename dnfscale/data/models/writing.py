@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.concepts import Concept
 from dnfscale.core.formula import Term
 from dnfscale.core.model import Model, signs_held
 from dnfscale.core.parts import ColumnName, Part, stored_column
@@ -24,6 +25,7 @@ from dnfscale.core.vocabulary import (
     IsTrue,
     cuts_of,
 )
+from dnfscale.data.models.concepts import concept_record
 from dnfscale.spec.registry import EXPORTS, Export
 
 MODEL_SCHEMA = "dnfscale.model/1"
@@ -39,6 +41,8 @@ TESTS: Mapping[type[Attribute], str] = {
     IsMissing: "missing",
 }
 """What each kind of attribute is called in a file."""
+RELATED = "related"
+"""What an attribute of a concept is called there; what it asks of the concept stands beside it."""
 
 
 _MOST_TERMS = 100
@@ -52,7 +56,7 @@ def model_record(model: Model) -> dict[str, Any]:
         model.types != "attributes"
         or model.dnf.has_checklist
         or not model.tau.attributes
-        or any(isinstance(attribute, IsIn) for attribute in model.tau.attributes)
+        or any(_is_later(attribute) for attribute in model.tau.attributes)
     )
     multiplied_out = model.dnf.multiplied_out()
     is_short = model.answer and len(multiplied_out.terms) <= _MOST_TERMS
@@ -88,6 +92,11 @@ def model_record(model: Model) -> dict[str, Any]:
         "certificate": dict(model.certificate),
         "provenance": dict(model.provenance),
     }
+
+
+def _is_later(attribute: Attribute) -> bool:
+    """Say whether the first version has no words for an attribute."""
+    return isinstance(attribute, IsIn) or isinstance(attribute.column, Concept)
 
 
 def _type(model: Model, code: int) -> list[bool] | int:
@@ -141,11 +150,19 @@ def attribute_record(attribute: Attribute) -> dict[str, Any]:
         "name": attribute.name,
         "column": stored_column(attribute.column),
         **_written_part(attribute.column),
-        "test": TESTS[type(attribute)],
+        **_written_test(attribute),
         "value": _written_value(attribute),
         **({} if measure is None else {"measure": measure}),
         **_written_whole(attribute),
     }
+
+
+def _written_test(attribute: Attribute) -> dict[str, Any]:
+    """Return what is asked of a column; of a concept also what it says of related rows."""
+    test = TESTS[type(attribute)]
+    if not isinstance(attribute.column, Concept):
+        return {"test": test}
+    return {"test": RELATED, "asks": test, "related": concept_record(attribute.column)}
 
 
 def _written_whole(attribute: Attribute) -> dict[str, Any]:

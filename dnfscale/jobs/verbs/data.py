@@ -1,4 +1,4 @@
-"""The verbs of `dnfscale data`: list, get, convert, make."""
+"""The verbs of `dnfscale data`: list, get, convert, relate, make."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from dnfscale.datasets.convert import convert_csv
+from dnfscale.datasets.convert import Store, convert_csv
 from dnfscale.datasets.make import WriteChunk, parse_columns, plan_synthetic, write_description
-from dnfscale.datasets.named import describe_named, get
+from dnfscale.datasets.named import describe_named, get, open_dataset
 from dnfscale.engine.launch import launch
-from dnfscale.errors import SpecError, visible
+from dnfscale.errors import DnfscaleError, SpecError, visible
+from dnfscale.jobs.related import fact_lines, joined_source
+from dnfscale.jobs.runner import conversion_of
+from dnfscale.method.words import WRITTEN, concept_text
+from dnfscale.relations.tables import CONCEPTS_FILE
 from dnfscale.spec.cluster import ClusterSpec
 from dnfscale.spec.csv import MISSING, CsvOptions
+from dnfscale.spec.job import read_spec
 from dnfscale.spec.keys import keys_of
 
 if TYPE_CHECKING:
@@ -33,7 +38,7 @@ _SHOWN = 40
 
 def add_data_verbs(subparsers: Subparsers) -> None:
     """Add `data` and its verbs to the command line."""
-    data_verb = subparsers.add_parser("data", help="datasets: list, get, convert, make")
+    data_verb = subparsers.add_parser("data", help="datasets: list, get, convert, relate, make")
     verbs = data_verb.add_subparsers(metavar="WHAT", required=True)
 
     list_verb = verbs.add_parser(
@@ -84,6 +89,13 @@ def add_data_verbs(subparsers: Subparsers) -> None:
     )
     convert_verb.add_argument("--encoding", help="such as latin1 (default: recognized)")
     convert_verb.set_defaults(verb=_convert, prints_summary=True)
+
+    relate_verb = verbs.add_parser(
+        "relate", help="write the main table of a job with the concepts of its related tables"
+    )
+    relate_verb.add_argument("spec", metavar="SPEC", help="a job spec with [[data.related]]")
+    relate_verb.add_argument("dir", metavar="DIR", help="a new or empty folder for Parquet files")
+    relate_verb.set_defaults(verb=_relate, prints_summary=True)
 
     make_verb = verbs.add_parser("make", help="write a synthetic dataset with a planted formula")
     make_verb.add_argument("dir", metavar="DIR", help="a new or empty folder")
@@ -202,6 +214,45 @@ def _convert(options: argparse.Namespace) -> None:
         print(f"  ... and {len(converted.types) - _SHOWN:,} more")
 
 
+def _relate(options: argparse.Namespace) -> None:
+    spec = read_spec(Path(options.spec))
+    if not spec.related:
+        raise SpecError(f"{options.spec}: expected [[data.related]], but there is none; add it")
+    folder = Path(options.dir)
+    _check_new(folder)
+    try:
+        main = open_dataset(spec.data_path, spec.data_access, conversion_of(spec))
+        found = joined_source(main, spec, conversion_of(spec), repeats=True)
+    except DnfscaleError as error:
+        raise spec.located(error) from error
+    _make_folder(folder)
+    kept = Store(str(found.source.folder), spec.output_access)
+    for name in kept.parts():
+        if name == CONCEPTS_FILE or not name.startswith("_"):
+            (folder / name).write_bytes(kept.read(name) or b"")
+    concepts, facts = found.source.concepts, found.facts
+    print(f"{options.dir}: {facts.rows:,} rows, {len(concepts):,} concepts in {CONCEPTS_FILE}")
+    for line in fact_lines(found):
+        print(f"  {visible(line)}")
+    for name, concept in list(concepts.items())[:_SHOWN]:
+        print(f"  {visible(name)}: {visible(concept_text(concept, WRITTEN))}")
+    if len(concepts) > _SHOWN:
+        print(f"  ... and {len(concepts) - _SHOWN:,} more")
+
+
+def _check_new(folder: Path) -> None:
+    """Raise SpecError unless a folder is new or empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SpecError(f"{folder} must be an empty or a new folder; choose another")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SpecError(f"{folder} cannot be made: {error.strerror}; choose another") from error
+
+
 def _csv_options(options: argparse.Namespace) -> CsvOptions:
     """Return what the command line says of a CSV; errors name the option."""
     said = {
@@ -236,12 +287,8 @@ def _make(options: argparse.Namespace) -> None:
         options.rows, parse_columns(options.columns), seed=options.seed, noise=options.noise
     )
     folder = Path(options.dir)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SpecError(f"{folder} must be an empty or a new folder; choose another")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SpecError(f"{folder} cannot be made: {error.strerror}; choose another") from error
+    _check_new(folder)
+    _make_folder(folder)
     many = synthetic.n_chunks > 1
     cluster = ClusterSpec(kind="local" if many else "serial", workers=options.workers)
     engine = launch(cluster, loaded=[WriteChunk.__module__])

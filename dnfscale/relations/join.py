@@ -1,0 +1,535 @@
+"""Brings related rows together with main rows, in tasks that each write a file whole.
+
+Rows of both tables are dealt into buckets by a hash of their key: a file of each piece of a table
+has a part for every bucket. A bucket's main rows are few enough for a worker; its related rows are
+read in blocks and added up, so that it does not matter how many of them have the same key. What a
+bucket found is written by piece of the main table, whose rows are then written in their own order
+with the new columns. A task whose file is there is not done again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dnfscale.core.arrays import Ints
+from dnfscale.core.concepts import Concept, Relation
+from dnfscale.core.hashes import Hashes, scramble
+from dnfscale.data.source import Source
+from dnfscale.datasets.convert import GROUP_ROWS, Store
+from dnfscale.errors import DataError
+from dnfscale.relations.figures import Cells, Figures, RelatedBlock
+from dnfscale.relations.look import ColumnLook, flags, kind_of, look_at, merge, numbers, plain
+
+BUCKET_ROWS = 1 << 14
+"""A bucket has about so many main rows."""
+_MOST_BUCKETS = 1 << 11
+PIECE_ROWS = 1 << 18
+"""A task reads about so many rows."""
+_BLOCK_ROWS = 1 << 18
+"""So many related rows are added up at a time."""
+_KEY, _ROW, _MOMENT = "k", "r", "t"
+"""Columns of the files in between; those of the table come after them, as v0, v1, ..."""
+_TIMES = {"us": 10**6, "ns": 10**9}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Consecutive partitions of a table that a task reads."""
+
+    number: int
+    partitions: tuple[Any, ...]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        for partition in self.partitions:
+            yield from partition.batches(list(columns), [])
+
+
+def pieces_of(source: Source) -> list[Piece]:
+    """Cut a table into pieces; how does not change what is found."""
+    found: list[Piece] = []
+    waiting: list[Any] = []
+    for place, partition in enumerate(source.partitions):
+        waiting.append(partition)
+        is_last = place + 1 == len(source.partitions)
+        if is_last or sum(each.n_rows for each in waiting) >= PIECE_ROWS:
+            found.append(Piece(len(found), tuple(waiting)))
+            waiting = []
+    return found
+
+
+def n_buckets(n_rows: int) -> int:
+    """Return how many buckets there are for so many main rows."""
+    return min(_MOST_BUCKETS, max(1, -(-n_rows // BUCKET_ROWS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a task did."""
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked(Done):
+    """What the columns of some related rows hold."""
+
+    looks: tuple[ColumnLook, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LookAt:
+    """The task: look at columns of a piece."""
+
+    table: str
+    columns: tuple[str, ...]
+
+    def __call__(self, piece: Piece) -> Looked:
+        rows = 0
+        looks: list[tuple[ColumnLook, ...]] = []
+        for batch in piece.batches(self.columns):
+            rows += batch.num_rows
+            looks.append(tuple(self._look(batch, column) for column in self.columns))
+        return Looked(rows, tuple(merge(own) for own in zip(*looks, strict=True)))
+
+    def _look(self, batch: Any, column: str) -> ColumnLook:
+        try:
+            return look_at(batch.column(column), column)
+        except DataError as error:
+            raise DataError(f"{self.table}: {error.message}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class DealMain:
+    """The task: deal the keys of a piece of the main table into buckets."""
+
+    store: Store
+    path: str
+    key: str
+    as_of: str | None
+    unit: str
+    buckets: int
+
+    def __call__(self, piece: Piece) -> Done:
+        name = main_file(piece.number)
+        if self.store.has(name):
+            return Done(sum(part.n_rows for part in piece.partitions))
+        columns = [self.key, *([] if self.as_of is None else [self.as_of])]
+        tables, first = [], 0
+        for batch in piece.batches(columns):
+            key = known_keys(batch.column(self.key), self.path, self.key)
+            found = {_KEY: key, _ROW: pa.array(np.arange(first, first + len(key)))}
+            if self.as_of is not None:
+                found[_MOMENT] = moments(batch.column(self.as_of), self.unit)
+            tables.append(pa.table(found))
+            first += len(key)
+        self.store.write(name, _in_buckets(tables, self.buckets))
+        return Done(first)
+
+
+@dataclass(frozen=True, slots=True)
+class DealRelated:
+    """The task: deal a piece of a related table into buckets."""
+
+    store: Store
+    number: int
+    path: str
+    relation: Relation
+    texts: tuple[tuple[str, tuple[str, ...] | None], ...]
+    """The columns that concepts need, each with the texts that they ask for, if it holds texts."""
+    unit: str
+    buckets: int
+
+    def __call__(self, piece: Piece) -> Done:
+        name = related_file(self.number, piece.number)
+        if self.store.has(name):
+            return Done(sum(part.n_rows for part in piece.partitions))
+        relation = self.relation
+        columns = [relation.key, *([] if relation.time is None else [relation.time])]
+        columns += [column for column, _ in self.texts]
+        tables = []
+        for batch in piece.batches(list(dict.fromkeys(columns))):
+            found = {_KEY: known_keys(batch.column(relation.key), self.path, relation.key)}
+            if relation.time is not None:
+                found[_MOMENT] = moments(batch.column(relation.time), self.unit)
+            for place, (column, texts) in enumerate(self.texts):
+                found[f"v{place}"] = _stored(batch.column(column), texts)
+            tables.append(pa.table(found))
+        self.store.write(name, _in_buckets(tables, self.buckets))
+        return Done(sum(table.num_rows for table in tables))
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedFiles:
+    """The dealt rows of a related table, and what is asked of them."""
+
+    relation: Relation
+    pieces: int
+    texts: tuple[tuple[str, tuple[str, ...] | None], ...]
+    scales: tuple[tuple[str, int | None], ...]
+    """The steps of columns of numbers: see Figures."""
+    concepts: tuple[Concept, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BucketFacts(Done):
+    """What is known of the keys of some buckets."""
+
+    repeated: int = 0
+    """Main rows whose key is that of an earlier one."""
+    without: tuple[int, ...] = ()
+    """Main rows that have no related row, by related table."""
+    strays: tuple[int, ...] = ()
+    """Related rows that have no main row."""
+    related: tuple[int, ...] = ()
+    """Related rows."""
+
+    def __add__(self, other: BucketFacts) -> BucketFacts:
+        def added(ours: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(a + b for a, b in zip(ours, theirs, strict=True))
+
+        return BucketFacts(
+            self.rows + other.rows,
+            self.repeated + other.repeated,
+            added(self.without, other.without),
+            added(self.strays, other.strays),
+            added(self.related, other.related),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FillBucket:
+    """The task: what the related rows of a bucket say of its main rows."""
+
+    store: Store
+    main_pieces: int
+    related: tuple[RelatedFiles, ...]
+    ticks: int
+
+    def __call__(self, bucket: int) -> BucketFacts:
+        name = bucket_file(bucket)
+        if self.store.has(name):
+            return BucketFacts(*_told_facts(self._schema_of(name)))
+        parts = [self._part(main_file(piece), bucket) for piece in range(self.main_pieces)]
+        main = pa.Table.from_batches(parts)
+        rows_of = _RowsOfKeys(main.column(_KEY).combine_chunks())
+        moment = _moments_of(main) if _MOMENT in main.column_names else None
+        columns: dict[str, Any] = {}
+        without, strays, related = [], [], []
+        for number, files in enumerate(self.related):
+            figures = Figures(files.concepts, main.num_rows, dict(files.scales))
+            has_rows = np.zeros(main.num_rows, dtype=np.bool_)
+            n_related = n_strays = 0
+            for table in self._blocks(number, files.pieces, bucket):
+                places, main_rows = rows_of.matched(table.column(_KEY).combine_chunks())
+                n_related += table.num_rows
+                n_strays += table.num_rows - rows_of.known
+                has_rows[main_rows] = True
+                for some in _slices(len(places)):
+                    block = _seen(table, places[some], main_rows[some], moment, files, self.ticks)
+                    figures.add(block)
+            columns |= {concept.name: figures.column(concept) for concept in files.concepts}
+            without.append(int((~has_rows).sum()))
+            strays.append(n_strays)
+            related.append(n_related)
+        facts = BucketFacts(
+            main.num_rows, rows_of.repeated, tuple(without), tuple(strays), tuple(related)
+        )
+        self._write(name, columns, [len(part) for part in parts], facts)
+        return facts
+
+    def _part(self, name: str, bucket: int) -> Any:
+        with self.store.handle(name) as handle, pa.ipc.open_file(handle) as file:
+            return file.get_batch(bucket)
+
+    def _schema_of(self, name: str) -> Any:
+        with self.store.handle(name) as handle, pa.ipc.open_file(handle) as file:
+            return file.schema
+
+    def _blocks(self, number: int, pieces: int, bucket: int) -> Iterator[Any]:
+        """Yield the related rows of a bucket, many at a time."""
+        waiting: list[Any] = []
+        for piece in range(pieces):
+            waiting.append(self._part(related_file(number, piece), bucket))
+            if piece + 1 == pieces or sum(map(len, waiting)) >= _BLOCK_ROWS:
+                yield pa.Table.from_batches(waiting)
+                waiting = []
+
+    def _write(
+        self, name: str, columns: Mapping[str, Any], lengths: Sequence[int], facts: BucketFacts
+    ) -> None:
+        table = pa.table(dict(columns)).replace_schema_metadata({b"dnfscale": _facts_text(facts)})
+        sink, first = pa.BufferOutputStream(), 0
+        with pa.ipc.new_file(sink, table.schema, options=_IPC) as file:
+            for length in lengths:
+                _write_batch(file, table.slice(first, length))
+                first += length
+        self.store.write(name, sink.getvalue())
+
+
+def _facts_text(facts: BucketFacts) -> bytes:
+    told = facts.rows, facts.repeated, facts.without, facts.strays, facts.related
+    return json.dumps(told).encode()
+
+
+def _told_facts(schema: Any) -> tuple[Any, ...]:
+    rows, repeated, *others = json.loads(schema.metadata[b"dnfscale"])
+    return (rows, repeated, *map(tuple, others))
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRows:
+    """The task: write the rows of a piece of the main table with the new columns."""
+
+    store: Store
+    types: tuple[tuple[str, Any], ...]
+    buckets: int
+
+    def __call__(self, piece: Piece) -> Done:
+        name = f"part-{piece.number:05d}.parquet"
+        footer = self.store.footer(name)
+        if footer is not None:
+            return Done(int(footer.num_rows))
+        schema = pa.schema(list(self.types))
+        batches = [
+            pa.RecordBatch.from_arrays(
+                [_as_type(batch.column(field.name), field.type) for field in schema], schema=schema
+            )
+            for batch in piece.batches(schema.names)
+        ]
+        table = pa.Table.from_batches(batches, schema=schema)
+        added = self._added(piece.number)
+        for column in added.column_names:
+            table = table.append_column(column, added.column(column))
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, row_group_size=GROUP_ROWS, compression="zstd")
+        self.store.write(name, sink.getvalue())
+        return Done(table.num_rows)
+
+    def _added(self, piece: int) -> Any:
+        """Return the new columns of a piece, in the order of its rows."""
+        with self.store.handle(main_file(piece)) as handle, pa.ipc.open_file(handle) as file:
+            rows = [file.get_batch(bucket).column(_ROW) for bucket in range(self.buckets)]
+        parts = []
+        for bucket in range(self.buckets):
+            with self.store.handle(bucket_file(bucket)) as handle, pa.ipc.open_file(handle) as file:
+                parts.append(file.get_batch(piece))
+        order = np.argsort(np.concatenate([np.from_dlpack(each) for each in rows]), kind="stable")
+        found = pa.Table.from_batches([part.replace_schema_metadata(None) for part in parts])
+        return found.take(pa.array(order))
+
+
+_IPC = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+def main_file(piece: int) -> str:
+    return f"_main-{piece:05d}.arrow"
+
+
+def related_file(table: int, piece: int) -> str:
+    return f"_related-{table:02d}-{piece:05d}.arrow"
+
+
+def bucket_file(bucket: int) -> str:
+    return f"_bucket-{bucket:05d}.arrow"
+
+
+def key_kind(kind: Any) -> str | None:
+    """Return what keys of a type are; None if the type has no keys."""
+    found = kind_of(kind)
+    return {"whole": "whole numbers", "text": "text"}.get(found) if found else None
+
+
+def known_keys(array: Any, path: str, column: str) -> Any:
+    """Return the keys of some rows; a missing one is an error."""
+    if array.null_count:
+        raise DataError(
+            f"{path}: expected a key in every row, but {column!r} is missing in some; "
+            "leave such rows out"
+        )
+    return plain(array)
+
+
+def moments(array: Any, unit: str) -> Any:
+    """Return dates and times as whole numbers of a unit from 1970."""
+    try:
+        if not pa.types.is_timestamp(array.type):
+            array = array.cast(pa.timestamp("s"))
+        return array.cast(pa.timestamp(unit, array.type.tz)).view(pa.int64())
+    except pa.ArrowException as error:
+        raise DataError(f"expected times that fit 64 bits in {unit}, but {error}") from error
+
+
+def ticks_of(unit: str) -> int:
+    return _TIMES[unit]
+
+
+def _as_type(array: Any, kind: Any) -> Any:
+    return array if array.type.equals(kind) else array.cast(kind)
+
+
+def _stored(array: Any, texts: tuple[str, ...] | None) -> Any:
+    """Return a column as it is dealt: texts as their places among those that are asked for."""
+    array = plain(array)
+    if texts is None:
+        return array
+    return pc.index_in(array, value_set=pa.array(texts, pa.large_string())).fill_null(-1)
+
+
+def _in_buckets(tables: Sequence[Any], buckets: int) -> Any:
+    """Return a file with a batch of the rows of each bucket."""
+    table = pa.concat_tables(tables)
+    bucket = (_hashes(table.column(_KEY).combine_chunks()) % np.uint64(buckets)).astype(np.int64)
+    order = np.argsort(bucket, kind="stable")
+    ends = np.cumsum(np.bincount(bucket, minlength=buckets)).tolist()
+    dealt = table.take(pa.array(order)).combine_chunks()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, dealt.schema, options=_IPC) as file:
+        for first, end in zip([0, *ends], ends, strict=False):
+            _write_batch(file, dealt.slice(first, end - first))
+    return sink.getvalue()
+
+
+def _write_batch(file: Any, table: Any) -> None:
+    """Write a table as exactly one batch."""
+    arrays = [column.combine_chunks() for column in table.columns]
+    joined = [
+        own.chunk(0) if isinstance(own, pa.ChunkedArray) and own.num_chunks == 1 else own
+        for own in arrays
+    ]
+    file.write_batch(pa.RecordBatch.from_arrays(joined, schema=table.schema))
+
+
+def _hashes(keys: Any) -> Hashes:
+    """Return a scrambled number for each key."""
+    if pa.types.is_integer(keys.type):
+        hashes: Hashes = np.from_dlpack(keys).view(np.uint64).copy()
+        scramble(hashes)
+        return hashes
+    # A text is a number in a base of 64 bits; sums that wrap around are taken apart at its ends.
+    offsets = np.frombuffer(keys.buffers()[1], dtype=np.int64)[keys.offset :][: len(keys) + 1]
+    data = np.frombuffer(keys.buffers()[2] or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
+    starts = offsets - offsets[0]
+    lengths = np.diff(starts)
+    places = np.arange(len(data), dtype=np.uint64) - np.repeat(starts[:-1], lengths).astype(
+        np.uint64
+    )
+    terms = (data.astype(np.uint64) + np.uint64(1)) * _powers(places)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    hashes = sums[starts[1:]] - sums[starts[:-1]] + lengths.astype(np.uint64)
+    scramble(hashes)
+    return hashes
+
+
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _powers(places: Hashes) -> Hashes:
+    most = int(places.max()) + 1 if len(places) else 1
+    with np.errstate(over="ignore"):
+        powers = np.cumprod(np.full(most, _BASE, dtype=np.uint64), dtype=np.uint64)
+    return powers[places.astype(np.int64)]
+
+
+class _RowsOfKeys:
+    """The main rows of each key of a bucket."""
+
+    def __init__(self, keys: Any) -> None:
+        coded = keys.dictionary_encode()
+        self._keys = coded.dictionary
+        codes = np.from_dlpack(coded.indices)
+        self._order = np.argsort(codes, kind="stable")
+        counts = np.bincount(codes, minlength=len(self._keys))
+        self._counts = counts
+        self._starts = np.cumsum(counts) - counts
+        self.repeated = len(codes) - len(self._keys)
+        self.known = 0
+        """Of the rows that were matched last, those that have a main row."""
+
+    def matched(self, keys: Any) -> tuple[Ints, Ints]:
+        """Return pairs of related rows and main rows that have the same key."""
+        found = pc.index_in(keys, value_set=self._keys).fill_null(-1)
+        codes = np.from_dlpack(found)
+        places = np.flatnonzero(codes >= 0)
+        codes = codes[places]
+        self.known = len(places)
+        if not self.repeated:
+            return places, self._order[codes]
+        times = self._counts[codes]
+        firsts = np.repeat(self._starts[codes], times)
+        before = np.repeat(np.cumsum(times) - times, times)
+        return np.repeat(places, times), self._order[firsts + np.arange(len(before)) - before]
+
+
+def _slices(length: int) -> Iterator[slice]:
+    for first in range(0, length, _BLOCK_ROWS):
+        yield slice(first, first + _BLOCK_ROWS)
+
+
+def _moments_of(table: Any) -> Cells:
+    array = table.column(_MOMENT).combine_chunks()
+    return Cells(np.from_dlpack(array.fill_null(0)), _present(array))
+
+
+def _present(array: Any) -> Any:
+    return flags(array.is_valid()) if array.null_count else None
+
+
+def _seen(
+    table: Any, places: Ints, main: Ints, moment: Cells | None, files: RelatedFiles, ticks: int
+) -> RelatedBlock:
+    """Return those of some pairs of rows in which the main row sees the related one."""
+    time = _moments_of(table) if _MOMENT in table.column_names else None
+    age = times = None
+    if time is not None:
+        own = time.at(places)
+        times = own.values
+        if own.present is not None:
+            # A row without a time came before all others.
+            times = np.where(own.present, times, np.iinfo(np.int64).min)
+        if moment is not None and files.relation.as_of is not None:
+            theirs = moment.at(main)
+            keep = own.values < theirs.values
+            for present in (own.present, theirs.present):
+                keep = keep if present is None else keep & present
+            age = (theirs.values - own.values)[keep]
+            places, main, times = places[keep], main[keep], times[keep]
+    columns = {
+        column: _cells(table.column(f"v{place}"), column, texts).at(places)
+        for place, (column, texts) in enumerate(files.texts)
+    }
+    return RelatedBlock(main, columns, age, times, ticks)
+
+
+def _cells(array: Any, column: str, texts: tuple[str, ...] | None) -> Cells:
+    array = array.combine_chunks()
+    if texts is not None:
+        return Cells(np.from_dlpack(array), None, texts)
+    if pa.types.is_boolean(array.type):
+        return Cells(flags(array), _present(array))
+    values, present = numbers(array, column)
+    return Cells(values, None if present.all() else present)
+
+
+def needed_texts(
+    concepts: Iterable[Concept], types: Mapping[str, Any]
+) -> tuple[tuple[str, tuple[str, ...] | None], ...]:
+    """Return the columns that concepts of one table need, each with the texts that they ask for."""
+    found: dict[str, dict[str, None] | None] = {}
+    for concept in concepts:
+        for column in concept.columns:
+            found.setdefault(column, {} if kind_of(types[column]) == "text" else None)
+        for test in concept.where:
+            texts = found[test.column]
+            if texts is not None:
+                texts[str(test.value)] = None
+    return tuple(
+        (column, None if texts is None else tuple(sorted(texts))) for column, texts in found.items()
+    )
