@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
+
+from msgspec.structs import replace as changed
 
 from dnfscale.data.frames import dask_source, is_dask, table_source, to_table
 from dnfscale.data.source import Difference, Source
 from dnfscale.datasets.named import open_alike
 from dnfscale.engine.serial import SerialEngine
+from dnfscale.estimators.labelled import in_python
 from dnfscale.learn.check import check_source
 from dnfscale.report.checked import check_lines, check_markup
 from dnfscale.results.check import Check, ColumnCheck, Finding, check_text
@@ -51,12 +55,21 @@ class TableCheck:
 
 def check(data: Any, target: str | None = None) -> TableCheck:
     """Look at every column of a table before learning from it: pandas, Polars, Arrow, Dask, an
-    array, or the path of Parquet files.
+    array, or the path of files.
     """
     source, differing = _source(data)
     name = source.path
     found = check_source(source, target, SerialEngine(), differing=differing)
+    of_columns = tuple(
+        changed(column, findings=_in_python(column.findings)) for column in found.columns
+    )
+    found = changed(found, columns=of_columns, findings=_in_python(found.findings))
     return TableCheck(name, found)
+
+
+def _in_python(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings whose advice names parameters, where that of a job names keys of a spec."""
+    return tuple(changed(one, advice=in_python(one.advice)) for one in findings)
 
 
 def _source(data: Any) -> tuple[Source, tuple[Difference, ...]]:

@@ -70,12 +70,17 @@ def in_python_words(fit: Callable[P, R]) -> Callable[P, R]:
         try:
             return fit(*values, **named)
         except DnfscaleError as error:
-            said = _KEYS.sub(_in_python, error.message)
+            said = in_python(error.message)
             if said == error.message:
                 raise
             raise type(error)(said, error.key) from error.__cause__
 
     return method
+
+
+def in_python(text: str) -> str:
+    """Return a text that names parameters in the place of keys."""
+    return _KEYS.sub(_in_python, text)
 
 
 def _in_python(found: re.Match[str]) -> str:

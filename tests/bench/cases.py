@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.bench import (
     best,
+    checking,
     conversion,
     covertype,
     evaluation,
@@ -24,6 +25,7 @@ CASES: tuple[Case, ...] = (
     study.CASE,
     prediction.CASE,
     evaluation.CASE,
+    checking.CASE,
     conversion.CASE,
     covertype.CASE,
     memory.CASE,
