@@ -25,6 +25,8 @@ from dnfscale.results.metrics import Scores
 
 _UNIT = 1 << 30
 """Losses are counted in so many parts of one."""
+_HALF = 26
+"""The bits of the lower half of a weight."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,5 +104,8 @@ class CountedScores:
 
 
 def _summed(losses: Floats, n: Ints) -> int:
-    # Python adds without a bound.
-    return sum((np.round(losses * _UNIT).astype(np.int64) * n).tolist())
+    # Losses have up to 36 bits and weights 53: their products fit in halves. Python adds without a
+    # bound.
+    whole = np.round(losses * _UNIT).astype(np.int64)
+    low, high = n & ((1 << _HALF) - 1), n >> _HALF
+    return sum((whole * low).tolist()) + (sum((whole * high).tolist()) << _HALF)

@@ -60,3 +60,15 @@ def test_many_different_values_are_binned_as_those_of_all_rows_at_once() -> None
         assert getattr(found, name) == pytest.approx(getattr(at_once, name), rel=1e-7)
     for name in ("auc", "average_precision"):
         assert getattr(found, name) == pytest.approx(getattr(at_once, name), abs=1e-3)
+
+
+@pytest.mark.parametrize("weight", [1, 1 << 30, 1 << 40])
+def test_losses_do_not_depend_on_what_a_row_weighs(weight: int) -> None:
+    probability, positive, _ = rows(6_000, 6_000)
+    # The greatest loss there is.
+    probability[0], positive[0] = 0.0, True
+    at_once = scores_of_rows(probability, positive, None)
+    found = CountedScores()
+    found.add(probability, positive, np.full(6_000, weight))
+    for name in ("brier", "log_loss"):
+        assert getattr(found.scores(), name) == pytest.approx(getattr(at_once, name), rel=1e-7)
