@@ -95,7 +95,8 @@ class ShortenTypes:
         n, _ = to_dense(job.counts)
         share = np.rint(_UNIT * shares(job.counts, job.shrink)).astype(np.int64)
         wrong_yes, wrong_no = costs_of(job.threshold)
-        gains = n * (wrong_no * share - wrong_yes * (_UNIT - share))
+        of_row = wrong_no * share - wrong_yes * (_UNIT - share)
+        gains = _with_room(n, _UNIT * max(wrong_yes, wrong_no)) * of_row
         by_prefix = gains.reshape(-1, 1 << ell).sum(axis=0)
         constant = Lines(((),) if gains.sum() > 0 else ())
         found = best_checklists(by_prefix, longest=longest)
@@ -149,6 +150,11 @@ class ShortenTypes:
             sample, max_literals=self.max_literals, max_terms=self.max_terms, proven=()
         )
         return tuple(lines_of_codes(one.formula, columns) for one in found)
+
+
+def _with_room(n: Ints, times: int) -> Ints:
+    """Return counts, in a larger unit where their sum would not fit so many times in 64 bits."""
+    return n >> max(0, (int(n.sum()) * times).bit_length() - 62)
 
 
 def _is_plain(checklist: BestChecklist, columns: Sequence[ColumnName]) -> bool:

@@ -147,6 +147,30 @@ def test_what_weights_are_multiplied_by_does_not_matter(desk):
     assert other["data"]["weight"]["total"] == whole.sum() / 2
 
 
+def test_checklists_fit_weights_in_small_units_where_misses_cost_much(desk):
+    random = np.random.default_rng(0)
+    signs = random.random((5, 600)) < 0.5
+    rare = (signs.sum(axis=0) > 0) & (random.random(600) < 0.02)
+    columns = {f"b{i}": sign for i, sign in enumerate(signs)}
+    columns |= {"y": (signs.sum(axis=0) >= 4) | rare, "w": random.integers(1, 4, 600)}
+    method = {
+        "profile": "best",
+        "folds": {"outer": 2},
+        "formula": {"threshold": 0.002, "forms": ["checklist"]},
+        "select": {"search": ["attributes"], "validation_splits": 1},
+    }
+    # A weight that is no whole number, by next to nothing, makes the units of all small.
+    nearly = columns["w"] + np.eye(1, 600)[0] * 1e-6
+    one = study(desk, columns, name="whole", **method)
+    other = study(desk, {**columns, "w": nearly}, name="nearly", **method)
+    assert other["data"]["weight"]["unit"] > 1 << 32
+    formulas = [
+        [fold["formulas"][0]["formula"] for fold in each["methods"]["ideal"]["folds"]]
+        for each in (one, other)
+    ]
+    assert formulas[0] == formulas[1]
+
+
 @pytest.mark.parametrize("row_group_size", [7, 240])
 def test_weighted_results_do_not_depend_on_partitions(desk, row_group_size):
     columns = {**small_table(), "w": np.random.default_rng(3).gamma(2.0, size=240)}
