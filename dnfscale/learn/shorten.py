@@ -145,6 +145,10 @@ class ShortenTypes:
             wrong_no * share * drawn.weights,
             wrong_yes * (_UNIT - share) * drawn.weights,
         )
+        if not columns:
+            # As in a part in which no column of tau has a cut or two values.
+            _, positive, negative = table
+            return (Lines(((),) if positive.sum() > negative.sum() else ()),)
         sample = Sample(tuple(column.codes for column in columns), *table)
         found = shortened(
             sample, max_literals=self.max_literals, max_terms=self.max_terms, proven=()

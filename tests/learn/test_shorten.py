@@ -59,3 +59,13 @@ def _right(run) -> int:
         int(np.where(fold.accepts(fold.test), fold.test.c, fold.test.n - fold.test.c).sum())
         for fold in run.folds
     )
+
+
+@pytest.mark.parametrize("form", ["lines", "checklist"])
+@pytest.mark.parametrize("missing", [2, 8])
+def test_a_fold_in_which_no_column_tells_rows_apart_has_a_constant(form, missing):
+    x = np.where(np.arange(12) < missing, np.nan, np.arange(12))
+    frame = pd.DataFrame({"x": x, "t": np.arange(12), "y": np.arange(12) % 2 == 0, "w": 1})
+    run = learned(frame, best(time="t", outer=None, forms=(form,)))
+    assert not run.folds[0].dnf.n_literals
+    assert sum(fold.test_rows for fold in run.folds) == 11
