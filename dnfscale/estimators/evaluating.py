@@ -106,7 +106,7 @@ def _source(data: Any, y: Any, target: str) -> Source:
         return open_dataset(fspath(data)) if given[0] else dask_source(data, _IN_MEMORY)
     table = to_table(data)
     if y is not None:
-        labels = pa.array(np.asarray(y).tolist())
+        labels = _labels(y)
         if len(labels) != table.num_rows:
             raise DataError(
                 f"expected as many labels as rows, got {len(labels):,} and {table.num_rows:,}"
@@ -115,3 +115,14 @@ def _source(data: Any, y: Any, target: str) -> Source:
             table = table.drop_columns([target])
         table = table.append_column(target, labels)
     return table_source(table, _IN_MEMORY)
+
+
+def _labels(y: Any) -> pa.Array:
+    """Return true labels; what pandas takes for missing is not known."""
+    try:
+        return pa.array(np.asarray(y).tolist(), from_pandas=True)
+    except pa.ArrowException as error:
+        raise DataError(
+            "expected labels of one type in y, all of them numbers, booleans or strings, but "
+            f"{error}; convert them"
+        ) from error

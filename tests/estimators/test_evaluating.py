@@ -54,3 +54,17 @@ def test_what_cannot_be_evaluated_is_told(model):
         dnfscale.evaluate(model, X, Y[:3])
     with pytest.raises(DataError, match="expected labels of which some are 'yes'"):
         dnfscale.evaluate(model, X, np.full(400, "maybe"))
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA])
+def test_labels_that_pandas_takes_for_missing_are_not_known(model, nothing):
+    given = pd.Series(Y, dtype=object)
+    given[:7] = nothing
+    assert dnfscale.evaluate(model, X, given).record.known == len(X) - 7
+
+
+def test_labels_of_several_kinds_are_told(model):
+    given = pd.Series(Y, dtype=object)
+    given[0] = 1.5
+    with pytest.raises(DataError, match="expected labels of one type in y"):
+        dnfscale.evaluate(model, X, given)
