@@ -31,7 +31,7 @@ from dnfscale.data.source import Source
 from dnfscale.engine.api import Engine
 from dnfscale.errors import DataError, LimitError, SpecError
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
-from dnfscale.learn.places import MOST_FOLDS, splits_of
+from dnfscale.learn.places import MOST_FOLDS, asked_folds, splits_of
 from dnfscale.learn.times import plan_times, time_stages
 from dnfscale.spec.learn import LearnSpec, tested_by
 
@@ -82,6 +82,8 @@ def deal_rows(
     if group is not None and outer is None:
         outer = _group_folds(summary, spec)
     circle = _circle(summary, group, spec)
+    if isinstance(circle, LabelCircle) and outer is None and spec.outer is None:
+        outer = _label_folds(circle, spec)
     return splits_of(n_rows, spec, outer=outer, circle=circle, stages=stages)
 
 
@@ -169,6 +171,16 @@ def _files(source: Source, row_numbers: Mapping[int, range]) -> FileStages:
             "folds.test",
         )
     return FileStages(sum(len(rows) for place, rows in row_numbers.items() if place < first))
+
+
+def _label_folds(circle: LabelCircle, spec: LearnSpec) -> int:
+    """Return how many test folds there are where nobody says it: so few that each has a row of the
+    most frequent label.
+    """
+    size, most = circle.size, max(circle.label_rows.values(), default=0)
+    asked = asked_folds(size, spec)
+    allowed = [number for number in range(2, asked + 1) if size // number * most >= size]
+    return max(allowed, default=min(2, asked))
 
 
 def _sites(summary: DealSummary, site: DealColumn) -> SiteStages:

@@ -80,8 +80,9 @@ def asked_folds(n_rows: int, spec: LearnSpec) -> int:
     if spec.tests_once:
         return 1
     if spec.outer is None:
-        few = n_rows < _FEW_ROWS and not spec.dealt_by
-        return n_rows if few else 10
+        # Single rows cannot have the share of every label.
+        few = n_rows < _FEW_ROWS and not spec.dealt_by and not spec.stratify
+        return n_rows if few else min(10, n_rows)
     return n_rows if spec.outer == "leave-one-out" else int(spec.outer)
 
 

@@ -154,6 +154,20 @@ def test_stratified_folds_have_their_share_of_every_label_up_to_a_row(
         assert abs(validated.sum() - 0.3 * rows.sum()) < 2
 
 
+@pytest.mark.parametrize("n_rows", [4, 9, 14, 60])
+@pytest.mark.parametrize("how", [{"stratify": True}, {"group": "x"}])
+def test_few_rows_are_dealt_into_folds_that_nobody_asked_for(
+    n_rows: int, how: dict[str, Any]
+) -> None:
+    for seed in range(4):
+        table = table_of(range(n_rows), np.arange(n_rows) % 3 == 0)
+        spec = replace(SPEC, outer=None, seed=seed, **how)
+        tested = deal(table, spec).tested
+        assert 2 <= len(tested) <= 10
+        assert (tested.sum(axis=0) == 1).all()
+        assert tested.any(axis=1).all()
+
+
 def test_stratified_folds_have_about_as_many_groups_of_positives_as_others() -> None:
     random = np.random.default_rng(3)
     groups = np.repeat(np.arange(60), 10)
