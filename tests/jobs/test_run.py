@@ -603,6 +603,7 @@ def test_the_quickstart_ends_with_a_formula_an_accuracy_and_its_files(desk):
     assert f"{100 * result['methods']['ideal']['accuracy_mean']:.1f} % ± " in ended.out
     assert ended.out.rstrip().endswith(str(Path("runs") / "quickstart"))
     assert read_json(desk.folder("quickstart") / "model.json")["positive"] == ["malignant"]
+    assert (desk.folder("quickstart") / "report.html").stat().st_size < 400_000
 
 
 def test_columns_that_tell_no_rows_apart_are_named_with_what_to_do(desk):

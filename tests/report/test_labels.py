@@ -46,6 +46,13 @@ def test_each_label_has_its_formula_with_the_rows_behind_each_line():
     assert "all of one formula hold" in text
 
 
+def test_what_several_labels_have_no_slider_for_is_told_with_what_to_set():
+    text = text_of(labels_run())
+    assert "How long a formula?" not in text
+    assert "set data.positive to the label, and leave out data.classes" in text
+    assert "leave out data.classes" not in text_of(plain_run())
+
+
 def test_formulas_of_many_labels_are_folded():
     few, many = page_of([labels_run(range(4))]), page_of([labels_run(range(5))])
     assert few.count("<h3><bdi>risk = ") == 4

@@ -16,6 +16,7 @@ import pytest
 from dnfscale.core.formula import Dnf, Term
 from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Kind, Measure, Quantity
+from dnfscale.core.seen import SeenColumn
 from dnfscale.core.vocabulary import Above, Equals, IsMissing, Vocabulary
 from dnfscale.estimators.saved import classifier_of
 from dnfscale.method.explain import explain_type
@@ -111,3 +112,26 @@ def test_the_number_to_begin_with_lies_between_cuts_that_are_close_together(tmp_
     classifier_of([model]).report(page)
     [shown] = re.findall(r'data-field="0" value="([^"]*)"', page.read_text(encoding="utf-8"))
     assert cuts[0] < float(shown) <= cuts[1]
+
+
+def test_the_form_offers_what_the_rows_learned_from_held(tmp_path):
+    seen = (
+        SeenColumn("days", "int64", 0.0, least=0, greatest=30),
+        SeenColumn("sex", "string", 0.0, values=("f", "m")),
+    )
+    tau = [Above("long", "days", 7, whole=True), Equals("male", "sex", "m")]
+    model = replace(model_of(tau, [{0: True, 1: True}], {0b00: (9, 1)}), seen=seen)
+    page = tmp_path / "page.html"
+    classifier_of([model]).report(page)
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r'data-field="0" value="([^"]*)"', text) == ["3"]
+    assert "0 to 30 in the rows learned from" in text
+    [field] = [own for own in fields_of([model]) if own.options is not None]
+    assert [option.text for option in field.options] == ["m", "f", "another value", "missing"]
+    assert field.options[1].bits == field.options[2].bits == (0,)
+    assert re.findall(r"<option selected[^>]*>([^<]*)<", text) == ["f"]
+    # Above the cut, and not above what was seen.
+    model = replace(model, counts=model_of(tau, [{0: True}], {0b01: (9, 1)}).counts)
+    classifier_of([model]).report(page)
+    [value] = re.findall(r'data-field="0" value="([^"]*)"', page.read_text(encoding="utf-8"))
+    assert value == "18"

@@ -25,6 +25,13 @@ height of a cell.
 """
 
 
+_ONE_LABEL = (
+    "Formulas of every length, and what comes of acting from one probability on or another, are on "
+    "the page of a run that tells one label from the others: set data.positive to the label, and "
+    "leave out data.classes."
+)
+
+
 def confusion_card(place: Place, view: RunView) -> Section | None:
     """Return which labels the test rows were given, and each label's recall and precision; None if
     not recorded.
@@ -61,6 +68,7 @@ def confusion_card(place: Place, view: RunView) -> Section | None:
         _matrix(confusion),
         table(own, wrap=True),
         element("p", words, class_="note"),
+        element("p", _ONE_LABEL, class_="note"),
         short="Confusion",
     )
 

@@ -21,6 +21,7 @@ from dnfscale.core.about import Label
 from dnfscale.core.arrays import Scalar
 from dnfscale.core.model import Model
 from dnfscale.core.parts import stored_column
+from dnfscale.core.seen import SeenColumn
 from dnfscale.core.vocabulary import (
     Above,
     Attribute,
@@ -44,6 +45,8 @@ from dnfscale.report.run import FormulaView, RunView
 
 _MOST_TYPES = 20_000
 """The most counted types of all formulas that a page carries: about half a megabyte."""
+_MOST_CHOICES = 100
+"""The most values of a column that a list offers besides those that the formula names."""
 _SAFE = 1 << 53
 """Up to here a script tells whole numbers apart."""
 
@@ -68,6 +71,8 @@ class Field:
     """None for a number to type."""
     label: str = ""
     """What people call it."""
+    extent: tuple[int | float, int | float] | None = None
+    """The ends of a number in the rows learned from, if the model says them."""
 
 
 def what_if_card(place: Place, view: RunView) -> Section | None:
@@ -198,11 +203,30 @@ def fields_of(models: Sequence[Model]) -> tuple[Field, ...]:
         Field(
             column,
             tuple(own),
-            _options(column, own, len(models), labels),
+            _options(column, own, len(models), labels, _seen_values(column, models)),
             _field_label(column, labels),
+            _extent(column, models),
         )
         for column, own in asked.items()
     )
+
+
+def _seen(column: str, models: Sequence[Model]) -> SeenColumn | None:
+    """Return what the rows learned from held in a column, if a model says it."""
+    return next((own for model in models for own in model.seen if own.name == column), None)
+
+
+def _seen_values(column: str, models: Sequence[Model]) -> tuple[Scalar, ...]:
+    seen = _seen(column, models)
+    return () if seen is None else (seen.values or ())[:_MOST_CHOICES]
+
+
+def _extent(column: str, models: Sequence[Model]) -> tuple[int | float, int | float] | None:
+    seen = _seen(column, models)
+    if seen is None or not isinstance(seen.least, int | float):
+        return None
+    ends = seen.least, seen.greatest
+    return ends if all(map(_is_plain, ends)) and math.isfinite(sum(ends)) else None  # type: ignore[arg-type, return-value]
 
 
 def _field_label(column: str, labels: Labels) -> str:
@@ -232,7 +256,11 @@ def _holds(attribute: Attribute, value: Scalar | None) -> bool:
 
 
 def _options(
-    column: str, asked: Sequence[tuple[int, int, Attribute]], n_models: int, labels: Labels
+    column: str,
+    asked: Sequence[tuple[int, int, Attribute]],
+    n_models: int,
+    labels: Labels,
+    seen: Sequence[Scalar],
 ) -> tuple[Option, ...] | None:
     attributes = [attribute for _, _, attribute in asked]
     numbers = [each for each in attributes if isinstance(each, Above | Between)]
@@ -250,7 +278,7 @@ def _options(
         if isinstance(each, Equals | IsIn | IsTrue)
         for value in values_of(each)
     ]
-    values: list[Scalar] = list(dict.fromkeys(named))
+    values: list[Scalar] = list(dict.fromkeys([*named, *seen]))
     if any(isinstance(value, bool) for value in values):
         values = [True, False]
     notation = replace(SHOWN, labels=labels)
@@ -364,10 +392,15 @@ def _field(place: Place, number: int, field: Field, first: int) -> Html:
             data_field=number,
             value=number_text(value),
         )
+    hint = None
+    if field.options is None and field.extent is not None:
+        low, high = map(number_text, field.extent)
+        hint = element("small", f"{low} to {high} in the rows learned from")
     return element(
         "p",
         element("label", name_of(field.label or field.column), for_=key),
         control,
+        hint,
         class_="field",
     )
 
@@ -381,11 +414,19 @@ def _candidates(field: Field) -> list[int | float]:
         return [0]
     whole = all(each.whole for each in numbers)
     step = 1 if whole else (cuts[-1] - cuts[0]) / len(cuts) or abs(cuts[0]) / 4 or 1
-    found = [cuts[0] if whole else _short(cuts[0] - step, cuts[0] - 2 * step, cuts[0])]
-    for low, high in pairwise(cuts):
-        found.append(math.floor(high) if whole else _short((low + high) / 2, low, high))
-    last = cuts[-1] + step
-    return [*found, math.floor(last) if whole else _short(last, cuts[-1], last + step)]
+    least, greatest = field.extent or (math.inf, -math.inf)
+    low = least if least < cuts[0] else cuts[0] - 2 * step
+    high = greatest if greatest > cuts[-1] else cuts[-1] + 2 * step
+    bounds = [low, *cuts, high]
+    if whole:
+        return [_whole_between(a, b) for a, b in pairwise(bounds)]
+    return [_short((a + b) / 2, a, b) for a, b in pairwise(bounds)]
+
+
+def _whole_between(low: float, high: float) -> int | float:
+    """Return a whole number near the middle, above low and not above high, if there is one."""
+    middle = math.floor((low + high) / 2)
+    return next((each for each in (middle, math.floor(high)) if low < each), high)
 
 
 def _short(value: float, low: float, high: float) -> float:
