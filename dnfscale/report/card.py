@@ -76,19 +76,17 @@ def card_parts(view: RunView) -> tuple[Part, ...]:
         Part("In short", (" ".join(summary_words(view)),)),
         Part("The formula", tuple(_formulas(view))),
         Part("The data", tuple(_data(view))),
-        Part("On rows that it had not seen", tuple(_figures(view))),
+        Part("On unseen rows", tuple(_figures(view))),
         Part("Slices", tuple(_slices(view.result)), on_page=not _has_slices(view.result)),
         Part("Limits", (tuple(_limits(view)),), on_page=True),
         Part("Certificate", tuple(_certificate(view))),
-        Part("How to make it again", tuple(_again(view)), on_page=True),
+        Part("How to reproduce it", tuple(_again(view)), on_page=True),
     )
     return tuple(part for part in parts if any(part.pieces))
 
 
 def _purpose(view: RunView) -> Iterator[Piece]:
-    yield view.about.description or (
-        "Nobody said what it is for: the key description of the job's spec does."
-    )
+    yield view.about.description or ("No purpose is recorded: set description in the job's spec.")
 
 
 def _formulas(view: RunView) -> Iterator[Piece]:
@@ -201,7 +199,7 @@ def _slices(result: Result) -> Iterator[Piece]:
             yield slice_table(part, result.data.weight)
         return
     yield (
-        "This run did not measure them. dnfscale evaluate MODEL DATA --slices COLUMN gives the "
+        "This run did not measure any. dnfscale evaluate MODEL DATA --slices COLUMN gives the "
         "same figures for each value of a column."
     )
 
@@ -212,20 +210,20 @@ def _limits(view: RunView) -> Iterator[str]:
     if doubt is not None:
         yield doubt
     if ideal is None or (ideal.accuracy_mean is None and ideal.fidelity_mean is None):
-        yield "It was not tested: how it does on rows it was not learned from is not known."
+        yield "It was not tested, so how well it does on new rows is not known."
     else:
         yield f"Figures are for rows like those tested: {_tested_how(result)}."
     if result.data.rows_dropped:
         yield (
             f"{count(result.data.rows_dropped, 'row')} with missing values were left out, of "
-            f"{result.data.rows + result.data.rows_dropped:,}: of such rows nothing was learned, "
-            "and on such rows nothing was tested."
+            f"{result.data.rows + result.data.rows_dropped:,}: the formula was neither learned "
+            "from such rows nor tested on them."
         )
     models = [formula.model for formula in view.formulas if formula.model is not None]
     if any(map(needs_note, models)):
-        yield "Where a value is missing, a condition with ≤ alone, ≠ or not holds, any other not."
+        yield "For a missing value, conditions with ≤ alone, ≠ or not hold, and no others."
     if any(model.seen for model in models):
-        yield "Values outside what the rows learned from held are answered, but nothing backs that."
+        yield "Values outside those seen in training get an answer too, without evidence for it."
     sizes = [words for formula in view.formulas if (words := length_words(formula.learned))]
     if sizes and set(sizes) != {"proven shortest"}:
         said = ", ".join(dict.fromkeys(words for words in sizes if words != "proven shortest"))
@@ -234,11 +232,8 @@ def _limits(view: RunView) -> Iterator[str]:
         yield "Rows are weighted, so no intervals and no certificate are given."
     certificates = [formula.certificate for formula in view.formulas]
     if any(own is not None and own.chosen_on_the_same_rows for own in certificates):
-        yield (
-            "Rows that chose a formula cannot vouch for it: what is counted on them is a little "
-            "too favourable."
-        )
-    yield "It says what goes together in these rows, not what causes what."
+        yield ("Figures on the rows that a formula was chosen on are a little too favourable.")
+    yield "It describes what goes together in these rows, not what causes what."
 
 
 def _tested_how(result: Result) -> str:
@@ -256,7 +251,7 @@ def _certificate(view: RunView) -> Iterator[Piece]:
         name = f"{formula.label}: " if formula.label is not None else ""
         if certified.chosen_on_the_same_rows:
             name += (
-                f"No promise, because the {certified.told_by} were chosen by looking at the same "
+                f"No guarantee, because the {certified.told_by} were chosen by looking at the same "
                 "rows. "
             )
         words = [*certified_words(certified), theorem_words(certified)]

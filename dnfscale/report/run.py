@@ -112,6 +112,8 @@ class FormulaView:
             return "no"
         if self.model is None or len(self.model.positive) > 1:
             return "that it is not"
+        if len(self.model.positive) == 1 and isinstance(self.model.positive[0], bool):
+            return _labelled(replace(self.model, positive=(not self.model.positive[0],)), "=")
         return _labelled(self.model, "≠")
 
 

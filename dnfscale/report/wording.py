@@ -218,13 +218,13 @@ def doubt_words(result: Result) -> str | None:
 def _doubt_reason(result: Result, ideal: Method) -> str:
     if ideal.objective is not None:
         return (
-            "On validation rows no longer formula was better by enough at what formulas were "
-            "learned for; try select.tolerance = 0, or other columns."
+            "No longer formula did better by enough on validation rows; try select.tolerance = 0, "
+            "or other columns."
         )
     positive = result.positive_share or 0.0
     return (
         f"Formulas were learned for accuracy, and {share(positive)} of the rows are positive; try "
-        'formula.objective = "balanced_accuracy", or a formula.threshold that says what errors '
+        'formula.objective = "balanced_accuracy", or set formula.threshold to what errors '
         "cost."
     )
 

@@ -39,17 +39,17 @@ def test_a_card_says_what_a_run_says():
         "In short",
         "The formula",
         "The data",
-        "On rows that it had not seen",
+        "On unseen rows",
         "Slices",
         "Limits",
         "Certificate",
-        "How to make it again",
+        "How to reproduce it",
     ]
-    assert "Nobody said what it is for" in text
+    assert "No purpose is recorded" in text
     assert "200 rows, 9 columns, 40.0 % positive. The target is outcome." in text
     assert "were right for 84.0 % of them" in text
     assert "5 rows with missing values were left out, of 205" in text
-    assert "No promise, because the attributes were chosen by looking at the same rows" in text
+    assert "No guarantee, because the attributes were chosen by looking at the same rows" in text
     assert "not proven shortest" not in text
 
 
@@ -87,6 +87,6 @@ def test_the_page_has_of_the_card_what_it_says_nowhere_else():
     [view] = views_of([lengths_run()])
     text = Document(page_of([lengths_run()])).text
     shown = [part.heading for part in card_parts(view) if part.on_page]
-    assert shown == ["What it is for", "Slices", "Limits", "How to make it again"]
+    assert shown == ["What it is for", "Slices", "Limits", "How to reproduce it"]
     card = text[text.index("Model card", text.index("Which errors?")) :]
     assert all(heading in card for heading in shown)

@@ -205,7 +205,7 @@ def test_the_certificates_of_folds_are_summed_up_as_promises_and_the_models_is_n
     assert "All cases with a certified answer: at least, %20.031.242.5" in promises
     assert "same attributes: at most, %10.014.619.1" in promises
     assert "at least 95 % by themselves, not those of all folds at once" in promises
-    assert "No promise: the attributes were chosen by looking at the same 200 rows" in described
+    assert "No guarantee: the attributes were chosen by looking at the same 200 rows" in described
     assert "The answer is certified for 2 of these, which hold 60.0 % of the rows." in described
     assert "could be right for at most 3.2 % more of all cases" in described
     assert "of the population" not in described
@@ -236,7 +236,7 @@ def test_test_parts_too_small_to_certify_say_so():
         fold["formulas"][0]["certificate"] = certificate(1, share=0.0, excess=1.0)
     text = text_of(run)
     assert "They are too few to certify any answer." in text
-    assert "promises." not in text
+    assert "guarantees." not in text
 
 
 def test_certificates_that_are_missing_or_of_rows_that_chose_promise_nothing():
@@ -252,7 +252,7 @@ def test_certificates_that_are_missing_or_of_rows_that_chose_promise_nothing():
 
 def test_an_older_certificate_still_warns_and_tells_the_theorem():
     text = text_of(plain_run())
-    assert "No promise:" in text
+    assert "No guarantee:" in text
     assert "with 200 rows drawn independently" in text
     assert "by at least 0.206." in text or "by at least 0.207." in text
 

@@ -955,4 +955,4 @@ def test_a_formula_that_was_chosen_by_its_length_has_the_curve_of_both_searches(
     text = Document(page_of([made("x", record, model(["a", "b", "c"]))])).text
     assert "How many conditions are enough?" in text
     assert "types of the best attributes" in text
-    assert "terms of all columns" in text
+    assert "lines over all columns" in text

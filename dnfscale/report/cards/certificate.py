@@ -59,7 +59,7 @@ def certified_words(certified: Certified) -> list[str]:
     ):
         several = f"{count(certified.types, 'combination')} of {_told_by(certified)}"
         if certified.told_by == "signs":
-            several = f"{certified.types:,} numbers of signs"
+            several = f"{certified.types:,} numbers of conditions that may hold"
         words.append(
             f"Of the {several} {certified.types_seen:,} occur. The "
             f"answer is certified for {certified.types_certified or 0:,} of these, which hold "
@@ -146,7 +146,7 @@ def _tested(view: RunView) -> list[tuple[FormulaView, list[Certified]]]:
 def _of_folds(
     place: Place, view: RunView, tested: Sequence[tuple[FormulaView, list[Certified]]]
 ) -> list[Html]:
-    heading = element(f"h{place.level + 1}", "On rows put aside before choosing")
+    heading = element(f"h{place.level + 1}", "On rows held out before choosing")
     certificates = [each for _, own in tested for each in own]
     rows = extent([each.rows for each in certificates])
     intro = (
@@ -155,7 +155,7 @@ def _of_folds(
     )
     if not any(each.types_certified for each in certificates):
         return [heading, element("p", f"{intro}. They are too few to certify any answer.")]
-    pieces = [heading, element("p", f"{intro}, so these figures are promises.")]
+    pieces = [heading, element("p", f"{intro}, so these figures are guarantees.")]
     pieces += [table(_summary(formula, own)) for formula, own in tested]
     refuted = sum(bool(each.types_refuted) for each in certificates)
     if refuted:
@@ -202,7 +202,7 @@ def _summary(formula: FormulaView, certificates: Sequence[Certified]) -> Table:
         _spread("All cases with a certified answer: at least, %", masses),
         _spread(more, excess),
     ]
-    title = f"What the test rows promise, over {count(len(certificates), 'fold')}{of}"
+    title = f"What the test rows guarantee, over {count(len(certificates), 'fold')}{of}"
     return Table(title, ("In a fold", "Lowest", "Median", "Highest"), tuple(rows))
 
 
@@ -256,10 +256,10 @@ def _of_all_rows(place: Place, view: RunView) -> list[Html]:
     )
     words = (
         f"the {known[0][1].told_by} were chosen by looking at the same {count(rows, 'row')}, and "
-        "choosing favours what looks "
-        f"better than it is. What follows describes these rows{on_others}."
+        "choosing makes formulas look "
+        f"better than they are. What follows describes these rows{on_others}."
     )
-    warning = element("p", element("strong", "No promise: "), words, class_="warning")
+    warning = element("p", element("strong", "No guarantee: "), words, class_="warning")
     said: list[Html] = (
         [element("p", " ".join(told))]
         if not several and (told := certified_words(known[0][1]))
@@ -269,7 +269,7 @@ def _of_all_rows(place: Place, view: RunView) -> list[Html]:
         said = [table(_by_label(known), wrap=True)]
     theorem = theorem_words(known[0][1]) if not several else None
     more = (
-        folded("What the number of rows alone would promise", element("p", theorem))
+        folded("What the number of rows alone would guarantee", element("p", theorem))
         if theorem
         else None
     )
@@ -317,9 +317,11 @@ def _alike(view: RunView) -> str:
     words = {
         "attributes": "with the same values of the attributes",
         "lines": "for which the same lines hold",
-        "signs": "with as many signs",
+        "signs": "for which as many conditions hold",
     }
-    return " and ".join(words[each] for each in sorted(told_by))
+    if len(told_by) > 1:
+        return "that a formula cannot tell apart"
+    return "".join(words[each] for each in told_by)
 
 
 def _of_population(certified: Certified) -> str:

@@ -344,8 +344,8 @@ def negation_legend(reading: ShownFormula) -> Html | None:
     if not any(asked.negated for line in reading.lines for asked in line.conditions):
         return None
     entries = (
-        ("chip", "solid frame", "this must hold"),
-        ("chip no", "dashed frame", "this excludes: not, or ≠; a missing value passes"),
+        ("chip", "solid frame", "false where the value is missing"),
+        ("chip no", "dashed frame", "negated (≤, ≠, not): true where the value is missing"),
     )
     items = [
         element("li", element("span", frame, class_=class_), words)
