@@ -108,4 +108,6 @@ def _summed(losses: Floats, n: Ints) -> int:
     # bound.
     whole = np.round(losses * _UNIT).astype(np.int64)
     low, high = n & ((1 << _HALF) - 1), n >> _HALF
-    return sum((whole * low).tolist()) + (sum((whole * high).tolist()) << _HALF)
+    of_low: list[int] = (whole * low).tolist()
+    of_high: list[int] = (whole * high).tolist()
+    return sum(of_low) + (sum(of_high) << _HALF)
