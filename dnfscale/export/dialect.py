@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dnfscale.core.parts import Part
 from dnfscale.core.quantities import Quantity
@@ -69,6 +69,10 @@ class Dialect:
     """Write that a column has a truth value, or has not; never NULL."""
     greatest: str = "GREATEST"
     """The function that returns the greatest of some numbers."""
+    rounded: Callable[[str, int], str] | None = None
+    """Round a number to decimal places; None where related tables are not written."""
+    related: Mapping[str, str] = field(default_factory=dict)
+    """What related tables are called in this query, as it is written there."""
     remainder: Callable[[str, int], str] = lambda number, divisor: f"{number} % {divisor}"
 
 

@@ -173,6 +173,7 @@ DIALECTS: dict[str, Dialect] = {
             "number."
         ),
         looked_up=_duckdb_looked_up,
+        rounded=lambda number, digits: f"ROUND({number}, {digits})",
     ),
     "postgres": Dialect(
         title="PostgreSQL",
@@ -192,6 +193,7 @@ DIALECTS: dict[str, Dialect] = {
         part=postgres_part,
         place=standard_place,
         double="DOUBLE PRECISION",
+        rounded=lambda number, digits: f"ROUND(CAST({number} AS NUMERIC), {digits})",
         nan_note=(
             "'NaN': no condition holds for NaN, which PostgreSQL takes for the greatest number."
         ),

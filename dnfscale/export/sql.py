@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dnfscale.core.arrays import Scalar, is_whole
+from dnfscale.core.concepts import Concept
 from dnfscale.core.formula import Term
 from dnfscale.core.model import Model, joint_ranks, signs_held, unseen_ranks
 from dnfscale.core.parts import Part, stored_column
@@ -34,6 +35,7 @@ from dnfscale.errors import DataError, SpecError
 from dnfscale.export.dialect import Dialect, castable
 from dnfscale.export.dialects import DIALECTS
 from dnfscale.export.kinds import Kind, kinds
+from dnfscale.export.related_sql import MAIN, related_condition
 from dnfscale.method.literals import Among, Gap, Line, Missing, Never, Range, Said
 from dnfscale.method.spelling import Spelling, spell
 from dnfscale.method.words import (
@@ -43,7 +45,7 @@ from dnfscale.method.words import (
     predicted,
     value_text,
 )
-from dnfscale.spec.checks import one_of, text, yes_no
+from dnfscale.spec.checks import one_of, text, texts, yes_no
 from dnfscale.spec.keys import key
 from dnfscale.spec.registry import EXPORTS, Export
 
@@ -52,16 +54,22 @@ _EXACT = 1 << 53
 
 
 def export_sql(
-    model: Model, dialect: str = "duckdb", table: str | None = None, *, probability: bool = False
+    model: Model,
+    dialect: str = "duckdb",
+    table: str | None = None,
+    *,
+    probability: bool = False,
+    related: Sequence[str] = (),
 ) -> str:
     """Return the formula as an expression for a WHERE clause, or a SELECT of a table with the
     column `prediction`.
 
     A table may be given with its schema, as in `sales.customers`; a part with a dot of its own in
     double quotes. For DuckDB it may also be a Parquet file or a glob. The SELECT has the column
-    `probability` as well if asked for.
+    `probability` as well if asked for. Related tables are called by their names, unless `related`
+    names them otherwise, as in `orders=shop.orders`.
     """
-    spoken = _dialect_of(dialect)
+    spoken = _with_related([model], _dialect_of(dialect), table, related)
     prediction = _expression(model, spoken)
     if table is None:
         if probability:
@@ -76,7 +84,42 @@ def export_sql(
 def _selected(columns: Sequence[Sequence[str]], table: str, dialect: Dialect) -> str:
     """Return a SELECT of some columns, each given by its lines."""
     listed = ",\n".join("\n".join(f"  {line}" for line in lines) for lines in columns)
-    return f"SELECT\n{listed}\nFROM {_table_name(table, dialect)}"
+    named = f" AS {MAIN}" if dialect.related else ""
+    return f"SELECT\n{listed}\nFROM {_table_name(table, dialect)}{named}"
+
+
+def _with_related(
+    models: Sequence[Model], dialect: Dialect, table: str | None, related: Sequence[str]
+) -> Dialect:
+    """Return a dialect that knows what related tables are called in a query."""
+    attributes = [attribute for model in models for attribute in model.tau.attributes]
+    concepts = [each.column for each in attributes if isinstance(each.column, Concept)]
+    names = {concept.relation.table: concept.relation.table for concept in concepts}
+    for given in related:
+        name, equals, place = given.partition("=")
+        if not equals or name not in names:
+            known = ", ".join(names) or "none"
+            raise SpecError(
+                f"--related takes NAME=TABLE for a table that the model asks about ({known}), "
+                f"got {given!r}"
+            )
+        names[name] = place
+    if not names:
+        return dialect
+    if dialect.rounded is None:
+        known = ", ".join(name for name, each in DIALECTS.items() if each.rounded is not None)
+        raise SpecError(
+            f"a model of related tables is written for {known}, not for {dialect.title}; "
+            "choose another --dialect"
+        )
+    if table is None:
+        raise SpecError(
+            "a model of related tables is a whole SELECT; name the main table too, "
+            "as in --table customers"
+        )
+    return replace(
+        dialect, related={name: _table_name(place, dialect) for name, place in names.items()}
+    )
 
 
 def export_sql_of_classes(
@@ -85,11 +128,12 @@ def export_sql_of_classes(
     table: str | None = None,
     *,
     probability: bool = False,
+    related: Sequence[str] = (),
 ) -> str:
     """Return an expression for each label, and one for the label that a row gets; or a SELECT with
     a column for each, `prediction` last.
     """
-    spoken = _dialect_of(dialect)
+    spoken = _with_related(models, _dialect_of(dialect), table, related)
     if probability:
         raise SpecError("a probability is that of one label's formula; pass a label too")
     answer = _joint_answer(models, spoken)
@@ -235,7 +279,7 @@ def _never_null(attribute: Attribute) -> bool:
     """Return whether an attribute is written so that it is false, never NULL, where the value is
     missing.
     """
-    if isinstance(attribute, IsMissing):
+    if isinstance(attribute, IsMissing) or isinstance(attribute.column, Concept):
         return True
     if isinstance(attribute, Above | Between):
         return not cuts_of(attribute)
@@ -246,6 +290,8 @@ def _condition(attribute: Attribute, holds: bool, dialect: Dialect, known: dict[
     """Write that an attribute holds, which may be NULL instead of false, or that it does not, which
     is never NULL.
     """
+    if isinstance(attribute.column, Concept):
+        return related_condition(attribute, attribute.column, holds, dialect)
     stored = stored_column(attribute.column)
     column, kind = dialect.name(stored), known[stored]
     if isinstance(attribute, IsMissing):
@@ -458,7 +504,7 @@ def _check_lookalikes(model: Model, columns: Iterable[str], dialect: Dialect) ->
 
 def _table_name(name: str, dialect: Dialect) -> str:
     """Return the name of a table, or of a file, as it is written in a query."""
-    if dialect is DIALECTS["duckdb"] and ("/" in name or name.endswith(".parquet")):
+    if dialect.title == DIALECTS["duckdb"].title and ("/" in name or name.endswith(".parquet")):
         return dialect.text(name)
     parts = re.findall(r'(?:"((?:[^"]|"")+)"|([^".\0]+))(?:\.|$)', name)
     quoted = ".".join(dialect.name(inner.replace('""', '"') or plain) for inner, plain in parts)
@@ -494,6 +540,9 @@ class SqlOptions:
         ),
     )
     probability: bool = key(yes_no, False, "a column `probability` in that SELECT")
+    related: tuple[str, ...] = key(
+        texts, (), "what a related table is called there, as in orders=shop.orders"
+    )
 
 
 EXPORTS.register(

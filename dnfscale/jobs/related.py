@@ -1,16 +1,20 @@
-"""Related tables of a job: the main table is joined with them before anything is learned."""
+"""Related tables of a job, or of a model: the main table is joined with them before it is read."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from dnfscale.core.concepts import Concept
+from dnfscale.core.model import Model
 from dnfscale.data.source import Source
 from dnfscale.datasets.convert import Conversion
 from dnfscale.datasets.named import open_dataset
-from dnfscale.errors import DnfscaleError
+from dnfscale.errors import DataError, DnfscaleError
 from dnfscale.relations.tables import Asked, JoinedTable, Side, join_tables, relation_between
 from dnfscale.spec.job import JobSpec
 from dnfscale.spec.learn import LearnSpec
+from dnfscale.spec.storage import Access
 
 
 def joined_source(
@@ -69,3 +73,56 @@ def without_keys(to_learn: LearnSpec, spec: JobSpec) -> LearnSpec:
     dealt = to_learn.dealt_by.values()
     drop = tuple(name for name in columns if name not in (*to_learn.drop, *dealt))
     return replace(to_learn, drop=(*to_learn.drop, *drop))
+
+
+def concepts_of(models: Sequence[Model]) -> tuple[Concept, ...]:
+    """Return the concepts that models ask for, each once."""
+    columns = (attribute.column for model in models for attribute in model.tau.attributes)
+    return tuple(dict.fromkeys(column for column in columns if isinstance(column, Concept)))
+
+
+def opened_sides(
+    concepts: Sequence[Concept],
+    main: Source,
+    places: Mapping[str, str],
+    access: Access,
+    conversion: Conversion,
+) -> tuple[Side, ...]:
+    """Open the related tables of some concepts, and check that they belong to the main one as those
+    learned from did.
+    """
+    sides = []
+    for known in dict.fromkeys(concept.relation for concept in concepts):
+        place = places[known.table]
+        source = replace(open_dataset(place, access, replace(conversion, version=None)), path=place)
+        has_id = known.id is not None and known.id in source.types
+        relation = relation_between(
+            main,
+            source,
+            table=known.table,
+            key=known.key,
+            main_key=known.main_key,
+            time=known.time,
+            as_of=known.as_of,
+            row_id=known.id if has_id else None,
+        )
+        if relation.zoned != known.zoned:
+            with_zone = "with" if known.zoned else "without"
+            raise DataError(
+                f"{place}: expected {known.time!r} {with_zone} a time zone as in the data that the "
+                "model was learned from; convert it"
+            )
+        sides.append(Side(relation, source))
+    return tuple(sides)
+
+
+def with_concepts(
+    main: Source, sides: Sequence[Side], concepts: Sequence[Concept], conversion: Conversion
+) -> Source:
+    """Return the main table with the concepts that models ask for."""
+    names = {concept.name for concept in concepts}
+    kept = {name: kind for name, kind in main.types.items() if name not in names}
+    found = join_tables(
+        replace(main, types=kept), sides, Asked(given=tuple(concepts), repeats=True), conversion
+    )
+    return found.source

@@ -71,9 +71,12 @@ class RelatedBlock:
         found: Bools = self._masks[test]
         return found
 
-    def meant(self, where: Sequence[RowTest], days: int | None) -> Bools | None:
-        """Say which rows are meant; None if all are."""
+    def meant(self, column: str | None, where: Sequence[RowTest], days: int | None) -> Bools | None:
+        """Say which rows are meant, those with a value in the column, if any; None if all are."""
         mask = self.within(days)
+        present = None if column is None else self.columns[column].present
+        if present is not None:
+            mask = present if mask is None else mask & present
         for test in where:
             held = self.holds(test)
             mask = held if mask is None else mask & held
@@ -112,7 +115,7 @@ class Figures:
         """
         self._counts: dict[_Meant, Ints] = {}
         for concept in concepts:
-            self._counts.setdefault(_rows_of(concept), np.zeros(n_rows, dtype=np.int64))
+            self._counts.setdefault(rows_meant(concept), np.zeros(n_rows, dtype=np.int64))
         self._sums: dict[_Numbers, _Sum] = {}
         self._ends: dict[tuple[_Numbers, Figure], _End] = {}
         self._latest: dict[_Numbers, _Latest] = {}
@@ -131,9 +134,7 @@ class Figures:
     def add(self, block: RelatedBlock) -> None:
         """Add some related rows."""
         for (column, where, days), counts in self._counts.items():
-            mask = block.meant(where, days)
-            present = None if column is None else block.columns[column].present
-            mask = present if mask is None else mask if present is None else mask & present
+            mask = block.meant(column, where, days)
             main = block.main if mask is None else block.main[mask]
             counts += np.bincount(main, minlength=self._n)
         kept: dict[_Numbers, tuple[Ints, Values, Ints | None]] = {}
@@ -149,7 +150,7 @@ class Figures:
 
     def column(self, concept: Concept) -> Any:
         """Return the column of a concept."""
-        counts = self._counts[_rows_of(concept)]
+        counts = self._counts[rows_meant(concept)]
         if concept.figure is Figure.SOME:
             return pa.array(counts > 0)
         if concept.figure is Figure.COUNT:
@@ -168,7 +169,7 @@ class Figures:
         return pa.array(self._ends[asked, concept.figure].values, mask=none)
 
 
-def _rows_of(concept: Concept) -> _Meant:
+def rows_meant(concept: Concept) -> _Meant:
     """Return what the rows that a concept counts, or is of, follow from."""
     return concept.of, concept.where, concept.days
 
@@ -181,9 +182,7 @@ def _present(
     block: RelatedBlock, column: str, days: int | None
 ) -> tuple[Ints, Values, Ints | None]:
     """Return the main rows, the values and the times of the rows that have a value."""
-    cells, mask = block.columns[column], block.within(days)
-    if cells.present is not None:
-        mask = cells.present if mask is None else mask & cells.present
+    cells, mask = block.columns[column], block.meant(column, (), days)
     if mask is None:
         return block.main, cells.values, block.time
     return block.main[mask], cells.values[mask], None if block.time is None else block.time[mask]

@@ -40,6 +40,10 @@ _KEY, _ROW, _MOMENT = "k", "r", "t"
 _TIMES = {"us": 10**6, "ns": 10**9}
 
 
+NeededTexts = tuple[tuple[str, tuple[str, ...] | None], ...]
+"""Columns that concepts need, each with the texts that they ask for, if it holds texts."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """Consecutive partitions of a table that a task reads."""
@@ -142,8 +146,7 @@ class DealRelated:
     number: int
     path: str
     relation: Relation
-    texts: tuple[tuple[str, tuple[str, ...] | None], ...]
-    """The columns that concepts need, each with the texts that they ask for, if it holds texts."""
+    texts: NeededTexts
     unit: str
     buckets: int
 
@@ -156,12 +159,7 @@ class DealRelated:
         columns += [column for column, _ in self.texts]
         tables = []
         for batch in piece.batches(list(dict.fromkeys(columns))):
-            found = {_KEY: known_keys(batch.column(relation.key), self.path, relation.key)}
-            if relation.time is not None:
-                found[_MOMENT] = moments(batch.column(relation.time), self.unit)
-            for place, (column, texts) in enumerate(self.texts):
-                found[f"v{place}"] = _stored(batch.column(column), texts)
-            tables.append(pa.table(found))
+            tables.append(dealt(batch, relation, self.texts, unit=self.unit, path=self.path))
         self.store.write(name, _in_buckets(tables, self.buckets))
         return Done(sum(table.num_rows for table in tables))
 
@@ -172,7 +170,7 @@ class RelatedFiles:
 
     relation: Relation
     pieces: int
-    texts: tuple[tuple[str, tuple[str, ...] | None], ...]
+    texts: NeededTexts
     scales: tuple[tuple[str, int | None], ...]
     """The steps of columns of numbers: see Figures."""
     concepts: tuple[Concept, ...]
@@ -233,7 +231,9 @@ class FillBucket:
                 n_strays += table.num_rows - rows_of.known
                 has_rows[main_rows] = True
                 for some in _slices(len(places)):
-                    block = _seen(table, places[some], main_rows[some], moment, files, self.ticks)
+                    block = seen_block(
+                        table, places[some], main_rows[some], moment, files, self.ticks
+                    )
                     figures.add(block)
             columns |= {concept.name: figures.column(concept) for concept in files.concepts}
             without.append(int((~has_rows).sum()))
@@ -383,6 +383,16 @@ def _stored(array: Any, texts: tuple[str, ...] | None) -> Any:
     return pc.index_in(array, value_set=pa.array(texts, pa.large_string())).fill_null(-1)
 
 
+def dealt(batch: Any, relation: Relation, texts: NeededTexts, *, unit: str, path: str) -> Any:
+    """Return related rows as they are dealt: key, time and the columns that concepts need."""
+    found = {_KEY: known_keys(batch.column(relation.key), path, relation.key)}
+    if relation.time is not None:
+        found[_MOMENT] = moments(batch.column(relation.time), unit)
+    for place, (column, asked) in enumerate(texts):
+        found[f"v{place}"] = _stored(batch.column(column), asked)
+    return pa.table(found)
+
+
 def _in_buckets(tables: Sequence[Any], buckets: int) -> Any:
     """Return a file with a batch of the rows of each bucket."""
     table = pa.concat_tables(tables)
@@ -482,7 +492,7 @@ def _present(array: Any) -> Any:
     return flags(array.is_valid()) if array.null_count else None
 
 
-def _seen(
+def seen_block(
     table: Any, places: Ints, main: Ints, moment: Cells | None, files: RelatedFiles, ticks: int
 ) -> RelatedBlock:
     """Return those of some pairs of rows in which the main row sees the related one."""
@@ -518,9 +528,7 @@ def _cells(array: Any, column: str, texts: tuple[str, ...] | None) -> Cells:
     return Cells(values, None if present.all() else present)
 
 
-def needed_texts(
-    concepts: Iterable[Concept], types: Mapping[str, Any]
-) -> tuple[tuple[str, tuple[str, ...] | None], ...]:
+def needed_texts(concepts: Iterable[Concept], types: Mapping[str, Any]) -> NeededTexts:
     """Return the columns that concepts of one table need, each with the texts that they ask for."""
     found: dict[str, dict[str, None] | None] = {}
     for concept in concepts:

@@ -259,7 +259,7 @@ class _Join:
     def made(self) -> str:
         plan = self._planned()
         concepts, left_out = plan.concepts, plan.left_out
-        unit = _unit(self.main, self.sides)
+        unit = time_unit(self.main, self.sides)
         buckets = n_buckets(self.main.n_rows)
         pieces = pieces_of(self.main)
         first = self.sides[0].relation
@@ -426,7 +426,7 @@ def _check_columns(side: Side, concepts: Sequence[Concept]) -> None:
                 )
 
 
-def _unit(main: Source, sides: Sequence[Side]) -> str:
+def time_unit(main: Source, sides: Sequence[Side]) -> str:
     """Return the unit in which all times are exact."""
 
     def kinds() -> Iterator[Any]:

@@ -30,6 +30,7 @@ from dnfscale.jobs.verbs.data_options import (
     add_tables_option,
     conversion_from,
 )
+from dnfscale.jobs.verbs.related_options import add_related_option, joined_for
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.report.evaluated import evaluation_lines, evaluation_page
 from dnfscale.report.measured import METRICS, metric_text, metric_title
@@ -77,6 +78,7 @@ def add_evaluate_verb(verbs: Any) -> None:
     verb.add_argument("--report", metavar="FILE", help="write a page")
     add_cluster_options(verb)
     verb.add_argument("--json", action="store_true", help="everything as JSON")
+    add_related_option(verb)
     add_tables_option(add_data_options(verb))
     add_storage_options(verb)
     verb.set_defaults(verb=_evaluate)
@@ -87,7 +89,8 @@ def _evaluate(options: argparse.Namespace) -> int:
     access = access_from(options)
     models = read_models(options.model, access)
     conversion = conversion_from(options, launch=joined_workers(options))
-    source = open_dataset(options.data, access, conversion)
+    main = open_dataset(options.data, access, conversion)
+    source, _ = joined_for(models, main, options, conversion)
     target = models[0].target if options.target is None else options.target
     asked = Asked(
         target=options.target,

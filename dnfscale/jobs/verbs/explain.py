@@ -24,14 +24,15 @@ from dnfscale.core.parts import ColumnName
 from dnfscale.core.quantities import Quantity
 from dnfscale.data.models import read_model
 from dnfscale.data.source import Source
-from dnfscale.datasets.convert import Conversion
 from dnfscale.datasets.named import open_dataset
 from dnfscale.engine.api import Progress
 from dnfscale.engine.serial import SerialEngine
-from dnfscale.errors import DataError, SpecError
+from dnfscale.errors import DataError, SpecError, visible
 from dnfscale.jobs import endings
 from dnfscale.jobs.progress import display_for
+from dnfscale.jobs.related import concepts_of
 from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from
+from dnfscale.jobs.verbs.related_options import add_related_option, joined_for
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options
 from dnfscale.method.explain import (
     Answer,
@@ -44,9 +45,11 @@ from dnfscale.method.explain import (
     to_record,
 )
 from dnfscale.method.narrate import Told, count_words, type_words, write, write_model
+from dnfscale.method.words import WRITTEN, concept_text
+from dnfscale.relations.rows import MeantRows, related_rows
+from dnfscale.relations.tables import Side
 from dnfscale.report.unfamiliar import unfamiliar_record, unfamiliar_words
 from dnfscale.report.wording import count
-from dnfscale.spec.storage import Access
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -87,6 +90,7 @@ def add_explain_verb(subparsers: Subparsers) -> None:
     )
     verb.add_argument("--label", help="which formula of a model of several classes to explain")
     verb.add_argument("--json", action="store_true", help="as JSON")
+    add_related_option(verb)
     add_data_options(verb)
     add_storage_options(verb)
     verb.set_defaults(verb=_explain)
@@ -103,11 +107,11 @@ def _explain(options: argparse.Namespace) -> None:
     if options.data is None:
         text, record = _whole(model)
     else:
-        source = _open(options.data, model, access_from(options), conversion_from(options))
+        source, sides = _open(options, model)
         text, record = (
             _types(model, source, options)
             if options.row is None
-            else _row(model, source, options.row)
+            else _row(model, source, sides, options.row)
         )
     print(
         json.dumps({"schema": SCHEMA, **record}, indent=2, ensure_ascii=False)
@@ -124,7 +128,9 @@ def _whole(model: Model) -> tuple[str, dict[str, Any]]:
     }
 
 
-def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]]:
+def _row(
+    model: Model, source: Source, sides: Sequence[Side], number: int
+) -> tuple[str, dict[str, Any]]:
     code, values, unlike = _find_row(model, source, number)
     explanation = explain_type(model, code)
     written = {str(column): _written(value) for column, value in values.items()}
@@ -138,7 +144,35 @@ def _row(model: Model, source: Source, number: int) -> tuple[str, dict[str, Any]
     head = f"{source.path}, row {number:,} of {source.n_rows:,} (the first is 0)"
     told = unfamiliar_words(unlike.rows, unlike.columns, [model])
     head += f"\n{told}" if told else ""
-    return f"{head}\n\n{write(model, explanation, values)}".rstrip("\n"), record
+    text = f"{head}\n\n{write(model, explanation, values)}".rstrip("\n")
+    if not sides:
+        return text, record
+    found = related_rows(concepts_of([model]), source, sides, number)
+    told_rows = "\n".join(f"  {_meant_words(rows)}" for rows in found)
+    return f"{text}\n\nThe related rows:\n{told_rows}", {
+        **record,
+        "related": [_meant_record(rows) for rows in found],
+    }
+
+
+def _meant_words(found: MeantRows) -> str:
+    """Say which related rows a concept means for a row."""
+    what = visible(concept_text(found.concept, WRITTEN))
+    if not found.n:
+        return f"{what}: none"
+    shown = ", ".join(visible(str(row)) for row in found.names)
+    more = f" and {found.n - len(found.names):,} more" if found.n > len(found.names) else ""
+    return f"{what}: {visible(found.named_by)} {shown}{more}"
+
+
+def _meant_record(found: MeantRows) -> dict[str, Any]:
+    return {
+        "concept": found.concept.name,
+        "table": found.concept.relation.table,
+        "rows": found.n,
+        "named_by": found.named_by,
+        "names": list(found.names),
+    }
 
 
 def _types(model: Model, source: Source, options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
@@ -280,13 +314,17 @@ def _value(data: Numbers | Categories, place: int) -> Told:
     return None if code < 0 else data.values[code]
 
 
-def _open(path: str, model: Model, access: Access, asked: Conversion) -> Source:
-    """Open a dataset, and check that it has the columns that the model needs."""
-    source = open_dataset(path, access, asked)
-    check_columns([model.tau], source.types, path)
+def _open(options: argparse.Namespace, model: Model) -> tuple[Source, tuple[Side, ...]]:
+    """Open a dataset with its related tables, and check that it has the columns that the model
+    needs.
+    """
+    asked = conversion_from(options)
+    main = open_dataset(options.data, access_from(options), asked)
+    source, sides = joined_for([model], main, options, asked)
+    check_columns([model.tau], source.types, options.data)
     # Messages show the name that was asked for, not the place where a dataset of that name was
     # found.
-    return replace(source, path=path)
+    return replace(source, path=options.data), sides
 
 
 @contextmanager

@@ -34,6 +34,8 @@ def add_export_verb(subparsers: Subparsers) -> None:
             )
             if known.default is False:
                 verb.add_argument(f"--{known.name}", action="store_true", default=None, help=text)
+            elif known.default == ():
+                verb.add_argument(f"--{known.name}", action="append", metavar="NAME=X", help=text)
             else:
                 choices = list(known.check.choices) if isinstance(known.check, OneOf) else None
                 metavar = None if choices else known.name.upper()

@@ -26,6 +26,7 @@ from dnfscale.jobs.verbs.data_options import (
     add_tables_option,
     conversion_from,
 )
+from dnfscale.jobs.verbs.related_options import add_related_option, joined_for
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
 from dnfscale.report.unfamiliar import unfamiliar_record, unfamiliar_words
 from dnfscale.spec.storage import is_named
@@ -60,6 +61,7 @@ def add_predict_verb(verbs: Any) -> None:
         "--force", action="store_true", help="replace the folder if it holds an earlier prediction"
     )
     verb.add_argument("--json", action="store_true", help="the summary as JSON")
+    add_related_option(verb)
     add_tables_option(add_data_options(verb))
     add_storage_options(verb)
     verb.set_defaults(verb=_predict, prints_summary=True)
@@ -76,7 +78,7 @@ def _predict(options: argparse.Namespace) -> None:
             )
     models = read_models(options.model, access)
     asked = conversion_from(options, launch=joined_workers(options))
-    source = open_dataset(options.data, access, asked)
+    source, _ = joined_for(models, open_dataset(options.data, access, asked), options, asked)
     started = time.monotonic()
     shown = None if options.json else display_for(sys.stderr)
     with (
