@@ -76,9 +76,9 @@ INNER_LEVELS = {
         {"evaluation"},
     ),
     "estimators": (
-        {"checking", "evaluating", "plots", "weights"},
+        {"evaluating", "plots", "weights"},
         {"labelled"},
-        {"readable"},
+        {"checking", "readable"},
         {"ideal"},
         {"distillation", "saved"},
     ),
