@@ -31,7 +31,7 @@ from dnfscale.compare.ways import (
     drawn_rows,
     where_key,
 )
-from dnfscale.engine.api import Failure
+from dnfscale.engine.api import Failure, JointWork
 from dnfscale.learn.phases import Layout, Phase, PlannedPhase, Reads
 from dnfscale.results.confusion import Answers, correct_of, counted_of
 from dnfscale.results.method import Fold, Method, Parameter, Tuning
@@ -189,10 +189,7 @@ def _tune_together(
             )
             for fold in folds
         ],
-        fitting,
-        plan.partitions,
-        meet=competitor.joining.meet,
-        merge=fitting.merge,
+        JointWork(fitting, plan.partitions, competitor.joining.meet, fitting.merge),
         expected=_fits({competitor: budget}, len(folds)),
         known=_known([competitor], folds, notes),
         limit=hard_limit_s,

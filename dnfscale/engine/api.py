@@ -83,6 +83,19 @@ class Share:
     """Where they meet: what `meet` returned."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class JointWork:
+    """What all workers do together with an item."""
+
+    function: Callable[[Any, Share], Any]
+    """Called on all of them at once, with the item and the share of each."""
+    shared: Sequence[Any]
+    """Dealt to the workers in its order."""
+    meet: Callable[[str, int], Any]
+    """Called before on the first of them, with its host and the number of workers."""
+    merge: Callable[[Sequence[Any]], Any]
+
+
 Limit = Callable[[Any], float | None]
 """Returns the time limit, in seconds, of the task on an item; None for no limit."""
 
@@ -156,25 +169,20 @@ class Engine(Protocol):
         """
         ...
 
-    def together(  # noqa: PLR0913 (what chain is given, and how workers meet)
+    def together(
         self,
         phase: str,
         chains: Sequence[Generator[Any, Any, Result]],
-        function: Callable[[Any, Share], Any],
-        shared: Sequence[Any],
+        work: JointWork,
         *,
-        meet: Callable[[str, int], Any],
-        merge: Callable[[Sequence[Any]], Any],
         expected: int,
         known: int = 0,
         limit: Limit = unlimited,
     ) -> list[Result]:
         """Run chains of tasks one after the other, each task on all workers together.
 
-        `shared` is dealt to the workers in its order. For each task `meet` is called on the first
-        of them, with its host and the number of workers; then the function, on all of them at once,
-        with the chain's item and the share of each; the chain is sent the merged results, or a
-        Failure. An attempt that loses workers is repeated with those that are left, at most twice.
+        A chain yields an item and is sent the merged results for it, or a Failure. An attempt that
+        loses workers is repeated with those that are left, at most twice.
         """
         ...
 

@@ -9,6 +9,7 @@ from dnfscale.engine.api import (
     Engine,
     Failure,
     Item,
+    JointWork,
     Limit,
     Progress,
     Result,
@@ -77,22 +78,19 @@ class SerialEngine:
     ) -> list[Result]:
         return self._run(phase, chains, function, expected=expected, known=known)
 
-    def together(  # noqa: PLR0913 (as in the interface)
+    def together(
         self,
         phase: str,
         chains: Sequence[Generator[Any, Any, Result]],
-        function: Callable[[Any, Share], Any],
-        shared: Sequence[Any],
+        work: JointWork,
         *,
-        meet: Callable[[str, int], Any],
-        merge: Callable[[Sequence[Any]], Any],
         expected: int,
         known: int = 0,
         limit: Limit = unlimited,  # noqa: ARG002
     ) -> list[Result]:
         def alone(item: Any) -> Any:
-            share = Share(tuple(shared), 0, 1, meet("127.0.0.1", 1))
-            return merge([function(item, share)])
+            share = Share(tuple(work.shared), 0, 1, work.meet("127.0.0.1", 1))
+            return work.merge([work.function(item, share)])
 
         return self._run(phase, chains, alone, expected=expected, known=known)
 

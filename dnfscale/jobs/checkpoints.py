@@ -26,10 +26,10 @@ from typing import Any
 from dnfscale.engine.api import (
     Engine,
     Item,
+    JointWork,
     Limit,
     Result,
     RunsOn,
-    Share,
     Tell,
     Watch,
     unlimited,
@@ -171,29 +171,18 @@ class CheckpointedEngine:
             phase, chains, function, expected=expected, known=known, limit=limit
         )
 
-    def together(  # noqa: PLR0913 (as in the interface)
+    def together(
         self,
         phase: str,
         chains: Sequence[Generator[Any, Any, Result]],
-        function: Callable[[Any, Share], Any],
-        shared: Sequence[Any],
+        work: JointWork,
         *,
-        meet: Callable[[str, int], Any],
-        merge: Callable[[Sequence[Any]], Any],
         expected: int,
         known: int = 0,
         limit: Limit = unlimited,
     ) -> list[Result]:
         return self._engine.together(
-            phase,
-            chains,
-            function,
-            shared,
-            meet=meet,
-            merge=merge,
-            expected=expected,
-            known=known,
-            limit=limit,
+            phase, chains, work, expected=expected, known=known, limit=limit
         )
 
     def describe(self) -> RunsOn:

@@ -17,7 +17,7 @@ from dnfscale.compare.xgboost import learn
 from dnfscale.core.columns import Column, Reading, Role
 from dnfscale.core.splits import VALIDATION, Splits
 from dnfscale.data.source import open_source
-from dnfscale.engine.api import Engine, Failure
+from dnfscale.engine.api import Engine, Failure, JointWork
 from dnfscale.engine.dask.engine import ClusterEngine
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.errors import DataError
@@ -69,10 +69,7 @@ def together(engine: Engine, plan: RowsPlan, fit: Fit) -> Scored | Failure:
     [answer] = engine.together(
         "fit together",
         [asking()],
-        fitting,
-        plan.partitions,
-        meet=joining.meet,
-        merge=fitting.merge,
+        JointWork(fitting, plan.partitions, joining.meet, fitting.merge),
         expected=1,
     )
     found: Scored | Failure = answer

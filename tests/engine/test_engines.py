@@ -18,7 +18,7 @@ import distributed
 import psutil
 import pytest
 
-from dnfscale.engine.api import Engine, Failure, Progress, Share
+from dnfscale.engine.api import Engine, Failure, JointWork, Progress, Share
 from dnfscale.engine.dask.engine import ClusterEngine
 from dnfscale.engine.dask.local import start_local
 from dnfscale.engine.dask.settings import ALLOWED_FAILURES
@@ -346,10 +346,7 @@ def together(engine: Engine, function: Callable[[int, Share], object], *starts: 
     return engine.together(
         "together",
         [counting_down(start) for start in starts],
-        function,
-        range(10),
-        meet=meeting,
-        merge=list,
+        JointWork(function, range(10), meeting, list),
         expected=sum(starts),
     )
 
@@ -386,10 +383,7 @@ def test_work_together_of_which_a_share_fails_is_told_to_its_chain_which_goes_on
     [(failed, answer)] = engine.together(
         "together",
         [forgiving_all()],
-        divide_share,
-        range(10),
-        meet=meeting,
-        merge=list,
+        JointWork(divide_share, range(10), meeting, list),
         expected=2,
     )
     assert failed == Failure("ZeroDivisionError: division by zero")

@@ -25,12 +25,12 @@ from dnfscale.engine.api import (
     Engine,
     Failure,
     Item,
+    JointWork,
     Limit,
     Notice,
     Progress,
     Result,
     RunsOn,
-    Share,
     Tell,
     Watch,
     unlimited,
@@ -200,22 +200,19 @@ class ClusterEngine:
         self._watch(Progress(phase, expected, expected))
         return results
 
-    def together(  # noqa: PLR0913 (as in the interface)
+    def together(
         self,
         phase: str,
         chains: Sequence[Generator[Any, Any, Result]],
-        function: Callable[[Any, Share], Any],
-        shared: Sequence[Any],
+        work: JointWork,
         *,
-        meet: Callable[[str, int], Any],
-        merge: Callable[[Sequence[Any]], Any],
         expected: int,
         known: int = 0,
         limit: Limit = unlimited,
     ) -> list[Result]:
         done = min(known, expected - 1)
         self._watch(Progress(phase, done, expected))
-        joint = Joint(self.client, meet, shared, name=phase_key(phase))
+        joint = Joint(self.client, work.meet, work.shared, name=phase_key(phase))
         ends: list[Result] = []
         for chain in chains:
             answer: Any = None
@@ -226,9 +223,9 @@ class ClusterEngine:
                     ends.append(stop.value)
                     break
                 with self._told_as_ours():
-                    answer = joint.run(partial(function, item), limit(item))
+                    answer = joint.run(partial(work.function, item), limit(item))
                 if not isinstance(answer, Failure):
-                    answer = merge(answer)
+                    answer = work.merge(answer)
                 done += 1
                 self._watch(Progress(phase, min(done, expected - 1), expected))
         self._watch(Progress(phase, expected, expected))
