@@ -4,6 +4,7 @@ what several of them spell alike.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from dnfscale.core.parts import Part
 from dnfscale.core.quantities import Quantity
 
+Value = int | float | str
 _BIGGEST_WHOLE = 1 << 64
 """Columns of whole numbers have at most 64 bits."""
 
@@ -36,10 +38,6 @@ class Dialect:
     number: Callable[[int | float], str]
     quantity: Callable[[Quantity], str]
     """Write a date, time, duration or decimal."""
-    same: Callable[[str, int | float | str], str]
-    """Write that a column has a value; NULL where it is missing."""
-    differs: Callable[[str, int | float | str], str]
-    """Write that a column has another value or none; never NULL."""
     below_nan: Callable[[str], str] | None
     """Write that a number is not NaN; None if comparisons with NaN are false anyway."""
     is_nan: Callable[[str], str] | None
@@ -61,6 +59,8 @@ class Dialect:
     last lines, or occur in no row."""
     sign: str = ""
     """What stands before a column that is compared with numbers, to refuse one of another type."""
+    compared_by_like: Callable[[str], bool] = lambda _: False
+    """Whether a column is compared with a text by LIKE."""
     nan_note: str | None = None
     """What the conditions about NaN are for; None if the engine has no NaN."""
     distinct: str = "IS DISTINCT FROM"
@@ -74,6 +74,34 @@ class Dialect:
     related: Mapping[str, str] = field(default_factory=dict)
     """What related tables are called in this query, as it is written there."""
     remainder: Callable[[str, int], str] = lambda number, divisor: f"{number} % {divisor}"
+
+    def same(self, column: str, value: Value) -> str:
+        """Write that a column has a value; NULL where it is missing."""
+        if isinstance(value, str) and self.compared_by_like(value):
+            return f"{column} LIKE {self.text(value)}"
+        return f"{self._compared(column, value)} = {self._literal(value)}"
+
+    def differs(self, column: str, value: Value) -> str:
+        """Write that a column has another value or none; never NULL."""
+        if isinstance(value, str) and self.compared_by_like(value):
+            return f"({column} NOT LIKE {self.text(value)} OR {column} IS NULL)"
+        return f"{self._compared(column, value)} {self.distinct} {self._literal(value)}"
+
+    def _compared(self, column: str, value: Value) -> str:
+        return column if isinstance(value, str) else f"{self.sign}{column}"
+
+    def _literal(self, value: Value) -> str:
+        return self.text(value) if isinstance(value, str) else self.number(value)
+
+
+def written_number(
+    value: int | float, *, infinite: Callable[[str], str], finite: Callable[[float], str] = repr
+) -> str:
+    """Write a number; `infinite` writes infinity with a sign before it."""
+    whole = exact_number(value)
+    if whole is not None:
+        return whole
+    return infinite("" if value > 0 else "-") if math.isinf(value) else finite(value)
 
 
 def exact_number(value: int | float) -> str | None:

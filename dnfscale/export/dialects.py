@@ -29,6 +29,7 @@ from dnfscale.export.dialect import (
     exact_number,
     quoted_name,
     standard_text,
+    written_number,
 )
 from dnfscale.export.moments import bigquery_quantity, duckdb_quantity, postgres_quantity
 from dnfscale.export.warehouses import SNOWFLAKE, SPARK, SQLITE
@@ -62,28 +63,15 @@ def _duckdb_text(value: str) -> str:
 
 
 def _duckdb_number(value: int | float) -> str:
-    whole = exact_number(value)
-    if whole is not None:
-        return whole
-    if math.isinf(value):
-        return "'Infinity'::DOUBLE" if value > 0 else "'-Infinity'::DOUBLE"
+    return written_number(
+        value, infinite=lambda sign: f"'{sign}Infinity'::DOUBLE", finite=_duckdb_double
+    )
+
+
+def _duckdb_double(value: float) -> str:
     # Without an exponent it would be a DECIMAL, which becomes a DOUBLE with two roundings.
     written = repr(value)
     return written if "e" in written else f"{written}e0"
-
-
-def _duckdb_same(column: str, value: int | float | str) -> str:
-    if not isinstance(value, str):
-        return f"+{column} = {_duckdb_number(value)}"
-    return f"{column} {'LIKE' if castable(value) else '='} {_duckdb_text(value)}"
-
-
-def _duckdb_differs(column: str, value: int | float | str) -> str:
-    if not isinstance(value, str):
-        return f"+{column} IS DISTINCT FROM {_duckdb_number(value)}"
-    if castable(value):
-        return f"({column} NOT LIKE {_duckdb_text(value)} OR {column} IS NULL)"
-    return f"{column} IS DISTINCT FROM {_duckdb_text(value)}"
 
 
 def _postgres_text(value: str) -> str:
@@ -99,25 +87,7 @@ def _postgres_text(value: str) -> str:
 
 
 def _postgres_number(value: int | float) -> str:
-    whole = exact_number(value)
-    if whole is not None:
-        return whole
-    if math.isinf(value):
-        return "'Infinity'::float8" if value > 0 else "'-Infinity'::float8"
-    return repr(value)
-
-
-def _postgres_same(column: str, value: int | float | str) -> str:
-    return (
-        f"{column} = {_postgres_text(value) if isinstance(value, str) else _postgres_number(value)}"
-    )
-
-
-def _postgres_differs(column: str, value: int | float | str) -> str:
-    return (
-        f"{column} IS DISTINCT FROM "
-        f"{_postgres_text(value) if isinstance(value, str) else _postgres_number(value)}"
-    )
+    return written_number(value, infinite=lambda sign: f"'{sign}Infinity'::float8")
 
 
 def _bigquery_text(value: str) -> str:
@@ -133,19 +103,6 @@ def _bigquery_number(value: int | float) -> str:
     return repr(value)
 
 
-def _bigquery_same(column: str, value: int | float | str) -> str:
-    return (
-        f"{column} = {_bigquery_text(value) if isinstance(value, str) else _bigquery_number(value)}"
-    )
-
-
-def _bigquery_differs(column: str, value: int | float | str) -> str:
-    return (
-        f"{column} IS DISTINCT FROM "
-        f"{_bigquery_text(value) if isinstance(value, str) else _bigquery_number(value)}"
-    )
-
-
 DIALECTS: dict[str, Dialect] = {
     "duckdb": Dialect(
         title="DuckDB",
@@ -153,8 +110,6 @@ DIALECTS: dict[str, Dialect] = {
         text=_duckdb_text,
         number=_duckdb_number,
         quantity=duckdb_quantity,
-        same=_duckdb_same,
-        differs=_duckdb_differs,
         # Nothing is greater than NaN. Parquet's statistics of the least and greatest number leave
         # NaN out, and DuckDB 2.0 decides comparisons with NaN by them; it has no statistics of a
         # function's result, hence least().
@@ -168,6 +123,7 @@ DIALECTS: dict[str, Dialect] = {
         place=standard_place,
         double="DOUBLE",
         sign="+",
+        compared_by_like=castable,
         nan_note=(
             "least(x, 'inf'): no condition holds for NaN, which DuckDB takes for the greatest "
             "number."
@@ -181,8 +137,6 @@ DIALECTS: dict[str, Dialect] = {
         text=_postgres_text,
         number=_postgres_number,
         quantity=postgres_quantity,
-        same=_postgres_same,
-        differs=_postgres_differs,
         below_nan=lambda column: f"{column} < 'NaN'::float8",
         is_nan=lambda column: f"{column} = 'NaN'::float8",
         any_is_nan=lambda column: (
@@ -204,8 +158,6 @@ DIALECTS: dict[str, Dialect] = {
         text=_bigquery_text,
         number=_bigquery_number,
         quantity=bigquery_quantity,
-        same=_bigquery_same,
-        differs=_bigquery_differs,
         below_nan=None,
         is_nan=lambda column: f"IS_NAN({column})",
         any_is_nan=lambda column: f"""FORMAT('%T', {column}) = 'CAST("nan" AS FLOAT64)'""",

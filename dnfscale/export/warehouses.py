@@ -16,7 +16,7 @@ from dnfscale.core.parts import Part, Unit
 from dnfscale.core.quantities import Kind, Quantity
 from dnfscale.errors import DataError
 from dnfscale.export.clocks import standard_place
-from dnfscale.export.dialect import Dialect, backslashed, exact_number, quoted_name
+from dnfscale.export.dialect import Dialect, backslashed, exact_number, quoted_name, written_number
 from dnfscale.export.moments import snowflake_quantity, spark_quantity
 
 _LOWER_ASCII = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -26,16 +26,11 @@ _LARGE = 1e15
 
 
 def _snowflake_number(value: int | float) -> str:
-    whole = exact_number(value)
-    if whole is not None:
-        return whole
-    if math.isinf(value):
-        return "'inf'::FLOAT" if value > 0 else "'-inf'::FLOAT"
-    return f"'{value!r}'::FLOAT"
-
-
-def _snowflake_literal(value: int | float | str) -> str:
-    return backslashed(value, "'") if isinstance(value, str) else _snowflake_number(value)
+    return written_number(
+        value,
+        infinite=lambda sign: f"'{sign}inf'::FLOAT",
+        finite=lambda number: f"'{number!r}'::FLOAT",
+    )
 
 
 def _snowflake_truth(column: str, value: bool, holds: bool) -> str:
@@ -54,16 +49,11 @@ def _spark_name(name: str) -> str:
 
 
 def _spark_number(value: int | float) -> str:
-    whole = exact_number(value)
-    if whole is not None:
-        return whole
-    if math.isinf(value):
-        return "DOUBLE('Infinity')" if value > 0 else "DOUBLE('-Infinity')"
-    return f"{value!r}D"
-
-
-def _spark_literal(value: int | float | str) -> str:
-    return backslashed(value, "'") if isinstance(value, str) else _spark_number(value)
+    return written_number(
+        value,
+        infinite=lambda sign: f"DOUBLE('{sign}Infinity')",
+        finite=lambda number: f"{number!r}D",
+    )
 
 
 def _spark_part(column: str, part: Part) -> str:
@@ -124,10 +114,6 @@ def _sqlite_fraction(number: float) -> str:
     return f"({written})"
 
 
-def _sqlite_literal(value: int | float | str) -> str:
-    return _sqlite_text(value) if isinstance(value, str) else _sqlite_number(value)
-
-
 def _sqlite_quantity(quantity: Quantity) -> str:
     if quantity.measure.kind is Kind.DURATION:
         return str(quantity.ticks)
@@ -150,8 +136,6 @@ SNOWFLAKE = Dialect(
     text=lambda value: backslashed(value, "'"),
     number=_snowflake_number,
     quantity=snowflake_quantity,
-    same=lambda column, value: f"{column} = {_snowflake_literal(value)}",
-    differs=lambda column, value: f"{column} IS DISTINCT FROM {_snowflake_literal(value)}",
     below_nan=lambda column: f"{column} < 'NaN'::FLOAT",
     is_nan=lambda column: f"{column} = 'NaN'::FLOAT",
     any_is_nan=lambda column: (
@@ -170,8 +154,6 @@ SPARK = Dialect(
     text=lambda value: backslashed(value, "'"),
     number=_spark_number,
     quantity=spark_quantity,
-    same=lambda column, value: f"{column} = {_spark_literal(value)}",
-    differs=lambda column, value: f"{column} IS DISTINCT FROM {_spark_literal(value)}",
     below_nan=lambda column: f"NOT ISNAN({column})",
     is_nan=lambda column: f"ISNAN({column})",
     any_is_nan=lambda column: (
@@ -189,8 +171,6 @@ SQLITE = Dialect(
     text=_sqlite_text,
     number=_sqlite_number,
     quantity=_sqlite_quantity,
-    same=lambda column, value: f"{column} = {_sqlite_literal(value)}",
-    differs=lambda column, value: f"{column} IS NOT {_sqlite_literal(value)}",
     below_nan=None,
     is_nan=None,
     any_is_nan=None,
