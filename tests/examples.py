@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from dnfscale.data.frames import table_source
 from dnfscale.data.read import TablePartition
-from dnfscale.data.source import Source
+from dnfscale.data.source import Source, open_source
 
 ADULTS = 5000
 
@@ -90,3 +93,14 @@ def in_parts(table: pa.Table, cuts: Sequence[int]) -> Source:
     slices = [table.slice(a, b - a) for a, b in itertools.pairwise(bounds)]
     partitions = tuple(TablePartition(ordinal, part) for ordinal, part in enumerate(slices))
     return replace(table_source(table, "memory"), partitions=partitions)
+
+
+def one_file_and_many(frame: pd.DataFrame, folder: Path) -> tuple[Source, Source]:
+    """Write a table as one file, and as many of a few small row groups each."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    pq.write_table(table, folder / "one.parquet")
+    (folder / "many").mkdir()
+    for number, start in enumerate(range(0, table.num_rows, 83)):
+        part = folder / "many" / f"{number:02d}.parquet"
+        pq.write_table(table.slice(start, 83), part, row_group_size=20)
+    return open_source(str(folder / "one.parquet")), open_source(str(folder / "many"))

@@ -11,8 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import field
 
-from dnfscale.errors import DataError
-from dnfscale.results.record import Count, Label, Record, Share, checked
+from dnfscale.results.record import Count, Label, Record, Share, read_file
 
 CHECK_SCHEMA = "dnfscale.check/1"
 CHECK_FILE = "check.json"
@@ -120,11 +119,4 @@ def check_text(check: Check) -> str:
 
 def read_check(content: bytes) -> Check:
     """Read a check; one that is damaged, or of another schema, raises a DataError."""
-    try:
-        record = msgspec.json.decode(content)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"expected JSON, but {error}") from error
-    schema = record.get("schema") if isinstance(record, dict) else None
-    if schema != CHECK_SCHEMA:
-        raise DataError(f"expected a check, schema {CHECK_SCHEMA}, got schema {schema!r:.60}")
-    return checked(record, Check, "a check")
+    return read_file(content, Check, CHECK_SCHEMA, "a check")

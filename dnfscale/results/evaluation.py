@@ -11,11 +11,10 @@ from typing import Literal
 import msgspec
 from msgspec import field
 
-from dnfscale.errors import DataError
 from dnfscale.results.check import ValueRows
 from dnfscale.results.confusion import Answers, Confusion
 from dnfscale.results.metrics import LOWER_IS_BETTER, Calibration, Figures, NetBenefit
-from dnfscale.results.record import Count, Figure, Label, Record, Share, checked, null
+from dnfscale.results.record import Count, Figure, Label, Record, Share, null, read_file
 from dnfscale.results.slices import Slice
 
 EVALUATION_SCHEMA = "dnfscale.evaluation/1"
@@ -173,13 +172,4 @@ def evaluation_text(evaluation: Evaluation) -> str:
 
 def read_evaluation(content: bytes) -> Evaluation:
     """Read an evaluation; one that is damaged, or of another schema, raises a DataError."""
-    try:
-        record = msgspec.json.decode(content)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"expected JSON, but {error}") from error
-    schema = record.get("schema") if isinstance(record, dict) else None
-    if schema != EVALUATION_SCHEMA:
-        raise DataError(
-            f"expected an evaluation, schema {EVALUATION_SCHEMA}, got schema {schema!r:.60}"
-        )
-    return checked(record, Evaluation, "an evaluation")
+    return read_file(content, Evaluation, EVALUATION_SCHEMA, "an evaluation")

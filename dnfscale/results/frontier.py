@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import field
 
-from dnfscale.errors import DataError, SpecError
+from dnfscale.errors import SpecError
 from dnfscale.results.method import FrontierPoint
-from dnfscale.results.record import Count, Ell, Record, checked, null
+from dnfscale.results.record import Count, Ell, Record, null, read_file
 
 FRONTIER_SCHEMA = "dnfscale.frontier/1"
 FRONTIER_FILE = "frontier.json"
@@ -88,13 +88,4 @@ def frontier_text(frontier: Frontier) -> str:
 
 def read_frontier(content: bytes) -> Frontier:
     """Read frontier.json; one that is damaged, or of another schema, raises a DataError."""
-    try:
-        record = msgspec.json.decode(content)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"expected JSON, but {error}") from error
-    schema = record.get("schema") if isinstance(record, dict) else None
-    if schema != FRONTIER_SCHEMA:
-        raise DataError(
-            f"expected a file of the schema {FRONTIER_SCHEMA}, got schema {schema!r:.60}"
-        )
-    return checked(record, Frontier, "a frontier")
+    return read_file(content, Frontier, FRONTIER_SCHEMA, "a frontier")

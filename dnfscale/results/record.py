@@ -84,6 +84,18 @@ def converted(value: object, kind: type[_T]) -> _T:
         return msgspec.convert(value, kind)
 
 
+def read_file(content: bytes, kind: type[_T], schema: str, what: str) -> _T:
+    """Read a file of a schema; one that is damaged, or of another schema, raises a DataError."""
+    try:
+        record = msgspec.json.decode(content)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"expected JSON, but {error}") from error
+    found = record.get("schema") if isinstance(record, dict) else None
+    if found != schema:
+        raise DataError(f"expected {what}, schema {schema}, got schema {found!r:.60}")
+    return checked(record, kind, what)
+
+
 def checked(value: object, kind: type[_T], what: str) -> _T:
     """Return parsed JSON as a record, or raise a DataError that says which part of it is none."""
     try:

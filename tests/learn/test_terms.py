@@ -9,17 +9,16 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from dnfscale.core.splits import TEST
 from dnfscale.core.vocabulary import Above, Between, Equals, IsIn, IsMissing, IsTrue
 from dnfscale.data.frames import table_source
-from dnfscale.data.source import open_source
 from dnfscale.engine.serial import SerialEngine
 from dnfscale.learn.choose import objective_of
 from dnfscale.learn.line import Learned, LearnedFold, learn
 from dnfscale.spec.learn import LearnSpec, settled
+from tests.examples import one_file_and_many
 
 N_ROWS = 600
 
@@ -137,16 +136,8 @@ def test_a_budget_is_kept_in_every_fold_and_in_the_model_of_all_rows(search, bud
 
 
 def test_what_is_found_does_not_depend_on_partitions(tmp_path):
-    frame = made_rows()
-    pq.write_table(pa.Table.from_pandas(frame), tmp_path / "one.parquet")
-    (tmp_path / "many").mkdir()
-    for number, start in enumerate(range(0, N_ROWS, 83)):
-        part = pa.Table.from_pandas(frame.iloc[start : start + 83], preserve_index=False)
-        pq.write_table(part, tmp_path / "many" / f"{number:02d}.parquet", row_group_size=20)
-    one, many = (
-        learn(open_source(str(tmp_path / name)), best(), SerialEngine())
-        for name in ("one.parquet", "many")
-    )
+    sources = one_file_and_many(made_rows(), tmp_path)
+    one, many = (learn(source, best(), SerialEngine()) for source in sources)
     for a, b in zip((*one.folds, one.model), (*many.folds, many.model), strict=True):
         assert (a.tau, a.dnf, a.whole, a.test) == (b.tau, b.dnf, b.whole, b.test)
         assert [own.point for own in a.decision.candidates] == [
