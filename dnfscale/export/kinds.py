@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from dnfscale.core import quantities
+from dnfscale.core.concepts import Concept
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.vocabulary import (
     Above,
@@ -27,6 +28,17 @@ class Kind(StrEnum):
     MOMENT = "a date, time or duration"
     UNKNOWN = "anything"
     """The model asks only whether the value is missing."""
+
+
+def check_one_table(tau: Vocabulary, title: str) -> None:
+    """Raise DataError for a format that knows one table, if a model asks about related ones."""
+    for attribute in tau.attributes:
+        if isinstance(attribute.column, Concept):
+            table = attribute.column.relation.table
+            raise DataError(
+                f"{title} knows the columns of one table, but the model asks about related rows in "
+                f"{table}; export to SQL or Python"
+            )
 
 
 def kinds(tau: Vocabulary) -> dict[str, Kind]:

@@ -214,6 +214,7 @@ _NOTATION = Notation(
     text=lambda text: _text(text),
     number=_number,
     word=lambda word: _text(word),
+    sign=lambda sign: _SIGNS.get(sign, sign),
     braces=(r"\{", r"\}"),
 )
 

@@ -30,7 +30,7 @@ from dnfscale.core.vocabulary import (
     values_of,
 )
 from dnfscale.errors import DataError, SpecError
-from dnfscale.export.kinds import Kind, kinds
+from dnfscale.export.kinds import Kind, check_one_table, kinds
 from dnfscale.spec.registry import EXPORTS, Export
 
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
@@ -92,6 +92,7 @@ class _Graph:
         _check(asked)
         self._kinds: dict[str, Kind] = {}
         for model in models:
+            check_one_table(model.tau, "ONNX")
             for column, kind in kinds(model.tau).items():
                 known = self._kinds.get(column, Kind.UNKNOWN)
                 self._kinds[column] = kind if known is Kind.UNKNOWN else known

@@ -28,7 +28,7 @@ from dnfscale.core.vocabulary import (
     values_of,
 )
 from dnfscale.errors import DataError
-from dnfscale.export.kinds import Kind, kinds
+from dnfscale.export.kinds import Kind, check_one_table, kinds
 from dnfscale.method.words import number_text, predicted
 from dnfscale.spec.registry import EXPORTS, Export
 
@@ -90,6 +90,7 @@ def export_pmml(model: Model) -> str:
 
 
 def _check_exact(model: Model) -> None:
+    check_one_table(model.tau, "PMML")
     for attribute in model.tau.attributes:
         if isinstance(attribute.column, Part):
             raise DataError(

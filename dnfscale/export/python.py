@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from dnfscale.core.arrays import Scalar
+from dnfscale.core.concepts import Concept
 from dnfscale.core.formula import Term
 from dnfscale.core.model import Model, joint_ranks, signs_held, unseen_ranks
 from dnfscale.core.parts import Part, stored_column
@@ -16,6 +17,13 @@ from dnfscale.core.vocabulary import Above, Attribute, Between, IsMissing, cuts_
 from dnfscale.export.clocks import python_part, python_part_needs, python_place
 from dnfscale.export.kinds import Kind, kinds
 from dnfscale.export.moments import python_amount, python_needs, python_quantity
+from dnfscale.export.related_python import (
+    HELPERS,
+    NEEDS,
+    concepts_in,
+    figure_expression,
+    main_columns,
+)
 from dnfscale.export.text import export_text
 from dnfscale.method.spelling import Spelling, spell
 from dnfscale.method.words import literals_of, value_text
@@ -35,6 +43,8 @@ _BUILT_IN = (
 )
 TAKEN = (
     "row",
+    "related",
+    "math",
     "predict",
     "value",
     "column",
@@ -61,20 +71,20 @@ def export_python(model: Model) -> str:
     """Return the source of a function predict(row) that takes a mapping from column names to
     values.
 
+    A model of related tables takes predict(row, related), with the rows of each table by its name.
     None and NaN are missing values. A column that is absent is a KeyError, and text where the model
     knows a number, or the other way round, a TypeError: a wrong answer would go unnoticed.
     """
+    concepts = concepts_in(model.tau.attributes)
+    takes = "row, related" if concepts else "row"
     parts = [
         _head([model]),
-        f"COLUMNS = {_listed(model.columns)}",
+        f"COLUMNS = {_listed(main_columns(model.columns, concepts))}",
         *_functions([model]),
         "\n".join(
             [
-                "def predict(row):",
-                (
-                    '    """Say whether the formula accepts a row, a mapping that has the '
-                    'names in COLUMNS."""'
-                ),
+                f"def predict({takes}):",
+                *_said_of_row("Say whether the formula accepts a row", related=bool(concepts)),
                 *(f"    {line}" for line in _formula_body(model)),
             ]
         ),
@@ -87,7 +97,9 @@ def export_python_of_classes(models: Sequence[Model]) -> str:
     which says what the formula of each label answers.
     """
     asked = [attribute for model in models for attribute in model.tau.attributes]
-    columns = tuple(dict.fromkeys(stored_column(attribute.column) for attribute in asked))
+    concepts = concepts_in(asked)
+    columns = main_columns([stored_column(attribute.column) for attribute in asked], concepts)
+    takes = "row, related" if concepts else "row"
     labels = tuple(model.positive[0] for model in models)
     tables, unseen = [], []
     for model, (table, ranks) in zip(models, joint_ranks(models), strict=True):
@@ -97,7 +109,7 @@ def export_python_of_classes(models: Sequence[Model]) -> str:
     functions = []
     for number, model in enumerate(models):
         for name, body in (("_holds", _formula_body(model)), ("_type", _type_body(model))):
-            lines = [f"def {name}_{number}(row):", *(f"    {line}" for line in body)]
+            lines = [f"def {name}_{number}({takes}):", *(f"    {line}" for line in body)]
             functions.append("\n".join(lines))
     numbered = range(len(models))
     constants = [
@@ -108,16 +120,17 @@ def export_python_of_classes(models: Sequence[Model]) -> str:
         "# Those of types without rows: where the formula says no, and where it says yes.",
         f"_OTHERS = {tuple(unseen)!r}",
     ]
+    said = "\n".join(_said_of_row("Return the label of a row", related=bool(concepts)))
     tail = f"""\
-def accepts(row):
+def accepts({takes}):
     \"\"\"Return what the formula of each label says of a row.\"\"\"
-    return dict(zip(LABELS, ({"".join(f"_holds_{n}(row), " for n in numbered)})))
+    return dict(zip(LABELS, ({"".join(f"_holds_{n}({takes}), " for n in numbered)})))
 
 
-def predict(row):
-    \"\"\"Return the label of a row, a mapping that has the names in COLUMNS.\"\"\"
-    held = ({"".join(f"_holds_{n}(row), " for n in numbered)})
-    types = ({"".join(f"_type_{n}(row), " for n in numbered)})
+def predict({takes}):
+{said}
+    held = ({"".join(f"_holds_{n}({takes}), " for n in numbered)})
+    types = ({"".join(f"_type_{n}({takes}), " for n in numbered)})
     given = (known.get(own, others[yes]) for known, own, others, yes in zip(_NUMBERS, types, _OTHERS, held))
     return LABELS[len(LABELS) - 1 - max(given) % len(LABELS)]"""  # noqa: E501 (it is written to files of its own)
     parts = [_head(models), "\n".join(constants), *_functions(models), *functions, tail]
@@ -129,7 +142,17 @@ def _head(models: Sequence[Model]) -> str:
     tested = _tested(models)
     needs = (python_needs(tested), python_part_needs(tested))
     imports = list(dict.fromkeys(module for modules, _ in needs for module in modules))
+    if concepts_in(tested):
+        imports = sorted({*imports, *NEEDS})
     return "\n\n".join([_comments(models), *(["\n".join(imports)] if imports else [])])
+
+
+def _said_of_row(what: str, *, related: bool) -> list[str]:
+    """Return the docstring of a function that takes a row."""
+    has = f"{what}, a mapping that has the names in COLUMNS"
+    if not related:
+        return [f'    """{has}."""']
+    return [f'    """{has}, given rows of related tables: lists of mappings, by table."""']
 
 
 def _functions(models: Sequence[Model]) -> list[str]:
@@ -137,7 +160,12 @@ def _functions(models: Sequence[Model]) -> list[str]:
     tested = _tested(models)
     needs = (python_needs(tested), python_part_needs(tested))
     reads = any(model.columns for model in models) or len(models) > 1
-    return [*([READER] if reads else []), *(function for _, own in needs for function in own)]
+    related = [HELPERS] if concepts_in(tested) else []
+    return [
+        *([READER] if reads else []),
+        *related,
+        *(function for _, own in needs for function in own),
+    ]
 
 
 def _tested(models: Sequence[Model]) -> list[Attribute]:
@@ -166,18 +194,25 @@ def _asked(
     model: Model, attributes: Sequence[Attribute], asked: Sequence[str]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the variables of some attributes, and the lines that give them their values."""
-    known = kinds(model.tau)
+    known, concepts = kinds(model.tau), concepts_in(model.tau.attributes)
     columns = identifiers(asked, TAKEN)
     names = identifiers(
         [attribute.name for attribute in attributes], (*TAKEN, *columns.values()), prefix="is_"
     )
     return names, [
-        *(f"{columns[c]} = _value(row, {c!r}, {IS_TEXT[known[c]]})" for c in asked),
+        *(f"{columns[c]} = {_read(c, known[c], concepts.get(c))}" for c in asked),
         *(
             f"{names[a.name]} = {python_test(a, columns[stored_column(a.column)])}"
             for a in attributes
         ),
     ]
+
+
+def _read(column: str, kind: Kind, concept: Concept | None) -> str:
+    """Return the value of a column, or what related rows say, as an expression."""
+    if concept is not None:
+        return figure_expression(concept)
+    return f"_value(row, {column!r}, {IS_TEXT[kind]})"
 
 
 def _type_body(model: Model) -> list[str]:

@@ -11,6 +11,7 @@ from dnfscale.core.model import Model
 from dnfscale.core.parts import Part, stored_column
 from dnfscale.core.quantities import Quantity
 from dnfscale.core.vocabulary import Above, Between, Vocabulary
+from dnfscale.export.kinds import check_one_table
 from dnfscale.method.literals import Among, Gap, Line, Missing, Never, Range, Said
 from dnfscale.method.words import model_lines
 from dnfscale.results.record import label_record
@@ -29,6 +30,7 @@ def export_rules_of_classes(models: Sequence[Model]) -> str:
 
 
 def _formula(model: Model) -> RuleFormula:
+    check_one_table(model.tau, "the format of rules")
     # With the cuts as they are: a reader's column need not hold whole numbers.
     tau = tuple(
         replace(attribute, whole=False, least=None)

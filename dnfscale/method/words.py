@@ -76,6 +76,8 @@ class Notation:
     number: Callable[[int | float | Quantity], str]
     word: Callable[[str], str] = str
     """Spells plain words, such as true."""
+    sign: Callable[[str], str] = str
+    """Spells the signs of comparisons inside a name."""
     braces: tuple[str, str] = ("{", "}")
     labels: Mapping[str, Label] = field(default_factory=dict)
     """What columns and their values are called instead."""
@@ -264,11 +266,12 @@ def concept_text(concept: Concept, notation: Notation) -> str:
     """
     if concept.figure is Figure.SOME:
         return _some(concept, "some", notation)
-    plural = notation.text(concept.relation.table) + _window(concept) + _with(concept, notation)
+    plural = notation.text(concept.relation.table) + _rest(concept, "with", notation)
     if concept.figure is Figure.COUNT:
-        return f"number of {plural}"
+        return f"{notation.word('number of ')}{plural}"
     named = "total" if concept.figure is Figure.SUM else concept.figure.value
-    return f"{named} {notation.text(str(concept.of))} of {plural}"
+    of = notation.text(str(concept.of)) + notation.word(" of ")
+    return f"{notation.word(f'{named} ')}{of}{plural}"
 
 
 def _one_of(table: str, notation: Notation) -> str:
@@ -279,34 +282,33 @@ def _one_of(table: str, notation: Notation) -> str:
         return notation.text(table[:-2])
     if table.endswith("s") and not table.endswith(("ss", "us")) and len(table) > 2:
         return notation.text(table[:-1])
-    return f"row of {notation.text(table)}"
+    return notation.word("row of ") + notation.text(table)
 
 
 def row_test_text(test: RowTest, notation: Notation) -> str:
     """Write a test of a related row: `amount > 120`, `not returned`."""
     column, value = notation.text(test.column), notation.value(test.value)
     if isinstance(test.value, bool):
-        return column if test.value else f"not {column}"
+        return column if test.value else notation.word("not ") + column
     sign = {Sign.ABOVE: ">", Sign.UP_TO: "≤", Sign.IS: "="}[test.sign]
-    return f"{column} {sign} {value}"
+    return f"{column} {notation.sign(sign)} {value}"
 
 
 def _some(concept: Concept, word: str, notation: Notation) -> str:
     """Write that there is a related row, or with «no» that there is none."""
-    tests = " and ".join(row_test_text(test, notation) for test in concept.where)
     one = _one_of(concept.relation.table, notation)
-    return f"{word} {one}{_window(concept)}" + (f" has {tests}" if tests else "")
+    return notation.word(f"{word} ") + one + _rest(concept, "has", notation)
 
 
-def _window(concept: Concept) -> str:
-    if concept.days is None:
-        return ""
-    return f" in the {concept.days} days before" if concept.days > 1 else " in the day before"
-
-
-def _with(concept: Concept, notation: Notation) -> str:
-    tests = " and ".join(row_test_text(test, notation) for test in concept.where)
-    return f" with {tests}" if tests else ""
+def _rest(concept: Concept, verb: str, notation: Notation) -> str:
+    """Write which related rows are meant: ` in the 30 days before`, ` with amount > 120`."""
+    tests = [row_test_text(test, notation) for test in concept.where]
+    said = notation.word(" and ").join(tests)
+    window = ""
+    if concept.days is not None:
+        days = f"{concept.days} days" if concept.days > 1 else "day"
+        window = notation.word(f" in the {days} before")
+    return window + (notation.word(f" {verb} ") + said if tests else "")
 
 
 def _counted(said: Said, concept: Concept, notation: Notation) -> Condition | None:
@@ -342,8 +344,8 @@ def _so_many(words: str, number: int, concept: Concept, notation: Notation) -> C
         return Condition(_some(concept, "some", notation))
     table = concept.relation.table
     noun = _one_of(table, notation) if number == 1 else notation.text(table)
-    rest = _window(concept) + _with(concept, notation)
-    return Condition(f"{words} {notation.value(number)} {noun}{rest}")
+    rest = _rest(concept, "with", notation)
+    return Condition(f"{notation.word(f'{words} ')}{notation.value(number)} {noun}{rest}")
 
 
 def measured(column: ColumnName, value: Quantity) -> str:
