@@ -237,13 +237,13 @@ def _models(
     classifiers = {
         own: own.classifier for own in distinct if own.lines is None and own.classifier is not None
     }
-    minimized = write_formulas(classifiers, _quickly(spec), engine, _EFFORT)
     chosen = {
         own: Chosen(place, (), own.lines if own.lines.n_literals else None)
         for own in distinct
         if own.lines is not None
     }
     counted = count_chosen(chosen.values(), learned.kept, learned.booleans, engine)
+    minimized = write_formulas(classifiers, _quickly(spec), engine, _EFFORT)
     models = {fold.decision.chosen: fold_model(fold, target, spec)}
     for own, classifier in classifiers.items():
         written = _of_classifier(classifier, minimized[own])
