@@ -21,6 +21,18 @@ def joined_source(
     main: Source, spec: JobSpec, conversion: Conversion, *, repeats: bool | None = None
 ) -> JoinedTable:
     """Return the main table of a spec with the concepts of its related tables."""
+    sides = sides_of(main, spec, conversion)
+    stays_together = spec.data.key == spec.learn.group
+    asked_for = Asked(
+        most=spec.relations.max_concepts,
+        keep_missing=spec.learn.missing == "indicator",
+        repeats=stays_together if repeats is None else repeats,
+    )
+    return join_tables(main, sides, asked_for, conversion)
+
+
+def sides_of(main: Source, spec: JobSpec, conversion: Conversion) -> tuple[Side, ...]:
+    """Open the related tables of a spec, and check that they belong to the main one."""
     key = spec.data.key
     assert key is not None, "the spec is checked"
     sides = []
@@ -42,13 +54,7 @@ def joined_source(
             row_id=table.id,
         )
         sides.append(Side(relation, source, table.windows, table.drop))
-    stays_together = key == spec.learn.group
-    asked_for = Asked(
-        most=spec.relations.max_concepts,
-        keep_missing=spec.learn.missing == "indicator",
-        repeats=stays_together if repeats is None else repeats,
-    )
-    return join_tables(main, sides, asked_for, conversion)
+    return tuple(sides)
 
 
 def fact_lines(found: JoinedTable) -> list[str]:

@@ -38,6 +38,10 @@ Kind = Literal[
     "sorted_by_class",
     "missing_in_one_class",
     "files_differ",
+    "repeated_keys",
+    "keys_without_rows",
+    "rows_without_main",
+    "later_rows",
 ]
 
 

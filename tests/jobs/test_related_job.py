@@ -178,6 +178,27 @@ def test_data_relate_writes_the_joined_table_that_models_read(shop):
     assert pq.read_table("one").equals(pq.read_table("other"))
 
 
+def test_the_check_tells_of_keys_and_of_rows_that_come_too_late(shop):
+    people = customers().slice(0, 1_500)
+    again = pa.concat_tables([people, people.slice(0, 7)])
+    shop.table(again, "customers.parquet")
+    shop.table(orders().slice(0, 20_000), "orders/1.parquet")
+    ended = shop.here("check", _spec(shop), "--json")
+    assert ended.code == 0, ended.err
+    check = json.loads(ended.out)
+    found = {finding["kind"]: finding for finding in check["findings"]}
+    assert found["repeated_keys"]["severity"] == "error"
+    assert found["repeated_keys"]["evidence"].startswith("7 of 1,507 rows have a customer_id that")
+    owners = pq.read_table(shop.path / "orders").column("customer_id").to_pylist()
+    keys = again.column("customer_id").to_pylist()
+    without, strays = sum(k not in set(owners) for k in keys), sum(o not in keys for o in owners)
+    assert found["keys_without_rows"]["evidence"] == f"{without} of 1,507 rows have none in orders"
+    assert f"{strays:,} of {len(owners):,} rows of orders" in found["rows_without_main"]["evidence"]
+    assert found["rows_without_main"]["severity"] == "note"
+    assert "% of the pairs of rows right (AUC)" in found["later_rows"]["evidence"]
+    assert [column["name"] for column in check["columns"]] == ["age", "region", "churned"]
+
+
 @pytest.mark.parametrize(
     ("change", "code", "told"),
     [

@@ -9,14 +9,17 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace as changed
+
 from dnfscale.data.source import Source
 from dnfscale.datasets.convert import AS_USUAL, Conversion
-from dnfscale.datasets.named import open_alike, open_named
+from dnfscale.datasets.named import open_alike, open_dataset, open_named
 from dnfscale.engine.api import Engine, Progress
 from dnfscale.engine.launch import cores, launch
 from dnfscale.errors import DnfscaleError, SpecError
 from dnfscale.jobs import endings
 from dnfscale.jobs.progress import Step, display_for
+from dnfscale.jobs.relation_findings import relation_findings
 from dnfscale.jobs.runner import conversion_of
 from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from, says_of_data
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
@@ -83,17 +86,24 @@ def _of_spec(
     if isinstance(spec, SuiteSpec):
         raise SpecError(f"{options.data}: check takes the spec of one job, got a suite")
     learned = spec.learn
-    aside = [*learned.drop, *([] if learned.weight is None else [learned.weight])]
+    others = (learned.weight, spec.data.key, spec.data.as_of)
+    aside = [*learned.drop, *(name for name in others if name is not None)]
+    conversion = conversion_of(spec)
     try:
-        return checked(
+        check = checked(
             spec.data_path,
             learned.target or None,
             spec.data_access,
-            asked=conversion_of(spec),
+            asked=conversion,
             drop=aside,
             workers=options.workers,
             quiet=options.json,
         )
+        if not spec.related:
+            return check
+        main = open_dataset(spec.data_path, spec.data_access, conversion)
+        found = relation_findings(main, spec, conversion)
+        return changed(check, findings=(*found, *check.findings))
     except DnfscaleError as error:
         raise spec.located(error) from error
 
