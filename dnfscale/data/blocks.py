@@ -61,6 +61,8 @@ class Text:
     begin: int
     """Where its first row begins."""
     size: int
+    header: bytes = b""
+    """The line of its names as it stands there, in UTF-8; empty if it has none."""
 
     @property
     def line_end(self) -> bytes:
@@ -185,7 +187,9 @@ def stream_blocks(text: Text, block_bytes: int) -> Iterator[Block]:
     with told_with(text.path), opened(text.path, text.access) as handle:
         unpacked = handle if text.codec is None else pa.CompressedInputStream(handle, text.codec)
         reader = (
-            _recoded(unpacked) if text.is_wide else iter(lambda: unpacked.read(block_bytes), b"")
+            _recoded(unpacked, text)
+            if text.is_wide
+            else iter(lambda: unpacked.read(block_bytes), b"")
         )
         at, lines, kept, skip = 0, 0, b"", text.begin
         for piece in reader:
@@ -207,12 +211,19 @@ def stream_blocks(text: Text, block_bytes: int) -> Iterator[Block]:
             yield Block(text, at, at + len(kept), kept, lines)
 
 
-def _recoded(handle: Any) -> Iterator[bytes]:
+def _recoded(handle: Any, text: Text) -> Iterator[bytes]:
     """Read UTF-16 as UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-16")()
-    while piece := bytes(handle.read(BLOCK_BYTES)):
-        yield decoder.decode(piece).encode()
-    yield decoder.decode(b"", final=True).encode()
+    assert text.layout is not None
+    decoder = codecs.getincrementaldecoder(text.layout.encoding)()
+    try:
+        while piece := bytes(handle.read(BLOCK_BYTES)):
+            yield decoder.decode(piece).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeError as error:
+        raise DataError(
+            f"{text.path}: expected text in {text.layout.encoding}, got other bytes; write the "
+            "file in one encoding, or say data.csv.encoding"
+        ) from error
 
 
 def _last_pairing_end(content: bytes, text: Text) -> int:
@@ -241,6 +252,8 @@ def csv_table(block: Block, kinds: Kinds, *, threads: bool) -> tuple[pa.Table, d
     assert layout is not None
     content = _utf8(block, layout)
     _check_content(block, content, layout)
+    if layout.is_spaced:
+        content = _unspaced(content, layout.delimiter.encode())
     kinds = dict(kinds)
     while True:
         try:
@@ -282,7 +295,7 @@ def csv_table(block: Block, kinds: Kinds, *, threads: bool) -> tuple[pa.Table, d
 def _spelled(column: pa.ChunkedArray, kind: str, layout: Format) -> pa.ChunkedArray:
     return pa.chunked_array(
         [
-            values_of(chunk, kind, month_first=layout.month_first, decimal=layout.decimal)
+            values_of(chunk, kind, month_first=bool(layout.month_first), decimal=layout.decimal)
             for chunk in column.chunks
         ],
         type=stored_as(kind),
@@ -345,10 +358,10 @@ def _check_content(block: Block, content: bytes, layout: Format) -> None:
         raise DataError(
             f"{block.text.path}: {block.line(row)}expected text, got a NUL byte; remove it"
         )
-    if not layout.header:
+    head = block.text.header
+    if not head:
         return
-    for names in (block.text.names, [f'"{name}"' for name in block.text.names]):
-        line = layout.delimiter.join(names).encode()
+    for line in (head, codecs.BOM_UTF8 + head):
         at = 0 if content.startswith(line) else content.find(layout.line_end + line) + 1
         ends = content[at + len(line) :][:1] in (b"\r", b"\n", b"")
         if (at or content.startswith(line)) and ends:
@@ -357,6 +370,14 @@ def _check_content(block: Block, content: bytes, layout: Format) -> None:
                 f"{block.text.path}: {block.line(row)}expected a row, got the header again; "
                 "remove the line"
             )
+
+
+def _unspaced(content: bytes, delimiter: bytes) -> bytes:
+    """Return rows without the spaces after delimiters; those within quotes stay."""
+    parts = content.split(b'"')
+    # Every other part is within quotes.
+    parts[::2] = [re.sub(re.escape(delimiter) + rb" +", delimiter, part) for part in parts[::2]]
+    return b'"'.join(parts)
 
 
 def _widen(block: Block, layout: Format, kinds: dict[str, str], error: Exception) -> None:
@@ -429,6 +450,7 @@ def merged_kinds(known: Kinds, found: Kinds) -> dict[str, str]:
 
 def json_table(block: Block, types: Types) -> pa.Table:
     """Parse lines of JSON; columns have the types given, or wider ones where values ask for it."""
+    _check_utf8(block)
     try:
         return _read_json(block.content, types)
     except pa.ArrowInvalid:
@@ -457,6 +479,18 @@ def _inferred_types(block: Block) -> Types:
 def types_in(table: pa.Table) -> dict[str, pa.DataType]:
     """Return the columns of a table."""
     return {column.name: column.type for column in table.schema}
+
+
+def _check_utf8(block: Block) -> None:
+    """Raise DataError for lines that are not UTF-8, which Arrow takes as they are."""
+    try:
+        block.content.decode()
+    except UnicodeDecodeError as error:
+        row = block.content.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{block.text.path}: {block.line(row)}expected text in UTF-8, as JSON is, got other "
+            "bytes; write the file in UTF-8"
+        ) from error
 
 
 def _read_json(content: bytes, types: Types) -> pa.Table:
@@ -497,4 +531,17 @@ def merged_types(known: Types, found: Types, path: str) -> dict[str, pa.DataType
 def arrow_file(path: str, access: Access) -> Iterator[Any]:
     """Open a file of Arrow's own format, which Feather is as well."""
     with told_with(path), opened(path, access) as handle, paipc.open_file(handle) as batches:
+        yield batches
+
+
+def is_arrow_stream(path: str, access: Access) -> bool:
+    """Say whether an Arrow file lacks the footer that says where its batches are."""
+    with told_with(path), opened(path, access) as handle:
+        return bytes(handle.read_at(4, 0)) == b"\xff\xff\xff\xff"
+
+
+@contextmanager
+def arrow_stream(path: str, access: Access) -> Iterator[Any]:
+    """Open an Arrow file without a footer, which can only be read from its beginning."""
+    with told_with(path), opened(path, access) as handle, paipc.open_stream(handle) as batches:
         yield batches

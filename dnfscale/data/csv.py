@@ -18,7 +18,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from dnfscale.data.kinds import DAY_FIRST, GROUPED, LOCAL_DATE, LOCAL_TIME
+from dnfscale.data.kinds import (
+    DAY_FIRST,
+    GROUPED,
+    LOCAL_DATE,
+    LOCAL_TIME,
+    MONTH_NAMED,
+    YEAR_FIRST,
+    grouped_pattern,
+)
+from dnfscale.data.signs import sign_of
 from dnfscale.errors import DataError, visible
 from dnfscale.spec.csv import MISSING, CsvOptions
 
@@ -33,15 +42,16 @@ _CODES = frozenset(
 """What may stand for a missing value in a column of numbers or dates."""
 _NUMBER = r"[+-]?([0-9]+{0}?[0-9]*|{0}[0-9]+)([eE][+-]?[0-9]+)?"
 _PLAIN = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
-_WITH_MARKS = {
-    ".": re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?"),
-    ",": re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?"),
-}
+_WITH_MARKS = {sign: re.compile(grouped_pattern(sign)) for sign in ".,"}
 _LOCAL = re.compile(DAY_FIRST)
+_CLEAR = re.compile("|".join((YEAR_FIRST, MONTH_NAMED.replace("(?i)", ""))), re.IGNORECASE)
+"""A date whose parts cannot be taken for one another."""
+_SHORT_DATE = re.compile(r"[0-9]{1,2}([./-])[0-9]{1,2}\1[0-9]{2}")
 _LOOKED_ROWS = 20_000
 _HEAD_CHARACTERS = 1 << 16
 _FEW = 0.1
-_EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_SAID_DELIMITER = re.compile(r"sep=([^\n])\n", re.IGNORECASE)
+"""The first line of a CSV that is meant for Excel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,8 @@ class Format:
     delimiter: str
     encoding: str
     decimal: str
-    month_first: bool
+    month_first: bool | None
+    """None where no date could be read in two ways."""
     missing: tuple[str, ...]
     header: bool
     line_end: bytes
@@ -61,6 +72,10 @@ class Format:
     """Columns of which no value was seen: their kind is still free."""
     is_guess: bool = False
     """Whether the encoding is no more than likely."""
+    renamed: bool = False
+    """Whether the user names the columns, although a header does so too."""
+    is_spaced: bool = False
+    """Whether a space follows every delimiter; it belongs to no cell."""
     left: tuple[str, ...] = ()
     """What was seen and left as it is, for the user to decide."""
 
@@ -70,8 +85,8 @@ class Format:
 
     @property
     def is_wide(self) -> bool:
-        """Whether signs have two bytes, so that blocks cannot be cut at bytes."""
-        return self.encoding.startswith(("utf-16", "utf_16"))
+        """Whether signs have two bytes or four, so that blocks cannot be cut at bytes."""
+        return is_wide(self.encoding)
 
     def described(self, options: CsvOptions) -> str:
         """Say in a line what was recognized, as far as it is out of the ordinary."""
@@ -79,12 +94,14 @@ class Format:
         dates = LOCAL_DATE in kinds or LOCAL_TIME in kinds
         codes = [code for code in self.missing if code not in MISSING]
         order = "month" if self.month_first else "day"
+        dated = "" if self.month_first is None else f" with the {order} first"
+        spaces = " and spaces" if self.is_spaced else ""
         said = [
-            f"{len(kinds):,} columns separated by {_shown(self.delimiter)}",
+            f"{len(kinds):,} columns separated by {_shown(self.delimiter)}{spaces}",
             f"in {self.encoding}" if self.encoding != "utf-8" else "",
             "decimal comma" if self.decimal == "," else "",
             "marks between thousands" if GROUPED in kinds else "",
-            f"dates with the {order} first" if dates else "",
+            f"dates{dated}" if dates else "",
             f"missing where {', '.join(map(repr, codes))}" if codes and not options.missing else "",
             "no header" if not self.header else "",
             *self.left,
@@ -103,16 +120,21 @@ class Look:
     places: tuple[bytes, ...] = ()
 
 
+def is_wide(encoding: str) -> bool:
+    """Say whether all signs have two bytes or more."""
+    return encoding.startswith(("utf-16", "utf_16", "utf-32", "utf_32"))
+
+
 def recognized(look: Look, options: CsvOptions) -> Format:
     """Return how a text is written."""
-    _check_is_text(look)
+    _check_is_text(look, options.encoding)
     encoding = options.encoding or _encoding(look)
-    line_end = b"\n" if b"\n" in look.beginning or b"\r" not in look.beginning else b"\r"
-    lines = _lines(look, encoding)
-    if not lines:
+    lines, said = _without_said(_lines(look, encoding))
+    if not lines.strip():
         raise DataError(f"{look.path}: expected at least a header, got an empty file")
-    delimiter = options.delimiter or _delimiter(lines)
-    first, *rows = _rows(lines, delimiter)
+    delimiter = options.delimiter or said or _delimiter(lines)
+    is_spaced = _is_spaced(lines, delimiter)
+    first, *rows = _rows(lines, delimiter, spaced=is_spaced)
     names, has_header = _names(look.path, first, rows, options)
     if len(names) == 1:
         raise DataError(
@@ -132,6 +154,10 @@ def recognized(look: Look, options: CsvOptions) -> Format:
         name: _local_kind(seen, decimal, month_first) if kind == "string" else kind
         for (name, kind), seen in zip(inferred.items(), values, strict=True)
     }
+    for name, seen in zip(names, values, strict=True):
+        if kinds[name] == "double" and seen and all(map(str.isdecimal, seen)):
+            # Whole numbers beyond 64 bits are names of something; floats would make some alike.
+            kinds[name] = "string"
     for name in options.text or ():
         if name not in kinds:
             raise DataError(
@@ -142,23 +168,30 @@ def recognized(look: Look, options: CsvOptions) -> Format:
         delimiter=delimiter,
         encoding=encoding,
         decimal=decimal,
-        month_first=bool(month_first),
+        month_first=bool(month_first) if any(map(_has_local_dates, values)) else None,
         missing=tuple(missing),
         header=has_header,
-        line_end=line_end,
+        line_end=line_end_of(look.beginning),
         kinds=tuple(kinds.items()),
         free=frozenset(name for name, kind in kinds.items() if kind == "null"),
         is_guess=options.encoding is None,
+        is_spaced=is_spaced,
         left=(*left, *_slips(kinds, columns, missing, decimal, options)),
     )
 
 
 def header_of(look: Look, layout: Format) -> tuple[str, ...]:
     """Return the names in the first line of another file of the same layout."""
-    _check_is_text(look)
-    lines = _lines(look, layout.encoding)
-    first = next(iter(_rows(lines, layout.delimiter)), []) if lines else []
-    return _cleaned(look.path, first)
+    _check_is_text(look, layout.encoding)
+    lines = _without_said(_lines(look, layout.encoding))[0]
+    if not lines.strip():
+        raise DataError(f"{look.path}: expected at least a header, got an empty file")
+    return _cleaned(look.path, _rows(lines, layout.delimiter, spaced=layout.is_spaced)[0])
+
+
+def line_end_of(beginning: bytes) -> bytes:
+    """Return what ends the lines of a text; where it is two signs, the second."""
+    return b"\n" if b"\n" in beginning or b"\r" not in beginning else b"\r"
 
 
 def as_read(beginning: bytes, layout: Format) -> bytes:
@@ -171,6 +204,8 @@ def as_read(beginning: bytes, layout: Format) -> bytes:
 def header_length(beginning: bytes, layout: Format) -> int:
     """Return how many bytes of a text stand before its first row."""
     at = len(codecs.BOM_UTF8) if beginning.startswith(codecs.BOM_UTF8) else 0
+    said = re.compile(rb"sep=[^\r\n]+[\r\n]+", re.IGNORECASE).match(beginning, at)
+    at = at if said is None else said.end()
     while beginning[at : at + 1] in (b"\n", b"\r"):
         at += 1
     if not layout.header:
@@ -184,13 +219,34 @@ def header_length(beginning: bytes, layout: Format) -> int:
             return at
 
 
-def _check_is_text(look: Look) -> None:
-    if look.beginning.startswith(_EXCEL):
+def header_line(before: bytes, layout: Format) -> bytes:
+    """Return the header in what stands before the first row of a text, in UTF-8."""
+    if not layout.header:
+        return b""
+    text = before.decode("utf-8" if layout.is_wide else layout.encoding, "ignore")
+    lines = text.lstrip("\ufeff").replace("\r\n", "\n").strip("\r\n")
+    said = _SAID_DELIMITER.match(lines)
+    return lines[0 if said is None else said.end() :].strip("\r\n").encode()
+
+
+def check_is_lines(look: Look) -> None:
+    """Raise DataError for what cannot be lines of JSON."""
+    sign = sign_of(look.beginning)
+    if sign is not None and sign.what != "JSON":
         raise DataError(
-            f"{look.path}: expected a text with delimiters, got an Excel workbook or an archive; "
-            "save the sheet as CSV"
+            f"{look.path}: expected an object of JSON on each line, got {sign.what}; {sign.advice}"
         )
-    wide = look.beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+def _check_is_text(look: Look, encoding: str | None = None) -> None:
+    sign = sign_of(look.beginning)
+    if sign is not None:
+        raise DataError(
+            f"{look.path}: expected a text with delimiters, got {sign.what}; {sign.advice}"
+        )
+    wide = look.beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or (
+        encoding is not None and is_wide(encoding)
+    )
     at = look.beginning.find(b"\0")
     if at >= 0 and not wide:
         line = look.beginning.count(b"\n", 0, at) + 1
@@ -242,6 +298,19 @@ def _lines(look: Look, encoding: str) -> str:
     return "".join((text, "" if text.endswith("\n") else "\n", *whole)).lstrip("\n")
 
 
+def _without_said(lines: str) -> tuple[str, str | None]:
+    """Return the lines after one that says the delimiter, and what that says."""
+    said = _SAID_DELIMITER.match(lines)
+    return (lines, None) if said is None else (lines[said.end() :].lstrip("\n"), said[1])
+
+
+def _is_spaced(lines: str, delimiter: str) -> bool:
+    """Say whether every cell but the first of a line begins with a space, or is empty."""
+    head = re.sub(r'"[^"]*"', '""', lines[:_HEAD_CHARACTERS])
+    after = re.findall(rf"{re.escape(delimiter)}(.)", head)
+    return " " in after and set(after) <= {" ", delimiter}
+
+
 def _delimiter(lines: str) -> str:
     """Return the sign that divides most lines into as many cells as the first has."""
     head = lines[:_HEAD_CHARACTERS]
@@ -257,9 +326,9 @@ def _delimiter(lines: str) -> str:
     return max(DELIMITERS, key=agreement)
 
 
-def _rows(lines: str, delimiter: str) -> list[list[str]]:
+def _rows(lines: str, delimiter: str, *, spaced: bool = False) -> list[list[str]]:
     csv.field_size_limit(1 << 30)
-    reader = csv.reader(io.StringIO(lines), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(lines), delimiter=delimiter, skipinitialspace=spaced)
     rows: list[list[str]] = []
     for row in reader:
         if row:
@@ -324,9 +393,7 @@ def _looks_like_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool
 
 def _is_value(cell: str) -> bool:
     numbers = (*_PLAIN.values(), *_WITH_MARKS.values())
-    return any(pattern.fullmatch(cell) for pattern in numbers) or bool(
-        _LOCAL.match(cell) or re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", cell)
-    )
+    return any(pattern.fullmatch(cell) for pattern in numbers) or _is_date(cell)
 
 
 def _decimal(columns: Iterable[Counter[str]]) -> str:
@@ -361,7 +428,9 @@ def _is_number(value: str, decimal: str) -> bool:
 
 
 def _is_date(value: str) -> bool:
-    return bool(_LOCAL.match(value) or re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value))
+    return bool(
+        _LOCAL.match(value) or _CLEAR.match(value) or re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value)
+    )
 
 
 def _slips(
@@ -371,14 +440,20 @@ def _slips(
     decimal: str,
     options: CsvOptions,
 ) -> Iterator[str]:
-    """Tell of columns that are text because of a few cells."""
+    """Tell of columns that a person may want to have read otherwise."""
     for (name, kind), column in zip(kinds.items(), columns, strict=True):
-        if kind != "string" or name in (options.text or ()):
+        if name in (options.text or ()):
             continue
         cells = {cell: n for cell, n in column.items() if cell not in ("", *missing)}
+        if kind == "int64" and any(re.fullmatch("0[0-9]+", cell) for cell in cells):
+            yield f"{name!r} read as numbers, though some begin with 0: data.csv.text names codes"
+        if kind != "string":
+            continue
         odd = {cell: n for cell, n in cells.items() if not _is_number(cell, decimal)}
         if odd and sum(odd.values()) < _FEW * sum(cells.values()):
             yield f"{name!r} left as text, as it has {min(odd)!r} among its numbers"
+        if cells and all(map(_SHORT_DATE.fullmatch, cells)):
+            yield f"{name!r} left as text, as its years have two digits"
 
 
 def _order(columns: Iterable[set[str]], options: CsvOptions) -> tuple[bool | None, tuple[str, ...]]:
@@ -409,10 +484,17 @@ def _local_kind(values: set[str], decimal: str, month_first: bool | None) -> str
     has_marks = any(map(_WITH_MARKS[decimal].fullmatch, values))
     if has_marks and all(_is_number(value, decimal) for value in values):
         return GROUPED
-    matches = [_LOCAL.match(value) for value in values]
-    if month_first is None or not all(_is_day(match, month_first) for match in matches):
+    clear = {value for value in values if _CLEAR.match(value)}
+    matches = [_LOCAL.match(value) for value in values - clear]
+    if matches and month_first is None:
         return "string"
-    return LOCAL_TIME if any(match and match[6] for match in matches) else LOCAL_DATE
+    if not all(_is_day(match, bool(month_first)) for match in matches):
+        return "string"
+    return LOCAL_TIME if any(":" in value for value in values) else LOCAL_DATE
+
+
+def _has_local_dates(values: Iterable[str]) -> bool:
+    return any(map(_LOCAL.match, values))
 
 
 def _is_day(match: re.Match[str] | None, month_first: bool) -> bool:

@@ -8,6 +8,7 @@ thousands. Those are read as codes of texts, and each distinct text is turned in
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping
 
 import pyarrow as pa
@@ -41,8 +42,16 @@ _CHAINS = (tuple(map(str, _NUMBERS)), tuple(map(str, _MOMENTS)), (LOCAL_DATE, LO
 _FREE_CHAIN = (*_CHAINS[0], *_CHAINS[1])
 """What a column may become of which the look saw no value."""
 
-DAY_FIRST = r"^([0-9]{1,2})([./-])([0-9]{1,2})([./-])([0-9]{4})(?:[ T,]+([0-9]{1,2}:[0-9:.]+))?$"
+_TIME = r"(?:[ T,]+([0-9]{1,2}:[0-9:.]+(?: ?[AaPp]\.?[Mm]\.?)?))?$"
+DAY_FIRST = rf"^([0-9]{{1,2}})([./-]) ?([0-9]{{1,2}})([./-]) ?([0-9]{{4}}){_TIME}"
 """A date as most people write it; month first, the first two change places."""
+YEAR_FIRST = rf"^([0-9]{{4}})[./]([0-9]{{1,2}})[./]([0-9]{{1,2}}){_TIME}"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_NAMED = rf"(?i)^([0-9]{{1,2}})[ -]({'|'.join(_MONTHS)})[ -]([0-9]{{4}}){_TIME}"
+_AFTERNOON = r"(?i)p\.?m\.?$"
+_HALF_OF_DAY = r"(?i) ?[ap]\.?m\.?$"
+_MARKS = " '’\u00a0\u202f"
+"""What may stand between thousands, besides the point or the comma that is not the decimal sign."""
 
 
 def read_as(kind: str) -> pa.DataType:
@@ -78,11 +87,31 @@ def values_of(codes: pa.DictionaryArray, kind: str, *, month_first: bool, decima
     """Return the values that texts spell; a text that spells none is an error of Arrow."""
     distinct = pc.utf8_trim_whitespace(codes.dictionary.cast(pa.string()))
     if kind == GROUPED:
-        plain = pc.replace_substring(distinct, "," if decimal == "." else ".", "")
-        values = pc.replace_substring(plain, decimal, ".").cast(pa.float64())
+        values = _grouped(distinct, decimal)
     else:
         values = _moments(distinct, month_first).cast(stored_as(kind))
     return pc.take(values, codes.indices)
+
+
+def grouped_pattern(decimal: str) -> str:
+    """Return what a number with marks between its thousands looks like."""
+    return rf"[+-]?[1-9][0-9]{{0,2}}([{_marks(decimal)}][0-9]{{3}})+({re.escape(decimal)}[0-9]+)?"
+
+
+def _marks(decimal: str) -> str:
+    return _MARKS + ("," if decimal == "." else ".")
+
+
+def _grouped(distinct: pa.Array, decimal: str) -> pa.Array:
+    """Return numbers; a mark elsewhere than before three digits is an error."""
+    marked = pc.match_substring_regex(distinct, f"^{grouped_pattern(decimal)}$")
+    if decimal == ",":
+        odd = distinct.filter(pc.and_(pc.match_substring(distinct, "."), pc.invert(marked)))
+        if len(odd):
+            raise pa.ArrowInvalid(f"{odd[0].as_py()!r}")
+    bare = pc.replace_substring_regex(distinct, f"[{_marks(decimal)}]", "")
+    plain = pc.if_else(marked, bare, distinct)
+    return pc.replace_substring(plain, decimal, ".").cast(pa.float64())
 
 
 def _moments(texts: pa.Array, month_first: bool) -> pa.Array:
@@ -90,7 +119,30 @@ def _moments(texts: pa.Array, month_first: bool) -> pa.Array:
     spelled = pc.replace_substring_regex(
         texts, DAY_FIRST, r"\5-\1-\3 \6" if month_first else r"\5-\3-\1 \6"
     )
+    spelled = pc.replace_substring_regex(spelled, YEAR_FIRST, r"\1-\2-\3 \4")
+    if pc.any(pc.match_substring_regex(texts, MONTH_NAMED)).as_py():
+        spelled = pc.replace_substring_regex(spelled, MONTH_NAMED, r"\3-\2-\1 \4")
+        for number, name in enumerate(_MONTHS, 1):
+            spelled = pc.replace_substring_regex(spelled, f"(?i)-{name}-", f"-{number:02d}-")
     padded = pc.replace_substring_regex(spelled, r"-([0-9])\b", r"-0\1")
     padded = pc.replace_substring_regex(padded, r"-([0-9])\b", r"-0\1")
     padded = pc.replace_substring_regex(padded, r" ([0-9]):", r" 0\1:")
-    return pc.utf8_trim_whitespace(padded)
+    halved = pc.match_substring_regex(padded, _HALF_OF_DAY)
+    if not pc.any(halved).as_py():
+        return pc.utf8_trim_whitespace(padded)
+    clock = pc.utf8_trim_whitespace(pc.replace_substring_regex(padded, _HALF_OF_DAY, ""))
+    return _in_whole_days(clock.cast(pa.timestamp("s")), texts, halved)
+
+
+def _in_whole_days(moments: pa.Array, texts: pa.Array, halved: pa.Array) -> pa.Array:
+    """Return moments of a clock of twelve hours as those of one of twenty-four."""
+    hour = pc.hour(moments)
+    wrong = pc.and_(halved, pc.or_(pc.equal(hour, 0), pc.greater(hour, 12)))
+    if pc.any(wrong).as_py():
+        raise pa.ArrowInvalid(f"{texts.filter(wrong)[0].as_py()!r}")
+    is_late = pc.and_(halved, pc.match_substring_regex(texts, _AFTERNOON))
+    hours = pc.subtract(
+        pc.multiply(pc.cast(is_late, pa.int64()), 12),
+        pc.multiply(pc.cast(pc.and_(halved, pc.equal(hour, 12)), pa.int64()), 12),
+    )
+    return pc.add(moments, pc.multiply(hours, 3600).cast(pa.duration("s")))

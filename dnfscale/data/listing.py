@@ -16,7 +16,7 @@ import fnmatch
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -55,6 +55,49 @@ def hive_keys(file: str, root: str) -> dict[str, str | None]:
     folders = PurePosixPath(file[len(root.rstrip("/")) + 1 :] if inside else file).parts[:-1]
     pairs = (folder.split("=", 1) for folder in folders if "=" in folder)
     return {unquote(key): None if value == _HIVE_NULL else unquote(value) for key, value in pairs}
+
+
+def typed_keys(
+    files: Sequence[tuple[str, Mapping[str, str | None], Container[str]]],
+) -> dict[str, tuple[pa.DataType, list[Any]]]:
+    """Return the type of each hive key and its value per file, given each file with its keys and
+    columns: whole numbers where all values read as such.
+    """
+    typed: dict[str, tuple[pa.DataType, list[Any]]] = {}
+    for key in dict.fromkeys(key for _, keys, _ in files for key in keys):
+        twice = next(
+            (path for path, keys, columns in files if key in keys and key in columns), None
+        )
+        if twice is not None:
+            raise DataError(
+                f"{twice}: expected {key!r} to be a column of the files or a folder "
+                f"{key}=..., but it is both; "
+                "rename the folders, or write the files without the column"
+            )
+        outside = [path for path, keys, _ in files if key not in keys]
+        if outside:
+            raise DataError(
+                f"{outside[0]}: expected a folder named {key}=... as the other files have; "
+                "lay out all files alike"
+            )
+        values: list[Any] = [keys[key] for _, keys, _ in files]
+        numbers = [None if value is None else _whole_number(value) for value in values]
+        if all(
+            number is not None
+            for number, value in zip(numbers, values, strict=True)
+            if value is not None
+        ):
+            typed[key] = pa.int64(), numbers
+        else:
+            typed[key] = pa.string(), values
+    return typed
+
+
+def _whole_number(text: str) -> int | None:
+    """Return the number that a text spells, if it is one of 64 bits and spelled the usual way."""
+    if re.fullmatch(r"0|-?[1-9][0-9]{0,18}", text) and -(1 << 63) <= int(text) < 1 << 63:
+        return int(text)
+    return None
 
 
 def means(folder: str, path: str) -> bool:

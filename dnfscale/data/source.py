@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,8 +29,9 @@ from dnfscale.data.identity import (
     sampled,
     stamp_of,
 )
-from dnfscale.data.listing import hive_keys, list_files
+from dnfscale.data.listing import hive_keys, list_files, typed_keys
 from dnfscale.data.read import FileRows, ParquetPartition
+from dnfscale.data.signs import seems_text, sign_of
 from dnfscale.data.storage import told
 from dnfscale.errors import DataError
 from dnfscale.spec.storage import DEFAULT_ACCESS, Access, is_remote
@@ -79,7 +79,7 @@ class Footer:
             for group in [self.summed] if self.summed else chunks_of(self.stored):
                 yield from zip(names, group, strict=True)
         except ValueError as error:
-            raise _unreadable(self.path, error) from error
+            raise _unreadable(self.path, self.file.access, error) from error
 
 
 class _FooterFacts:
@@ -296,7 +296,8 @@ def _read_footers(path: str, access: Access) -> list[Footer]:
 def _laid_out(
     path: str, footers: Sequence[Footer], types: dict[str, pa.DataType], *, apart: int | None = None
 ) -> Source:
-    return _with_keys(path, footers, types, _typed_keys(footers), apart=apart)
+    keys = typed_keys([(footer.path, footer.keys, footer.schema.names) for footer in footers])
+    return _with_keys(path, footers, types, keys, apart=apart)
 
 
 def _with_keys(
@@ -330,10 +331,11 @@ def _read_footer(file: str, root: str, access: Access, n_places: int) -> Footer:
         with parsed(tail) as parquet:
             metadata, schema = parquet.metadata, parquet.schema_arrow
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _unreadable(file, error) from error
+        raise _unreadable(file, access, error) from error
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     if any(group.num_columns != metadata.num_columns for group in groups):
-        raise _unreadable(file, ValueError("its row groups have other columns than its schema"))
+        other = ValueError("its row groups have other columns than its schema")
+        raise _unreadable(file, access, other)
     return Footer(
         file=KnownFile(file, access, stamp, footer_digest(metadata), sample),
         schema=schema,
@@ -346,17 +348,31 @@ def _read_footer(file: str, root: str, access: Access, n_places: int) -> Footer:
     )
 
 
-def _unreadable(file: str, error: Exception) -> DataError:
-    is_text = file.lower().endswith((".csv", ".tsv", ".txt"))
-    advice = (
-        "are all other files there text?"
-        if is_text
-        else "write it again, or move it elsewhere: everything in a folder of data is read, "
-        "except names that begin "
-        "with _ or a dot"
-    )
+def _unreadable(file: str, access: Access, error: Exception) -> DataError:
     return DataError(
-        f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); {advice}"
+        f"{file}: expected a Parquet file, but it cannot be read ({told(error, file)}); "
+        f"{_advice(file, access)}"
+    )
+
+
+def _advice(file: str, access: Access) -> str:
+    """Say what to do about a file that is not Parquet, by what it seems to be."""
+    try:
+        with opened(file, access) as handle:
+            beginning = bytes(handle.read_at(1 << 10, 0))
+    except (pa.ArrowException, OSError):
+        beginning = b""
+    sign = sign_of(beginning)
+    if sign is not None and not beginning.startswith(b"PAR1"):
+        return f"it seems to be {sign.what}: {sign.advice}"
+    if seems_text(beginning):
+        return (
+            "it seems to be a text: let the name of a CSV end in .csv, and keep files of one kind "
+            "in a folder, or name them by a glob"
+        )
+    return (
+        "write it again, or move it elsewhere: everything in a folder of data is read, except "
+        "names that begin with _ or a dot"
     )
 
 
@@ -436,47 +452,6 @@ def _read_as(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
         return _read_as(kind.value_type)
     return pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind
-
-
-def _typed_keys(footers: Sequence[Footer]) -> dict[str, tuple[pa.DataType, list[Any]]]:
-    """Return the type of each hive key and its value per file: whole numbers where all values read
-    as such.
-    """
-    typed: dict[str, tuple[pa.DataType, list[Any]]] = {}
-    for key in dict.fromkeys(key for footer in footers for key in footer.keys):
-        twice = next(
-            (f for f in footers if key in f.keys and f.schema.get_field_index(key) >= 0), None
-        )
-        if twice is not None:
-            raise DataError(
-                f"{twice.path}: expected {key!r} to be a column of the files or a folder "
-                f"{key}=..., but it is both; "
-                "rename the folders, or write the files without the column"
-            )
-        outside = [footer.path for footer in footers if key not in footer.keys]
-        if outside:
-            raise DataError(
-                f"{outside[0]}: expected a folder named {key}=... as the other files have; "
-                "lay out all files alike"
-            )
-        values: list[Any] = [footer.keys[key] for footer in footers]
-        numbers = [None if value is None else _whole_number(value) for value in values]
-        if all(
-            number is not None
-            for number, value in zip(numbers, values, strict=True)
-            if value is not None
-        ):
-            typed[key] = pa.int64(), numbers
-        else:
-            typed[key] = pa.string(), values
-    return typed
-
-
-def _whole_number(text: str) -> int | None:
-    """Return the number that a text spells, if it is one of 64 bits and spelled the usual way."""
-    if re.fullmatch(r"0|-?[1-9][0-9]{0,18}", text) and -(1 << 63) <= int(text) < 1 << 63:
-        return int(text)
-    return None
 
 
 def _empty_columns(footer: Footer, types: dict[str, pa.DataType]) -> dict[str, pa.Scalar]:

@@ -34,8 +34,10 @@ from dnfscale.data.blocks import (
     OpenQuoteError,
     Text,
     arrow_file,
+    arrow_stream,
     csv_table,
     exact_cuts,
+    is_arrow_stream,
     json_table,
     merged_kinds,
     merged_types,
@@ -44,9 +46,19 @@ from dnfscale.data.blocks import (
     told_with,
     types_in,
 )
-from dnfscale.data.csv import Format, Look, as_read, header_length, header_of, recognized
+from dnfscale.data.csv import (
+    Format,
+    Look,
+    as_read,
+    check_is_lines,
+    header_length,
+    header_line,
+    header_of,
+    line_end_of,
+    recognized,
+)
 from dnfscale.data.identity import contents_of, opened, stamp_of
-from dnfscale.data.listing import list_files
+from dnfscale.data.listing import hive_keys, list_files, typed_keys
 from dnfscale.data.source import Source, open_source
 from dnfscale.data.storage import located, told
 from dnfscale.engine.api import Engine
@@ -62,12 +74,13 @@ _LOOK_LINES, _LONGEST_LOOK_BYTES = 4, 1 << 26
 """Rows may be so long that there are not even some of them in the bytes that are looked at."""
 _ENDINGS: Mapping[str, str] = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv", "txt", "data", "dat"), "csv"),
-    **dict.fromkeys(("jsonl", "ndjson"), "json"),
-    **dict.fromkeys(("arrow", "feather", "ipc"), "arrow"),
+    **dict.fromkeys(("jsonl", "ndjson", "json"), "json"),
+    **dict.fromkeys(("arrow", "feather", "ipc", "arrows"), "arrow"),
 }
 _CODECS = {"gz": "gzip", "zst": "zstd", "bz2": "bz2"}
+_FIRST_PART = "part-00000-000000000000000.parquet"
 _BEGUN, _WHOLE = "_begun.json", "_whole.json"
-_VERSION = 1
+_VERSION = 2
 """Of what a conversion makes of the same files: another version does not use what this one made."""
 
 
@@ -157,7 +170,7 @@ def converted(path: str, files: Sequence[str], access: Access, asked: Conversion
     now = _identity(files, access)
 
     def make(folder: str) -> str:
-        found = convert_files(files, access, folder, asked)
+        found = convert_files(files, access, folder, asked, root=path)
         if not _is_same(now, _identity(files, access)):
             raise DataError(
                 f"{path}: expected files that do not change while they are read, but one did; "
@@ -395,6 +408,8 @@ class _Piece:
     begin: int
     end: int
     exact: bool = False
+    is_stream: bool = False
+    """Whether an Arrow file can only be read from its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,6 +435,7 @@ class ConvertText:
     types: Any
     store: Store
     block_bytes: int
+    keys: Keys
 
     def __call__(self, piece: _Piece) -> _Outcome:
         text = self.texts[piece.number]
@@ -479,6 +495,7 @@ class ConvertText:
         return (footer.num_rows, types) if enough else None
 
     def _write(self, name: str, table: pa.Table, block: Block, types: Any) -> None:
+        table = _with_keys(table, self.keys, block.text.path)
         told_of = b"%d %s" % (block.end, self.reader.written(types))
         sink = pa.BufferOutputStream()
         pq.write_table(
@@ -490,19 +507,51 @@ class ConvertText:
         self.store.write(name, sink.getvalue())
 
 
+Keys = Mapping[str, tuple[tuple[str, pa.Scalar], ...]]
+"""What the folders `key=value` of each file's path say of all of its rows."""
+
+
+def _keys_of(files: Sequence[str], root: str) -> Keys:
+    root = root if is_remote(root) else os.path.abspath(root)
+    typed = typed_keys([(file, hive_keys(file, root), ()) for file in files])
+    return {
+        file: tuple((key, pa.scalar(values[i], kind)) for key, (kind, values) in typed.items())
+        for i, file in enumerate(files)
+    }
+
+
+def _with_keys(table: pa.Table, keys: Keys, path: str) -> pa.Table:
+    """Return rows with the columns that the path of their file says, last."""
+    typed_keys([(path, dict.fromkeys(key for key, _ in keys[path]), table.column_names)])
+    for key, value in keys[path]:
+        table = table.append_column(key, pa.repeat(value, table.num_rows))
+    return table
+
+
 @dataclass(frozen=True, slots=True)
-class ConvertBatch:
-    """The task: write a record batch of an Arrow file."""
+class ConvertBatches:
+    """The task: write a record batch of an Arrow file, or all of a stream."""
 
     files: tuple[str, ...]
     access: Access
     store: Store
+    keys: Keys
 
     def __call__(self, piece: _Piece) -> _Outcome:
         path = self.files[piece.number]
-        name = f"part-{piece.number:05d}-{piece.begin:015d}.parquet"
-        with arrow_file(path, self.access) as file:
-            table = pa.Table.from_batches([file.get_batch(piece.begin)])
+        if not piece.is_stream:
+            with arrow_file(path, self.access) as file:
+                return self._written(path, piece, piece.begin, file.get_batch(piece.begin))
+        outcome = _Outcome(None)
+        with arrow_stream(path, self.access) as stream:
+            for number, batch in enumerate(stream):
+                part = self._written(path, piece, number, batch)
+                outcome = _Outcome(None, outcome.parts + part.parts, outcome.rows + part.rows)
+        return outcome
+
+    def _written(self, path: str, piece: _Piece, number: int, batch: pa.RecordBatch) -> _Outcome:
+        name = f"part-{piece.number:05d}-{number:015d}.parquet"
+        table = _with_keys(pa.Table.from_batches([batch]), self.keys, path)
         sink = pa.BufferOutputStream()
         try:
             pq.write_table(table, sink, row_group_size=GROUP_ROWS, compression="zstd")
@@ -516,16 +565,21 @@ class ConvertBatch:
 
 
 def convert_files(
-    files: Sequence[str], access: Access, folder: str, asked: Conversion
+    files: Sequence[str], access: Access, folder: str, asked: Conversion, *, root: str
 ) -> Converted:
-    """Write the rows of files of one kind as Parquet; parts that are in the folder are used."""
+    """Write the rows of files of one kind as Parquet; parts that are in the folder are used.
+
+    The root is the path that means the files: folders `key=value` below it are columns.
+    """
     kind, _ = file_kind(files[0])
+    keys = _keys_of(files, root)
     store = Store(folder, asked.access)
     with mapping("convert", asked) as mapped:
         if kind == "arrow":
-            outcomes, said = _convert_arrow(files, access, store, mapped)
+            outcomes, said = _convert_arrow(files, access, store, mapped, keys)
         else:
-            outcomes, said = _convert_texts(files, access, store, asked, mapped, kind == "csv")
+            texts, types, said = _opened_texts(files, access, asked, kind == "csv")
+            outcomes = _convert_texts(texts, types, store, asked, mapped, keys)
     parts = [part for outcome in outcomes for part in outcome.parts]
     wanted = {*parts, _BEGUN, _WHOLE}
     store.remove(name for name in store.parts() if name not in wanted)
@@ -559,42 +613,48 @@ def _described(store: Store, parts: Sequence[str], said: str, *, elsewhere: bool
 
 
 def _convert_arrow(
-    files: Sequence[str], access: Access, store: Store, mapped: Mapped
+    files: Sequence[str], access: Access, store: Store, mapped: Mapped, keys: Keys
 ) -> tuple[list[_Outcome], str]:
     pieces = []
     for number, path in enumerate(files):
+        if is_arrow_stream(path, access):
+            pieces.append(_Piece(number, 0, 0, is_stream=True))
+            with arrow_stream(path, access) as stream:
+                schema = stream.schema
+            continue
         with arrow_file(path, access) as file:
             pieces += [_Piece(number, i, i) for i in range(file.num_record_batches)]
             schema = file.schema
-    if not pieces:
-        store.write("part-00000-000000000000000.parquet", _empty(schema))
-        return [_Outcome(None, ("part-00000-000000000000000.parquet",))], "Arrow, no rows"
-    outcomes = mapped(pieces, ConvertBatch(tuple(files), access, store))
+    task = ConvertBatches(tuple(files), access, store, keys)
+    outcomes = mapped(pieces, task) if pieces else []
+    if not any(outcome.parts for outcome in outcomes):
+        store.write(_FIRST_PART, _empty(_with_keys(schema.empty_table(), keys, files[-1])))
+        return [_Outcome(None, (_FIRST_PART,))], "Arrow, no rows"
     return outcomes, f"Arrow, {len(schema):,} columns"
 
 
-def _empty(schema: pa.Schema) -> Any:
+def _empty(table: pa.Table) -> Any:
     sink = pa.BufferOutputStream()
-    pq.write_table(schema.empty_table(), sink)
+    pq.write_table(table, sink)
     return sink.getvalue()
 
 
 def _convert_texts(
-    files: Sequence[str],
-    access: Access,
+    texts: Sequence[Text],
+    types: Any,
     store: Store,
     asked: Conversion,
     mapped: Mapped,
-    is_csv: bool,
-) -> tuple[list[_Outcome], str]:
-    texts, types, said = _opened_texts(files, access, asked, is_csv)
+    keys: Keys,
+) -> list[_Outcome]:
+    is_csv = texts[0].layout is not None
     pieces = [piece for number, text in enumerate(texts) for piece in _pieces(number, text, asked)]
     alone = len(pieces) == 1 and not texts[0].is_stream
     reader: _Reader = _Csv(threads=alone) if is_csv else _Json()
     outcomes: dict[_Piece, _Outcome] = {}
     waiting = pieces
     while waiting:
-        task = ConvertText(tuple(texts), reader, types, store, asked.block_bytes)
+        task = ConvertText(tuple(texts), reader, types, store, asked.block_bytes, keys)
         outcomes |= dict(zip(waiting, mapped(waiting, task), strict=True))
         opened_in = {piece.number for piece in waiting if outcomes[piece].is_open}
         if opened_in:
@@ -609,17 +669,11 @@ def _convert_texts(
             if outcomes[piece].types != types or not outcomes[piece].is_uniform
         ]
     found = [outcomes[piece] for piece in pieces]
-    if not any(outcome.parts for outcome in found):
-        name = "part-00000-000000000000000.parquet"
-        store.write(name, _empty(_schema_of(texts[0], types, is_csv)))
-        found = [_Outcome(types, (name,))]
-    return found, said
-
-
-def _schema_of(text: Text, types: Any, is_csv: bool) -> pa.Schema:
-    if not is_csv:
-        return pa.schema(list(types.items()))
-    return csv_table(Block(text, 0, 0, b"", 0), types, threads=False)[0].schema
+    if any(outcome.parts for outcome in found):
+        return found
+    nothing = reader.parse(Block(texts[0], 0, 0, b"", 0), types)[0]
+    store.write(_FIRST_PART, _empty(_with_keys(nothing, keys, texts[0].path)))
+    return [_Outcome(types, (_FIRST_PART,))]
 
 
 def _pieces(number: int, text: Text, asked: Conversion) -> list[_Piece]:
@@ -654,6 +708,7 @@ def _opened_texts(
     looks = [_look(file, access, asked, whole=number == 0) for number, file in enumerate(files)]
     if not is_csv:
         sample = looks[0]
+        check_is_lines(sample)
         text = Text(files[0], access, None, None, (), 0, len(sample.beginning))
         end = len(sample.beginning) if sample.is_all else sample.beginning.rfind(b"\n") + 1
         first = Block(text, 0, end, sample.beginning[:end], 0)
@@ -663,22 +718,36 @@ def _opened_texts(
             for file in files
         ]
         return texts, types, f"lines of JSON, {len(types):,} columns"
-    layout = recognized(looks[0], asked.csv)
+    layout = recognized(_with_places_of(looks), asked.csv)
+    if layout.header and asked.csv.names:
+        layout = replace(layout, renamed=True)
     texts = [_csv_text(file, access, look, layout) for file, look in zip(files, looks, strict=True)]
     return texts, dict(layout.kinds), layout.described(asked.csv)
 
 
+def _with_places_of(looks: Sequence[Look]) -> Look:
+    """Return the look at the first file, with the beginnings of some others of its header."""
+    first, *others = looks
+    head = first.beginning.partition(b"\n")[0]
+    some = others[:: max(1, -(-len(others) // _PLACES))]
+    alike = (look.beginning for look in some if look.beginning.partition(b"\n")[0] == head)
+    return replace(first, places=(*first.places, *(text[:_PLACE_BYTES] for text in alike)))
+
+
 def _csv_text(file: str, access: Access, look: Look, layout: Format) -> Text:
-    names = header_of(look, layout) if layout.header else layout.names
+    layout = replace(layout, line_end=line_end_of(look.beginning))
+    names = header_of(look, layout) if layout.header and not layout.renamed else layout.names
     if set(names) != set(layout.names):
         odd = sorted(set(names) ^ set(layout.names))[0]
         raise DataError(
             f"{file}: expected the columns of the other files, but {odd!r} is only in some; "
             "write the files with one header"
         )
-    begin = header_length(as_read(look.beginning, layout), layout)
+    beginning = as_read(look.beginning, layout)
+    begin = header_length(beginning, layout)
     size = stamp_of(file, access).n_bytes
-    return Text(file, access, file_kind(file)[1], layout, names, begin, size)
+    header = header_line(beginning[:begin], layout)
+    return Text(file, access, file_kind(file)[1], layout, names, begin, size, header)
 
 
 def _look(file: str, access: Access, asked: Conversion, *, whole: bool) -> Look:
@@ -802,7 +871,8 @@ def convert_csv(
         raise _unwritable(str(directory), error) from error
     asked = Conversion(csv=options, progress=progress, block_bytes=block_bytes)
     try:
-        found = convert_files([str(csv_path.resolve())], DEFAULT_ACCESS, str(draft), asked)
+        file = str(csv_path.resolve())
+        found = convert_files([file], DEFAULT_ACCESS, str(draft), asked, root=file)
         for number, part in enumerate(sorted(draft.iterdir())):
             os.replace(part, directory / f"part-{number:05d}.parquet")
         made = False

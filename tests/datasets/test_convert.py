@@ -176,6 +176,70 @@ def test_rows_keep_their_order_however_they_are_cut(tmp_path_factory, rows, grou
     )
 
 
+GERMAN = "a;b\n1,5;x\n2,25;y\n"
+READ = {
+    "said to Excel": ("sep=;\n" + GERMAN, {"a": [1.5, 2.25], "b": ["x", "y"]}),
+    "marked and quoted": ('\ufeff"a","b"\n"1,5","x"\n', {"a": [1.5], "b": ["x"]}),
+    "spaces": ('a, b, c\n1, NA, x\n2, 6, "y, z"\n', {
+        "a": [1, 2], "b": [None, 6], "c": ["x", "y, z"],
+    }),
+    "spaces in some cells": ("a,b\n1, x\n2,y\n", {"a": [1, 2], "b": [" x", "y"]}),
+    "blank between thousands": ("a;b\n1 234,5;x\n9;y\n", {"a": [1234.5, 9], "b": ["x", "y"]}),
+    "thin blank": ("a;b\n1\u202f234;x\n9;y\n", {"a": [1234, 9], "b": ["x", "y"]}),
+    "apostrophe": ("a;b\n1'234.5;x\n9;y\n", {"a": [1234.5, 9], "b": ["x", "y"]}),
+    "no thousands": ("a;b;c\n0.123;2,5;1,5\n", {"a": ["0.123"], "b": [2.5], "c": [1.5]}),
+    "year first": ("a,d\n1,2019/11/7\n2,\n", {"a": [1, 2], "d": [date(2019, 11, 7), None]}),
+    "named month": ("a,d\n1,7-Nov-2019\n", {"a": [1], "d": [date(2019, 11, 7)]}),
+    "blanks in dates": ("a,d\n1,7. 11. 2019\n", {"a": [1], "d": [date(2019, 11, 7)]}),
+    "clock of twelve": ("a,d\n1,11/27/2019 12:30 AM\n2,1/2/2019 09:00:05 p.m.\n", {
+        "a": [1, 2], "d": [datetime(2019, 11, 27, 0, 30), datetime(2019, 1, 2, 21, 0, 5)],
+    }),
+    "beyond 64 bits": (f"a,b\n{10**19},1\n{10**19 + 1},2\n", {
+        "a": [f"{10**19}", f"{10**19 + 1}"], "b": [1, 2],
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", READ)
+def test_what_people_write_is_read_as_they_mean_it(csv, out, case):
+    text, rows = READ[case]
+    convert_csv(csv(text), out)
+    assert rows_of(out) == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a,code\n1,00123\n2,45678\n", "'code' read as numbers, though some begin with 0"),
+        ("a,d\n1,07.11.19\n2,31.12.19\n", "'d' left as text, as its years have two digits"),
+        ("a,d\n1,01/02/2019\n", "day and month cannot be told apart"),
+        ("a, d\n1, 3\n", "separated by ',' and spaces"),
+    ],
+)
+def test_what_could_be_read_otherwise_is_told(csv, out, text, told):
+    assert told in convert_csv(csv(text), out).recognized
+
+
+def test_a_number_whose_marks_are_elsewhere_is_no_number(csv, out, monkeypatch):
+    monkeypatch.setattr(convert, "_LOOK_BYTES", 100)
+    monkeypatch.setattr(convert, "_PLACE_BYTES", 0)
+    rows = "1.234,5;x\n" * 20
+    for last in ("1.5", "12.34,5"):
+        with pytest.raises(DataError, match=f"expected numbers in column 'a' .* '{last}'"):
+            convert_csv(csv(f"a;b\n{rows}{last};y\n"), out)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32"])
+def test_wide_signs_without_a_mark_are_read_where_the_encoding_is_said(csv, out, encoding):
+    convert_csv(csv("a;b\n1;é\n2;y\n", encoding=encoding), out, CsvOptions(encoding=encoding))
+    assert rows_of(out) == {"a": [1, 2], "b": ["é", "y"]}
+
+
+def test_names_replace_those_of_a_header(csv, out):
+    convert_csv(csv("a,b\n1,2\n"), out, CsvOptions(names=("x", "y"), header=True))
+    assert rows_of(out) == {"x": [1], "y": [2]}
+
+
 LATE = "".join(f"{i},1,\n" for i in range(50))
 
 
@@ -240,6 +304,12 @@ BAD = [
     (f"a,b\n{LONG}1,\0\n", "line 102: expected text, got a NUL byte"),
     (f"a,b\n1,é\n{LONG}".encode() + b"1,\xe9\n", "line 103: expected text in UTF-8"),
     (f"a,b\n1,é\n{LONG}".encode("cp1252") + "1,é\n".encode(), "line 103: .*like UTF-8"),
+    (f'"a", b\n{LONG}"a", b\n{LONG}', "line 102: expected a row, got the header again"),
+    (f"a,b\n{LONG}\ufeffa,b\n{LONG}", "line 102: expected a row, got the header again"),
+    (b"%PDF-1.7 1, 2\n", "expected a text with delimiters, got a PDF"),
+    (b"\x1f\x8b\x08\0\0", "got one compressed by gzip; let its name end in .gz"),
+    ('{"a": 1, "b": 2}\n', "got JSON; let its name end in .jsonl"),
+    ("<!DOCTYPE html>\n<p>1,2\n", "got HTML or XML"),
     (b"PK\x03\x04\0\0", "expected a text with delimiters, got an Excel workbook"),
     (b"\xd0\xcf\x11\xe0\0\0", "expected a text with delimiters, got an Excel workbook"),
 ]
@@ -347,6 +417,24 @@ def test_lines_of_json_of_two_types_are_an_error_with_the_line(tmp_path, out):
     assert not out.exists()
 
 
+def test_lines_of_json_that_are_not_utf_8_are_told_by_their_line(tmp_path, out):
+    (tmp_path / "t.jsonl").write_bytes('{"a": 1}\n{"a": "é"}\n'.encode("cp1252"))
+    with pytest.raises(DataError, match=r"t\.jsonl: line 2: expected text in UTF-8, as JSON is"):
+        convert_csv(tmp_path / "t.jsonl", out)
+    (tmp_path / "t.json").write_text('[{"a": 1}]')
+    with pytest.raises(DataError, match="got a list in JSON; write one object a line"):
+        convert_csv(tmp_path / "t.json", out)
+
+
+@pytest.mark.parametrize("rows", [0, 1000])
+def test_an_arrow_stream_keeps_its_rows_and_types(tmp_path, out, rows):
+    table = pa.table({"a": pa.array(range(rows), pa.int16()), "s": ["x"] * rows})
+    with pa.ipc.new_stream(str(tmp_path / "t.arrow"), table.schema) as stream:
+        stream.write_table(table, max_chunksize=300)
+    assert convert_csv(tmp_path / "t.arrow", out).rows == rows
+    assert pq.read_table(out).equals(table)
+
+
 @pytest.mark.parametrize("rows", [0, 1, 1000])
 def test_an_arrow_file_keeps_its_rows_and_types(tmp_path, out, rows):
     table = pa.table({"a": pa.array(range(rows), pa.int16()), "s": ["x"] * rows})
@@ -451,6 +539,47 @@ def test_a_glob_of_files_is_read_in_the_order_of_names(csv, asked):
         DataError, match=r"e\.csv: expected the columns of the other files, .*'name'"
     ):
         open_dataset(str(csv("", name="d.txt").parent / "*.csv"), asked=asked[0])
+
+
+def test_what_only_a_later_file_shows_is_recognized(csv, asked):
+    folder = csv("a;d\n1;\n", name="a.csv").parent
+    (folder / "b.csv").write_bytes("a;d\n2,5;07.11.2019\n".encode("cp1252"))
+    (folder / "c.csv").write_bytes(b"a;d\r4;\r")
+    source = open_dataset(str(folder / "*.csv"), asked=asked[0])
+    assert rows_of(source.folder) == {"a": [1, 2.5, 4], "d": [None, date(2019, 11, 7), None]}
+    assert "decimal comma; dates with the day first; 3 rows" in asked[1][0]
+
+
+@pytest.mark.parametrize("kind", ["csv", "arrow"])
+def test_folders_of_keys_are_columns_as_those_of_parquet_are(tmp_path, asked, kind):
+    tables = {"y=2019/p=a": pa.table({"n": [1, 2]}), "y=2020/p=b": pa.table({"n": [3, 4]})}
+    tables = {place: table.append_column("m", table["n"]) for place, table in tables.items()}
+    for place, table in tables.items():
+        for ending in (kind, "parquet"):
+            (tmp_path / ending / place).mkdir(parents=True)
+        pq.write_table(table, tmp_path / "parquet" / place / "t.parquet")
+        file = tmp_path / kind / place / f"t.{kind}"
+        if kind == "csv":
+            pacsv.write_csv(table, file)
+        else:
+            feather.write_feather(table, str(file))
+    read = [open_dataset(str(tmp_path / each), asked=asked[0]) for each in (kind, "parquet")]
+    one, other = (
+        pa.Table.from_batches(
+            [batch for part in each.partitions for batch in part.batches(list(each.types), [])]
+        )
+        for each in read
+    )
+    assert read[0].types == read[1].types
+    assert one.to_pydict() == other.to_pydict() == {
+        "n": [1, 2, 3, 4], "m": [1, 2, 3, 4],
+        "y": [2019, 2019, 2020, 2020], "p": ["a", "a", "b", "b"],
+    }  # fmt: skip
+    (tmp_path / "n=1").mkdir()
+    file = tmp_path / "n=1" / "t.csv"
+    file.write_text("n,m\n1,2\n")
+    with pytest.raises(DataError, match="'n' to be a column of the files or a folder n="):
+        open_dataset(str(file), asked=asked[0])
 
 
 def test_files_of_two_kinds_are_refused(csv, asked):
