@@ -68,10 +68,11 @@ STUDIES: dict[str, dict[str, Any]] = {
         "seed": JOINT_SEED,
         "baselines.xgboost": {"trials": 1, "where": "cluster"},
     },
+    "best": {"data": {"path": "table"}, "folds": {"outer": 2}, "profile": "best"},
     "wide": {"data": {"path": "wide"}, "folds": {"outer": 2}},
 }
-"""A study of several partitions without baselines, one of few rows with a tuned forest, and one of
-many columns.
+"""A study of several partitions without baselines, one of few rows with a tuned forest, one with
+trees that all workers fit together, one of the profile "best", and one of many columns.
 """
 SMALL = ("formula", "tuned")
 """The studies whose data is always there."""

@@ -15,6 +15,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dnfscale.learn.read import READ_ROWS
+from dnfscale.learn.write import MINIMIZE
 from tests.faults.fault import IDENTICAL, RESUMED, Fault, NotReadyError
 from tests.faults.ground import PARTITION_ROWS, Ground, demand, meanwhile, write_wide
 from tests.jobs.running import surroundings
@@ -96,10 +98,9 @@ def _fill_log(ground: Ground) -> None:
                 stderr=file,
             )
         ended = ground.wait_for_logged(runner, log)
-    demand(
-        "read rows" in ended.err, f"nothing was told before the disk was full: {ended.err[3700:]}"
-    )
-    demand("minimize formulas" not in ended.err, "there was room for all")
+    told = ended.err[3700:]
+    demand(READ_ROWS.title in told, f"nothing was told before the disk was full: {told}")
+    demand(MINIMIZE.title not in told, "there was room for all")
     ground.check_identical("formula", name, ended)
 
 

@@ -17,6 +17,11 @@ SCANS = (
     *("sample columns", "read rows", "locate medians", "collect medians", "associate attributes"),
     *("count types", "count chosen types", "minimize formulas"),
 )
+BEST_SCANS = (
+    *("draw rows", "rank attributes", "try prefixes"),
+    *("shorten types", "search terms", "count formulas"),
+)
+"""What a study of the profile "best" does besides."""
 _SEVERAL = 6
 _GONE_S = 60
 _PAUSED_S = 5
@@ -147,6 +152,15 @@ FAULTS = (
             partial(_kill_in, phase=phase),
         )
         for phase in SCANS
+    ),
+    *(
+        Fault(
+            f"kill-{phase.replace(' ', '-')}",
+            f'a worker killed (-9) in "{phase}" of the profile "best"',
+            IDENTICAL,
+            partial(_kill_in, phase=phase, study="best"),
+        )
+        for phase in BEST_SCANS
     ),
     Fault(
         "kill-trial",
