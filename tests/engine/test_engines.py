@@ -18,7 +18,7 @@ import distributed
 import psutil
 import pytest
 
-from dnfscale.engine.api import Engine, Failure, JointWork, Progress, Share
+from dnfscale.engine.api import Engine, Failure, JointWork, Notice, Progress, Share, unwatched
 from dnfscale.engine.dask.engine import ClusterEngine
 from dnfscale.engine.dask.local import start_local
 from dnfscale.engine.dask.settings import ALLOWED_FAILURES
@@ -101,6 +101,12 @@ def union_of_pids(parts: Sequence[frozenset[int]]) -> frozenset[int]:
 def die(_item: int) -> int:
     os.kill(os.getpid(), signal.SIGKILL)
     return 0
+
+
+def eat(n_bytes: int) -> int:
+    eaten = b"x" * n_bytes
+    time.sleep(60)
+    return len(eaten)
 
 
 def die_of_zero(item: int) -> int:
@@ -566,6 +572,19 @@ def test_a_task_that_a_worker_dies_of_is_a_lost_cluster_and_the_next_task_is_don
         ):
             engine.map("die", [0], die)
         assert engine.map("square", [4], square) == [16]
+
+
+def test_a_task_that_needs_more_memory_than_a_worker_has_is_over_a_limit():
+    with mortal_cluster() as engine:
+        heard: list[Notice] = []
+        watched = engine.watched_by(unwatched, heard.append)
+        engine.client.run_on_scheduler(allow_failures, 0)
+        with pytest.raises(
+            LimitError, match=r"1 of them died on it, because they used more than their memory"
+        ):
+            watched.map("eat", [1 << 30], eat)
+        assert engine.map("square", [4], square) == [16]
+    assert any("ended for using more than its memory" in notice.message for notice in heard)
 
 
 def test_the_progress_of_a_finished_phase_is_not_set_back_by_a_late_event(cluster, monkeypatch):

@@ -9,6 +9,7 @@ from tests.faults.ground import Ground
 
 IDENTICAL = "identical result"
 RESUMED = "clear error, resumed identical"
+REFUSED = "clear error"
 
 
 class NotReadyError(Exception):

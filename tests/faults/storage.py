@@ -12,15 +12,18 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dnfscale.learn.read import READ_ROWS
 from dnfscale.learn.write import MINIMIZE
-from tests.faults.fault import IDENTICAL, RESUMED, Fault, NotReadyError
+from tests.faults.fault import IDENTICAL, REFUSED, RESUMED, Fault, NotReadyError
 from tests.faults.ground import PARTITION_ROWS, Ground, demand, meanwhile, write_wide
 from tests.jobs.running import surroundings
 from tests.twins import PLAIN, put_twin
+
+_CELL_BYTES = 1_000_000_000
 
 
 @contextmanager
@@ -127,6 +130,20 @@ def _fill_spill_and_memory(ground: Ground) -> None:
         )
 
 
+def _inflate(ground: Ground) -> None:
+    """Have local workers read a small file with a cell larger than the memory that they have."""
+    name = ground.new_name()
+    words = ["a"] * 999 + ["b" * _CELL_BYTES]
+    table = pa.table({"s": words, "y": [number % 2 == 0 for number in range(1000)]})
+    file = ground.folder / "inflated.parquet"
+    pq.write_table(table, file, use_dictionary=False, compression="zstd", write_statistics=False)
+    cluster = {"kind": "local", "workers": 1, "memory_limit": "256MiB"}
+    spec = ground.spec("formula", name, data={"path": file.name}, cluster=cluster)
+    ended = ground.wait_for_runner(ground.start_runner(spec))
+    ground.check_refused(name, ended, 5, "because they used more than their memory")
+    ground.check_left(name)
+
+
 def _change_file(ground: Ground, alter: Callable[[Path], object], said: str) -> None:
     """Change a file of the data once its rows are read, while they are counted; then bring it
     back.
@@ -178,6 +195,12 @@ FAULTS = (
         "the spill disk full, and rows that do not fit in memory (5)",
         RESUMED,
         _fill_spill_and_memory,
+    ),
+    Fault(
+        "file-inflates",
+        "a small file that inflates beyond the memory of a worker (5)",
+        REFUSED,
+        _inflate,
     ),
     Fault(
         "file-deleted",

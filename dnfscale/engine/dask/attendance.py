@@ -23,6 +23,8 @@ from dnfscale.errors import ClusterError, DnfscaleError
 
 _EVERYTHING = "all"
 """The topic under which a scheduler publishes events about its workers."""
+_OVER_MEMORY = "worker-restart-memory"
+"""The topic under which a nanny says that it ends its worker, which uses more than its limit."""
 
 
 class Attendance:
@@ -39,6 +41,8 @@ class Attendance:
         self._lost: DnfscaleError | None = None
         self._thrown_out: set[str] = set()
         """Workers that did not answer, and will be reported as lost."""
+        self._over_memory: set[str] = set()
+        """Workers that their nannies ended because they used more than their memory."""
         self._refused: dict[str, str] = {}
         """Folders that a worker could not write results to, and why."""
         self._present: set[str] = set()
@@ -48,6 +52,7 @@ class Attendance:
         """
         self._threads = 1
         client.subscribe_topic(_EVERYTHING, self._heard)
+        client.subscribe_topic(_OVER_MEMORY, self._heard_over_memory)
         there = workers_of(client)
         with self._lock:
             self._present |= set(there) - self._gone
@@ -71,6 +76,11 @@ class Attendance:
     def lost(self) -> DnfscaleError | None:
         """Why the cluster was given up, if it was."""
         return self._lost
+
+    @property
+    def over_memory(self) -> int:
+        """The number of workers that were ended because they used more than their memory."""
+        return len(self._over_memory)
 
     @property
     def refused(self) -> str | None:
@@ -102,6 +112,11 @@ class Attendance:
     def _unsubscribe(self) -> None:
         if self._client.status == "running":
             self._client.unsubscribe_topic(_EVERYTHING)
+            self._client.unsubscribe_topic(_OVER_MEMORY)
+
+    def _heard_over_memory(self, event: Any) -> None:
+        _, message = event
+        self._over_memory.add(message["worker"])
 
     def _heard(self, event: Any) -> None:
         _, message = event
@@ -133,20 +148,23 @@ class Attendance:
             again = len(message["processing-tasks"]) + len(message["lost-computed-tasks"])
             fate = f"; {again} tasks are done again" if again else ""
             wait = "" if here else f"; waiting up to {self._limit_s:.0f} s for another"
-            # An adaptive cluster retires workers that it has no work for, after moving their
-            # results.
-            how = (
-                "sent away"
-                if message["expected"]
-                else "thrown out"
-                if worker in self._thrown_out
-                else "lost"
-            )
+            how = self._how_left(worker, expected=message["expected"])
             facts |= {"retries": again, "expected": bool(message["expected"])}
             notice = Notice(
                 "worker_lost", f"worker {worker} {how}; {here} at work{fate}{wait}", facts
             )
         self._tell(notice)
+
+    def _how_left(self, worker: str, *, expected: bool) -> str:
+        if expected:
+            # An adaptive cluster retires workers that it has no work for, after moving their
+            # results.
+            return "sent away"
+        if worker in self._thrown_out:
+            return "thrown out"
+        if worker in self._over_memory:
+            return "ended for using more than its memory"
+        return "lost"
 
     def _heard_refused(self, message: dict[str, Any]) -> None:
         folder, reason = message["folder"], message["reason"]

@@ -319,16 +319,21 @@ class ClusterEngine:
         except DnfscaleError:
             raise
         except KilledWorker as error:
-            died = (
-                f"expected the workers to finish {error.task!r}, but "
-                f"{error.allowed_failures + 1} of them died on it"
-            )
+            deaths = error.allowed_failures + 1
+            died = f"expected the workers to finish {error.task!r}, but {deaths} of them died on it"
             if self._attendance.refused is not None:
                 raise LimitError(
                     f"{died}, while they could not write rows out "
                     f"({self._attendance.refused}); make room there, name "
                     "another folder in cluster.local_directory, or raise cluster.memory_limit",
                     "cluster.local_directory",
+                ) from error
+            if 2 * self._attendance.over_memory >= deaths:
+                raise LimitError(
+                    f"{died}, because they used more than their memory; raise "
+                    "cluster.memory_limit, lower cluster.workers, or write the data with smaller "
+                    "pages and row groups",
+                    "cluster.memory_limit",
                 ) from error
             raise ClusterError(
                 f"{died}, most likely for want of memory; raise cluster.memory_limit or "
