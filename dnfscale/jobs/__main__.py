@@ -1,5 +1,6 @@
 """`python -m dnfscale.jobs VERB`, which is also installed as `dnfscale`."""
 
+import faulthandler
 import os
 import sys
 import tomllib
@@ -22,6 +23,8 @@ _LARGE_BYTES = 64 << 20
 def main() -> int:
     """Carry out the command line of this process."""
     outlive_readers()
+    # If C code ends the process, stderr says where.
+    faulthandler.enable(2)
     version = version_asked(sys.argv[1:])
     if version is not None:
         return exit_code_of(lambda: _print(version))

@@ -23,6 +23,8 @@ from dnfscale.errors import DnfscaleError, visible
 _received: list[int] = []
 _told: list[Callable[[], None]] = []
 """Called when a signal comes, the latest first."""
+_MANY = 4096
+"""More signals than come between two commands."""
 
 
 class Ended(BaseException):
@@ -46,7 +48,11 @@ def listen() -> None:
         sys.unraisablehook = _report_unless_ended
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _handle)
-        signal.set_wakeup_fd(_wakes(), warn_on_full_buffer=False)
+        wakes, woken = _wakes()
+        # Signals to an earlier command of this process, which nobody has been told of yet.
+        with suppress(BlockingIOError):
+            woken.recv(_MANY, socket.MSG_DONTWAIT)
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
 
 
 @contextmanager
@@ -62,8 +68,8 @@ def telling(action: Callable[[], None]) -> Iterator[None]:
 
 
 @cache
-def _wakes() -> int:
-    """Return the descriptor that a signal wakes a thread of ours by."""
+def _wakes() -> tuple[socket.socket, socket.socket]:
+    """Return what a signal wakes a thread of ours by, and where the thread listens."""
     wakes, woken = socket.socketpair()
     wakes.setblocking(False)
 
@@ -77,7 +83,7 @@ def _wakes() -> int:
                         action()
 
     threading.Thread(target=listen_for_ever, name="signals", daemon=True).start()
-    return wakes.detach()
+    return wakes, woken
 
 
 def check() -> None:

@@ -123,10 +123,10 @@ def run(spec: JobSpec, options: Options, *, out: TextIO, err: TextIO) -> None:
 
 def _run_claimed(job: Job, options: Options, shown: Watcher, *, started: float) -> None:
     """Run a job whose folder is locked, and unlock it."""
-    threading.Thread(target=load_functions, daemon=True).start()
     try:
         if job.spec.cluster.facts.starts:
             shown.waits("starting workers")
+            load_functions()
         engine = launched(job.spec, options, job.notice)
         try:
             job.run(engine.watched_by(job.watch), launch_s=time.monotonic() - started)

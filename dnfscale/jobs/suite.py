@@ -29,6 +29,7 @@ from dnfscale.jobs.runner import NOTHING_DONE, Job, Options, check_place, failed
 from dnfscale.jobs.store import Journal, RunFolder
 from dnfscale.jobs.verbs.report import write_report
 from dnfscale.jobs.workers import Choice, chosen_cluster
+from dnfscale.method.certificate import load_functions
 from dnfscale.report.formats import Table, to_csv, to_latex, to_markdown, to_text
 from dnfscale.report.summary import terminal_width
 from dnfscale.report.tables import study_tables
@@ -245,6 +246,7 @@ def _run_all(rows: list[_Row], engine: Engine, shown: Watcher, *, at_once: int) 
             how = "done in" if row.error is None else f"failed: {visible(row.error.message)}, after"
             shown.ended(row.spec.name, f"{how} {time_text(time.monotonic() - started)}")
 
+    load_functions()
     # The threads are daemons, so that a signal ends the process without waiting for jobs whose
     # cluster is gone.
     threads = [

@@ -278,9 +278,13 @@ def certified(model: Model) -> Model:
 
 
 def load_functions() -> None:
-    """Import the functions that certificates need: 0.3 s that a run can spend while its cluster
-    starts.
+    """Import the functions that the figures of formulas need.
+
+    Before threads of ours begin: Python 3.11 does not guard what C modules do while two threads
+    load some, and where a cluster starts, the process that workers are forked from loads its own
+    meanwhile.
     """
+    import scipy.sparse.csgraph
     import scipy.special  # noqa: F401
 
 

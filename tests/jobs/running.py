@@ -147,7 +147,13 @@ def surroundings(**more: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("DASK_", "PYTEST_"))
     }
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **more}
+    ours = {
+        "PYTHONPATH": str(ROOT),
+        "PYTHONIOENCODING": "utf-8",
+        # Workers too say where C code ended them.
+        "PYTHONFAULTHANDLER": "1",
+    }
+    return {**kept, **ours, **more}
 
 
 def spec_text(*, name: str = "job", kind: str = "fit", **tables: Any) -> str:

@@ -166,3 +166,23 @@ def test_a_word_that_cannot_be_said_does_not_keep_others_from_theirs():
                 assert heard.wait(PATIENCE_S)
             heard.clear()
         endings.listen()  # no later test is to be told of this signal
+
+
+def test_a_signal_to_one_command_is_not_told_to_the_next_one_of_the_process():
+    heard, begun, go_on = threading.Event(), threading.Event(), threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        go_on.wait(PATIENCE_S)
+
+    with keeping_signals():
+        endings.listen()
+        with endings.telling(wait):
+            for _ in range(2):  # whoever tells of the first has not come to the second
+                with pytest.raises(endings.Ended):
+                    signal.raise_signal(signal.SIGTERM)
+                assert begun.wait(PATIENCE_S)
+        endings.listen()
+        with endings.telling(heard.set):
+            go_on.set()
+            assert not heard.wait(0.1)

@@ -17,7 +17,15 @@ from dnfscale.errors import ClusterError, SpecError
 from dnfscale.jobs.runner import NOTHING_DONE, Job, Options
 from dnfscale.spec.suite import SuiteSpec, read_suite
 from dnfscale.submit.order import order_for, spec_in
-from tests.jobs.running import Desk, command, essence, read_json, small_table, surroundings
+from tests.jobs.running import (
+    ROOT,
+    Desk,
+    command,
+    essence,
+    read_json,
+    small_table,
+    surroundings,
+)
 
 
 def suite(desk: Desk, jobs: str, more: str = "") -> Path:
@@ -60,11 +68,33 @@ def test_each_job_of_a_suite_has_the_result_it_has_by_itself(two_jobs: Desk) -> 
     assert {file.suffix for file in (folder / "tables").iterdir()} == {".csv", ".md", ".tex"}
 
 
+WATCHING_IMPORTS = """\
+import sys, threading
+
+def watch(event, details):
+    thread = threading.current_thread()
+    if event == "import" and thread.name in ("first", "second") and ".so" in str(details[1]):
+        with open("loaded.txt", "a") as file:
+            file.write(f"{thread.name}: {details[0]}\\n")
+
+sys.addaudithook(watch)
+"""
+"""What a process does before it runs our code: it writes down which C modules the threads of jobs
+load.
+"""
+
+
 def test_a_suite_on_a_cluster_has_the_results_of_a_serial_one(two_jobs: Desk) -> None:
+    """And its jobs, which are threads of one process, do not load C modules side by side."""
     spec = suite(two_jobs, '["first.toml", "second.toml"]')
     assert two_jobs.here("run", spec).code == 0
-    ended = two_jobs.apart("run", spec, "--set", "cluster.kind=local", "--output", "elsewhere")
+    Path("sitecustomize.py").write_text(WATCHING_IMPORTS, encoding="utf-8")
+    ended = two_jobs.apart(
+        *("run", spec, "--set", "cluster.kind=local", "--output", "elsewhere"),
+        PYTHONPATH=f"{two_jobs.path}{os.pathsep}{ROOT}",
+    )
     assert ended.code == 0, ended.err
+    assert not Path("loaded.txt").exists(), Path("loaded.txt").read_text(encoding="utf-8")
     for name in ("first", "second"):
         job = Path("all") / "jobs" / name / "result.json"
         assert essence(two_jobs.path / "elsewhere" / job) == essence(two_jobs.path / "runs" / job)
