@@ -19,7 +19,12 @@ from dnfscale.core.columns import Role
 from dnfscale.core.facts import ColumnFacts, TableFacts
 from dnfscale.core.quantities import Kind as Quantities
 from dnfscale.core.quantities import Measure
-from dnfscale.method.telling import best_attribute, concordance, departs_from_trend
+from dnfscale.method.telling import (
+    best_attribute,
+    best_value,
+    concordance,
+    departs_from_trend,
+)
 from dnfscale.results.check import Finding, Severity
 from dnfscale.results.check import Kind as FindingKind
 
@@ -28,18 +33,26 @@ FEW_ROWS = 20
 MANY_CATEGORIES = 50
 _NEARLY_ALL = 0.93
 """An estimated share from which on it may be that of all rows: three standard errors."""
+_UNEVEN = 0.15
+"""The greatest distance (Kolmogorov, Smirnov) from numbers that are spread evenly."""
+RARE = 0.05
+"""A class of a smaller share of the rows is rare."""
 TOO_MANY_CATEGORIES = 1_000
 """More categories than that become more attributes than anything can be said about."""
 _IDENTIFIER = re.compile(
-    r"(^|[_\W])(id|ids|uuid|guid|key|no|nr|num|number|index|idx|rowid|row_number|record)$|"
-    r"(?<=[a-z])(Id|ID|Key|No|Number)$|^(id|uuid|guid|index|unnamed: ?0)([_\W]|$)|"
-    r"(^|[_\W])ssn([_\W]|$)",
+    r"(?i:(^|[_\W])(id|ids|uuid|guid|key|no|nr|num|number|index|idx|rowid|row_number|record)$)|"
+    r"(?<=[a-z])(Id|ID|Key|No|Number)$|(?i:^(id|uuid|guid|index|unnamed: ?0)([_\W]|$))|"
+    r"(?i:(^|[_\W])ssn([_\W]|$)|^(pid|patid|subjid|usubjid|patnr|custid|uid|idnum|rownames)$)",
 )
 _SUBJECT = re.compile(
     r"(^|[_\W])(patient|subject|person|customer|client|user|member|household|student|participant|"
-    r"device|account|policy|vehicle|store|animal|donor|mrn)(s?)([_\W]|$)",
+    r"device|account|policy|vehicle|store|animal|donor|mrn|pupil|respondent)"
+    r"[_\W]*(id|no|nr|num|number|key|code|name|hash)?[_\W]*$|"
+    r"^(pid|patid|subjid|usubjid|patnr|custid|uid)$",
     re.IGNORECASE,
 )
+"""Names of what repeats: neither `customer_age`, which says something of a customer, nor
+`students`, which counts them."""
 _CODE = re.compile(
     r"(^|[_\W])(code|codes|cod|type|kind|category|categ|status|region|zone|district|sector|"
     r"branch|colou?r|race|ethnicity|marital|nationality|religion|occupation|department|dept|zip)([_\W]|$)",
@@ -60,8 +73,6 @@ _MISSING_TEXTS = frozenset(
         "#n/a",
         "nan",
         "null",
-        "none",
-        "nil",
         "-",
         "--",
         ".",
@@ -226,12 +237,29 @@ def _identifier(subject: Subject, _table: _Table) -> Finding | None:
     ]
     reasons += ["the numbers are consecutive"] if consecutive else []
     reasons += ["the name says so"] if named else []
+    if not (named or consecutive or subject.is_text or _is_spread_evenly(subject)):
+        return Finding(
+            kind="identifier",
+            severity="note",
+            evidence="; ".join([*reasons, "but they are spread as amounts are"]),
+            advice="add it to data.drop, if it is no amount",
+        )
     return Finding(
         kind="identifier",
         severity="warning",
         evidence="; ".join(reasons),
         advice="add it to data.drop: a new row has a value that no formula has seen",
     )
+
+
+def _is_spread_evenly(subject: Subject) -> bool:
+    """Whether whole numbers are about as frequent everywhere between their least and greatest, as
+    those that are given one after another or at random: the most frequent sizes of amounts are not.
+    """
+    values = np.sort(subject.facts.sample.values.astype(np.float64))
+    expected = (values - float(_least(subject))) / max(1.0, _span(subject) - 1)
+    found = (np.arange(len(values)) + 0.5) / len(values)
+    return bool(np.abs(expected - found).max() <= _UNEVEN)
 
 
 def _share_alone(subject: Subject) -> float:
@@ -250,10 +278,15 @@ def _share_alone(subject: Subject) -> float:
 
 
 def _span(subject: Subject) -> float:
-    least, greatest = subject.facts.least, subject.facts.greatest
-    assert isinstance(least, int | float)
+    greatest = subject.facts.greatest
     assert isinstance(greatest, int | float)
-    return greatest - least + 1
+    return greatest - _least(subject) + 1
+
+
+def _least(subject: Subject) -> float:
+    least = subject.facts.least
+    assert isinstance(least, int | float)
+    return least
 
 
 def _constant(subject: Subject, _table: _Table) -> Finding | None:
@@ -399,33 +432,104 @@ def _tells(subject: Subject, facts: TableFacts) -> float:
 
 
 def _leak(subject: Subject, table: _Table) -> Finding | None:
-    classes = table.classes
-    if len(classes) < 2 or classes.min() < FEW_ROWS // 2:
+    if len(table.classes) < 2 or table.classes.min() < FEW_ROWS // 2:
         return None
+    return (
+        _leak_of_values(subject, table)
+        or _leak_of_gaps(subject, table)
+        or _leak_of_one_label(subject, table)
+        or _known_afterwards(subject, table)
+    )
+
+
+def _leak_of_values(subject: Subject, table: _Table) -> Finding | None:
+    """Find a column of which one condition is right for nearly all rows, whatever their label."""
     _, counts, is_all = _by_class(subject, table.facts)
-    is_ordered = subject.role is Role.NUMBER
-    absent = int(subject.facts.missing[:-1].sum())
     total = int(counts.sum())
-    if not total or absent > 0.05 * subject.n_rows:
+    if not total or subject.facts.missing[:-1].sum() > 0.05 * subject.n_rows:
         return None
-    least_right, majority = 1.0, 1.0
-    for label in range(len(classes)):
-        one = counts[:, label]
-        pair = np.column_stack([counts.sum(axis=1) - one, one])
-        least_right = min(least_right, best_attribute(pair, ordered=is_ordered) / total)
-        majority = min(majority, max(int(pair[:, 0].sum()), int(one.sum())) / total)
-    if least_right > 0.99 and 1 - least_right < (1 - majority) / 10:
-        sampled = "" if is_all else f" of {total:,} sampled rows"
-        return Finding(
-            kind="leak",
-            severity="error",
-            evidence=(
-                f"one condition on it is right on {_share(least_right, 1)}{sampled}, where the "
-                f"most frequent answer is right on {_share(majority, 1)}"
-            ),
-            advice="drop it, unless it is known before the target is: it may be the answer itself",
-        )
-    return _known_afterwards(subject, table)
+    is_ordered = subject.role is Role.NUMBER
+    right = [best_attribute(pair, ordered=is_ordered) / total for pair in _pairs(counts)]
+    majority = min(int(pair.sum(axis=0).max()) / total for pair in _pairs(counts))
+    if not _tells_nearly_all(min(right), majority):
+        return None
+    sampled = "" if is_all else f" of {total:,} sampled rows"
+    return Finding(
+        kind="leak",
+        severity="error",
+        evidence=f"one condition on it {_right_words(min(right), majority, sampled)}",
+        advice="drop it, unless it is known before the target is: it may be the answer itself",
+    )
+
+
+def _leak_of_gaps(subject: Subject, table: _Table) -> Finding | None:
+    """Find a column that has a value for one label, and hardly ever for the others."""
+    missing = subject.facts.missing[:-1]
+    counts = np.array([table.classes - missing, missing])
+    found = _most_told(counts, table)
+    if found is None:
+        return None
+    label, right, majority = found
+    about = "" if len(table.classes) == 2 else f" for {_shown(table.facts.labels[label])}"
+    return Finding(
+        kind="leak",
+        severity="error" if len(table.classes) == 2 else "warning",
+        evidence=f"whether it has a value {_right_words(right, majority, about)}",
+        advice="drop it, unless it is known before the target is: it may be written afterwards",
+    )
+
+
+def _leak_of_one_label(subject: Subject, table: _Table) -> Finding | None:
+    """Find a column of which one value goes with one label among several."""
+    values, counts, is_all = _by_class(subject, table.facts)
+    if len(table.classes) == 2 or (subject.role is Role.NUMBER and len(values) > 2):
+        return None
+    if subject.facts.missing[:-1].sum() > 0.05 * subject.n_rows:
+        return None
+    found = _most_told(counts, table)
+    if found is None:
+        return None
+    label, right, majority = found
+    sampled = "" if is_all else f" of {int(counts.sum()):,} sampled rows"
+    words = _right_words(right, majority, f"{sampled} for {_shown(table.facts.labels[label])}")
+    return Finding(
+        kind="leak",
+        severity="warning",
+        evidence=f"one value of it {words}",
+        advice="drop it, unless it is known before the target is: it may be a part of the answer",
+    )
+
+
+def _pairs(counts: Ints) -> Iterator[Ints]:
+    """Yield, for each label, the rows of each value with another label and with this one."""
+    of_value = counts.sum(axis=1)
+    for one in counts.T:
+        yield np.column_stack([of_value - one, one])
+
+
+def _most_told(counts: Ints, table: _Table) -> tuple[int, float, float] | None:
+    """Return a label that one value tells from all others for nearly all rows, the share of rows
+    for which it does, and that of the most frequent answer.
+    """
+    total = int(counts.sum())
+    told = [best_value(pair) / total for pair in _pairs(counts)] if total else []
+    for label in sorted(range(len(told)), key=lambda i: -told[i]):
+        own = int(table.classes[label]) / int(table.classes.sum())
+        majority = max(own, 1 - own)
+        if _tells_nearly_all(told[label], majority):
+            return label, told[label], majority
+    return None
+
+
+def _tells_nearly_all(right: float, majority: float) -> bool:
+    return right > 0.99 and 1 - right < (1 - majority) / 10
+
+
+def _right_words(right: float, majority: float, where: str) -> str:
+    return (
+        f"is right on {_share(right, 1)}{where}, where the most frequent answer is right on "
+        f"{_share(majority, 1)}"
+    )
 
 
 def _known_afterwards(subject: Subject, table: _Table) -> Finding | None:
@@ -478,7 +582,7 @@ def _missing_codes(subject: Subject, table: _Table) -> Finding | None:
         kind="missing_codes",
         severity="warning",
         evidence=f"{shown} may stand for a missing value",
-        advice="write such values as missing, if they are",
+        advice="write such values as missing, if they are; of a CSV, data.csv.missing lists texts",
     )
 
 
@@ -568,6 +672,8 @@ def _text_numbers(subject: Subject, _table: _Table) -> Finding | None:
     numbers, total = int(rows[plain | comma].sum()), int(rows.sum())
     if numbers < 0.95 * total:
         return None
+    if all(map(str.isdigit, texts)) and _share_alone(subject) >= 0.95:
+        return None  # digits of which nearly every row has its own: an identifier
     commas = int((comma & ~plain).sum())
     how = ", with commas or separators" if commas else ""
     example = next(
@@ -580,7 +686,8 @@ def _text_numbers(subject: Subject, _table: _Table) -> Finding | None:
         severity="warning",
         evidence=f"{_share(numbers, total)} of its texts are numbers{how}, such as "
         f"{_shown(example)}",
-        advice="write it as numbers, so that it can be cut; as text every value is a category",
+        advice="write it as numbers, so that it can be cut (of a CSV, data.csv.decimal may help); "
+        "as text every value is a category",
     )
 
 
@@ -639,12 +746,15 @@ def _many_categories(subject: Subject, _table: _Table) -> Finding | None:
 
 def _group(subject: Subject, _table: _Table) -> Finding | None:
     distinct, n = subject.facts.distinct, subject.n_present
-    if not (subject.is_text or subject.is_whole) or distinct < FEW_ROWS or n < 1.5 * distinct:
+    if not (subject.is_text or subject.is_whole) or distinct < FEW_ROWS:
         return None
+    is_subject = bool(_SUBJECT.search(subject.name))
+    # Few of many subjects may have come twice; a number that merely repeats is no subject.
+    repeats = _share_alone(subject) < 0.9 if is_subject else n >= 1.5 * distinct
     totals = subject.facts.sample.totals
     evenly = float(totals.max()) <= 20 * max(2.0, float(np.median(totals)))
-    named = bool(_SUBJECT.search(subject.name) or _IDENTIFIER.search(subject.name))
-    if not (named and evenly and n / distinct <= 1000):
+    named = is_subject or bool(_IDENTIFIER.search(subject.name))
+    if not (named and repeats and evenly and n / distinct <= 1000):
         return None
     about = "" if subject.facts.sample.is_all else "about "
     return Finding(
@@ -657,16 +767,16 @@ def _group(subject: Subject, _table: _Table) -> Finding | None:
 
 _RULES: tuple[tuple[Rule, set[FindingKind]], ...] = (
     (_constant, set()),
-    (_identifier, {"constant"}),
-    (_copy, {"constant", "identifier"}),
-    (_leak, {"constant", "identifier"}),
+    (_group, {"constant"}),
+    (_text_dates, {"group"}),
+    (_text_numbers, {"group", "text_dates"}),
+    (_identifier, {"constant", "group", "text_dates", "text_numbers"}),
+    (_copy, {"constant", "identifier", "group"}),
+    (_leak, {"constant", "identifier", "group"}),
     (_missing_codes, set()),
-    (_missing_in_one_class, {"constant"}),
-    (_text_dates, set()),
-    (_text_numbers, {"identifier", "text_dates"}),
+    (_missing_in_one_class, {"constant", "leak"}),
     (_dates, set()),
-    (_group, {"constant", "identifier"}),
-    (_many_categories, {"identifier", "text_dates", "group"}),
+    (_many_categories, {"identifier", "text_dates", "text_numbers", "group"}),
     (_codes_of_categories, {"constant", "group", "missing_codes"}),
 )
 """The rules, each with the kinds of findings that make it needless."""
@@ -678,7 +788,7 @@ def _rare_classes(facts: TableFacts, target: str | None) -> Iterator[Finding]:
     if len(rows) < 2:
         return
     for label, count in zip(facts.labels, rows.tolist(), strict=True):
-        if count >= 10 and count >= 0.05 * total:
+        if count >= 10 and count >= RARE * total:
             continue
         rare = count < 10 or count < 0.01 * total
         yield Finding(

@@ -6,20 +6,40 @@ import numpy as np
 
 from dnfscale.core.arrays import Floats, Ints
 
+FEW_OF_A_VALUE = 10
+"""Of fewer rows of a value, all may be of one class by chance."""
+
 
 def best_attribute(counts: Ints, *, ordered: bool) -> int:
     """Return how many rows the best single attribute gets right, and its opposite counts too.
 
     `counts[value, 0]` are the rows of one class, `counts[value, 1]` those of the other; of ordered
-    values, in increasing order, an attribute is «above a cut», of others «equal to a value».
+    values, in increasing order, an attribute is «above a cut» or «between two», of others «one of
+    some values», each of which enough rows have.
     """
-    total = int(counts.sum())
     if not len(counts):
         return 0
-    told = np.cumsum(counts, axis=0) if ordered else counts
-    rest = counts.sum(axis=0) - told
-    right = told[:, 1] + rest[:, 0]
-    return int(max(right.max(), total - right.min()))
+    no, yes = (int(of_class) for of_class in counts.sum(axis=0))
+    gain = counts[:, 1] - counts[:, 0]
+    if ordered:
+        return max(no + _greatest_run(gain), yes + _greatest_run(-gain))
+    told = np.where(counts.sum(axis=1) >= FEW_OF_A_VALUE, gain, 0)
+    return max(no + int(told[told > 0].sum()), yes - int(told[told < 0].sum()))
+
+
+def best_value(counts: Ints) -> int:
+    """Return how many rows «equal to a value» gets right, of its best value."""
+    if not len(counts):
+        return 0
+    no, yes = (int(of_class) for of_class in counts.sum(axis=0))
+    gain = counts[:, 1] - counts[:, 0]
+    return max(no + int(gain.max()), yes - int(gain.min()))
+
+
+def _greatest_run(gain: Ints) -> int:
+    """Return the greatest sum of values that follow each other; 0 for none of them."""
+    total = np.concatenate([[0], np.cumsum(gain)])
+    return int((total - np.minimum.accumulate(total)).max())
 
 
 def concordance(counts: Ints, *, ordered: bool) -> float:

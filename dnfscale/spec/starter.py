@@ -49,6 +49,8 @@ class Facts:
     """A column whose rows of equal value belong together."""
     categorical: Sequence[Choice]
     boolean: Sequence[Choice]
+    objective: Choice | None
+    """What formulas are learned for, if not for accuracy."""
     missing: str
     """Where values are missing, in words."""
     others: Sequence[str]
@@ -72,7 +74,7 @@ def starter_text(facts: Facts) -> str:
         "profile": DEFAULT_PROFILE,
     }
     tables = [*_storage(facts.access), *_csv(facts.csv)]
-    parts = [*_data(facts), *tables, "", *_folds(facts.group), *_choices()]
+    parts = [*_data(facts), *tables, "", *_folds(facts.group), *_choices(facts.objective)]
     return "\n".join([write_toml(head), *parts])
 
 
@@ -138,13 +140,16 @@ def _csv(options: CsvOptions) -> list[str]:
     return ["", "[data.csv]", text] if text else []
 
 
-def _choices() -> list[str]:
+def _choices(objective: Choice | None) -> list[str]:
     """Return the method's choices, commented out where the profile makes them, and where the job
     runs.
     """
     lines = [f'# profile: "{DEFAULT_PROFILE}" is recommended and sets what is commented out here']
     for table, names in _SHOWN.items():
         lines.append(f"[{table}]")
+        if table == "formula" and objective is not None:
+            lines.append(f"# objective: {visible(objective.reason)}")
+            lines.append(write_toml({"objective": objective.name}).rstrip())
         for name in names:
             known = learn_keys()[name]
             if DEFAULT_PROFILE in known.profiles:

@@ -165,6 +165,48 @@ COLUMNS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         {"patient": [f"p{i % 400}" for i in IDS]},
         {"patient": [f"p{i % 12}" for i in IDS]},
     ),
+    "subjects of whom few came twice": (
+        "group",
+        "patient",
+        {"patient": [f"p{i % 1500}" for i in range(N)]},
+        {"patient": [f"p{i % 1920}" for i in range(N)]},
+    ),
+    "numbers of subjects": (
+        "group",
+        "customer_id",
+        {"customer_id": IDS % 400},
+        {"customer_id": NOISE},
+    ),
+    "a value where the answer is yes": (
+        "leak",
+        "a",
+        {"a": pa.array(NOISE, mask=flipped(~Y, 8))},
+        {"a": pa.array(NOISE, mask=flipped(~Y, 30))},
+    ),
+    "values that are each of one class": (
+        "leak",
+        "a",
+        {"a": [f"{'p' if y else 'n'}{i}" for y, i in zip(flipped(Y, 8), CODES, strict=True)]},
+        {"a": [f"{'p' if y else 'n'}{i}" for y, i in zip(flipped(Y, 60), CODES, strict=True)]},
+    ),
+    "the answer between two cuts": (
+        "leak",
+        "a",
+        {"a": np.where(Y, 0.0, np.where(CODES > 2, 9.0, -9.0)) + NOISE / 3},
+        {"a": np.where(Y, 0.0, np.where(CODES > 2, 9.0, -9.0)) + NOISE * 3},
+    ),
+    "decimal commas of which each row has its own": (
+        "text_numbers",
+        "a",
+        {"a": [f"{i / 7:.4f}".replace(".", ",") for i in IDS]},
+        {"a": [f"{i:05d}" for i in IDS]},
+    ),
+    "dates of which each row has its own": (
+        "text_dates",
+        "a",
+        {"a": [f"{DAYS[i]} {i // 60 % 24:02d}:{i % 60:02d}:00" for i in range(N)]},
+        {"a": [f"{DAYS[i]}/{i}" for i in range(N)]},
+    ),
     "missing in one class only": (
         "missing_in_one_class",
         "a",
@@ -256,6 +298,37 @@ def test_of_few_rows_nothing_is_said_that_chance_would_say():
     found = checked({"a": IDS[:few], "b": [f"t{i}" for i in IDS[:few]]}, Y[:few])
     assert not kinds(found, "a")
     assert not kinds(found, "b")
+
+
+def test_what_is_said_of_subjects_or_counts_them_is_no_group():
+    columns = {"customer_age": IDS % 70, "students": IDS % 400, "account_balance": IDS % 900}
+    found = checked(columns)
+    assert not any("group" in kinds(found, name) for name in columns)
+
+
+def test_amounts_that_happen_to_be_all_different_are_only_noted():
+    people = np.unique((10 ** RANDOM.normal(5, 1, 2 * N)).astype(np.int64))
+    found = kinds(checked({"population": RANDOM.permutation(people)[:N]}), "population")
+    assert found["identifier"].severity == "note"
+    assert "spread as amounts" in found["identifier"].evidence
+    named = kinds(checked({"CITY_ID": RANDOM.permutation(people)[:N]}), "CITY_ID")
+    assert named["identifier"].severity == "warning"
+
+
+def test_a_part_of_one_label_among_three_is_a_leak_of_this_label():
+    label = np.where(Y, "died", np.where(CODES > 2, "home", "moved"))
+    flag = kinds(checked({"a": flipped(Y, 10)}, label), "a")["leak"]
+    assert flag.severity == "warning"
+    assert "for 'died'" in flag.evidence
+    assert "leak" not in kinds(checked({"a": flipped(Y, 60)}, label), "a")
+    written = pa.array(NOISE, mask=~Y)
+    assert "for 'died'" in kinds(checked({"a": written}, label), "a")["leak"].evidence
+    # A number that one label has the largest of, as of the irises, is a measure.
+    assert "leak" not in kinds(checked({"a": np.where(Y, 9.0, 0.0) + NOISE}, label), "a")
+
+
+def test_none_is_a_category_like_others():
+    assert not kinds(checked({"belt": replaced(["lap", "full"] * (N // 2), 300, "none")}), "belt")
 
 
 def test_a_column_of_unique_floats_is_no_identifier():

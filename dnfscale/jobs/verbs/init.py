@@ -18,6 +18,7 @@ from dnfscale.errors import SpecError, visible
 from dnfscale.jobs.verbs.check import checked
 from dnfscale.jobs.verbs.data_options import TABLE, add_data_options, conversion_from
 from dnfscale.jobs.verbs.storage_options import access_from, add_storage_options, place_from
+from dnfscale.method.findings import RARE
 from dnfscale.report.wording import count
 from dnfscale.results.check import Check, ColumnCheck, Finding
 from dnfscale.results.record import Infinite, Label, label_text
@@ -108,20 +109,23 @@ def found_facts(
     roles = {column.name: role_of(source.types[column.name]) for column in left}
     roles |= {choice.name: Role.CATEGORY for choice in categorical}
     roles |= {choice.name: Role.FLAG for choice in boolean}
+    chosen = _positive(labels, positive, target)
+    objective = _objective(check, labels, chosen)
     counted = ", ".join(f"{sum(r is role for r in roles.values())} {role}" for role in Role)
     return Facts(
         name=_name(place),
         path=_relative(place, folder.resolve()) if isinstance(place, Path) else data,
         target=target,
         labels=_labels_words(check),
-        positive=_positive(labels, positive, target),
+        positive=chosen,
         classes="all" if len(labels) > 2 and not positive else None,
         drop=[choice for choice in dropped.values() if choice is not None],
         group=group,
         categorical=categorical,
         boolean=boolean,
+        objective=objective,
         missing=_missing_words(left),
-        others=tuple(_others(check, left)),
+        others=tuple(_others(check, left, objective)),
         found=f"{check.rows:,} rows; columns: {counted}",
         access=access,
         csv=asked.csv,
@@ -179,8 +183,30 @@ def _missing_words(columns: Sequence[ColumnCheck]) -> str:
     )
 
 
-def _others(check: Check, left: Sequence[ColumnCheck]) -> Iterator[str]:
-    """Yield the warnings that a spec can do nothing about."""
+def _objective(
+    check: Check, labels: Sequence[Scalar], positive: Sequence[Scalar] | None
+) -> Choice | None:
+    """Return what to learn for where so few rows are of one class that «no» is nearly always right,
+    or «yes».
+    """
+    if not positive or len(labels) < 2:
+        return None
+    rows = [label.rows for label in check.labels]
+    own = sum(n for label, n in zip(labels, rows, strict=True) if label in positive)
+    of_class = min(own, sum(rows) - own)
+    if of_class >= RARE * sum(rows):
+        return None
+    share = f"{100 * of_class / sum(rows):.1f} %"
+    which = "positive" if own == of_class else "negative"
+    return Choice(
+        "balanced_accuracy",
+        f"rare_class: {of_class:,} rows ({share}) are {which}; by accuracy, the same answer for "
+        "all is hard to beat",
+    )
+
+
+def _others(check: Check, left: Sequence[ColumnCheck], objective: Choice | None) -> Iterator[str]:
+    """Yield the warnings that a spec can do nothing about, and what dates are good for."""
     if not left:
         yield "no column is left to learn from: take one out of drop"
     of_table = [("", finding) for finding in check.findings]
@@ -192,7 +218,8 @@ def _others(check: Check, left: Sequence[ColumnCheck]) -> Iterator[str]:
         for finding in column.findings
     ]
     for name, finding in [*of_table, *of_columns]:
-        if finding.severity != "note" and finding.kind != "codes":
+        is_mended = finding.kind == "codes" or (finding.kind == "rare_class" and objective)
+        if finding.kind == "dates" or (finding.severity != "note" and not is_mended):
             yield _warning(name, finding)
 
 
@@ -247,6 +274,7 @@ def _told(facts: Facts) -> Iterator[str]:
         ("group", [facts.group] if facts.group else []),
         ("categorical", facts.categorical),
         ("boolean", facts.boolean),
+        ("objective", [facts.objective] if facts.objective else []),
     ]
     for title, choices in chosen:
         for choice in choices:

@@ -349,3 +349,30 @@ def test_what_a_spec_cannot_mend_is_told(desk):
 def test_reasons_stay_inside_their_comments_whatever_columns_are_called(desk, name):
     spec, _ = started(desk, {name: S, f"{name} 2": ["a\nb"] * N_ROWS})
     assert set(spec.values["data.drop"]) == {name, f"{name} 2"}
+
+
+def test_where_one_class_is_rare_formulas_are_not_learned_for_accuracy(desk):
+    rare = np.arange(N_ROWS) % 30 == 0
+    spec, said = started(desk, {}, y=rare)
+    assert spec.values["formula.objective"] == "balanced_accuracy"
+    reason = "rare_class: 10 rows (3.3 %) are positive; by accuracy, the same answer for all"
+    assert f"objective    balanced_accuracy: {reason}" in said
+    assert f"# objective: {reason}" in (desk.path / "t.toml").read_text("utf-8")
+    assert "look at      rare_class" not in said
+    assert desk.here("validate", "t.toml").code == 0
+    (desk.path / "t.toml").unlink()
+    spec, said = started(desk, {}, y=np.arange(N_ROWS) % 15 == 0)
+    assert spec.values["formula.objective"] == "accuracy"
+
+
+def test_a_column_with_a_value_for_one_answer_only_is_not_learned_from(desk):
+    spec, said = started(desk, {"discharged_to": pa.array(S.tolist(), mask=~Y)})
+    assert spec.values["data.drop"] == ("discharged_to",)
+    assert "leak: whether it has a value is right on 100 %" in said
+
+
+def test_dates_are_learned_from_and_told(desk):
+    days = pa.array([datetime.date(2024, 1, 1 + i % 28) for i in range(N_ROWS)])
+    spec, said = started(desk, {"admitted": days})
+    assert spec.values["data.drop"] == ()
+    assert "look at      dates: admitted: " in said
