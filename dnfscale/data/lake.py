@@ -41,6 +41,7 @@ _READ = frozenset(
 )
 """What a Delta table may ask of its readers that is done here."""
 _PHYSICAL = b"delta.columnMapping.physicalName"
+_MOST_SAID = 300
 _FIELD_ID = b"PARQUET:field_id"
 
 
@@ -68,6 +69,15 @@ class Snapshot:
     """Whether no row of any file is deleted, and no column goes by another name there."""
     read: Callable[[int], Iterator[pa.Table]]
     """Returns the rows of a file that live, in the columns of the table."""
+
+    @property
+    def called(self) -> str:
+        """What people call it."""
+        if self.version < 0:
+            return f"the {self.kind} table"
+        return (
+            f"version {self.version} of {'a' if self.kind == 'Delta' else 'an'} {self.kind} table"
+        )
 
     def has(self, schema: pa.Schema) -> bool:
         """Say whether a file of this schema has the columns of the table as they are now."""
@@ -108,8 +118,7 @@ def open_snapshot(path: str, kind: str, version: int | None, access: Access) -> 
     snapshot = (_delta if kind == "Delta" else _iceberg)(path, version, access)
     if not snapshot.files:
         raise DataError(
-            f"{path}: expected rows, but version {snapshot.version} of the {kind} table has none; "
-            "say data.version of another",
+            f"{path}: expected rows, but {snapshot.called} has none; say data.version of another",
             "data.path",
         )
     _check_there(snapshot, access)
@@ -140,9 +149,10 @@ def _log_of(path: str, kind: str) -> Iterator[None]:
         # A library in Rust may panic, which is no Exception.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
+        said = first_line(error)[:_MOST_SAID]
         raise DataError(
-            f"{path}: expected a table of {kind}, but its log cannot be read "
-            f"({first_line(error)}); restore the log, or say data.version of another snapshot",
+            f"{path}: expected a table of {kind}, but its log cannot be read ({said}); restore "
+            "the log, or say data.version of another snapshot",
             "data.path",
         ) from error
 
@@ -172,6 +182,7 @@ def _as_table(columns: Mapping[str, Any], schema: pa.Schema, n_rows: int) -> pa.
 def _delta(path: str, version: int | None, access: Access) -> Snapshot:
     from deltalake import DeltaTable
 
+    _check_commits(path, access)
     with _log_of(path, "Delta"):
         table = DeltaTable(path, version=version, storage_options=_delta_options(path, access))
         _check_features(path, table)
@@ -226,6 +237,24 @@ def _delta(path: str, version: int | None, access: Access) -> Snapshot:
         is_plain=not vectors and all(name == own for name, own in physical.items()),
         read=read,
     )
+
+
+def _check_commits(path: str, access: Access) -> None:
+    """Raise DataError for a commit without a byte, which the library takes for one that changes
+    nothing.
+    """
+    filesystem, inner = located(joined(path, "_delta_log"), access)
+    try:
+        entries = filesystem.get_file_info(pafs.FileSelector(inner))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: expected to list its log, but {told(error, path)}") from error
+    for entry in entries:
+        if re.fullmatch(r"[0-9]+\.json", entry.base_name) and not entry.size:
+            raise DataError(
+                f"{path}: expected a table of Delta, but its commit {entry.base_name} is empty; "
+                "restore the log, or say data.version of another snapshot",
+                "data.path",
+            )
 
 
 def _check_features(path: str, table: Any) -> None:
@@ -333,10 +362,17 @@ def _iceberg(path: str, version: int | None, access: Access) -> Snapshot:
         -1 if snapshot is None else snapshot.snapshot_id,
         f"{table.metadata.table_uuid}",
         schema,
-        tuple(LiveFile(_file_of(path, task.file.file_path), ()) for task in tasks),
+        tuple(LiveFile(_named(task.file.file_path), ()) for task in tasks),
         is_plain=not any(task.delete_files for task in tasks),
         read=read,
     )
+
+
+def _named(file: str) -> str:
+    """Return the path of a file as we write paths: Iceberg escapes nothing."""
+    if file.startswith("file:"):
+        return re.sub(r"^file:(//)?", "", file)
+    return re.sub(r"^s3[an]://", "s3://", file)
 
 
 def _metadata_of(path: str, access: Access) -> str:

@@ -17,6 +17,7 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -26,7 +27,7 @@ import pyarrow.fs as pafs
 
 from dnfscale.data.storage import is_within, located, spelled, told
 from dnfscale.errors import DataError
-from dnfscale.spec.storage import Access, check_path, is_remote
+from dnfscale.spec.storage import DEFAULT_ACCESS, Access, check_path, is_remote
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
@@ -40,8 +41,10 @@ def list_files(path: str, access: Access) -> list[str]:
             f"data.path {error}" if "must not" in str(error) else f"{path}: expected {error}"
         ) from error
     try:
-        files = _list_remote(path, access) if is_remote(path) else _list_local(path)
-        _check_loose(path, files, access)
+        if is_remote(path):
+            return _list_remote(path, access)
+        files = _list_local(path)
+        _check_loose(path, files)
     except (pa.ArrowException, OSError) as error:
         raise _unlisted(path, error) from error
     return files
@@ -167,29 +170,55 @@ def _is_named(name: str, part: str) -> bool:
     return part != "**" and spells_mark and fnmatch.fnmatchcase(name, part)
 
 
-def _check_loose(path: str, files: list[str], access: Access) -> None:
-    """Raise DataError if files belong to a table whose log says which of them hold its rows: some
-    may be of rows that were deleted or updated.
+def _check_loose(path: str, files: list[str]) -> None:
+    """Raise DataError if local files belong to a table whose log says which of them hold its rows:
+    some may be of rows that were deleted or updated.
     """
-    filesystem, inner = located(path, access)
+    filesystem, inner = located(path, DEFAULT_ACCESS)
     folders = {inner} if not is_pattern(inner) else set()
-    if not is_remote(path):
-        folders |= {str(folder) for file in files for folder in PurePosixPath(file).parents}
+    folders |= {str(folder) for file in files for folder in PurePosixPath(file).parents}
     for folder in sorted(folders):
         kind = table_kind(filesystem, folder)
         if kind is not None:
-            raise DataError(
-                f"{spelled(folder, path)}: expected Parquet files, got a table of {kind}, some of "
-                "whose files may hold rows that were deleted or updated; name the folder of the "
-                "table as data.path, which reads its current rows"
-            )
+            raise _loose(folder, kind)
+
+
+def _check_loose_in_store(path: str, filesystem: Any, names: list[str], files: list[str]) -> None:
+    """The same in a store, given all names that were listed and those of the files."""
+    kinds: dict[str, str | None] = {}
+    for name in names:
+        folder, is_delta, _ = name.partition("/_delta_log/")
+        metadata = re.fullmatch(r"(.*)/metadata/[^/]*\.metadata\.json", name)
+        if is_delta:
+            kinds[folder] = "Delta"
+        elif metadata is not None:
+            kinds[metadata[1]] = "Iceberg"
+    found = {str(folder) for file in files for folder in PurePosixPath(file).parents}
+    kinds = {folder: kind for folder, kind in kinds.items() if folder in found}
+    above = PurePosixPath(os.path.commonpath([os.path.dirname(file) for file in files]))
+    for folder in map(str, (above, *above.parents[:-1])):
+        # Whoever may read files need not be allowed to look at folders above them.
+        with suppress(pa.ArrowException, OSError):
+            kinds.setdefault(folder, table_kind(filesystem, folder))
+    for folder, kind in sorted(kinds.items()):
+        if kind is not None:
+            raise _loose(spelled(folder, path), kind)
+
+
+def _loose(folder: str, kind: str) -> DataError:
+    return DataError(
+        f"{folder}: expected Parquet files, got a table of {kind}, some of "
+        "whose files may hold rows that were deleted or updated; name the folder of the "
+        "table as data.path, which reads its current rows"
+    )
 
 
 def table_kind(filesystem: Any, folder: str) -> str | None:
     """Say whether a folder is a table that has a log of its own: "Delta" or "Iceberg"."""
     log, metadata = f"{folder}/_delta_log", f"{folder}/metadata"
     found = filesystem.get_file_info([log, metadata])
-    if found[0].type == pafs.FileType.Directory and _has(filesystem, log, (".json", ".parquet")):
+    if found[0].type == pafs.FileType.Directory:
+        # Even where the log is empty: without it, nobody knows which rows live.
         return "Delta"
     if found[1].type == pafs.FileType.Directory and _has(filesystem, metadata, (".metadata.json",)):
         return "Iceberg"
@@ -299,23 +328,32 @@ def _entries_of(folder: str) -> list[os.DirEntry[str]]:
 def _list_remote(path: str, access: Access) -> list[str]:
     filesystem, inner = located(path, access)
     if not is_pattern(inner):
-        return _in_store(path, filesystem, inner)
-    folder = inner[: re.search(r"[*?\[]", inner).start()].rpartition("/")[0]  # type: ignore[union-attr]
-    if not folder:
-        raise DataError(f"{path}: expected a bucket without * or ? in its name; name one bucket")
-    glob = Glob(inner)
-    found = [name for name in _objects(filesystem, folder) if glob.means(name)]
-    return _some([spelled(name, path) for name in sorted(found)], path, "pattern matches")
+        names, files = _in_store(path, filesystem, inner)
+    else:
+        folder = inner[: re.search(r"[*?\[]", inner).start()].rpartition("/")[0]  # type: ignore[union-attr]
+        if not folder:
+            raise DataError(
+                f"{path}: expected a bucket without * or ? in its name; name one bucket"
+            )
+        glob = Glob(inner)
+        names = _objects(filesystem, folder)
+        files = _some([name for name in sorted(names) if glob.means(name)], path, "pattern matches")
+    _check_loose_in_store(path, filesystem, names, files)
+    return [spelled(file, path) for file in files]
 
 
-def _in_store(path: str, filesystem: Any, inner: str) -> list[str]:
+def _in_store(path: str, filesystem: Any, inner: str) -> tuple[list[str], list[str]]:
+    """Return all names that are there, and those of the files that a path without a pattern
+    means.
+    """
     info = filesystem.get_file_info(inner)
     if info.type == pafs.FileType.NotFound:
         raise _nothing_at(path)
     if info.type == pafs.FileType.File:
-        return [spelled(inner, path)]
-    names = [name for name in _objects(filesystem, inner) if not _is_aside(name, inner)]
-    return _some([spelled(name, path) for name in sorted(names)], path, "directory has")
+        return [inner], [inner]
+    names = _objects(filesystem, inner)
+    meant = sorted(name for name in names if not _is_aside(name, inner))
+    return names, _some(meant, path, "directory has")
 
 
 def _objects(filesystem: Any, folder: str) -> list[str]:

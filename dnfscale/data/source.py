@@ -362,18 +362,18 @@ def _advice(file: str, access: Access) -> str:
             beginning = bytes(handle.read_at(1 << 10, 0))
     except (pa.ArrowException, OSError):
         beginning = b""
+    aside = (
+        "move it elsewhere: everything in a folder of data is read, except names that begin with _ "
+        "or a dot"
+    )
     sign = sign_of(beginning)
     if sign is not None and not beginning.startswith(b"PAR1"):
-        return f"it seems to be {sign.what}: {sign.advice}"
+        return f"it seems to be {sign.what}: {sign.advice}, or {aside}"
+    if file.lower().endswith((".csv", ".tsv", ".txt")):
+        return "keep files of one kind in a folder, or name them by a glob"
     if seems_text(beginning):
-        return (
-            "it seems to be a text: let the name of a CSV end in .csv, and keep files of one kind "
-            "in a folder, or name them by a glob"
-        )
-    return (
-        "write it again, or move it elsewhere: everything in a folder of data is read, except "
-        "names that begin with _ or a dot"
-    )
+        return f"it seems to be a text: let the name of a CSV end in .csv, or {aside}"
+    return f"write it again, or {aside}"
 
 
 def _sizes(

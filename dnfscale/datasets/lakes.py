@@ -30,14 +30,21 @@ def open_lake(path: str, kind: str, access: Access, asked: Conversion) -> Source
         source = open_live(path, files, access, suits=snapshot.has, order=[*snapshot.schema.names])
         if source is not None:
             return source
-    now = {path: {"table": snapshot.identity, "version": snapshot.version}}
+    now = {
+        path: {
+            "table": snapshot.identity,
+            "version": snapshot.version,
+            # It may be younger than the snapshot.
+            "columns": str(snapshot.schema.remove_metadata()),
+        }
+    }
     name = folder_name(path, access, (kind, snapshot.version))
 
     def make(folder: str) -> str:
         task = _KeepFile(snapshot, Store(folder, asked.access))
         with ThreadPoolExecutor(max_workers=cores()) as pool:
             rows = sum(pool.map(task, range(len(snapshot.files))))
-        return f"version {snapshot.version} of a {kind} table; {rows:,} rows"
+        return f"{snapshot.called}; {rows:,} rows"
 
     return open_kept(path, kept_once(path, name, now, make, asked), asked)
 

@@ -525,6 +525,6 @@ def test_a_text_among_parquet_files_is_an_error_that_names_it(tmp_path):
     (tmp_path / "visits.csv").write_text("age,y\n1,0\n", encoding="utf-8")
     with pytest.raises(
         DataError,
-        match=r"visits\.csv: expected a Parquet file.*; it seems to be a text: .* by a glob",
+        match=r"visits\.csv: expected a Parquet file.*; keep files of one kind .* by a glob",
     ):
         open_source(str(tmp_path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from datetime import date
+from datetime import date, datetime
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -235,6 +235,20 @@ def test_a_missing_file_and_a_torn_checkpoint_are_told_by_name(delta, tmp_path, 
     assert not (tmp_path / "kept").exists()
 
 
+def test_a_commit_that_was_cut_to_nothing_is_told(delta, tmp_path, asked):
+    [*_, last] = sorted((tmp_path / "delta" / "_delta_log").glob("*.json"))
+    last.write_bytes(b"")
+    with pytest.raises(DataError, match=r"its commit 0+2\.json is empty; restore the log"):
+        open_dataset(delta, asked=asked[0])
+
+
+def test_a_table_without_its_log_is_not_read_as_loose_files(delta, tmp_path, asked):
+    for commit in (tmp_path / "delta" / "_delta_log").iterdir():
+        commit.unlink()
+    with pytest.raises(DataError, match="expected a table of Delta, but its log cannot be read"):
+        open_dataset(delta, asked=asked[0])
+
+
 def test_without_the_extra_the_line_that_installs_it_is_told(delta, monkeypatch):
     monkeypatch.setattr(lake.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SpecError, match=r"install it with: pip install 'dnfscale\[delta\]'"):
@@ -291,6 +305,41 @@ def test_a_column_of_iceberg_is_known_by_its_number(iceberg, asked):
     assert rows_of(source) == table.scan().to_arrow().to_pydict()
     assert set(rows_of(source)["part"]) == {None}
     assert sorted(rows_of(source)["weight"]) == [0.5, 1, 2, 3, 4, 9]
+
+
+def test_what_is_kept_of_a_snapshot_has_the_columns_of_today(iceberg, asked):
+    table, path = iceberg
+    for before, now in (("x", "weight"), ("weight", "mass")):
+        with table.update_schema() as update:
+            update.rename_column(before, now)
+        source = open_dataset(path, asked=asked[0])
+        assert source.folder is not None
+        assert rows_of(source) == table.scan().to_arrow().to_pydict()
+
+
+def test_files_of_iceberg_go_by_their_names_as_they_are(tmp_path, asked):
+    from pyiceberg.catalog.memory import InMemoryCatalog
+    from pyiceberg.transforms import IdentityTransform
+
+    (tmp_path / "ice").mkdir()
+    catalog = InMemoryCatalog("test", warehouse=f"file://{tmp_path / 'ice'}")
+    catalog.create_namespace("d")
+    rows = pa.table({"n": [1, 2], "at": [datetime(2024, 1, 1, 5), None]})
+    table = catalog.create_table("d.t", rows.schema)
+    with table.update_spec() as update:
+        update.add_field("at", IdentityTransform(), "at")
+    table.append(rows)
+    assert "%3A" in "".join(task.file.file_path for task in table.scan().plan_files())
+    source = open_dataset(str(tmp_path / "ice" / "d" / "t"), asked=asked[0])
+    assert rows_of(source) == table.scan().to_arrow().to_pydict()
+    catalog.close()
+
+
+def test_a_table_without_a_snapshot_has_no_rows(iceberg):
+    table, _ = iceberg
+    made = table.catalog.create_table("d.none", table.schema())
+    with pytest.raises(DataError, match="expected rows, but the Iceberg table has none"):
+        open_dataset(made.location().removeprefix("file://"))
 
 
 def commit_deletes(table, file, monkeypatch):

@@ -12,6 +12,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from dnfscale.datasets.convert import Conversion
 from dnfscale.datasets.named import open_dataset
+from dnfscale.errors import DataError
 from dnfscale.spec.storage import Access
 from tests.jobs.running import essence
 from tests.object_store import BUCKET
@@ -87,6 +88,13 @@ def test_tables_in_an_object_store_are_read_there(desk, store):
     assert source.n_rows == rows.num_rows == open_dataset(path).n_rows
     batches = [b for part in source.partitions for b in part.batches(list(source.types), [])]
     assert pa.Table.from_batches(batches).select(rows.column_names).to_pydict() == rows.to_pydict()
+    [live, *_] = (file for file in folder.rglob("*.parquet"))
+    inside = live.relative_to(folder)
+    for part in (inside, inside.parent / "*.parquet", "**/*.parquet", inside.parent):
+        with pytest.raises(DataError, match=f"s3://{BUCKET}/lake: expected Parquet files, got a"):
+            open_dataset(f"s3://{BUCKET}/lake/{part}", access)
+    with pytest.raises(DataError, match=f"s3://{BUCKET}/lake: expected Parquet files, got a"):
+        open_dataset(f"s3://{BUCKET}", access)
     store.put("texts/t.csv", b"a,b\n" + b"1,2\n" * 100)
     kept = Conversion(places=(f"s3://{BUCKET}/texts/.tables",), access=access, block_bytes=100)
     assert open_dataset(f"s3://{BUCKET}/texts/t.csv", access, kept).n_rows == 100
