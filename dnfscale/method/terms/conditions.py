@@ -249,19 +249,24 @@ class Finder:
 
         What it says is about the values of a column, or whether it is missing.
         """
-        banned = np.zeros((len(terms), len(self.slots)), dtype=np.bool_)
-        for own, term in zip(banned, terms, strict=True):
+        # Twice the column, and one more for whether it is missing.
+        said = np.zeros((len(terms), 2 * len(self.layout.columns)), dtype=np.bool_)
+        rows, topics = [], []
+        for row, term in enumerate(terms):
             for condition in term:
-                is_missing = condition.test(self.layout.columns[condition.column]) == "missing"
-                own[self._slots_about[condition.column, is_missing]] = True
-        return banned
+                column = condition.column
+                is_missing = condition.runs[0][0] == self.layout.columns[column].size
+                rows.append(row)
+                topics.append(2 * column + is_missing)
+        said[rows, topics] = True
+        return np.asarray(said[:, self._topics])
 
     @cached_property
-    def _slots_about(self) -> dict[tuple[int, bool], list[int]]:
-        about: dict[tuple[int, bool], list[int]] = {}
-        for slot, (name, _, c, _) in enumerate(self.slots):
-            about.setdefault((c, name == "missing"), []).append(slot)
-        return about
+    def _topics(self) -> Ints:
+        """What each slot is about: twice its column, and one more for whether it is missing."""
+        return np.array(
+            [2 * column + (name == "missing") for name, _, column, _ in self.slots], dtype=np.int64
+        )
 
 
 def _spans(below: Sums) -> tuple[Sums, Sums]:

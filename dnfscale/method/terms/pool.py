@@ -47,9 +47,9 @@ class Pool:
             np.bitwise_count(self._masked[:n], out=self._ones[:n])
             gains += factor * self._ones[:n].sum(axis=1, dtype=np.int64)
         found: dict[int, tuple[int, int]] = {}
-        for place, gain in enumerate(gains.tolist()):
-            length = len(self._terms[place])
-            if gain > 0 and (length not in found or gain > found[length][0]):
+        for place in np.flatnonzero(gains > 0).tolist():
+            length, gain = len(self._terms[place]), int(gains[place])
+            if length not in found or gain > found[length][0]:
                 found[length] = (gain, place)
         for gain, place in found.values():
             yield gain, self._terms[place]

@@ -43,7 +43,14 @@ def softened(sample: Sample, seed: int) -> Sample:
 
 def _judged(sample: Sample, target: Bools, seed: int) -> Floats:
     """Return how likely trees that have not seen a row take it for positive."""
-    from xgboost import DMatrix, train
+    from xgboost import Booster, DMatrix
+
+    class Trees(Booster):  # type: ignore[misc, unused-ignore]
+        """Trees that take it for granted that all rows have the same columns: XGBoost makes sure of
+        it before each tree, which takes longer than a tree of few rows."""
+
+        def _assign_dmatrix_features(self, data: DMatrix) -> None:
+            pass
 
     rows = sample.codes.T.astype(np.float32)
     weight = sample.positive + sample.negative
@@ -52,7 +59,10 @@ def _judged(sample: Sample, target: Bools, seed: int) -> Floats:
     for part in range(min(_PARTS, sample.n_rows)):
         others, own = parts != part, parts == part
         learned = DMatrix(rows[others], target[others], weight=weight[others], nthread=1)
-        trees = train({**_TREES, "seed": seed, "nthread": 1}, learned, num_boost_round=_ROUNDS)
+        # As xgboost.train does, but for callbacks, and a copy of the trees in the end.
+        trees = Trees({**_TREES, "seed": seed, "nthread": 1}, [learned])
+        for number in range(_ROUNDS):
+            trees.update(learned, number)
         judged[own] = trees.predict(DMatrix(rows[own], nthread=1))
     return judged
 
