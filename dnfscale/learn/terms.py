@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -141,53 +142,85 @@ def coded_columns(
     allowed[attribute] says which attributes may occur, and holds[attribute] in how many rows each
     is true.
     """
-    by_column: dict[int, list[int]] = {}
-    for attribute, column in enumerate(spans.column.tolist()):
-        by_column.setdefault(column, []).append(attribute)
+    fits = allowed & (spans.first[fold] <= spans.last[fold])
+    asked = _Asking(allowed.tolist(), fits.tolist(), spans.first[fold].tolist(), holds)
+    telling = set(spans.column[allowed].tolist())
+    ladders: dict[tuple[int, ...], Codes] = {}
     found = (
-        _coded(number, own, booleans, spans, fold, allowed, holds)
-        for number, own in by_column.items()
+        _coded(kinds, booleans.bins[kinds.number], asked, ladders)
+        for kinds in _kinds_of(booleans)
+        if kinds.number in telling
     )
     return tuple(column for column in found if column is not None)
 
 
-def _coded(
-    number: int,
-    own: Sequence[int],
-    booleans: Booleanization,
-    spans: Spans,
-    fold: int,
-    allowed: Bools,
-    holds: Ints,
-) -> CodedColumn | None:
-    bins = booleans.bins[number]
-    kinds = {a: booleans.attributes[a] for a in own}
-    missing = next(
-        (a for a, kind in kinds.items() if isinstance(kind, IsMissing) and allowed[a]), None
+class _Kinds(NamedTuple):
+    """The attributes of a column, by their kind."""
+
+    number: int
+    missing: tuple[int, ...]
+    cuts: tuple[int, ...]
+    values: tuple[int, ...]
+    flags: tuple[int, ...]
+
+
+class _Asking(NamedTuple):
+    """What is known of every attribute in a fold."""
+
+    allowed: list[bool]
+    fits: list[bool]
+    """Whether it is allowed, and some code is in its span."""
+    first: list[int]
+    """The first code of its span."""
+    holds: Ints
+
+
+@lru_cache(maxsize=2)
+def _kinds_of(booleans: Booleanization) -> tuple[_Kinds, ...]:
+    """Return the columns with their attributes: the same for every fold and part."""
+    by_column: dict[int, list[int]] = {}
+    for attribute, column in enumerate(booleans.whole.column.tolist()):
+        by_column.setdefault(column, []).append(attribute)
+
+    def those(own: Sequence[int], kind: type[Attribute]) -> tuple[int, ...]:
+        return tuple(a for a in own if isinstance(booleans.attributes[a], kind))
+
+    return tuple(
+        _Kinds(number, *(those(own, kind) for kind in (IsMissing, Above, Equals, IsTrue)))
+        for number, own in by_column.items()
     )
-    cuts = {
-        int(spans.first[fold, a]): a
-        for a, kind in reversed(kinds.items())
-        if isinstance(kind, Above) and allowed[a] and spans.first[fold, a] <= spans.last[fold, a]
-    }
-    values = [a for a, kind in kinds.items() if isinstance(kind, Equals) and allowed[a]]
-    flags = [a for a, kind in kinds.items() if isinstance(kind, IsTrue) and allowed[a]]
-    every = np.arange(bins.n_codes)
+
+
+def _coded(
+    kinds: _Kinds, bins: Bins, asking: _Asking, ladders: dict[tuple[int, ...], Codes]
+) -> CodedColumn | None:
+    """Return a column as it is asked; `ladders` keeps what columns with the same cuts share."""
+    allowed, first = asking.allowed, asking.first
+    missing = next((a for a in kinds.missing if allowed[a]), None)
+    # Of cuts with the same first code, the first attribute stands for all.
+    cuts = {first[a]: a for a in reversed(kinds.cuts) if asking.fits[a]}
+    values = [a for a in kinds.values if allowed[a]]
+    flags = [a for a in kinds.flags if allowed[a]]
     if isinstance(bins, CategoryBins) and flags:
         attributes, size = tuple(flags), 2
-        recoded = (every == spans.first[fold, flags[0]]).astype(np.uint8)
+        recoded = (np.arange(bins.n_codes) == first[flags[0]]).astype(np.uint8)
     elif isinstance(bins, CategoryBins):
-        values = sorted(sorted(values, key=lambda a: -int(holds[a]))[:_MOST_VALUES])
+        values = sorted(sorted(values, key=lambda a: -int(asking.holds[a]))[:_MOST_VALUES])
         attributes, size = tuple(values), len(values)
         recoded = np.full(bins.n_codes, size + 1, dtype=np.uint8)
-        recoded[spans.first[fold, values]] = np.arange(size)
+        recoded[[first[a] for a in values]] = np.arange(size)
     else:
         ladder = sorted(cuts)
-        attributes, size = tuple(cuts[first] for first in ladder), len(ladder) + 1
-        recoded = np.searchsorted(ladder, every, side="right").astype(np.uint8)
+        attributes, size = tuple(cuts[code] for code in ladder), len(ladder) + 1
+        key = (bins.n_codes, *ladder)
+        if key not in ladders:
+            every = np.arange(bins.n_codes)
+            ladders[key] = np.searchsorted(ladder, every, side="right").astype(np.uint8)
+        recoded = ladders[key]
     if not attributes and missing is None:
         return None
     if bins.missing_code < bins.n_codes:
+        recoded = recoded.copy()
         recoded[bins.missing_code] = size
     # Missing values of a part of a date, and values that cannot be named, have codes that no
     # condition asks for.
@@ -195,7 +228,7 @@ def _coded(
     codes = CodeColumn(
         size, ordered=not named, missing=missing is not None, other=missing is None or named
     )
-    return CodedColumn(number, codes, attributes, missing, recoded)
+    return CodedColumn(kinds.number, codes, attributes, missing, recoded)
 
 
 class TermJob(NamedTuple):
