@@ -205,7 +205,8 @@ def _coded(
         attributes, size = tuple(flags), 2
         recoded = (np.arange(bins.n_codes) == first[flags[0]]).astype(np.uint8)
     elif isinstance(bins, CategoryBins):
-        values = sorted(sorted(values, key=lambda a: -int(asking.holds[a]))[:_MOST_VALUES])
+        if len(values) > _MOST_VALUES:
+            values = sorted(sorted(values, key=lambda a: -int(asking.holds[a]))[:_MOST_VALUES])
         attributes, size = tuple(values), len(values)
         recoded = np.full(bins.n_codes, size + 1, dtype=np.uint8)
         recoded[[first[a] for a in values]] = np.arange(size)

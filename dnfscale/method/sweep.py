@@ -106,8 +106,9 @@ def sweep(
     """
     best = final or {rank: splits[0].attributes for rank, splits in ranked.items()}
     longest = max(len(attributes) for attributes in best.values())
+    judge = _Judge(judging)
     scored = {
-        rank: [_scored(splits, ell, judging) for ell in range(1, longest + 1)]
+        rank: [judge.scored(splits, ell) for ell in range(1, longest + 1)]
         for rank, splits in ranked.items()
     }
     steps = []
@@ -200,21 +201,47 @@ class _Scored(NamedTuple):
         return sum(self.by_split, start=Fraction()) / len(self.by_split)
 
 
-def _scored(splits: Sequence[RankedCounts], ell: int, judging: Judging) -> _Scored:
-    """Return the best rule for the first ell attributes, the rows that it gets right, and its score
-    in each split.
-    """
-    correct = [0] * len(judging.shrinks)
-    scores: list[list[Fraction]] = [[] for _ in judging.shrinks]
-    for split in splits:
-        prefix = range(min(ell, len(split.attributes)))
+class _OfSplit(NamedTuple):
+    """What each rule for types of few rows comes to on W_val of a split."""
+
+    correct: tuple[int, ...]
+    scores: tuple[Fraction, ...]
+
+
+class _Judge:
+    """Judges prefixes of rankings. Rankings that begin alike in a split are judged there once."""
+
+    def __init__(self, judging: Judging) -> None:
+        self._judging = judging
+        self._known: dict[tuple[int, tuple[int, ...]], _OfSplit] = {}
+
+    def scored(self, splits: Sequence[RankedCounts], ell: int) -> _Scored:
+        """Return the best rule for the first ell attributes, the rows that it gets right, and its
+        score in each split.
+        """
+        by_split = [self._of_split(place, split, ell) for place, split in enumerate(splits)]
+        each = [
+            _Scored(
+                shrink,
+                sum(of.correct[i] for of in by_split),
+                tuple(of.scores[i] for of in by_split),
+            )
+            for i, shrink in enumerate(self._judging.shrinks)
+        ]
+        return max(each, key=lambda scored: scored.score)
+
+    def _of_split(self, place: int, split: RankedCounts, ell: int) -> _OfSplit:
+        key = (place, split.attributes[:ell])
+        if key not in self._known:
+            self._known[key] = self._judged(split, len(key[1]))
+        return self._known[key]
+
+    def _judged(self, split: RankedCounts, ell: int) -> _OfSplit:
+        judging, prefix = self._judging, range(ell)
         train, validation = project(split.train, prefix), project(split.validation, prefix)
         answers = accepted_by_each(train, judging.shrinks, judging.objective.threshold_of(train))
-        for i, answer in enumerate(answers):
-            accepted = answer[validation.codes]
-            correct[i] += correct_rows(accepted, validation)
-            scores[i].append(judging.objective.score(accepted, validation))
-    each = [
-        _Scored(*found) for found in zip(judging.shrinks, correct, map(tuple, scores), strict=True)
-    ]
-    return max(each, key=lambda scored: scored.score)
+        accepted = [answer[validation.codes] for answer in answers]
+        return _OfSplit(
+            tuple(correct_rows(own, validation) for own in accepted),
+            tuple(judging.objective.score(own, validation) for own in accepted),
+        )

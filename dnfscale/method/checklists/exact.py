@@ -10,6 +10,7 @@ ell additions, and the best of them is the best there is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -40,23 +41,19 @@ def best_checklists(gains: Ints, *, longest: int) -> tuple[BestChecklist, ...]:
     """
     ell = len(gains).bit_length() - 1
     by_signs = _gains_by_signs(gains)
-    # The digits of a choice, the last attribute first: 0 leaves it out, 1 asks for it, and 2 for
-    # its negation.
-    digits = np.arange(3**ell)[:, None] // 3 ** np.arange(ell) % 3
-    lengths = (digits > 0).sum(axis=1)
     # reached[choice, m - 1]: the gain of all types with at least m signs.
     reached = np.cumsum(by_signs[:, ::-1], axis=1)[:, -2::-1]
     found: list[BestChecklist] = []
     most = max(0, int(gains.sum()))
-    for length in range(1, min(ell, longest) + 1):
-        choices = np.flatnonzero(lengths == length)
+    for length, choices in enumerate(_choices_by_length(ell)[:longest], start=1):
         own = reached[choices, :length]
         best = int(own.argmax())
         gain = int(own.flat[best])
         if gain <= most:
             continue
         most = gain
-        asked = digits[choices[best // length]]
+        # The digits of a choice: 0 leaves an attribute out, 1 asks for it, and 2 for its negation.
+        asked = choices[best // length] // 3 ** np.arange(ell) % 3
         bits = 1 << np.arange(ell)
         found.append(
             BestChecklist(
@@ -67,6 +64,15 @@ def best_checklists(gains: Ints, *, longest: int) -> tuple[BestChecklist, ...]:
             )
         )
     return tuple(found)
+
+
+@lru_cache(maxsize=MOST_ATTRIBUTES + 1)
+def _choices_by_length(ell: int) -> tuple[Ints, ...]:
+    """Return the choices that ask for one attribute, for two, and so on."""
+    lengths = np.zeros(1, dtype=np.int8)
+    for _ in range(ell):
+        lengths = np.concatenate([lengths, lengths + 1, lengths + 1], dtype=np.int8)
+    return tuple(np.flatnonzero(lengths == length) for length in range(1, ell + 1))
 
 
 def _gains_by_signs(gains: Ints) -> Ints:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -214,7 +215,10 @@ class _Search:
         """Return which slots may not complete which conditions."""
         if self._repeats:
             return np.zeros((len(rests), len(self._finder.slots)), dtype=np.bool_)
-        return self._finder.banned(rests)
+        # Places with the same others come one after the other.
+        runs = [(own, len(list(run))) for own, run in groupby(rests)]
+        banned = self._finder.banned([own for own, _ in runs])
+        return banned.repeat([length for _, length in runs], axis=0)
 
     def _signs(self, conditions: Sequence[Condition]) -> Signs:
         signs = np.zeros(len(self._gains), dtype=np.int8)

@@ -249,17 +249,19 @@ class Finder:
 
         What it says is about the values of a column, or whether it is missing.
         """
-        # Twice the column, and one more for whether it is missing.
         said = np.zeros((len(terms), 2 * len(self.layout.columns)), dtype=np.bool_)
-        rows, topics = [], []
+        rows: list[int] = []
+        topics: list[int] = []
         for row, term in enumerate(terms):
-            for condition in term:
-                column = condition.column
-                is_missing = condition.runs[0][0] == self.layout.columns[column].size
-                rows.append(row)
-                topics.append(2 * column + is_missing)
+            rows += [row] * len(term)
+            topics += map(self._topic_of, term)
         said[rows, topics] = True
         return np.asarray(said[:, self._topics])
+
+    def _topic_of(self, condition: Condition) -> int:
+        """Return twice the column, and one more for whether it is missing."""
+        column = condition.column
+        return 2 * column + (condition.runs[0][0] == self.layout.columns[column].size)
 
     @cached_property
     def _topics(self) -> Ints:
